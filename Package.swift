@@ -1,0 +1,69 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// jemalloc cannot live in one process with a sanitizer's own allocator, so sanitizer builds leave it out
+// (`make tsan` and `make asan` set the variable); the allocation columns then say n/a.
+let sanitizing = Context.environment["TIDEGAUGE_SANITIZE"] != nil
+
+let jemalloc: [Target.Dependency] = sanitizing ? [] : ["CJemalloc"]
+
+let package = Package(
+    name: "tidegauge",
+    products: [
+        .library(name: "LiveStore", targets: ["LiveStore"]),
+        .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "StoreDriver"]),
+        .executable(name: "tidegauge", targets: ["tidegauge"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    ],
+    targets: [
+        // What is measured.
+        .target(
+            name: "LiveStore",
+            dependencies: ["CLMDB", "CPlatform", "TracedSync", .product(name: "Logging", package: "swift-log")]),
+        .target(name: "TracedSync", dependencies: ["CPlatform"]),
+
+        // What measures.
+        .target(name: "Scenario", dependencies: ["Yams"]),
+        .target(name: "StoreDriver"),
+        .target(name: "NullDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Null"),
+        .target(
+            name: "LiveStoreDriver", dependencies: ["LiveStore", "StoreDriver"], path: "Sources/Drivers/LiveStore"),
+        .target(
+            name: "Measure",
+            dependencies: [
+                "CPlatform", "Scenario", .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ] + jemalloc,
+            swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
+        .target(name: "Statistics"),
+        .target(name: "Harness", dependencies: ["Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
+        .target(name: "Report", dependencies: ["Measure", "Scenario", "Statistics"]),
+        .target(
+            name: "TidegaugeCLI",
+            dependencies: [
+                "Harness", "Measure", "Report", "Scenario", "StoreDriver",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .executableTarget(name: "tidegauge", dependencies: ["LiveStoreDriver", "NullDriver", "TidegaugeCLI"]),
+
+        // The system below.
+        .target(name: "CPlatform"),
+        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
+
+        .testTarget(name: "TracedSyncTests", dependencies: ["TracedSync"]),
+        .testTarget(name: "LiveStoreTests", dependencies: ["LiveStore", "TracedSync"]),
+        .testTarget(name: "ScenarioTests", dependencies: ["Scenario"]),
+        .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
+        .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
+        .testTarget(name: "ReportTests", dependencies: ["Report"]),
+        .testTarget(name: "HarnessTests", dependencies: ["Harness", "LiveStoreDriver", "NullDriver"]),
+        .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,86 @@
+#define _GNU_SOURCE
+#include "CPlatform.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+uint32_t cp_load32(const uint32_t *address) { return __atomic_load_n(address, __ATOMIC_SEQ_CST); }
+void cp_store32(uint32_t *address, uint32_t value) { __atomic_store_n(address, value, __ATOMIC_SEQ_CST); }
+uint32_t cp_add32(uint32_t *address, uint32_t delta) { return __atomic_add_fetch(address, delta, __ATOMIC_SEQ_CST); }
+uint64_t cp_load64(const uint64_t *address) { return __atomic_load_n(address, __ATOMIC_SEQ_CST); }
+void cp_store64(uint64_t *address, uint64_t value) { __atomic_store_n(address, value, __ATOMIC_SEQ_CST); }
+uint64_t cp_add64(uint64_t *address, uint64_t delta) { return __atomic_add_fetch(address, delta, __ATOMIC_SEQ_CST); }
+
+bool cp_exchange_if_equal64(uint64_t *address, uint64_t expected, uint64_t desired) {
+    return __atomic_compare_exchange_n(address, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static struct timespec timespec_of(int64_t ns) {
+    return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+}
+
+int cp_futex_wait(const uint32_t *address, uint32_t seen, int64_t timeout_ns) {
+    struct timespec timeout = timespec_of(timeout_ns < 0 ? 0 : timeout_ns);
+    long result = syscall(SYS_futex, address, FUTEX_WAIT, seen, timeout_ns < 0 ? NULL : &timeout, NULL, 0);
+    if (result == 0 || errno == EAGAIN) return 0;
+    return errno;
+}
+
+int cp_futex_wake_all(const uint32_t *address) {
+    long woken = syscall(SYS_futex, address, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    return woken < 0 ? 0 : (int)woken;
+}
+
+int cp_robust_mutex_init(pthread_mutex_t *mutex) {
+    pthread_mutexattr_t attributes;
+    int error = pthread_mutexattr_init(&attributes);
+    if (error) return error;
+    error = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    if (!error) error = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    if (!error) error = pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    if (!error) error = pthread_mutex_init(mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    return error;
+}
+
+int cp_robust_mutex_lock(pthread_mutex_t *mutex, int64_t timeout_ns, bool *owner_died) {
+    int error;
+    *owner_died = false;
+    if (timeout_ns < 0) {
+        error = pthread_mutex_lock(mutex);
+    } else {
+        // A timed lock that would not wait costs no clock read.
+        error = pthread_mutex_trylock(mutex);
+        if (error == EBUSY) {
+            struct timespec now;
+            clock_gettime(CLOCK_MONOTONIC, &now);
+            struct timespec deadline = timespec_of(now.tv_sec * 1000000000LL + now.tv_nsec + timeout_ns);
+            error = pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &deadline);
+        }
+    }
+    if (error == EOWNERDEAD) {
+        *owner_died = true;
+        error = pthread_mutex_consistent(mutex);
+    }
+    return error;
+}
+
+int cp_robust_mutex_unlock(pthread_mutex_t *mutex) { return pthread_mutex_unlock(mutex); }
+
+int32_t cp_mutex_owner(const pthread_mutex_t *mutex) { return mutex->__data.__owner; }
+
+int32_t cp_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
+
+int64_t cp_thread_cpu_ns(int32_t tid) {
+    // The kernel's encoding of a thread's CPU clock: inverted id, then "per thread" (4) and "scheduler time" (2).
+    clockid_t clock = (clockid_t)((~(unsigned)tid << 3) | 6);
+    struct timespec time;
+    if (clock_gettime(clock, &time) != 0) return -1;
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+void cp_set_timer_slack_ns(uint64_t ns) { prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0); }

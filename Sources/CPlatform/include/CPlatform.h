@@ -1,0 +1,42 @@
+// What the Swift importer cannot reach: variadic syscalls, futexes, robust process-shared mutexes and atomics on
+// mapped memory. Thin by intent; every policy (who waits for what, and how long) lives in Swift.
+#ifndef CPLATFORM_H
+#define CPLATFORM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+// Atomics on memory that several processes map. Sequentially consistent unless the name says otherwise.
+uint32_t cp_load32(const uint32_t *address);
+void cp_store32(uint32_t *address, uint32_t value);
+uint32_t cp_add32(uint32_t *address, uint32_t delta);
+uint64_t cp_load64(const uint64_t *address);
+void cp_store64(uint64_t *address, uint64_t value);
+uint64_t cp_add64(uint64_t *address, uint64_t delta);
+bool cp_exchange_if_equal64(uint64_t *address, uint64_t expected, uint64_t desired);
+
+/// Sleeps while `*address == seen`, at most `timeout_ns` (negative: for ever). Returns 0 when woken or when the value
+/// had changed already, else ETIMEDOUT or EINTR. Works between processes that map the same memory.
+int cp_futex_wait(const uint32_t *address, uint32_t seen, int64_t timeout_ns);
+/// Wakes every sleeper on `address`; returns how many there were.
+int cp_futex_wake_all(const uint32_t *address);
+
+/// A robust, process-shared, error-checking mutex in mapped memory. Returns 0 or an errno.
+int cp_robust_mutex_init(pthread_mutex_t *mutex);
+/// Locks; `*owner_died` says that the previous owner was killed holding it (the mutex has then been made consistent).
+/// `timeout_ns` negative waits for ever. Returns 0, ETIMEDOUT, EDEADLK or another errno.
+int cp_robust_mutex_lock(pthread_mutex_t *mutex, int64_t timeout_ns, bool *owner_died);
+int cp_robust_mutex_unlock(pthread_mutex_t *mutex);
+/// The kernel thread id of the owner of a locked glibc mutex, 0 when free. A racy reading, for diagnosis only.
+int32_t cp_mutex_owner(const pthread_mutex_t *mutex);
+
+/// Kernel id of the calling thread.
+int32_t cp_thread_id(void);
+/// CPU time of thread `tid` of this process in ns, or -1 when it is gone.
+int64_t cp_thread_cpu_ns(int32_t tid);
+/// Lets timed sleeps of the calling thread end within `ns` of their deadline (the default slack is 50 µs).
+void cp_set_timer_slack_ns(uint64_t ns);
+
+#endif

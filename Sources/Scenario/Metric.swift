@@ -1,0 +1,56 @@
+// The vocabulary of what is measured. A scenario file may name nothing else; MEASURES in Reports/README.md holds the
+// full definitions. Over-the-sweep metrics are figures of several points and carry the variant `*`.
+
+/// A metric by its name in files and reports.
+public enum Metric: String, CaseIterable, Sendable, Codable {
+    case scheduleDelay = "schedule_delay"
+    case writeServiceTime = "write_service_time"
+    case writeResponseTime = "write_response_time"
+    case lockWait = "lock_wait"
+    case deliveryLatency = "delivery_latency"
+    case endToEndLatency = "end_to_end_latency"
+    case callbackTime = "callback_time"
+    case staleness
+    case versionLag = "version_lag"
+    case coalescingRatio = "coalescing_ratio"
+    case batchSpan = "batch_span"
+    case spuriousNotifications = "spurious_notifications"
+    case missedFinal = "missed_final"
+    case timeToFirstDelivery = "time_to_first_delivery"
+    case fanoutSpan = "fanout_span"
+    case fanoutCost = "fanout_cost"
+    case upkeepCost = "upkeep_cost"
+    case upkeepExponent = "upkeep_exponent"
+    case writerCPU = "writer_cpu"
+    case upkeepCPU = "upkeep_cpu"
+    case observerCPU = "observer_cpu"
+    case otherCPU = "other_cpu"
+    case processCPU = "process_cpu"
+    case achievedRate = "achieved_rate"
+    case harnessHiccup = "harness_hiccup"
+    case harnessCost = "harness_cost"
+    case oracleViolations = "oracle_violations"
+
+    /// As in the `unit` column.
+    public var unit: String {
+        switch self {
+        case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .deliveryLatency, .endToEndLatency,
+            .callbackTime, .staleness, .timeToFirstDelivery, .fanoutSpan, .harnessHiccup:
+            "ns"
+        case .versionLag: "versions"
+        case .coalescingRatio: "commits/callback"
+        case .batchSpan: "commits"
+        case .spuriousNotifications, .missedFinal, .oracleViolations: "count"
+        case .fanoutCost: "ns/observer/commit"
+        case .upkeepCost, .writerCPU, .upkeepCPU, .observerCPU, .otherCPU, .processCPU, .harnessCost: "ns/commit"
+        case .upkeepExponent: "1"
+        case .achievedRate: "commits/s"
+        }
+    }
+
+    /// A figure over the points of a sweep rather than of one trial.
+    public var isOverSweep: Bool { self == .fanoutCost || self == .upkeepExponent }
+
+    /// Needs a second trial without observers beside each measured one.
+    public var needsBaseline: Bool { self == .upkeepCost || self == .upkeepExponent || self == .fanoutCost }
+}

@@ -1,0 +1,157 @@
+// What one child process is told to do: everything a trial needs and nothing it could look up elsewhere, as versioned
+// JSON, because `compare` feeds the same spec to the binaries of two commits. Units stand in the names.
+
+/// One trial: a scenario at one point of its sweep, on one driver, with one seed.
+public struct TrialSpec: Codable, Sendable, Equatable {
+    /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
+    public static let currentVersion = 1
+
+    public var specVersion = TrialSpec.currentVersion
+    public var scenario: String
+    /// SHA-256 of the scenario file, hexadecimal.
+    public var scenarioSHA: String
+    public var driver: String
+    /// The sweep point, keys sorted: `dataset.items=100000;observers.count=100`; empty for a scenario without a sweep.
+    public var variant: String
+    /// Repetition of this point, from 0.
+    public var trial: Int
+    public var seed: UInt64
+    public var durability: String
+    public var dataset: DatasetSpec
+    public var observers: ObserversSpec
+    public var writers: WritersSpec
+    /// Names of `Metric`s.
+    public var measure: [String]
+    /// Load before the measured window; its commits are made and not measured.
+    public var warmUpNs: Int64
+    /// The measured window.
+    public var durationNs: Int64
+    /// No progress for so long is a hang.
+    public var hangTimeoutNs: Int64
+
+    public init(
+        scenario: String, scenarioSHA: String, driver: String, variant: String, trial: Int, seed: UInt64,
+        durability: String, dataset: DatasetSpec, observers: ObserversSpec, writers: WritersSpec, measure: [String],
+        warmUpNs: Int64, durationNs: Int64, hangTimeoutNs: Int64
+    ) {
+        self.scenario = scenario
+        self.scenarioSHA = scenarioSHA
+        self.driver = driver
+        self.variant = variant
+        self.trial = trial
+        self.seed = seed
+        self.durability = durability
+        self.dataset = dataset
+        self.observers = observers
+        self.writers = writers
+        self.measure = measure
+        self.warmUpNs = warmUpNs
+        self.durationNs = durationNs
+        self.hangTimeoutNs = hangTimeoutNs
+    }
+}
+
+public struct DatasetSpec: Codable, Sendable, Equatable {
+    /// Rows that writers choose from, keys 0 ..< items.
+    public var items: Int
+
+    public init(items: Int) { self.items = items }
+}
+
+public struct ObserversSpec: Codable, Sendable, Equatable {
+    /// What the observers watch.
+    public enum Queries: String, Codable, Sendable, CaseIterable {
+        /// All the same query: the `match` share with the highest scores.
+        case same
+        /// Observer i of n watches the i-th of n equal score ranges of the `match` share, all in one order.
+        case ranges
+    }
+    public enum Sort: String, Codable, Sendable, CaseIterable {
+        case none
+        case scoreAscending = "score"
+        case scoreDescending = "-score"
+    }
+    public enum Deliver: String, Codable, Sendable, CaseIterable {
+        case runLoop = "run-loop"
+        case queue
+    }
+
+    public var count: Int
+    public var queries: Queries
+    /// Share of the items that `same` queries match in all, in (0, 1].
+    public var match: Double
+    public var sort: Sort
+    public var deliver: Deliver
+    /// Observing threads (or queues) that the observers are spread over, round robin.
+    public var threads: Int
+    /// Further live queries, of ten rows each, that no commit touches; on the same threads.
+    public var bystanders: Int
+    /// Time each callback spends computing, on top of recording.
+    public var workNs: Int64
+
+    public init(
+        count: Int, queries: Queries, match: Double, sort: Sort, deliver: Deliver, threads: Int, bystanders: Int,
+        workNs: Int64
+    ) {
+        self.count = count
+        self.queries = queries
+        self.match = match
+        self.sort = sort
+        self.deliver = deliver
+        self.threads = threads
+        self.bystanders = bystanders
+        self.workNs = workNs
+    }
+}
+
+public struct WritersSpec: Codable, Sendable, Equatable {
+    public enum Load: String, Codable, Sendable, CaseIterable {
+        /// Each writer follows its schedule; lateness is recorded, never forgiven.
+        case open
+        /// Each writer commits as soon as its last commit returned. Reported as service time, never latency.
+        case closed
+    }
+    public enum Arrivals: String, Codable, Sendable, CaseIterable {
+        case uniform
+        case poisson
+        /// `burst` commits at one due time, then nothing until the mean rate is kept.
+        case bursts
+    }
+    public enum Keys: String, Codable, Sendable, CaseIterable {
+        case uniform
+    }
+    public enum ChangeKind: String, Codable, Sendable, CaseIterable {
+        /// A new unique score: the row moves in every order by score, and may enter or leave a query.
+        case updateScore = "update-score"
+        /// The row changes and keeps its place.
+        case touch
+        case insert
+        case delete
+    }
+
+    public var threads: Int
+    public var load: Load
+    /// Commits per second over all writers; ignored by `closed`.
+    public var rateHz: Double
+    public var arrivals: Arrivals
+    /// Commits per burst, for `bursts`.
+    public var burst: Int
+    /// Weights of the kinds of change, > 0, keys `ChangeKind` raw values; one kind is drawn per row.
+    public var changes: [String: Double]
+    public var rowsPerCommit: Int
+    public var keys: Keys
+
+    public init(
+        threads: Int, load: Load, rateHz: Double, arrivals: Arrivals, burst: Int, changes: [String: Double],
+        rowsPerCommit: Int, keys: Keys
+    ) {
+        self.threads = threads
+        self.load = load
+        self.rateHz = rateHz
+        self.arrivals = arrivals
+        self.burst = burst
+        self.changes = changes
+        self.rowsPerCommit = rowsPerCommit
+        self.keys = keys
+    }
+}

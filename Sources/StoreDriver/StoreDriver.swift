@@ -1,0 +1,82 @@
+// A store seen from the harness: four small protocols (`StoreDriver`, `DrivenStore`, `StoreWriter`, `Subscription`) and
+// the sink that receives what an engine delivers. A driver translates; it never measures, batches or repairs.
+
+/// Opens stores of one engine. Stateless; any thread.
+public protocol StoreDriver: Sendable {
+    /// The name on the command line and in the `driver` column: lower case with hyphens, such as `livestore`.
+    var name: String { get }
+    /// What the engine can do. A scenario that asks for more is listed as skipped with the reason, never run.
+    var capabilities: Capabilities { get }
+    /// Opens an empty store in `configuration.directory`, which exists and is empty. Throws the engine's error.
+    func open(_ configuration: StoreConfiguration) throws -> any DrivenStore
+}
+
+/// One open store. Methods say which thread the harness calls them on.
+public protocol DrivenStore: AnyObject, Sendable {
+    /// Loads `count` items in as few transactions as the engine likes; called once, before anything else.
+    /// `item(i)` for i in 0 ..< count gives ascending keys.
+    func load(count: Int, item: (Int) -> Item) throws
+    /// A writer for the calling thread, which is the only one to use it.
+    func makeWriter() throws -> any StoreWriter
+    /// Starts watching `query`; called on the thread or queue of `site`, where every delivery must run as well.
+    /// The first delivery is the initial one. The sink is held until `cancel()`.
+    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription
+    /// What `query` finds in the latest committed state, evaluated from scratch; any thread. The oracle's reference.
+    func contents(of query: Query) throws -> [Item]
+    /// Bytes the store occupies on its file system.
+    func fileBytes() throws -> Int
+    /// Ends everything. No delivery starts after it returns.
+    func close() throws
+}
+
+/// Commits transactions; used by one thread.
+public protocol StoreWriter: AnyObject {
+    /// Applies `changes` in one transaction and returns its version once it is committed.
+    /// `locked()` is called as soon as the transaction holds the engine's write lock.
+    /// - Returns: the store's version after the commit, strictly increasing over all writers; `nil` where an engine has none.
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64?
+}
+
+/// What keeps a sink attached. `cancel()` may be called from any thread; no delivery starts once it has returned.
+public protocol Subscription: AnyObject, Sendable {
+    func cancel()
+    /// The rows this subscription shows now, read through the live collection itself; called on its site.
+    func currentItems() throws -> [Item]
+}
+
+/// Receives deliveries, on the site of the subscription, one at a time.
+public protocol DeliverySink: AnyObject, Sendable {
+    func deliver(_ delivery: borrowing Delivery)
+    /// The engine gave up on this subscription.
+    func fail(_ error: any Error)
+}
+
+/// One callback of an engine, in terms of rows. Arrays are the engine's own where it has them: nothing is copied.
+public struct Delivery {
+    /// The store version the data of this callback stands at; `nil` where an engine has none.
+    public var version: Int64?
+    public var isInitial: Bool
+    /// Rows in the collection after this delivery.
+    public var count: Int
+    /// Indices in the old collection, ascending; those of moved rows included.
+    public var deletions: [Int]
+    /// Indices in the new collection, ascending; those of moved rows included.
+    public var insertions: [Int]
+    /// Indices in the new collection of rows that stayed and changed, ascending.
+    public var modifications: [Int]
+    /// How many of the deletions and insertions are the two ends of one moved row.
+    public var moveCount: Int
+
+    public init(
+        version: Int64?, isInitial: Bool, count: Int, deletions: [Int] = [], insertions: [Int] = [],
+        modifications: [Int] = [], moveCount: Int = 0
+    ) {
+        self.version = version
+        self.isInitial = isInitial
+        self.count = count
+        self.deletions = deletions
+        self.insertions = insertions
+        self.modifications = modifications
+        self.moveCount = moveCount
+    }
+}

@@ -1,0 +1,120 @@
+// The words in which a scenario asks something of a store: items, changes, queries, places of delivery. Each driver
+// turns them into its own model and its own query language.
+import Foundation
+
+/// One row of the one table every scenario uses.
+public struct Item: Sendable, Equatable {
+    /// Primary key.
+    public var key: Int64
+    /// 0 for rows that are written to; bystander queries watch groups of their own (1, 2, …).
+    public var group: Int64
+    /// What queries filter and sort by. Unique over the whole store, so that no order depends on an engine's tie rule.
+    public var score: Int64
+    /// Names the commit that last wrote the row.
+    public var stamp: Int64
+
+    public init(key: Int64, group: Int64, score: Int64, stamp: Int64) {
+        self.key = key
+        self.group = group
+        self.score = score
+        self.stamp = stamp
+    }
+}
+
+/// One row's part of a transaction. A plain value, so that a writer can fill a buffer it owns and allocate nothing.
+public struct Change: Sendable, Equatable {
+    public enum Operation: UInt8, Sendable {
+        /// A new row with all of `item`.
+        case insert
+        /// Sets `score` and `stamp` of the row `item.key`.
+        case updateScore
+        /// Sets `stamp` alone: the row keeps its place in every order.
+        case touch
+        /// Deletes the row `item.key`.
+        case delete
+    }
+
+    public var operation: Operation
+    public var item: Item
+
+    public init(_ operation: Operation, _ item: Item) {
+        self.operation = operation
+        self.item = item
+    }
+}
+
+/// What an observer watches: the conjunction of the conditions that are set, in the order given.
+public struct Query: Sendable, Hashable {
+    public enum Order: Sendable, Hashable {
+        case none
+        case scoreAscending
+        case scoreDescending
+    }
+
+    /// `lowerBound <= score < upperBound`.
+    public var scores: Range<Int64>?
+    public var group: Int64?
+    public var order: Order
+
+    public init(scores: Range<Int64>? = nil, group: Int64? = nil, order: Order = .none) {
+        self.scores = scores
+        self.group = group
+        self.order = order
+    }
+}
+
+/// Where deliveries run. The harness makes and owns the thread or queue and calls `subscribe` there.
+public enum DeliverySite: Sendable {
+    /// The run loop of the thread `subscribe` is called on.
+    case runLoop
+    /// A serial queue; `subscribe` is called inside a block of it.
+    case queue(DispatchQueue)
+}
+
+/// How hard a commit is promised. Names as in LiveStore; a driver maps them to its engine's settings.
+public enum Durability: String, Sendable, Codable, CaseIterable {
+    /// Survives a power cut once commit has returned.
+    case full
+    /// Survives a killed process, not a power cut.
+    case relaxed
+    /// Lives as long as the processes that have it open.
+    case memory
+}
+
+public struct StoreConfiguration: Sendable {
+    /// An existing, empty folder of this trial's own. `.memory` stores are given one on a memory file system.
+    public var directory: String
+    public var durability: Durability
+
+    public init(directory: String, durability: Durability) {
+        self.directory = directory
+        self.durability = durability
+    }
+}
+
+/// What an engine can do, as its driver declares it.
+public struct Capabilities: Sendable {
+    public var durabilities: Set<Durability>
+    public var canDeliverOnRunLoop: Bool
+    public var canDeliverOnQueue: Bool
+    /// Deliveries carry index lists; without them only the data is checked.
+    public var hasChangeSets: Bool
+    /// Commits and deliveries carry versions; without them coverage is read from the rows' stamps.
+    public var hasVersions: Bool
+    public var persists: Bool
+    /// Names (as in `/proc/self/task/*/comm`) that the engine's own background threads start with: the `upkeep` role.
+    public var upkeepThreadPrefixes: [String]
+
+    public init(
+        durabilities: Set<Durability>, canDeliverOnRunLoop: Bool, canDeliverOnQueue: Bool, hasChangeSets: Bool,
+        hasVersions: Bool, persists: Bool, upkeepThreadPrefixes: [String] = []
+    ) {
+        self.durabilities = durabilities
+        self.canDeliverOnRunLoop = canDeliverOnRunLoop
+        self.canDeliverOnQueue = canDeliverOnQueue
+        self.hasChangeSets = hasChangeSets
+        self.hasVersions = hasVersions
+        self.persists = persists
+        self.upkeepThreadPrefixes = upkeepThreadPrefixes
+    }
+}
