@@ -56,7 +56,7 @@ let package = Package(
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
-        .testTarget(name: "TracedSyncTests", dependencies: ["TracedSync"]),
+        .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
         .testTarget(name: "LiveStoreTests", dependencies: ["LiveStore", "TracedSync"]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"]),
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),

@@ -75,6 +75,8 @@ int32_t cp_mutex_owner(const pthread_mutex_t *mutex) { return mutex->__data.__ow
 
 int32_t cp_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 
+void cp_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
 int64_t cp_thread_cpu_ns(int32_t tid) {
     // The kernel's encoding of a thread's CPU clock: inverted id, then "per thread" (4) and "scheduler time" (2).
     clockid_t clock = (clockid_t)((~(unsigned)tid << 3) | 6);
