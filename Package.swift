@@ -40,7 +40,7 @@ let package = Package(
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
         .target(name: "Statistics"),
-        .target(name: "Harness", dependencies: ["Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
+        .target(name: "Harness", dependencies: ["CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
         .target(name: "Report", dependencies: ["Measure", "Scenario", "Statistics"]),
         .target(
             name: "TidegaugeCLI",

@@ -40,7 +40,10 @@ struct ChangeSetReplay {
     /// - Returns: what is wrong, in a sentence, with the index it is about; nil where all is well.
     mutating func step(_ net: [QueryHistory.Touch], _ delivered: Delivered) -> Problem? {
         let oldCount = rows.count
-        if let problem = Self.shape(delivered.deletions, "deletion", below: oldCount) { return problem }
+        if let problem = Self.shape(delivered.deletions, "deletion", below: oldCount) {
+            advance(net)
+            return problem
+        }
         let deleted = delivered.deletions.map { rows[Int($0)].key }
         let oldRanks = net.map { $0.before == TableModel.absent ? -1 : rows.rank(of: $0.before) }
 
@@ -104,7 +107,8 @@ struct ChangeSetReplay {
         _ net: [QueryHistory.Touch], _ oldRanks: [Int], _ deleted: Set<Int64>, _ delivered: Delivered
     ) -> Problem? {
         for (touch, oldRank) in zip(net, oldRanks) {
-            guard touch.before != TableModel.absent, touch.after != TableModel.absent, !deleted.contains(touch.key) else {
+            guard touch.before != TableModel.absent, touch.after != TableModel.absent, !deleted.contains(touch.key)
+            else {
                 continue
             }
             let newRank = rows.rank(of: touch.after)
@@ -112,7 +116,8 @@ struct ChangeSetReplay {
             let newPlace = newRank - Self.countBelow(newRank, delivered.insertions)
             if oldPlace != newPlace {
                 return Problem(
-                    newRank, "row \(touch.key) went from index \(oldRank) to \(newRank) past rows left in place, "
+                    newRank,
+                    "row \(touch.key) went from index \(oldRank) to \(newRank) past rows left in place, "
                         + "and is not among the moved rows")
             }
         }

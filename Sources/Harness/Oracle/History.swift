@@ -88,7 +88,9 @@ struct History: Sendable {
         var table = TableModel(dataset)
         var queries = Array(repeating: QueryHistory(), count: plan.queries.count)
         let index = QueryIndex(plan.queries)
-        var generators = writers.indices.map { ChangeGenerator(spec.writers, dataset: dataset, writer: $0, seed: spec.seed) }
+        var generators = writers.indices.map {
+            ChangeGenerator(spec.writers, dataset: dataset, writer: $0, seed: spec.seed)
+        }
         let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: max(spec.writers.rowsPerCommit, 1))
         defer { changes.deallocate() }
         var before: [(key: Int64, row: TableModel.Row)] = []
@@ -138,7 +140,8 @@ struct History: Sendable {
     private static func disorder(_ commits: ContiguousArray<Commit>) -> String? {
         for (earlier, later) in zip(commits, commits.dropFirst()) {
             if earlier.record.version == later.record.version {
-                return "version \(later.record.version) was given to a commit of writer-\(earlier.writer) and to one of "
+                return
+                    "version \(later.record.version) was given to a commit of writer-\(earlier.writer) and to one of "
                     + "writer-\(later.writer)"
             }
             if earlier.writer == later.writer, earlier.record.beginNs > later.record.beginNs {

@@ -10,9 +10,10 @@ struct InitialRows: Sendable {
     /// O(n log n).
     init(_ dataset: Dataset) {
         self.dataset = dataset
-        var main = ContiguousArray((0..<dataset.items).map { index in
-            OrderedRows.Row(order: dataset.item(at: index).score, key: Int64(index))
-        })
+        var main = ContiguousArray(
+            (0..<dataset.items).map { index in
+                OrderedRows.Row(order: dataset.item(at: index).score, key: Int64(index))
+            })
         main.sort { $0.order < $1.order }
         self.main = main
     }

@@ -21,7 +21,8 @@ struct TableModel: Sendable {
 
     init(_ dataset: Dataset) {
         self.dataset = dataset
-        rows = ContiguousArray((0..<dataset.count).map { Row(score: dataset.item(at: $0).score, stamp: 0, age: Int64($0)) })
+        rows = ContiguousArray(
+            (0..<dataset.count).map { Row(score: dataset.item(at: $0).score, stamp: 0, age: Int64($0)) })
         nextAge = Int64(dataset.count)
     }
 
