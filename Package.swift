@@ -62,8 +62,16 @@ let package = Package(
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
         .testTarget(name: "ReportTests", dependencies: ["Report"]),
-        .testTarget(name: "HarnessTests", dependencies: ["Harness", "LiveStoreDriver", "NullDriver"]),
-        .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge"]),
+        .testTarget(name: "HarnessTests", dependencies: ["Harness", "HarnessFixtures", "LiveStoreDriver", "NullDriver"]),
+        .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
+
+        // Stores that are right, and stores that misbehave on purpose, for the tests of the harness.
+        .target(
+            name: "HarnessFixtures", dependencies: ["StoreDriver", "TracedSync"],
+            path: "Tests/Fixtures/HarnessFixtures"),
+        .executableTarget(
+            name: "tidegauge-fixture", dependencies: ["HarnessFixtures", "NullDriver", "TidegaugeCLI"],
+            path: "Tests/Fixtures/tidegauge-fixture"),
     ],
     swiftLanguageModes: [.v6]
 )
