@@ -1,7 +1,7 @@
 // Bytes allocated, by jemalloc's own counters. The library replaces malloc for the whole process, Swift's allocations
 // included; builds without it (sanitizers bring their own allocator) have no counters, and the columns say n/a.
 #if HAVE_JEMALLOC
-import CJemalloc
+    import CJemalloc
 #endif
 
 /// Counters of one thread's allocations. Reading costs a load: no call, no lock.
@@ -39,26 +39,26 @@ public enum AllocationProbe {
     /// jemalloc's statistics, which takes its locks: outside the window.
     public static func liveBytes() -> UInt64? {
         #if HAVE_JEMALLOC
-        // Statistics are cached until the epoch moves.
-        var epoch: UInt64 = 1
-        guard mallctl("epoch", nil, nil, &epoch, MemoryLayout<UInt64>.size) == 0 else { return nil }
-        var bytes = 0
-        var size = MemoryLayout<Int>.size
-        guard mallctl("stats.allocated", &bytes, &size, nil, 0) == 0 else { return nil }
-        return UInt64(bytes)
+            // Statistics are cached until the epoch moves.
+            var epoch: UInt64 = 1
+            guard mallctl("epoch", nil, nil, &epoch, MemoryLayout<UInt64>.size) == 0 else { return nil }
+            var bytes = 0
+            var size = MemoryLayout<Int>.size
+            guard mallctl("stats.allocated", &bytes, &size, nil, 0) == 0 else { return nil }
+            return UInt64(bytes)
         #else
-        return nil
+            return nil
         #endif
     }
 
     static func counterPointer(_ name: String) -> UnsafePointer<UInt64>? {
         #if HAVE_JEMALLOC
-        var pointer: UnsafePointer<UInt64>?
-        var size = MemoryLayout<UnsafePointer<UInt64>?>.size
-        guard mallctl(name, &pointer, &size, nil, 0) == 0 else { return nil }
-        return pointer
+            var pointer: UnsafePointer<UInt64>?
+            var size = MemoryLayout<UnsafePointer<UInt64>?>.size
+            guard mallctl(name, &pointer, &size, nil, 0) == 0 else { return nil }
+            return pointer
         #else
-        return nil
+            return nil
         #endif
     }
 }

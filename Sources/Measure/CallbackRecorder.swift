@@ -64,9 +64,10 @@ public final class CallbackRecorder: @unchecked Sendable {
         var flags: CallbackFlags = isInitial ? .initial : []
         if version == nil { flags.insert(.noVersion) }
         let offset = indexBuffer.count
-        // An array's own storage is borrowed for the copy; none of the three calls allocates.
-        let kept = append(deletions) && append(insertions) && append(modifications)
-        if !kept { flags.insert(.indicesLost) }
+        let deletionsKept = append(deletions)
+        let insertionsKept = append(insertions)
+        let modificationsKept = append(modifications)
+        if !(deletionsKept && insertionsKept && modificationsKept) { flags.insert(.indicesLost) }
         lastWasKept = records.append(
             CallbackRecord(
                 enterNs: enterNs, exitNs: 0, version: version ?? 0, count: Int64(count), indexOffset: Int64(offset),

@@ -5,7 +5,7 @@
 import Glibc
 import Synchronization
 
-/// Records `harness_hiccup` from `start()` to `stop()`, on a thread of its own named "hiccup".
+/// Records `harness_hiccup` from `start()` to `stop()`, at least once, on a thread of its own named "hiccup".
 public final class HiccupProbe: @unchecked Sendable {
     /// What the thread asks for each time.
     public static let sleepNs: Int64 = 1_000_000
@@ -41,10 +41,10 @@ public final class HiccupProbe: @unchecked Sendable {
     private func run() {
         ProcFile.write("hiccup", to: "/proc/thread-self/comm")
         Pacing.tightenTimerSlack()
-        while !stopRequested.load(ordering: .relaxed) {
+        repeat {
             let dueNs = MonotonicClock.nowNs() + Self.sleepNs
             Pacing.sleep(untilNs: dueNs)
             histogram.record(MonotonicClock.nowNs() - dueNs)
-        }
+        } while !stopRequested.load(ordering: .relaxed)
     }
 }

@@ -5,26 +5,26 @@ enum BuildFacts {
     /// The compiler offers comparisons, not its version string; running `swift --version` would cost a second.
     static var compiler: String {
         #if compiler(>=6.4)
-        "Swift 6.4 or later"
+            "Swift 6.4 or later"
         #elseif compiler(>=6.3)
-        "Swift 6.3"
+            "Swift 6.3"
         #elseif compiler(>=6.2)
-        "Swift 6.2"
+            "Swift 6.2"
         #else
-        "Swift 6.1"
+            "Swift 6.1"
         #endif
     }
 
     static var configuration: String {
         #if DEBUG
-        let optimisation = "debug"
+            let optimisation = "debug"
         #else
-        let optimisation = "release"
+            let optimisation = "release"
         #endif
         #if HAVE_JEMALLOC
-        return optimisation
+            return optimisation
         #else
-        return optimisation + "+sanitizer"
+            return optimisation + "+sanitizer"
         #endif
     }
 }

@@ -77,15 +77,18 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
     }
 }
 
+// Inlinable: the harness reads millions of records in other modules.
 extension RecordBuffer: RandomAccessCollection {
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { count }
+    @inlinable public var startIndex: Int { 0 }
+    @inlinable public var endIndex: Int { count }
 
+    @inlinable
     public subscript(position: Int) -> Element {
         precondition(position >= 0 && position < count, "index outside the record buffer")
         return base[position]
     }
 
+    @inlinable
     public func withContiguousStorageIfAvailable<Result>(
         _ body: (UnsafeBufferPointer<Element>) throws -> Result
     ) rethrows -> Result? {

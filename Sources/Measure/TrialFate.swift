@@ -30,7 +30,8 @@ public enum TrialFate: Codable, Sendable, Equatable {
         }
     }
 
-    /// The flag beside it, such as `crashed:SIGSEGV`; none for a completed trial.
+    /// The flag beside it, such as `crashed:SIGSEGV`; none for a completed trial. One line, without the separator of
+    /// flags, whatever an error message brought along.
     public var flag: String? {
         switch self {
         case .completed: nil
@@ -38,7 +39,8 @@ public enum TrialFate: Codable, Sendable, Equatable {
         case .killed(let signal): "killed:\(signal)"
         case .hang: "hang"
         case .oracleViolation: "oracle_violation"
-        case .harnessFault(let reason): "harness_fault:\(reason)"
+        case .harnessFault(let reason):
+            "harness_fault:" + String(reason.map { $0.isNewline ? " " : $0 == ";" ? "," : $0 })
         case .interrupted: "interrupted"
         }
     }
