@@ -92,20 +92,23 @@ final class FaultyWriter: StoreWriter {
     }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
-        guard store.commits.add(1, ordering: .relaxed).newValue == 20 else {
-            return try writer.commit(changes, locked: locked)
+        let number = store.commits.add(1, ordering: .relaxed).newValue
+        if fault == .lostCommit, number >= 20 {
+            // Acknowledged, and its rows are not there.
+            return try writer.commit(UnsafeBufferPointer(rebasing: changes[0..<0]), locked: locked)
         }
+        if number == 20 { try misbehave() }
+        return try writer.commit(changes, locked: locked)
+    }
+
+    private func misbehave() throws {
         switch fault {
         case .crash: fatalError("the fixture traps on purpose")
         case .killed: kill(getpid(), SIGKILL)
         case .hang: while true { sleep(1000) }
         case .commitError: throw FixtureError(description: "the fixture refuses its twentieth commit")
-        case .lostCommit:
-            // Acknowledged, and its rows are not there.
-            return try writer.commit(UnsafeBufferPointer(rebasing: changes[0..<0]), locked: locked)
         default: break
         }
-        return try writer.commit(changes, locked: locked)
     }
 }
 
