@@ -29,6 +29,8 @@ public enum Fault: String, Sendable, CaseIterable {
     case hang
     case stuckObserver = "stuck-observer"
     case commitError = "commit-error"
+    /// Opening never returns, so the child itself cannot notice.
+    case deaf
     case unavailable
     case failedSubscription = "failed-subscription"
 }
@@ -44,6 +46,7 @@ public struct FaultyDriver: StoreDriver {
 
     public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
         if fault == .unavailable { throw DriverUnavailable("its library is not on this machine: install it") }
+        if fault == .deaf { while true { sleep(1000) } }
         return FaultyStore(ModelStore(), fault)
     }
 }
