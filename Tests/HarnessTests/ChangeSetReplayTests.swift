@@ -109,7 +109,7 @@ import Testing
             for _ in 0..<200 {
                 let step = Step(&random)
                 var delivery = ModelSubscription.difference(step.old, step.new, 2)
-                for _ in 0...random.below(2) { Self.spoil(&delivery, &random) }
+                for _ in 0...random.below(2) { Self.spoil(&delivery, step.old, step.new, &random) }
                 let isRight = step.isRight(delivery)
                 if !isRight { wrong += 1 }
                 #expect((step.check(delivery) == nil) == isRight, "seed \(seed): \(step) \(delivery)")
@@ -118,9 +118,11 @@ import Testing
         #expect(wrong > 100, "the spoiling spoils too little for this test to mean anything")
     }
 
-    private static func spoil(_ delivery: inout Delivery, _ random: inout RandomSource) {
+    private static func spoil(
+        _ delivery: inout Delivery, _ old: [Item], _ new: [Item], _ random: inout RandomSource
+    ) {
         let index = random.below(max(delivery.count, 1))
-        switch random.below(8) {
+        switch random.below(9) {
         case 0: delivery.deletions = Set(delivery.deletions).symmetricDifference([index]).sorted()
         case 1: delivery.insertions = Set(delivery.insertions).symmetricDifference([index]).sorted()
         case 2: delivery.modifications = Set(delivery.modifications).symmetricDifference([index]).sorted()
@@ -133,6 +135,16 @@ import Testing
             delivery.deletions = Set(delivery.deletions).union([index]).sorted()
             delivery.insertions = Set(delivery.insertions).union([index]).sorted()
             delivery.moveCount += 1
+        case 7:
+            // A row that moved is said to have changed where it stood.
+            let moved = delivery.insertions.first { index in
+                delivery.deletions.contains { old[$0].key == new[min(index, new.count - 1)].key }
+            }
+            guard let moved, moved < new.count else { return }
+            delivery.deletions.removeAll { old[$0].key == new[moved].key }
+            delivery.insertions.removeAll { $0 == moved }
+            delivery.modifications = (delivery.modifications + [moved]).sorted()
+            delivery.moveCount -= 1
         default: delivery.deletions.reverse()
         }
     }
