@@ -137,12 +137,13 @@ import Testing
             delivery.moveCount += 1
         case 7:
             // A row that moved is said to have changed where it stood.
-            let moved = delivery.insertions.first { index in
-                delivery.deletions.contains { old[$0].key == new[min(index, new.count - 1)].key }
+            let from = delivery.deletions.filter { $0 < old.count }
+            let to = delivery.insertions.filter { $0 >= 0 && $0 < new.count }
+            guard let moved = to.first(where: { index in from.contains { old[$0].key == new[index].key } }) else {
+                return
             }
-            guard let moved, moved < new.count else { return }
-            delivery.deletions.removeAll { old[$0].key == new[moved].key }
-            delivery.insertions.removeAll { $0 == moved }
+            delivery.deletions = from.filter { old[$0].key != new[moved].key }
+            delivery.insertions = to.filter { $0 != moved }
             delivery.modifications = (delivery.modifications + [moved]).sorted()
             delivery.moveCount -= 1
         default: delivery.deletions.reverse()
