@@ -1,0 +1,34 @@
+// What the tests of scenarios share: a small valid file to vary, and the drivers they pretend to have.
+@testable import Scenario
+
+let testDrivers = ["null", "livestore"]
+
+/// Valid, and small enough to see a change in.
+let plainScenario = """
+    purpose: How long does it take?
+    represents: a complaint
+    dataset: { items: 1_000 }
+    observers: { count: 2 }
+    writers: { rate: 200/s }
+    measure: [delivery_latency, missed_final]
+    gate: delivery_latency
+    duration: 1s
+    """
+
+func parse(_ text: String, path: String = "test.yaml") throws(ScenarioErrors) -> Scenario {
+    try Scenario.parse(Array(text.utf8), path: path, drivers: testDrivers)
+}
+
+/// What reading `text` complains about, one line per problem; empty where it is valid.
+func complaints(_ text: String, path: String = "test.yaml") -> [String] {
+    complaints(Array(text.utf8), path: path)
+}
+
+func complaints(_ bytes: [UInt8], path: String = "test.yaml") -> [String] {
+    do throws(ScenarioErrors) {
+        _ = try Scenario.parse(bytes, path: path, drivers: testDrivers)
+        return []
+    } catch {
+        return error.problems.map(\.description)
+    }
+}
