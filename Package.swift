@@ -61,7 +61,7 @@ let package = Package(
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
-        .testTarget(name: "ReportTests", dependencies: ["Report"]),
+        .testTarget(name: "ReportTests", dependencies: ["Report"], exclude: ["Golden"]),
         .testTarget(name: "HarnessTests", dependencies: ["Harness", "LiveStoreDriver", "NullDriver"]),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge"]),
     ],

@@ -30,6 +30,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case harnessHiccup = "harness_hiccup"
     case harnessCost = "harness_cost"
     case oracleViolations = "oracle_violations"
+    /// 0 completed, 1 crashed, 2 killed, 3 hang, 4 oracle violation, 5 harness fault, 6 interrupted.
+    case trialOutcome = "trial_outcome"
 
     /// As in the `unit` column.
     public var unit: String {
@@ -43,7 +45,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .spuriousNotifications, .missedFinal, .oracleViolations: "count"
         case .fanoutCost: "ns/observer/commit"
         case .upkeepCost, .writerCPU, .upkeepCPU, .observerCPU, .otherCPU, .processCPU, .harnessCost: "ns/commit"
-        case .upkeepExponent: "1"
+        case .upkeepExponent, .trialOutcome: "1"
         case .achievedRate: "commits/s"
         }
     }

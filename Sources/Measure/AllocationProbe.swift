@@ -1,0 +1,64 @@
+// Bytes allocated, by jemalloc's own counters. The library replaces malloc for the whole process, Swift's allocations
+// included; builds without it (sanitizers bring their own allocator) have no counters, and the columns say n/a.
+#if HAVE_JEMALLOC
+    import CJemalloc
+#endif
+
+/// Counters of one thread's allocations. Reading costs a load: no call, no lock.
+public struct ThreadAllocations: @unchecked Sendable {
+    // Both point into the thread's own jemalloc state and live as long as the thread.
+    private let allocated: UnsafePointer<UInt64>
+    private let deallocated: UnsafePointer<UInt64>
+
+    /// Counters of the calling thread; `nil` where jemalloc is not linked. They may be read from another thread as
+    /// long as this one lives (the value may then be a moment old).
+    public init?() {
+        guard let allocated = AllocationProbe.counterPointer("thread.allocatedp"),
+            let deallocated = AllocationProbe.counterPointer("thread.deallocatedp")
+        else { return nil }
+        self.allocated = allocated
+        self.deallocated = deallocated
+    }
+
+    /// Bytes the thread has allocated in its life, as size classes: what was taken, not what was asked for.
+    public var allocatedBytes: UInt64 { allocated.pointee }
+    /// Bytes the thread has freed in its life, whoever had allocated them.
+    public var deallocatedBytes: UInt64 { deallocated.pointee }
+}
+
+/// What is known of the process's heap.
+public enum AllocationProbe {
+    /// Whether this build counts allocations at all.
+    public static var isAvailable: Bool { counterPointer("thread.allocatedp") != nil }
+
+    /// Bytes the calling thread has allocated in its life; `nil` where jemalloc is not linked. For repeated reading
+    /// keep a `ThreadAllocations`.
+    public static func threadAllocatedBytes() -> UInt64? { ThreadAllocations()?.allocatedBytes }
+
+    /// Bytes allocated and not freed, over all threads, as of now; `nil` where jemalloc is not linked. Refreshes
+    /// jemalloc's statistics, which takes its locks: outside the window.
+    public static func liveBytes() -> UInt64? {
+        #if HAVE_JEMALLOC
+            // Statistics are cached until the epoch moves.
+            var epoch: UInt64 = 1
+            guard mallctl("epoch", nil, nil, &epoch, MemoryLayout<UInt64>.size) == 0 else { return nil }
+            var bytes = 0
+            var size = MemoryLayout<Int>.size
+            guard mallctl("stats.allocated", &bytes, &size, nil, 0) == 0 else { return nil }
+            return UInt64(bytes)
+        #else
+            return nil
+        #endif
+    }
+
+    static func counterPointer(_ name: String) -> UnsafePointer<UInt64>? {
+        #if HAVE_JEMALLOC
+            var pointer: UnsafePointer<UInt64>?
+            var size = MemoryLayout<UnsafePointer<UInt64>?>.size
+            guard mallctl(name, &pointer, &size, nil, 0) == 0 else { return nil }
+            return pointer
+        #else
+            return nil
+        #endif
+    }
+}

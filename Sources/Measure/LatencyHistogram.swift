@@ -1,0 +1,145 @@
+// A distribution over events: latencies, service times, batch spans. Three significant digits, no upper clamp (a clamp
+// would hide a hang). Samples whose true value is only known to be at least something are kept apart and decide whether
+// a percentile is a figure or a bound. A plain value: each thread has its own, merged afterwards.
+import Histogram
+import Scenario
+
+/// Counts samples in buckets no wider than 0.1 % of their value. Recording is O(1) and allocates only when a value is
+/// beyond every earlier one.
+public struct LatencyHistogram: Sendable {
+    /// Samples whose value is known.
+    private(set) var complete = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
+    /// Lower bounds of the samples whose value is not; `nil` while there are none, which is the usual case.
+    private(set) var bounds: Histogram<UInt64>?
+    private var sum = 0.0
+    private var minimum = Int64.max
+    private var maximum: Int64 = 0
+
+    /// Samples whose true value is only known to be at least what was recorded; part of `count`.
+    public private(set) var censoredCount = 0
+    /// Samples under zero, recorded as 0: a callback may be entered before the commit it reports has returned.
+    public private(set) var negativeCount = 0
+
+    public init() {}
+
+    /// All samples, censored ones included.
+    public var count: Int { Int(complete.totalCount) + censoredCount }
+
+    /// Adds `count` samples of the same value.
+    public mutating func record(_ ns: Int64, count: Int = 1) {
+        guard let value = admit(ns, count: count) else { return }
+        complete.record(value, count: UInt64(count))
+    }
+
+    /// Adds one sample of which it is only known that it is not less than `atLeastNs`: a commit that was not covered
+    /// when the run ended. Dropping it would make a hang look fast.
+    public mutating func recordCensored(_ atLeastNs: Int64) {
+        guard let value = admit(atLeastNs, count: 1) else { return }
+        censoredCount += 1
+        if bounds == nil { bounds = Histogram(numberOfSignificantValueDigits: .three) }
+        bounds?.record(value)
+    }
+
+    /// Adds all samples of `other`.
+    public mutating func add(_ other: LatencyHistogram) {
+        complete.add(other.complete)
+        if let otherBounds = other.bounds {
+            if bounds == nil { bounds = Histogram(numberOfSignificantValueDigits: .three) }
+            bounds?.add(otherBounds)
+        }
+        sum += other.sum
+        minimum = Swift.min(minimum, other.minimum)
+        maximum = Swift.max(maximum, other.maximum)
+        censoredCount += other.censoredCount
+        negativeCount += other.negativeCount
+    }
+
+    private mutating func admit(_ ns: Int64, count: Int) -> UInt64? {
+        precondition(count >= 0, "a histogram cannot take a negative number of samples")
+        guard count > 0 else { return nil }
+        if ns < 0 { negativeCount += count }
+        let value = Swift.max(ns, 0)
+        sum += Double(value) * Double(count)
+        minimum = Swift.min(minimum, value)
+        maximum = Swift.max(maximum, value)
+        return UInt64(value)
+    }
+}
+
+// Reading. Walks all buckets: for after the clock has stopped.
+extension LatencyHistogram {
+    /// The lowest sample or bound; `nil` when empty. Exact.
+    public var min: Int64? { count > 0 ? minimum : nil }
+    /// The highest sample or bound; `nil` when empty. Exact.
+    public var max: Int64? { count > 0 ? maximum : nil }
+    /// Mean over samples and bounds; `nil` when empty. Exact but for rounding.
+    public var mean: Double? { count > 0 ? sum / Double(count) : nil }
+
+    /// What a percentile is known to be.
+    public struct Percentile: Sendable, Equatable {
+        /// The highest value of the bucket it falls into.
+        public var value: Int64
+        /// Censored samples may push it up: the figure is a bound, printed `≥`.
+        public var isLowerBound: Bool
+    }
+
+    /// A percentile, whatever the number of samples; `nil` when empty or when `statistic` is no percentile.
+    ///
+    /// With every censored sample at its bound the percentile is as low as it can be; with all of them at infinity, as
+    /// high. Where both agree it is known in spite of them.
+    public func percentile(_ statistic: Statistic) -> Percentile? {
+        guard let denominator = statistic.tailDenominator, count > 0 else { return nil }
+        let rank = percentileRank(tailDenominator: denominator, total: UInt64(count))
+        var everything = complete
+        if let bounds { everything.add(bounds) }
+        guard let lowest = everything.weights().value(atRank: rank) else { return nil }
+        let isKnown = bounds == nil || complete.weights().value(atRank: rank) == lowest
+        return Percentile(value: Swift.min(Int64(clamping: lowest), maximum), isLowerBound: !isKnown)
+    }
+
+    /// The percentiles asked for, then min, max, mean and count, under the rules of honest measuring: a percentile
+    /// with fewer than ten samples beyond it has no value; one that censored samples may move carries `at_least`.
+    /// - Parameter flags: put on every figure.
+    public func figures(
+        for metric: Metric, percentiles: [Statistic] = [.p50, .p90, .p99, .p99_9, .p99_99], flags: [String] = []
+    ) -> [Figure] {
+        let shared = flags + (negativeCount > 0 ? ["negative:\(negativeCount)"] : [])
+        func figure(_ statistic: Statistic, _ value: Double?, isLowerBound: Bool = false) -> Figure {
+            Figure(
+                metric, statistic, value, n: count, censored: censoredCount,
+                flags: shared + (isLowerBound && value != nil ? ["at_least"] : []))
+        }
+        var figures: [Figure] = []
+        for statistic in percentiles {
+            guard let denominator = statistic.tailDenominator else { continue }
+            let isCarried = count >= samplesBeyondPercentile * Int(denominator)
+            let known = isCarried ? percentile(statistic) : nil
+            figures.append(
+                figure(statistic, known.map { Double($0.value) }, isLowerBound: known?.isLowerBound ?? false))
+        }
+        let isCensored = censoredCount > 0
+        // A censored sample can be anything from its bound up, so the minimum is known if a complete sample is it.
+        let minimumIsKnown = complete.totalCount > 0 && (bounds == nil || complete.min <= bounds!.min)
+        figures.append(figure(.min, min.map { Double($0) }, isLowerBound: !minimumIsKnown))
+        figures.append(figure(.max, max.map { Double($0) }, isLowerBound: isCensored))
+        figures.append(figure(.mean, mean, isLowerBound: isCensored))
+        figures.append(figure(.count, Double(count)))
+        return figures
+    }
+}
+
+extension Histogram {
+    /// Its buckets, found through the public accessors: the library's own iterator sums value × count in 64 bits,
+    /// which nanoseconds weighted by nanoseconds overflow.
+    func weights() -> BucketedWeights {
+        var weights = BucketedWeights()
+        guard totalCount > 0 else { return weights }
+        var value: UInt64 = 0
+        while value <= maxRecorded {
+            let upperEdge = highestEquivalentForValue(value)
+            weights.append(upperEdge: upperEdge, weight: UInt64(countForValue(value)))
+            value = upperEdge + 1
+        }
+        return weights
+    }
+}

@@ -1,0 +1,109 @@
+// Where EnvironmentReport gets its answers. Each function reads one thing and says `unknown` rather than fail.
+import Foundation
+
+enum BuildFacts {
+    /// The compiler offers comparisons, not its version string; running `swift --version` would cost a second.
+    static var compiler: String {
+        #if compiler(>=6.4)
+            "Swift 6.4 or later"
+        #elseif compiler(>=6.3)
+            "Swift 6.3"
+        #elseif compiler(>=6.2)
+            "Swift 6.2"
+        #else
+            "Swift 6.1"
+        #endif
+    }
+
+    static var configuration: String {
+        #if DEBUG
+            let optimisation = "debug"
+        #else
+            let optimisation = "release"
+        #endif
+        #if HAVE_JEMALLOC
+            return optimisation
+        #else
+            return optimisation + "+sanitizer"
+        #endif
+    }
+}
+
+enum MachineFacts {
+    static func cpuModel() -> String {
+        let text = ProcFile.text("/proc/cpuinfo") ?? ""
+        return cpuField("model name", in: text) ?? cpuField("CPU part", in: text).map { "part \($0)" } ?? "unknown"
+    }
+
+    static func cpuField(_ name: String, in cpuinfo: String) -> String? {
+        guard let line = cpuinfo.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
+            let colon = line.firstIndex(of: ":")
+        else { return nil }
+        let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        return value.isEmpty ? nil : value
+    }
+
+    /// By affinity: what a container or `taskset` leaves of the machine.
+    static func usableCores() -> Int { ProcessInfo.processInfo.activeProcessorCount }
+
+    static func kernel() -> String { systemName { "\($0.release)" } }
+
+    static func architecture() -> String { systemName { "\($0.machine)" } }
+
+    private static func systemName(_ pick: ((release: String, machine: String)) -> String) -> String {
+        var name = utsname()
+        guard uname(&name) == 0 else { return "unknown" }
+        return pick((release: text(name.release), machine: text(name.machine)))
+    }
+
+    /// A C array of characters, which Swift sees as a tuple.
+    private static func text<Characters>(_ characters: Characters) -> String {
+        withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
+    static func virtualisation() -> String {
+        let flags = cpuField("flags", in: ProcFile.text("/proc/cpuinfo") ?? "") ?? ""
+        var hints: [String] = []
+        if flags.split(separator: " ").contains("hypervisor") {
+            let names = ["sys_vendor", "product_name"].compactMap { ProcFile.word("/sys/class/dmi/id/\($0)") }
+            hints.append((["hypervisor"] + names).joined(separator: " "))
+        }
+        let files = FileManager.default
+        if files.fileExists(atPath: "/.dockerenv") || files.fileExists(atPath: "/run/.containerenv") {
+            hints.append("container")
+        }
+        return hints.isEmpty ? "none" : hints.joined(separator: ", ")
+    }
+
+    static func loadAverage() -> [Double] {
+        (ProcFile.text("/proc/loadavg") ?? "").split(separator: " ").prefix(3).compactMap { Double($0) }
+    }
+}
+
+/// Which commit a working tree stands at.
+public struct GitRevision: Codable, Sendable, Equatable {
+    public var commit: String
+    public var dirty: Bool
+
+    /// Asks `git`; `nil` where there is no repository or no git.
+    public static func read(in folder: String) -> GitRevision? {
+        guard let head = git(["rev-parse", "HEAD"], in: folder),
+            let status = git(["status", "--porcelain"], in: folder)
+        else { return nil }
+        return GitRevision(commit: head.trimmingCharacters(in: .whitespacesAndNewlines), dirty: !status.isEmpty)
+    }
+
+    private static func git(_ arguments: [String], in folder: String) -> String? {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["git", "-C", folder] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return nil }
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return process.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
+    }
+}

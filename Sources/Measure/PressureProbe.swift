@@ -1,0 +1,81 @@
+// What the machine did to the measurement: time stolen by the hypervisor, pressure stalls, preemptions, major faults.
+// Counters only ever rise, so a window is a difference of two readings.
+import Glibc
+
+/// Noise counters at one moment, or, as a difference, over a window. Machine-wide unless said otherwise. `nil` where
+/// the kernel does not have them.
+public struct Pressure: Codable, Sendable, Equatable {
+    /// Time the hypervisor ran somebody else, over all CPUs.
+    public var stealNs: Int64?
+    /// Time at least one task waited for a CPU.
+    public var cpuSomeNs: Int64?
+    /// Time at least one task waited for memory.
+    public var memorySomeNs: Int64?
+    /// Time all tasks waited for memory.
+    public var memoryFullNs: Int64?
+    /// Time at least one task waited for a disk.
+    public var ioSomeNs: Int64?
+    /// Time all tasks waited for a disk.
+    public var ioFullNs: Int64?
+    /// Times this process was taken off a CPU it still wanted.
+    public var involuntarySwitches: Int64
+    /// Times this process gave its CPU away.
+    public var voluntarySwitches: Int64
+    /// Page faults of this process that waited for a disk.
+    public var majorFaults: Int64
+
+    /// The window from `earlier` to this reading.
+    public func since(_ earlier: Pressure) -> Pressure {
+        func difference(_ later: Int64?, _ earlier: Int64?) -> Int64? {
+            guard let later, let earlier else { return nil }
+            return later - earlier
+        }
+        return Pressure(
+            stealNs: difference(stealNs, earlier.stealNs), cpuSomeNs: difference(cpuSomeNs, earlier.cpuSomeNs),
+            memorySomeNs: difference(memorySomeNs, earlier.memorySomeNs),
+            memoryFullNs: difference(memoryFullNs, earlier.memoryFullNs),
+            ioSomeNs: difference(ioSomeNs, earlier.ioSomeNs), ioFullNs: difference(ioFullNs, earlier.ioFullNs),
+            involuntarySwitches: involuntarySwitches - earlier.involuntarySwitches,
+            voluntarySwitches: voluntarySwitches - earlier.voluntarySwitches,
+            majorFaults: majorFaults - earlier.majorFaults)
+    }
+}
+
+/// Reads the noise counters. Any thread; four small files, well under a millisecond.
+public enum PressureProbe {
+    public static func read() -> Pressure {
+        var usage = rusage()
+        getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
+        let memory = stalls("/proc/pressure/memory")
+        let io = stalls("/proc/pressure/io")
+        return Pressure(
+            stealNs: ProcFile.text("/proc/stat").flatMap {
+                parseStealNs($0, ticksPerSecond: Int64(sysconf(Int32(_SC_CLK_TCK))))
+            },
+            cpuSomeNs: stalls("/proc/pressure/cpu").some, memorySomeNs: memory.some, memoryFullNs: memory.full,
+            ioSomeNs: io.some, ioFullNs: io.full, involuntarySwitches: Int64(usage.ru_nivcsw),
+            voluntarySwitches: Int64(usage.ru_nvcsw), majorFaults: Int64(usage.ru_majflt))
+    }
+
+    /// The eighth number of the `cpu` line: user nice system idle iowait irq softirq steal.
+    static func parseStealNs(_ stat: String, ticksPerSecond: Int64) -> Int64? {
+        guard let line = stat.split(separator: "\n").first(where: { $0.hasPrefix("cpu ") }) else { return nil }
+        let fields = line.split(separator: " ")
+        guard fields.count > 8, let ticks = Int64(fields[8]), ticksPerSecond > 0 else { return nil }
+        return ticks * (1_000_000_000 / ticksPerSecond)
+    }
+
+    /// The `total=` of the `some` and `full` lines, which the kernel counts in µs.
+    static func parseStallsNs(_ text: String) -> (some: Int64?, full: Int64?) {
+        func total(_ kind: String) -> Int64? {
+            let line = text.split(separator: "\n").first { $0.hasPrefix(kind) }
+            let field = line?.split(separator: " ").first { $0.hasPrefix("total=") }
+            return field.flatMap { Int64($0.dropFirst("total=".count)) }.map { $0 * 1_000 }
+        }
+        return (total("some"), total("full"))
+    }
+
+    private static func stalls(_ path: String) -> (some: Int64?, full: Int64?) {
+        ProcFile.text(path).map(parseStallsNs) ?? (nil, nil)
+    }
+}

@@ -1,0 +1,46 @@
+// Writing files that are whole or not there: what a crash, a full disk or an interrupt leaves behind can be read.
+import Foundation
+
+/// A report could not be written.
+public struct ReportError: Error, CustomStringConvertible, Equatable {
+    public var path: String
+    public var action: String
+    public var reason: String
+
+    init(_ action: String, _ path: String, errno code: Int32) {
+        self.path = path
+        self.action = action
+        reason = String(cString: strerror(code))
+    }
+
+    public var description: String {
+        "\(path): cannot \(action): \(reason); free some space or choose another folder with --out"
+    }
+}
+
+enum ReportFile {
+    /// Replaces the file in one step: a reader sees the old text or the new, never a part.
+    static func replace(_ path: String, with bytes: some Collection<UInt8>) throws {
+        let temporary = path + ".new"
+        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard file >= 0 else { throw ReportError("create the file", temporary, errno: errno) }
+        do {
+            defer { close(file) }
+            try write(bytes, to: file, path: temporary)
+        }
+        guard rename(temporary, path) == 0 else { throw ReportError("rename onto it", path, errno: errno) }
+    }
+
+    /// Writes all bytes and waits until the disk has them.
+    static func write(_ bytes: some Collection<UInt8>, to file: Int32, path: String) throws {
+        let whole = Array(bytes)
+        var written = 0
+        while written < whole.count {
+            let count = whole.withUnsafeBytes { Foundation.write(file, $0.baseAddress! + written, $0.count - written) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw ReportError("write", path, errno: errno) }
+            written += count
+        }
+        guard fsync(file) == 0 else { throw ReportError("flush it to disk", path, errno: errno) }
+    }
+}

@@ -1,0 +1,24 @@
+// Order statistics of plain samples. Pure. Samples are finite; a NaN has no place in an order and is a caller's error.
+
+/// The middle of `values`, or the mean of the two middle ones; `nil` when empty. O(n log n).
+public func median(_ values: some Sequence<Double>) -> Double? {
+    let sorted = values.sorted()
+    precondition(!sorted.contains(where: \.isNaN), "a sample that is not a number has no rank")
+    guard !sorted.isEmpty else { return nil }
+    let middle = sorted.count / 2
+    // Halved before they are added, so that huge samples cannot overflow to infinity.
+    return sorted.count.isMultiple(of: 2) ? sorted[middle - 1] / 2 + sorted[middle] / 2 : sorted[middle]
+}
+
+/// The mean; `nil` when empty.
+public func mean(_ values: some Collection<Double>) -> Double? {
+    values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
+}
+
+/// 1.4826 × the median distance from the median: for normal samples the standard deviation, and unmoved by up to half
+/// of them being wild. `nil` when empty. (Hampel 1974; 1.4826 = 1/Φ⁻¹(3/4).)
+public func medianAbsoluteDeviation(_ values: some Sequence<Double>) -> Double? {
+    let all = Array(values)
+    guard let center = median(all) else { return nil }
+    return median(all.map { abs($0 - center) }).map { 1.4826 * $0 }
+}
