@@ -185,14 +185,16 @@ private struct Clip {
 }
 
 extension ChangeSet {
+    /// What changed in `window` from `old` to `new`; for several windows take one `TreeDifference`.
+    static func between(_ old: RankedTree, _ new: RankedTree, in window: TreeWindow = .all) -> ChangeSet {
+        old.isIdentical(to: new) ? ChangeSet() : TreeDifference(from: old, to: new).changeSet(in: window)
+    }
+
     /// What turned the rows of `oldWindow` in `old` into those of `newWindow` in `new`.
     static func between(
-        _ old: RankedTree, _ oldWindow: TreeWindow = .all, _ new: RankedTree, _ newWindow: TreeWindow = .all
+        _ old: RankedTree, _ oldWindow: TreeWindow, _ new: RankedTree, _ newWindow: TreeWindow
     ) -> ChangeSet {
-        if oldWindow == newWindow {
-            return old.isIdentical(to: new) ? ChangeSet() : TreeDifference(from: old, to: new).changeSet(in: newWindow)
-        }
-        return TreeDifference(from: old, to: new)
+        TreeDifference(from: old, to: new)
             .changeSet(from: old.ranks(in: oldWindow), to: new.ranks(in: newWindow))
     }
 }
