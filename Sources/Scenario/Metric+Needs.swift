@@ -9,7 +9,7 @@ extension Metric {
             true
         case .coalescingRatio, .spuriousNotifications, .missedFinal, .fanoutCost, .upkeepCost, .upkeepExponent,
             .writerCPU, .upkeepCPU, .observerCPU, .otherCPU, .processCPU, .achievedRate, .harnessCost,
-            .oracleViolations:
+            .oracleViolations, .trialOutcome:
             false
         }
     }
@@ -21,7 +21,7 @@ extension Metric {
     public var needsObservers: Bool {
         switch self {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .writerCPU, .upkeepCPU, .otherCPU,
-            .processCPU, .achievedRate, .harnessHiccup, .harnessCost, .oracleViolations:
+            .processCPU, .achievedRate, .harnessHiccup, .harnessCost, .oracleViolations, .trialOutcome:
             false
         case .deliveryLatency, .endToEndLatency, .callbackTime, .staleness, .versionLag, .coalescingRatio, .batchSpan,
             .spuriousNotifications, .missedFinal, .timeToFirstDelivery, .fanoutSpan, .fanoutCost, .upkeepCost,

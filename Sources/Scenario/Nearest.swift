@@ -1,8 +1,8 @@
 // The word that was probably meant. Pure functions over short words; quadratic in their length.
 
-enum Nearest {
+public enum Nearest {
     /// A hint to end a refusal with: the one word that was probably meant, or else all that are known.
-    static func hint(for word: String, among known: [String]) -> String {
+    public static func hint(for word: String, among known: [String]) -> String {
         if let nearest = nearest(to: word, among: known) { return "(did you mean '\(nearest)'?)" }
         return known.isEmpty ? "(none is known here)" : "(known here: \(known.joined(separator: ", ")))"
     }
