@@ -71,10 +71,11 @@ final class WriteTransaction {
     /// Changes one column of a row through `body`.
     func update(_ table: Table, _ id: ObjectID, _ column: Int, _ body: (RowBuffer) -> Void) throws(StoreError) {
         if !(isOpenRowDirty && id == openID && table.id == openTable?.id) {
+            // First, because storing a row invalidates what was read before.
+            try closeRow()
             guard let row = LMDB.get(transaction, table.rows, id: id.rawValue) else {
                 throw .invalidatedObject(table: table.schema.name)
             }
-            try closeRow()
             buffer.load(
                 RowReader(row), columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
             open(table, id)
