@@ -45,7 +45,7 @@ let package = Package(
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "Harness", "Measure", "Report", "Scenario", "StoreDriver",
+                "Harness", "Measure", "Report", "Scenario", "StoreDriver", "TracedSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

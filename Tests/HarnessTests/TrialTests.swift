@@ -8,7 +8,9 @@ import Testing
 @testable import Harness
 
 @Suite(.serialized) struct TrialTests {
-    @Test(arguments: [ObserversSpec.Deliver.runLoop, .queue], [ObserversSpec.Sort.none, .scoreAscending, .scoreDescending])
+    @Test(
+        arguments: [ObserversSpec.Deliver.runLoop, .queue],
+        [ObserversSpec.Sort.none, .scoreAscending, .scoreDescending])
     func aSoundStorePasses(deliver: ObserversSpec.Deliver, sort: ObserversSpec.Sort) throws {
         for seed in testSeeds(1) {
             var spec = TrialSpec.tiny(seed: seed)

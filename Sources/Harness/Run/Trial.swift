@@ -48,9 +48,11 @@ public struct Trial {
 
         let work = try Work(spec, dataset, store)
         let window = try work.begin()
-        Pacing.sleep(untilNs: window.startNs)
+        report(.init(.measuring))
+        // Before the window, so that its thread has its name when CPU clocks are first read.
         let hiccup = HiccupProbe()
         hiccup.start()
+        Pacing.sleep(untilNs: window.startNs)
         let cpu = CPUWindow()
         try work.awaitEnd { report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks)) }
         let hiccups = hiccup.stop()
