@@ -104,9 +104,9 @@ private func id(_ name: Character) -> ObjectID {
 }
 
 @Suite struct LongestIncreasingTests {
-    /// Every sequence of up to six numbers below four, against every subset.
+    /// Every sequence of up to five numbers below five, against every subset.
     @Test func noSubsetIsLonger() {
-        for length in 0...6 {
+        for length in 0...5 {
             var values = [Int](repeating: 0, count: length)
             repeat {
                 let positions = LongestIncreasing.positions(in: values)
@@ -131,11 +131,11 @@ private func id(_ name: Character) -> ObjectID {
         }.max()!
     }
 
-    /// The next sequence of digits below four; false after the last one.
+    /// The next sequence of digits below five; false after the last one.
     private static func increment(_ values: inout [Int]) -> Bool {
         for index in values.indices {
             values[index] += 1
-            if values[index] < 4 { return true }
+            if values[index] < 5 { return true }
             values[index] = 0
         }
         return false
