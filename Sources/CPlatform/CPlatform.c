@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/magic.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 uint32_t cp_load32(const uint32_t *address) { return __atomic_load_n(address, __ATOMIC_SEQ_CST); }
@@ -72,6 +74,11 @@ int cp_robust_mutex_lock(pthread_mutex_t *mutex, int64_t timeout_ns, bool *owner
 int cp_robust_mutex_unlock(pthread_mutex_t *mutex) { return pthread_mutex_unlock(mutex); }
 
 int32_t cp_mutex_owner(const pthread_mutex_t *mutex) { return mutex->__data.__owner; }
+
+bool cp_is_memory_file_system(const char *path) {
+    struct statfs status;
+    return statfs(path, &status) == 0 && (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
+}
 
 int32_t cp_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 

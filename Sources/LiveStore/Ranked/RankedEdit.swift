@@ -14,7 +14,7 @@ struct RankedEdit: ~Copyable {
     private let id: UInt64
     private let shape: RankedTree.Shape
     /// One reference is ours.
-    private var root: RankedNode
+    private(set) var root: RankedNode
     /// What an insertion reports upwards: the right half of the node it has just split.
     private var splitOff: RankedNode?
 
@@ -247,6 +247,7 @@ struct RankedEdit: ~Copyable {
 
 extension RankedTree {
     /// Changes the tree by one edit, whatever `body` does in it. If `body` throws, the tree is as before.
+    @discardableResult
     mutating func edit<Result>(_ body: (inout RankedEdit) throws -> Result) rethrows -> Result {
         var edit = RankedEdit(self)
         let result = try body(&edit)

@@ -21,6 +21,7 @@ extension RankedNode {
             total += count
         } else {
             (children + first).update(from: source.children + range.lowerBound, count: count)
+            for index in first..<first + count { children[index].prefetchForRetain() }
             for index in first..<first + count {
                 children[index].retain()
                 total += counts[index]

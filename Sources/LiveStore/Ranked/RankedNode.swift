@@ -89,6 +89,12 @@ struct RankedNode: Hashable {
         header.pointee.references.wrappingAdd(1, ordering: .relaxed)
     }
 
+    /// Reads the count and ignores it: loads of several nodes overlap in the memory system, additions to them do not.
+    @inline(__always)
+    func prefetchForRetain() {
+        _ = header.pointee.references.load(ordering: .relaxed)
+    }
+
     @inline(__always)
     func release() {
         let (_, left) = header.pointee.references.wrappingSubtract(1, ordering: .acquiringAndReleasing)

@@ -57,4 +57,13 @@
             return wrong.map { "node of height \($0.height): \($0.referenceCount) references, \($1) owners" }
         }
     }
+
+    extension RankedEdit {
+        /// The nodes above the first entry as they are now, from the root; shows which of them have been copied.
+        var pathToFirstLeaf: [RankedNode] {
+            var path = [root]
+            while let last = path.last, !last.isLeaf { path.append(last.children[0]) }
+            return path
+        }
+    }
 #endif

@@ -6,9 +6,11 @@ extension TreeDifference {
     ///
     /// O(log n + k log k) for k rows that differ within the window; O(log K) where there are none, of K in all.
     func changeSet(in window: TreeWindow = .all) -> ChangeSet {
-        let gone = Self.indices(of: deleted, in: window) { $0.key }
-        let added = Self.indices(of: inserted, in: window) { $0.key }
-        let written = Self.indices(of: restamped, in: window) { $0.key }
+        let lower = window.lower.map { BareKey($0) }
+        let upper = window.upper.map { BareKey($0) }
+        let gone = Self.indices(of: deleted, from: lower, below: upper) { $0.key }
+        let added = Self.indices(of: inserted, from: lower, below: upper) { $0.key }
+        let written = Self.indices(of: restamped, from: lower, below: upper) { $0.key }
         if gone.isEmpty && added.isEmpty && written.isEmpty { return ChangeSet() }
         let oldStart = window.lower.map { old.lowerBound(of: $0) } ?? 0
         let clip = Clip(
@@ -65,11 +67,12 @@ extension TreeDifference {
     // MARK: Clipping
 
     private static func indices<Element>(
-        of list: [Element], in window: TreeWindow, key: (Element) -> BareKey
+        of list: [Element], from lower: BareKey?, below upper: BareKey?, key: (Element) -> BareKey
     ) -> Range<Int> {
-        let lower = window.lower.map { bound in partition(list) { key($0) < BareKey(bound) } } ?? 0
-        let upper = window.upper.map { bound in partition(list) { key($0) < BareKey(bound) } } ?? list.count
-        return lower..<max(lower, upper)
+        if list.isEmpty { return 0..<0 }
+        let first = lower.map { bound in partition(list) { key($0) < bound } } ?? 0
+        let end = upper.map { bound in partition(list) { key($0) < bound } } ?? list.count
+        return first..<max(first, end)
     }
 
     private static func indices<Element>(
@@ -182,14 +185,16 @@ private struct Clip {
 }
 
 extension ChangeSet {
+    /// What changed in `window` from `old` to `new`; for several windows take one `TreeDifference`.
+    static func between(_ old: RankedTree, _ new: RankedTree, in window: TreeWindow = .all) -> ChangeSet {
+        old.isIdentical(to: new) ? ChangeSet() : TreeDifference(from: old, to: new).changeSet(in: window)
+    }
+
     /// What turned the rows of `oldWindow` in `old` into those of `newWindow` in `new`.
     static func between(
-        _ old: RankedTree, _ oldWindow: TreeWindow = .all, _ new: RankedTree, _ newWindow: TreeWindow = .all
+        _ old: RankedTree, _ oldWindow: TreeWindow, _ new: RankedTree, _ newWindow: TreeWindow
     ) -> ChangeSet {
-        if oldWindow == newWindow {
-            return old.isIdentical(to: new) ? ChangeSet() : TreeDifference(from: old, to: new).changeSet(in: newWindow)
-        }
-        return TreeDifference(from: old, to: new)
+        TreeDifference(from: old, to: new)
             .changeSet(from: old.ranks(in: oldWindow), to: new.ranks(in: newWindow))
     }
 }

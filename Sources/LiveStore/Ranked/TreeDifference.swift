@@ -158,9 +158,14 @@ private struct NodeCursor {
         while !node.isLeaf { descend() }
     }
 
-    /// Past the whole node, from its start.
+    /// Past the whole node, from its start. The parent knows its count, so that a shared node is not even read.
     mutating func skip() {
-        rank += node.total
+        if depth > 0 {
+            let frame = path[depth - 1]
+            rank += frame.node.counts[frame.child]
+        } else {
+            rank += node.total
+        }
         leave()
     }
 

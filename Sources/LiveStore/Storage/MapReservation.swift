@@ -1,0 +1,80 @@
+// Space for writing through a map on a memory file system. Pages that cannot be had there are a SIGBUS when touched,
+// so they are asked for first, where the answer can still be an error. Guarded by the write lock; the file is shared,
+// so other processes' growth counts too (allocating what exists is harmless).
+import CLMDB
+import Foundation
+
+struct MapReservation {
+    private static let pageBytes = 4_096
+    private static let stepBytes = 8 << 20
+    /// What one change of a small row may take behind the highest page seen so far: copies of a path in two trees.
+    static let marginBytes = 1 << 20
+
+    private let file: mdb_filehandle_t
+    private let path: String
+    private let base: UInt
+    private let environment: OpaquePointer
+    private var reservedBytes = 0
+    /// Bytes of the file up to the highest page known to be in use.
+    private var usedBytes = 0
+
+    init(_ environment: OpaquePointer, path: String) throws(StoreError) {
+        self.environment = environment
+        self.path = path
+        var file: mdb_filehandle_t = -1
+        try LMDB.check(mdb_env_get_fd(environment, &file), "get file", path: path)
+        self.file = file
+        guard let base = Self.address(ofMapOf: path + "/data.mdb") else {
+            throw .cannotOpen(path: path, reason: "its memory map cannot be found in /proc/self/maps; is /proc mounted?")
+        }
+        self.base = base
+        try ensure(extraBytes: 0)
+    }
+
+    /// Where the file is mapped: LMDB tells the address of fixed maps only, the kernel that of all.
+    private static func address(ofMapOf file: String) -> UInt? {
+        var status = stat()
+        guard stat(file, &status) == 0,
+            let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+        else { return nil }
+        for line in maps.split(separator: "\n") {
+            let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+            guard fields.count >= 6, UInt64(fields[4]) == UInt64(status.st_ino), fields[2] == "00000000" else { continue }
+            return fields[0].split(separator: "-").first.flatMap { UInt($0, radix: 16) }
+        }
+        return nil
+    }
+
+    /// Makes sure that `extraBytes` and the margin exist behind what is in use. Throws `diskFull`.
+    mutating func ensure(extraBytes: Int) throws(StoreError) {
+        var info = MDB_envinfo()
+        mdb_env_info(environment, &info)
+        usedBytes = max(usedBytes, (Int(info.me_last_pgno) + 1) * Self.pageBytes)
+        try grow(to: usedBytes + extraBytes + Self.marginBytes)
+    }
+
+    /// The same within a transaction, whose own growth LMDB does not report.
+    mutating func ensureBehindUse(_ extraBytes: Int) throws(StoreError) {
+        try grow(to: usedBytes + extraBytes + Self.marginBytes)
+    }
+
+    /// Notes that something was just stored at `address`, and keeps the margin behind it.
+    @inline(__always)
+    mutating func stored(at address: UnsafeRawPointer) throws(StoreError) {
+        let end = Int(UInt(bitPattern: address) - base) + Self.pageBytes
+        guard end > usedBytes else { return }
+        usedBytes = end
+        if end + Self.marginBytes > reservedBytes { try grow(to: end + Self.marginBytes) }
+    }
+
+    private mutating func grow(to wanted: Int) throws(StoreError) {
+        guard wanted > reservedBytes else { return }
+        let target = (wanted + Self.stepBytes - 1) / Self.stepBytes * Self.stepBytes
+        let error = posix_fallocate(file, 0, off_t(target))
+        switch error {
+        case 0: reservedBytes = target
+        case ENOSPC, EFBIG: throw .diskFull(path: path)
+        default: throw .storage(operation: "reserve", code: error, reason: String(cString: strerror(error)))
+        }
+    }
+}
