@@ -29,12 +29,15 @@ final class Watch {
                 capacity: isBystander ? 1024 : TrialSize.callbacks(spec),
                 indexCapacity: isBystander ? 1024 : TrialSize.indices(spec))
         }
-        for observer in observers {
-            try observer.site.run(timeoutNs: spec.hangTimeoutNs) { [site = observer.site] in
-                observer.subscribedNs = MonotonicClock.nowNs()
-                observer.subscription = try store.subscribe(
-                    to: plan.queries[observer.query], at: site.deliverySite, sink: observer)
-            }
+        for observer in observers { try Self.subscribe(observer, to: plan.queries[observer.query], store, spec) }
+    }
+
+    private static func subscribe(
+        _ observer: Observer, to query: Query, _ store: any DrivenStore, _ spec: TrialSpec
+    ) throws {
+        try observer.site.run(timeoutNs: spec.hangTimeoutNs) { [site = observer.site] in
+            observer.subscribedNs = MonotonicClock.nowNs()
+            observer.subscription = try store.subscribe(to: query, at: site.deliverySite, sink: observer)
         }
     }
 
@@ -72,6 +75,29 @@ final class Watch {
         let first = query.affecting(before: history.covered(by: covered))
         // A net effect is worth computing for a handful of commits only; a longer backlog is still on its way.
         return query.commits.count - first <= 64 && query.net(first..<query.commits.count).isEmpty
+    }
+
+    /// One more observer on every site, subscribed and called once.
+    func subscribeWitnesses(to query: Query, _ store: any DrivenStore) throws -> [Observer] {
+        let witnesses = try sites.map { site in
+            let witness = try Observer(
+                name: "witness", query: -1, site: site, isBystander: true, workNs: 0, capacity: 1024,
+                indexCapacity: 1024)
+            try Self.subscribe(witness, to: query, store, spec)
+            return witness
+        }
+        try wait(until: { witnesses.allSatisfy { $0.callbacks > 0 } }) {
+            throw TrialFault.hang("a late subscription has had no initial delivery")
+        }
+        return witnesses
+    }
+
+    /// Waits for `witnesses` to be called at `version`, and for their sites to be through with that delivery.
+    /// - Returns: those that were not within the hang timeout.
+    func await(_ witnesses: [Observer], covering version: Int64) throws -> [Observer] {
+        try wait(until: { witnesses.allSatisfy { $0.covered >= version } }) {}
+        for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
+        return witnesses.filter { $0.covered < version }
     }
 
     private func wait(until isDone: () -> Bool, stuck: () throws -> Void) throws {

@@ -6,7 +6,7 @@ import StoreDriver
 
 struct Convergence {
     /// Rows read back and compared in one trial, beyond which only counts of what was skipped grow.
-    private static let rowBudget = 2_000_000
+    private static let rowBudget = 1_000_000
     /// Evaluating a query from scratch may scan the whole table, however few rows it finds.
     private static let evaluationBudget = 16
 

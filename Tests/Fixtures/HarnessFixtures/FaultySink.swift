@@ -52,7 +52,7 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
             changed.count += 1
             pass(changed)
         case .versionBack where number == 7:
-            changed.version! -= 3
+            changed.version = 0
             pass(changed)
         case .secondInitial where number == 5:
             changed.isInitial = true
