@@ -7,15 +7,15 @@ public enum Nearest {
         return known.isEmpty ? "(none is known here)" : "(known here: \(known.joined(separator: ", ")))"
     }
 
-    /// The closest of `known`, or the one `word` is the last part of; nil where nothing is near.
+    /// The one of `known` that `word` is the last part of, or else the closest; nil where nothing is near.
     static func nearest(to word: String, among known: [String]) -> String? {
+        let suffixed = known.filter { $0.hasSuffix("." + word) }
+        if suffixed.count == 1 { return suffixed[0] }
         let wanted = folded(word)
         // Longer words may differ in more places and still be meant; a word of one or two letters may differ in one.
         let reach = max(1, min(3, wanted.count / 3))
         let ranked = known.map { (distance(wanted, folded($0)), $0) }.filter { $0.0 <= reach }
-        if let best = ranked.min(by: { $0 < $1 }) { return best.1 }
-        let suffixed = known.filter { $0.hasSuffix("." + word) }
-        return suffixed.count == 1 ? suffixed[0] : nil
+        return ranked.min { $0 < $1 }?.1
     }
 
     /// Insertions, deletions, substitutions and swaps of neighbours that lead from `a` to `b` (optimal string alignment).

@@ -31,11 +31,12 @@ enum Quantity {
         let numeral = try numeral(amount, of: text, wanted: wanted)
         guard !unit.isEmpty else { throw ValueFault("needs a unit: \(clipped(text))s (or ns, us, ms, min)") }
         guard let nanoseconds = unitsNs[unit] else {
-            let trimmed = unit.drop(while: \.isWhitespace)
-            if let meant = unitsNs[String(trimmed)] == nil ? misspelt[trimmed.lowercased()] : String(trimmed) {
-                throw ValueFault("has the unknown unit '\(clipped(unit))' (did you mean '\(amount)\(meant)'?)")
+            let name = String(unit.drop(while: \.isWhitespace))
+            if unitsNs[name] != nil {
+                throw ValueFault("has a space before its unit (did you mean '\(amount)\(name)'?)")
             }
-            throw ValueFault("has the unknown unit '\(clipped(unit))' (one of ns, us, ms, s, min)")
+            let meant = misspelt[name.lowercased()].map { "did you mean '\(amount)\($0)'?" }
+            throw ValueFault("has the unknown unit '\(clipped(name))' (\(meant ?? "one of ns, us, ms, s, min"))")
         }
         let value = try finite(numeral, text) * Double(nanoseconds)
         guard abs(value) <= 0x1p53 else { throw ValueFault("is out of range: '\(clipped(text))'") }
@@ -120,7 +121,7 @@ enum Quantity {
         _ amount: String, of text: String? = nil, wanted: String
     ) throws(ValueFault) -> String {
         let text = text ?? amount
-        let word = text.lowercased().drop { "+-.".contains($0) }
+        let word = text.lowercased().prefix { $0 != "/" }.drop { "+-.".contains($0) }
         if ["inf", "infinity", "nan"].contains(word) { throw ValueFault("must be finite, found '\(clipped(text))'") }
         guard !text.isEmpty else { throw ValueFault("expects \(wanted), found nothing") }
 

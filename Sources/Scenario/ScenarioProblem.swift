@@ -44,23 +44,36 @@ public struct ScenarioErrors: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-/// Collects the problems of one file: a problem that several profiles or sweep points run into is kept once.
+/// Collects the problems of one file, the first hundred: one that several profiles or sweep points run into counts once.
 struct ProblemList {
     let path: String
     private var seen: Set<ScenarioProblem> = []
     private var problems: [ScenarioProblem] = []
+    private var refused: Set<Position> = []
 
     init(path: String) { self.path = path }
 
     var isEmpty: Bool { problems.isEmpty }
+    /// Nothing further is kept: no need to look for the right words.
+    var isFull: Bool { problems.count == Self.maximum }
+
+    /// A file with more problems than this is no scenario with a slip in it.
+    private static let maximum = 100
 
     mutating func add(_ place: ScenarioProblem.Place, _ message: String) {
         let problem = ScenarioProblem(place, message)
+        guard !isFull else { return }
         if seen.insert(problem).inserted { problems.append(problem) }
     }
 
     mutating func add(_ position: Position, _ message: String) {
-        add(place(position), message)
+        if !refused.contains(position) { add(place(position), message) }
+    }
+
+    /// Reports the value at `position` as one that cannot be read at all; whoever looks for it there is not heard.
+    mutating func refuse(_ position: Position, _ message: String) {
+        add(position, message)
+        refused.insert(position)
     }
 
     func place(_ position: Position) -> ScenarioProblem.Place {

@@ -8,6 +8,15 @@ struct SettingsLayer {
     var refused: Set<Setting> = []
 
     init(_ layer: GivenValue.Layer) { self.layer = layer }
+
+    /// Takes `key`, the key or section that a misspelt one probably meant, as given and refused: it is not missing.
+    mutating func refuse(_ key: String?, in section: String?) {
+        guard let key else { return }
+        refused.formUnion(
+            Setting.allCases.filter {
+                section == nil ? $0.section ?? $0.key == key : $0.section == section && $0.key == key
+            })
+    }
 }
 
 extension ScenarioReader {
@@ -36,7 +45,7 @@ extension ScenarioReader {
             if let setting = known.first(where: { $0.key == entry.key }) {
                 readValue(entry.value, of: setting, into: &layer)
             } else {
-                refuseUnknown(entry, among: known.map(\.key))
+                layer.refuse(refuseUnknown(entry, among: known.map(\.key)), in: section.key)
             }
         }
     }
@@ -130,15 +139,16 @@ extension ScenarioReader {
             return nil
         }
         var values: [GivenValue] = []
+        var seen: Set<SettingValue> = []
         for node in nodes {
             guard let value = value(node, of: setting) else {
                 sweep.isComplete = false
                 continue
             }
-            if values.contains(where: { $0.value == value }) {
-                problems.add(node.position, "'\(setting.rawValue)' takes the value \(value.text) twice in this list")
-            } else {
+            if seen.insert(value).inserted {
                 values.append(GivenValue(value: value, place: problems.place(node.position), layer: .sweep))
+            } else {
+                problems.add(node.position, "'\(setting.rawValue)' takes the value \(value.text) twice in this list")
             }
         }
         return values

@@ -28,9 +28,6 @@ struct ScenarioReader {
             problems.add(root.position, "expects a map that starts with 'purpose: …', found \(root.description)")
             return nil
         }
-        for entry in entries where !Self.topKeys.contains(entry.key) {
-            refuseUnknown(entry, among: Self.topKeys)
-        }
         func entry(_ key: Key) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
 
         let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
@@ -40,7 +37,13 @@ struct ScenarioReader {
         let gate = readGate(entry(.gate), measured: measure, root.position)
 
         var layer = SettingsLayer(.base)
-        for entry in entries { readSetting(entry, into: &layer) }
+        for entry in entries {
+            if Self.topKeys.contains(entry.key) {
+                readSetting(entry, into: &layer)
+            } else {
+                layer.refuse(refuseUnknown(entry, among: Self.topKeys), in: nil)
+            }
+        }
         var base = Settings().overlaid(by: layer.values)
         base.refused = layer.refused
         let sweep = entry(.sweep).flatMap { readSweep($0.value) }
@@ -63,12 +66,21 @@ struct ScenarioReader {
 
     // MARK: Keys
 
-    mutating func refuseUnknown(_ entry: YAMLNode.Entry, among known: [String]) {
+    /// Reports a key that is none of `known`, and returns the one that was probably meant, if any of them was.
+    @discardableResult
+    mutating func refuseUnknown(_ entry: YAMLNode.Entry, among known: [String]) -> String? {
+        guard !problems.isFull else { return nil }
         let key = Quantity.clipped(entry.key)
-        let paths = Setting.allCases.map(\.rawValue)
-        let near = Nearest.nearest(to: entry.key, among: known) ?? Nearest.nearest(to: entry.key, among: paths)
+        if let setting = Setting(rawValue: entry.key), let section = setting.section {
+            problems.add(entry.position, "unknown key '\(key)' (write '\(section): { \(setting.key): … }')")
+            return nil
+        }
+        // A key of another section, spelt right, is nearer than any word like it.
+        let moved = Setting.allCases.map(\.rawValue).filter { $0.hasSuffix("." + entry.key) }
+        let near = Nearest.nearest(to: entry.key, among: moved + known)
         let hint = near.map { "(did you mean '\($0)'?)" } ?? Nearest.hint(for: entry.key, among: known)
         problems.add(entry.position, "unknown key '\(key)' \(hint)")
+        return near.flatMap { known.contains($0) ? $0 : nil }
     }
 
     private mutating func text(
@@ -104,7 +116,7 @@ struct ScenarioReader {
         }
         if nodes.isEmpty { problems.add(entry.value.position, "'\(entry.key)' names no \(kind); name one or more") }
         var result: [(name: String, position: Position)] = []
-        for node in nodes {
+        for node in nodes where !problems.isFull {
             guard case .scalar(let name, _) = node.content, !name.isEmpty else {
                 problems.add(node.position, "'\(entry.key)' expects the name of a \(kind), found \(node.description)")
                 continue

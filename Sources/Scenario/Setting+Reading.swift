@@ -62,6 +62,7 @@ extension Setting {
         case .mapping(let entries):
             guard case .changes = kind else { throw PlacedFault(node.position, "expects one value, found a map") }
             return .changes(try Self.changes(fromMap: entries, at: node.position))
+        case .refused: throw PlacedFault(node.position, "cannot be read")
         }
     }
 
@@ -124,7 +125,7 @@ extension Setting {
             case .mapping(let entries) where entries.count == 1 && entries[0].key == "update":
                 try requireScore(entries[0].value)
                 kind = WritersSpec.ChangeKind.updateScore.rawValue
-            case .mapping, .sequence:
+            case .mapping, .sequence, .refused:
                 throw PlacedFault(
                     node.position, "expects a kind of change, found \(node.description); weights go into one map")
             }

@@ -16,6 +16,8 @@ struct YAMLNode {
         case sequence([YAMLNode])
         /// In file order, keys unique.
         case mapping([Entry])
+        /// Reported already: whoever meets it says nothing more.
+        case refused
     }
 
     var position: Position
@@ -29,8 +31,11 @@ struct YAMLNode {
         case .scalar(let text, isPlain: false): "the text \"\(Quantity.clipped(text))\""
         case .sequence: "a list"
         case .mapping: "a map"
+        case .refused: "nothing"
         }
     }
+
+    var isRefused: Bool { if case .refused = content { true } else { false } }
 }
 
 /// Reads one document.
@@ -51,12 +56,15 @@ struct YAMLTree {
     private var scalars: [Unicode.Scalar]
     private let lineStarts: [Int]
     private var renamed: [Position: String] = [:]
+    private var hasAliases = false
 
     /// The root, or nil after reporting why there is none. A tree may come with problems of its own.
     static func read(_ text: YAMLText, into problems: inout ProblemList) -> YAMLNode? {
         var tree = YAMLTree(text)
         guard let root = tree.compose(into: &problems) else { return nil }
-        return tree.convert(root, depth: 0, into: &problems)
+        let node = tree.convert(root, depth: 0, into: &problems)
+        // With aliases the tree is not what its author meant, and more about it would only hide the one thing to say.
+        return node.isRefused || tree.hasAliases ? nil : node
     }
 
     private init(_ text: YAMLText) {
@@ -70,7 +78,8 @@ struct YAMLTree {
         while true {
             do {
                 let text = String(String.UnicodeScalarView(scalars))
-                let parser = try Parser(yaml: text, encoding: .utf8)
+                // No rules of resolving: whether a word is a number or a date is the reader's business, not YAML's.
+                let parser = try Parser(yaml: text, resolver: .basic, encoding: .utf8)
                 if let root = try parser.singleRoot() { return root }
                 problems.add(
                     Position(line: 1, column: 1), "the file holds only comments; a scenario starts with 'purpose: …'")
@@ -104,29 +113,32 @@ struct YAMLTree {
 
     // MARK: Converting
 
-    private func convert(_ node: Node, depth: Int, into problems: inout ProblemList) -> YAMLNode? {
+    private mutating func convert(_ node: Node, depth: Int, into problems: inout ProblemList) -> YAMLNode {
         let position = Self.position(of: node)
+        let refused = YAMLNode(position: position, content: .refused)
         guard depth <= Self.maximumDepth else {
-            problems.add(position, "nested deeper than any scenario; the deepest has 6 levels")
-            return nil
+            problems.refuse(position, "nested deeper than any scenario; the deepest has 6 levels")
+            return refused
         }
         switch node {
-        case .scalar(let scalar): return convert(scalar, at: position, into: &problems)
+        case .scalar(let scalar): return convert(scalar, at: position, into: &problems) ?? refused
         case .sequence(let sequence):
-            guard isUntagged(sequence.tag, at: position, into: &problems) else { return nil }
-            let values = sequence.compactMap { convert($0, depth: depth + 1, into: &problems) }
+            guard isUntagged(sequence.tag, at: position, into: &problems) else { return refused }
+            let values = sequence.map { convert($0, depth: depth + 1, into: &problems) }
             return YAMLNode(position: position, content: .sequence(values))
         case .mapping(let mapping):
-            guard isUntagged(mapping.tag, at: position, into: &problems) else { return nil }
+            guard isUntagged(mapping.tag, at: position, into: &problems) else { return refused }
             let entries = convert(mapping, depth: depth, into: &problems)
             return YAMLNode(position: position, content: .mapping(entries))
         case .alias:
-            problems.add(position, Self.aliasMessage)
-            return nil
+            // Not from this text, which has none left; Yams has the case for trees made by hand.
+            return refused
         }
     }
 
-    private func convert(_ mapping: Node.Mapping, depth: Int, into problems: inout ProblemList) -> [YAMLNode.Entry] {
+    private mutating func convert(_ mapping: Node.Mapping, depth: Int, into problems: inout ProblemList) -> [YAMLNode
+        .Entry]
+    {
         var entries: [YAMLNode.Entry] = []
         var first: [String: Position] = [:]
         for (key, value) in mapping {
@@ -145,29 +157,32 @@ struct YAMLTree {
                         + "keep one of them")
             } else {
                 first[name] = position
-                if let value { entries.append(YAMLNode.Entry(key: name, position: position, value: value)) }
+                entries.append(YAMLNode.Entry(key: name, position: position, value: value))
             }
         }
         return entries
     }
 
-    private func convert(
+    private mutating func convert(
         _ scalar: Node.Scalar, at position: Position, into problems: inout ProblemList
     ) -> YAMLNode? {
         guard isUntagged(scalar.tag, at: position, into: &problems) else { return nil }
         let isPlain = scalar.style == .plain || scalar.style == .any
         let start = scalar.string.unicodeScalars.first
         if isPlain, start == Self.alias || start == Self.anchor {
-            problems.add(position, Self.aliasMessage)
+            problems.refuse(position, Self.refusal(ofAlias: restored(scalar.string)))
+            hasAliases = true
             return nil
         }
         return YAMLNode(position: position, content: .scalar(restored(scalar.string), isPlain: isPlain))
     }
 
     private func isUntagged(_ tag: Tag, at position: Position, into problems: inout ProblemList) -> Bool {
-        // A quoted scalar is tagged as a string by the parser itself.
-        if [Tag.Name.implicit, .nonSpecific, .str].contains(where: { $0.rawValue == tag.rawValue }) { return true }
-        problems.add(
+        // Yams tags quoted scalars itself, and keys when it compares them.
+        if [Tag.Name.implicit, .nonSpecific, .str, .seq, .map].contains(where: { $0.rawValue == tag.rawValue }) {
+            return true
+        }
+        problems.refuse(
             position, "tags such as '\(Quantity.clipped(restored(tag.rawValue)))' have no meaning here; remove it")
         return false
     }
@@ -183,9 +198,11 @@ struct YAMLTree {
 
     // MARK: Errors of the parser
 
-    private static let aliasMessage =
-        "anchors and aliases (&name, *name) are not accepted, as they can form cycles and explode; "
-        + "write the value out, or quote it if it is text"
+    private static func refusal(ofAlias text: some StringProtocol) -> String {
+        let name = text.prefix { !" ,[]{}\n".contains($0) }
+        return "anchors and aliases are not accepted, as they can form cycles and explode: '\(Quantity.clipped(name))' "
+            + "(write the value out, or quote it if it is text)"
+    }
 
     private func report(_ error: any Error, into problems: inout ProblemList) {
         switch error {
@@ -193,7 +210,7 @@ struct YAMLTree {
             YamlError.parser(let context, let problem, let mark, _):
             let position = Position(line: mark.line, column: mark.column)
             if let anchor = firstAnchor(upTo: position) {
-                problems.add(anchor, Self.aliasMessage)
+                problems.add(anchor, Self.refusal(ofAlias: restored(rest(ofLineFrom: anchor))))
             } else if scalar(at: position) == "\t" {
                 problems.add(position, "a tab where YAML wants spaces; indent with spaces")
             } else if problem.hasPrefix("Maximum nesting level") {
@@ -212,6 +229,11 @@ struct YAMLTree {
         default:
             problems.add(Position(line: 1, column: 1), "not valid YAML: \(error)")
         }
+    }
+
+    private func rest(ofLineFrom position: Position) -> String {
+        let start = lineStarts[position.line - 1] + position.column - 1
+        return String(String.UnicodeScalarView(scalars[start...].prefix { $0 != "\n" && $0 != "\r" }))
     }
 
     private func scalar(at position: Position) -> Unicode.Scalar? {
