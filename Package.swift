@@ -40,7 +40,9 @@ let package = Package(
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
         .target(name: "Statistics"),
-        .target(name: "Harness", dependencies: ["CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
+        .target(
+            name: "Harness",
+            dependencies: ["CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
         .target(name: "Report", dependencies: ["Measure", "Scenario", "Statistics"]),
         .target(
             name: "TidegaugeCLI",
@@ -62,7 +64,8 @@ let package = Package(
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
         .testTarget(name: "ReportTests", dependencies: ["Report"], exclude: ["Golden"]),
-        .testTarget(name: "HarnessTests", dependencies: ["Harness", "HarnessFixtures", "LiveStoreDriver", "NullDriver"]),
+        .testTarget(
+            name: "HarnessTests", dependencies: ["Harness", "HarnessFixtures", "LiveStoreDriver", "NullDriver"]),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
 
         // Stores that are right, and stores that misbehave on purpose, for the tests of the harness.

@@ -30,12 +30,12 @@ struct Oracle {
         let startNs = MonotonicClock.nowNs()
         var verdict = Verdict()
         if let disorder = history.disorder {
-            verdict.add("monotonicity: \(disorder)")
+            verdict.add(spec.located("monotonicity: \(disorder)"))
             return verdict
         }
-        for log in logs { verdict.add(SequenceCheck.violations(log).map(located)) }
+        for log in logs { verdict.add(SequenceCheck.violations(log).map(spec.located)) }
         for (name, logs) in Dictionary(grouping: logs, by: { $0.observer.site.name }).sorted(by: { $0.key < $1.key }) {
-            verdict.add(SequenceCheck.violations(site: name, logs).map(located))
+            verdict.add(SequenceCheck.violations(site: name, logs).map(spec.located))
         }
         var convergence = Convergence(history, plan)
         for alike in groups() {
@@ -43,10 +43,10 @@ struct Oracle {
             var rows = initialRows.rows(of: plan.queries[query])
             replay(alike, &rows, &verdict)
             if capabilities.hasContents {
-                verdict.add(try convergence.check(query, rows, alike.map(\.observer), store, watch).map(located))
+                verdict.add(try convergence.check(query, rows, alike.map(\.observer), store, watch).map(spec.located))
             }
         }
-        if capabilities.hasContents { verdict.add(try convergence.checkTable(store).map(located)) }
+        if capabilities.hasContents { verdict.add(try convergence.checkTable(store).map(spec.located)) }
         verdict.rowsCompared = convergence.rowsCompared
         verdict.costNs = MonotonicClock.nowNs() - startNs
         return verdict
@@ -70,7 +70,7 @@ struct Oracle {
                 let from = index == 0 ? "" : "from version \(log[index - 1].version) "
                 let place = "callback \(index) of \(log.observer.name), \(from)to version \(record.version)"
                 let state = Excerpt(log, index, replay.rows, around: problem.index)
-                verdict.add(located("change-set replay: \(place): \(problem.sentence)\(state.text)"))
+                verdict.add(spec.located("change-set replay: \(place): \(problem.sentence)\(state.text)"))
             }
             if index > 0, net.isEmpty, !log.observer.isBystander { verdict.spurious += alike.count }
             done = next
@@ -79,7 +79,7 @@ struct Oracle {
         let rest = query.net(done..<query.commits.count)
         if !rest.isEmpty || log.count == 0 {
             verdict.missedFinal += alike.count
-            for log in alike { verdict.add(located(missed(log, query))) }
+            for log in alike { verdict.add(spec.located(missed(log, query))) }
         }
         replay.advance(rest)
         rows = replay.rows
@@ -106,10 +106,6 @@ struct Oracle {
         let last = history.commits[Int(query.commits.last ?? 0)].record.version
         let reached = log.count > 0 ? "stands at version \(log[log.count - 1].version)" : "was never called"
         return "convergence: \(log.observer.name) \(reached) and version \(last) changed its rows"
-    }
-
-    private func located(_ violation: String) -> String {
-        "\(violation) [\(spec.scenario), \(spec.driver), \(spec.variant), trial \(spec.trial), seed \(spec.seed)]"
     }
 
     /// Observers in groups that watch the same query and recorded the same versions, counts and lists.

@@ -55,7 +55,6 @@ public struct Trial {
         Pacing.sleep(untilNs: window.startNs)
         let cpu = CPUWindow()
         try work.awaitEnd { report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks)) }
-        let hiccups = hiccup.stop()
 
         report(.init(.settling))
         let history = History(spec: spec, dataset: dataset, plan: plan, writers: work.records)
@@ -64,13 +63,15 @@ public struct Trial {
         let account = cpu.close(
             driver, spunNs: work.spunNs, commits: affected.count(from: window.startNs, affecting: false),
             affectingCommits: affected.count(from: window.startNs, affecting: true))
+        // Not earlier: a thread that is gone has no CPU clock to take off.
+        let hiccups = hiccup.stop()
         work.dismiss()
 
         report(.init(.checking))
         let endNs = MonotonicClock.nowNs()
         let logs = try watch.logs()
         var verdict = try Oracle(spec, driver.capabilities, dataset, plan, history, logs).verdict(store, watch)
-        verdict.add(try Silence.check(store, watch, logs))
+        verdict.add(try Silence.check(store, watch, logs).map(spec.located))
 
         let sheet = FigureSheet(spec, window, endNs: endNs, history, logs, plan, verdict, account, hiccups)
         return sheet.result()
@@ -124,5 +125,13 @@ public struct TrialProgress: Codable, Sendable {
         fraction = Double(MonotonicClock.nowNs() - window.startNs) / Double(max(window.endNs - window.startNs, 1))
         self.commits = commits
         self.callbacks = callbacks
+    }
+}
+
+extension TrialSpec {
+    /// A violation with what is needed to see it again.
+    func located(_ violation: String) -> String {
+        let place = [scenario, driver, variant].filter { !$0.isEmpty }.joined(separator: ", ")
+        return "\(violation) [\(place), trial \(trial), seed \(seed)]"
     }
 }

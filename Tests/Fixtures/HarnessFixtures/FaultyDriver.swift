@@ -29,6 +29,8 @@ public enum Fault: String, Sendable, CaseIterable {
     case hang
     case stuckObserver = "stuck-observer"
     case commitError = "commit-error"
+    /// Opening never returns, so the child itself cannot notice.
+    case deaf
     case unavailable
     case failedSubscription = "failed-subscription"
 }
@@ -44,6 +46,7 @@ public struct FaultyDriver: StoreDriver {
 
     public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
         if fault == .unavailable { throw DriverUnavailable("its library is not on this machine: install it") }
+        if fault == .deaf { while true { sleep(1000) } }
         return FaultyStore(ModelStore(), fault)
     }
 }
@@ -92,20 +95,23 @@ final class FaultyWriter: StoreWriter {
     }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
-        guard store.commits.add(1, ordering: .relaxed).newValue == 20 else {
-            return try writer.commit(changes, locked: locked)
+        let number = store.commits.add(1, ordering: .relaxed).newValue
+        if fault == .lostCommit, number >= 20 {
+            // Acknowledged, and its rows are not there.
+            return try writer.commit(UnsafeBufferPointer(rebasing: changes[0..<0]), locked: locked)
         }
+        if number == 20 { try misbehave() }
+        return try writer.commit(changes, locked: locked)
+    }
+
+    private func misbehave() throws {
         switch fault {
         case .crash: fatalError("the fixture traps on purpose")
         case .killed: kill(getpid(), SIGKILL)
         case .hang: while true { sleep(1000) }
         case .commitError: throw FixtureError(description: "the fixture refuses its twentieth commit")
-        case .lostCommit:
-            // Acknowledged, and its rows are not there.
-            return try writer.commit(UnsafeBufferPointer(rebasing: changes[0..<0]), locked: locked)
         default: break
         }
-        return try writer.commit(changes, locked: locked)
     }
 }
 
