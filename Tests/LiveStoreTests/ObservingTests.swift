@@ -137,6 +137,7 @@ struct ObservingTests {
         try silent.observe()
         try witness.observe()
         try silent.told.wait("initial") { $0.count == 1 }
+        try witness.told.wait("initial") { $0.count == 1 }
         try silent.invalidate()
         try test.store.write { try $0.add(Note(id: 1)) }
         try witness.told.wait("update") { $0.count == 2 }
