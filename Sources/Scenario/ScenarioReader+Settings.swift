@@ -139,15 +139,16 @@ extension ScenarioReader {
             return nil
         }
         var values: [GivenValue] = []
+        var seen: Set<SettingValue> = []
         for node in nodes {
             guard let value = value(node, of: setting) else {
                 sweep.isComplete = false
                 continue
             }
-            if values.contains(where: { $0.value == value }) {
-                problems.add(node.position, "'\(setting.rawValue)' takes the value \(value.text) twice in this list")
-            } else {
+            if seen.insert(value).inserted {
                 values.append(GivenValue(value: value, place: problems.place(node.position), layer: .sweep))
+            } else {
+                problems.add(node.position, "'\(setting.rawValue)' takes the value \(value.text) twice in this list")
             }
         }
         return values

@@ -122,9 +122,8 @@ struct ScenarioReader {
                 continue
             }
             if !known.contains(name) {
-                problems.add(
-                    node.position,
-                    "unknown \(kind) '\(Quantity.clipped(name))' \(Nearest.hint(for: name, among: known))")
+                let hint = kind == "metric" ? Self.metricHint(name) : Nearest.hint(for: name, among: known)
+                problems.add(node.position, "unknown \(kind) '\(Quantity.clipped(name))' \(hint)")
             } else if result.contains(where: { $0.name == name }) {
                 problems.add(node.position, "the \(kind) '\(name)' is named twice")
             } else {
@@ -159,11 +158,16 @@ struct ScenarioReader {
         return metric(name, at: entry.value.position, measured: measured)
     }
 
+    /// There are too many metrics to name them all in a message.
+    private static func metricHint(_ name: String) -> String {
+        let near = Nearest.nearest(to: name, among: Metric.allCases.map(\.rawValue))
+        return near.map { "(did you mean '\($0)'?)" } ?? "('tidegauge list metrics' names them all)"
+    }
+
     /// A metric that is known and measured, or nil after reporting.
     mutating func metric(_ name: String, at position: Position, measured: [Metric]) -> Metric? {
         guard let metric = Metric(rawValue: name) else {
-            let hint = Nearest.hint(for: name, among: Metric.allCases.map(\.rawValue))
-            problems.add(position, "unknown metric '\(Quantity.clipped(name))' \(hint)")
+            problems.add(position, "unknown metric '\(Quantity.clipped(name))' \(Self.metricHint(name))")
             return nil
         }
         guard measured.contains(metric) else {

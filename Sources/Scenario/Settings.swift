@@ -29,6 +29,7 @@ struct Settings {
     func overlaid(by layer: [Setting: GivenValue]) -> Settings {
         var result = self
         result.given.merge(layer) { _, later in later }
+        result.refused.subtract(layer.keys)
         return result
     }
 

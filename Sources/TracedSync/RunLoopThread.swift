@@ -27,20 +27,19 @@ public final class RunLoopThread: @unchecked Sendable {
             wake = signal
             changed.broadcast()
         }
-        while !inbox.withLock({ stopped }) {
-            _ = RunLoop.current.run(mode: .default, before: .distantFuture)
-        }
+        // Runs until `drain` stops it. `RunLoop.run(mode:before:)` would leave and enter the loop for every source.
+        while !inbox.withLock({ stopped }) { CFRunLoopRun() }
         drain()
         signal.invalidate()
     }
 
     private func drain() {
-        let taken = inbox.withLock {
-            let taken = blocks
-            blocks = []
-            return taken
+        let (taken, isLast) = inbox.withLock {
+            defer { blocks = [] }
+            return (blocks, stopped)
         }
         for block in taken { block() }
+        if isLast { CFRunLoopStop(CFRunLoopGetCurrent()) }
     }
 
     /// Queues `block`; any thread. Blocks queued after `stop()` has been called may never run.

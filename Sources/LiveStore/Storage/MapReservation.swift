@@ -2,7 +2,7 @@
 // so they are asked for first, where the answer can still be an error. Guarded by the write lock; the file is shared,
 // so other processes' growth counts too (allocating what exists is harmless).
 import CLMDB
-import Foundation
+import Glibc
 
 struct MapReservation {
     private static let pageBytes = 4_096
@@ -31,16 +31,22 @@ struct MapReservation {
         try ensure(extraBytes: 0)
     }
 
-    /// Where the file is mapped: LMDB tells the address of fixed maps only, the kernel that of all.
+    /// Where the file is mapped: LMDB tells the address of fixed maps only, the kernel that of all. Read line by line,
+    /// because the kernel gives a file of unknown length in pieces.
     private static func address(ofMapOf file: String) -> UInt? {
         var status = stat()
-        guard stat(file, &status) == 0,
-            let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
-        else { return nil }
-        for line in maps.split(separator: "\n") {
-            let fields = line.split(separator: " ", omittingEmptySubsequences: true)
-            guard fields.count >= 6, UInt64(fields[4]) == UInt64(status.st_ino), fields[2] == "00000000" else { continue }
-            return fields[0].split(separator: "-").first.flatMap { UInt($0, radix: 16) }
+        guard stat(file, &status) == 0, let maps = fopen("/proc/self/maps", "r") else { return nil }
+        defer { fclose(maps) }
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        while getline(&line, &capacity, maps) > 0 {
+            // start-end permissions offset device inode path
+            let fields = String(cString: line!).split(separator: " ", maxSplits: 5)
+            guard fields.count >= 5, UInt64(fields[4]) == UInt64(status.st_ino), UInt64(fields[2], radix: 16) == 0,
+                let start = fields[0].split(separator: "-").first
+            else { continue }
+            return UInt(start, radix: 16)
         }
         return nil
     }

@@ -62,32 +62,29 @@ final class Storage: @unchecked Sendable {
 
         var environment: OpaquePointer?
         try LMDB.check(mdb_env_create(&environment), "create", path: directory)
+        // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
         self.environment = environment!
-        do {
-            try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: directory)
-            try LMDB.check(mdb_env_set_maxreaders(environment, Storage.maxReaders), "set readers", path: directory)
-            try LMDB.check(mdb_env_set_maxdbs(environment, 512), "set tables", path: directory)
-            let code = mdb_env_open(environment, directory, durability.flags, 0o644)
-            if code != 0 {
-                throw StoreError.cannotOpen(path: directory, reason: String(cString: mdb_strerror(code)))
-            }
-            if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
-            // Left behind by killed processes.
-            _ = mdb_reader_check(environment, nil)
-            try openTables(models)
-        } catch {
-            mdb_env_close(environment)
-            throw error
-        }
+        try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: directory)
+        try LMDB.check(mdb_env_set_maxreaders(environment, Storage.maxReaders), "set readers", path: directory)
+        try LMDB.check(mdb_env_set_maxdbs(environment, 512), "set tables", path: directory)
+        let code = mdb_env_open(environment, directory, durability.flags, 0o644)
+        if code != 0 { throw StoreError.cannotOpen(path: directory, reason: String(cString: mdb_strerror(code))) }
+        if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
+        // Left behind by killed processes.
+        _ = mdb_reader_check(environment, nil)
+        try openTables(models)
         page.admitOthers()
     }
+
+    /// Set once other threads can get this storage from the registry.
+    var isRegistered = false
 
     deinit {
         for reader in idleReaders { mdb_txn_abort(reader.transaction) }
         mdb_env_close(environment)
         // What cannot be removed now is wiped by whoever opens the store next.
         if durability == .memory, page.isAloneAgain() { try? Storage.wipe(directory) }
-        StorageRegistry.closed(directory)
+        if isRegistered { StorageRegistry.closed(directory) }
     }
 
     private static func wipe(_ directory: String) throws {

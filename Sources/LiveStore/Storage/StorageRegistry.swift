@@ -23,6 +23,7 @@ enum StorageRegistry {
                 changed.wait()
             }
             let storage = try open()
+            storage.isRegistered = true
             entries[directory] = Entry(storage: storage)
             return storage
         }
