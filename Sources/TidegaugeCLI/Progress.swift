@@ -61,12 +61,18 @@ final class Progress: @unchecked Sendable {
         guard !isQuiet else { return }
         let line = "[\(index)/\(total)] \(title): \(text)\(timeLeft)"
         if isLive {
-            FileHandle.standardError.write(Data("\r\u{1B}[2K\(line)".utf8))
+            // A line that wrapped could not be taken back.
+            FileHandle.standardError.write(Data("\r\u{1B}[2K\(line.prefix(columns - 1))".utf8))
             hasLine = true
         } else if MonotonicClock.nowNs() - printedNs >= Self.plainEveryNs {
             printedNs = MonotonicClock.nowNs()
             printError(line)
         }
+    }
+
+    private var columns: Int {
+        var size = winsize()
+        return ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }
 
     /// From what the trials so far took.

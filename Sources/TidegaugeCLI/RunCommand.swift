@@ -42,16 +42,23 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         let jobs = try plan()
-        let environment = EnvironmentReport.capture(storeDirectories: [], repository: ".")
-        let summary = ConsoleSummary { print($0, terminator: "") }
+        try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+        let environment = EnvironmentReport.capture(storeDirectories: [out, "/dev/shm"])
         let report = try RunReport(
-            root: out,
-            runID: RunReport.makeRunID(
-                secondsSince1970: Int(Date().timeIntervalSince1970), entropy: UInt32.random(in: 0 ... .max)),
-            environment: environment, formats: [MetricsCSV(), EnvironmentJSON(), summary])
+            root: out, runID: runID(environment.commit), environment: environment,
+            formats: [MetricsCSV(), EnvironmentJSON(), ConsoleSummary { print($0, terminator: "") }])
         let outcome = try measure(jobs, report)
         print("Report: \(report.directory)/\(MetricsCSV.fileName)")
         if outcome != .pass { throw ExitCode(outcome) }
+    }
+
+    /// Time and commit; something random in the commit's place where it is not known, or where that run is there.
+    private func runID(_ commit: String) -> String {
+        let seconds = Int(Date().timeIntervalSince1970)
+        let short = UInt32(commit.prefix(8), radix: 16)
+        let id = RunReport.makeRunID(secondsSince1970: seconds, entropy: short ?? .random(in: 0 ... .max))
+        guard FileManager.default.fileExists(atPath: "\(out)/\(id)") else { return id }
+        return RunReport.makeRunID(secondsSince1970: seconds, entropy: .random(in: 0 ... .max))
     }
 
     private func measure(_ jobs: [Runner.Job], _ report: RunReport) throws -> Outcome {

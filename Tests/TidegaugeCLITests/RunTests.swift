@@ -53,7 +53,7 @@ import Testing
         let folder = try Folder()
         try folder.write("a.yaml", scenario("\(driver), model"))
         let ran = try Binary.fixture.run(
-            ["run", "a.yaml", "--driver", driver, "--driver", "model", "--set", "hang_timeout=300ms"], in: folder)
+            ["run", "a.yaml", "--driver", driver, "--driver", "model", "--set", "hang_timeout=600ms"], in: folder)
         #expect(ran.status == status, "\(ran.errors)")
         let outcomes = outcomes(folder)
         #expect(outcomes[driver]?.hasPrefix(flag) == true, "\(outcomes)")
