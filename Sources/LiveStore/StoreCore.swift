@@ -15,7 +15,7 @@ final class StoreCore: @unchecked Sendable {
 
     deinit { upkeep?.stop() }
 
-    /// The upkeep thread, started by the first observer: a store nobody watches pays nothing for it.
+    /// The upkeep thread, started by the first live connection: a store that is only written to pays nothing for it.
     func startUpkeep() throws -> Upkeep {
         try lock.withLock {
             if isClosed { throw StoreError.closed }
@@ -52,13 +52,13 @@ final class StoreCore: @unchecked Sendable {
         defer { storage.writeLock.unlock() }
         if ownerDied {
             // It may have committed and died before it rang.
-            storage.page.ring()
+            storage.page.ringAll()
             _ = mdb_reader_check(storage.environment, nil)
         }
         let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
         defer {
             transaction.cancel()
-            if transaction.isCommitted { storage.page.ring() }
+            if transaction.isCommitted { storage.page.ring(committed: transaction.version) }
         }
         return try body(transaction)
     }

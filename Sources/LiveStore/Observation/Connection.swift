@@ -46,10 +46,12 @@ public final class Connection {
         self.store = store
         core = store.core
         self.scheduler = scheduler
-        mailbox = Mailbox(scheduler)
+        let mailbox = Mailbox(scheduler)
+        self.mailbox = mailbox
         reading = .live(delivered: try core.storage.openSnapshot())
         let reference = WeakConnection(self)
         scheduler.setDelivery { reference.connection?.deliver() }
+        try core.startUpkeep().send(.connect(mailbox))
     }
 
     /// A connection for the length of one block.
@@ -63,7 +65,8 @@ public final class Connection {
 
     deinit {
         scheduler?.invalidate()
-        for query in attached.values { core.detach(query) }
+        guard let mailbox else { return }
+        core.runningUpkeep?.disconnect(mailbox, Array(attached.values))
     }
 
     // MARK: Versions and rows

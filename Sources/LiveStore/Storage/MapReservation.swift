@@ -76,7 +76,8 @@ struct MapReservation {
     private mutating func grow(to wanted: Int) throws(StoreError) {
         guard wanted > reservedBytes else { return }
         let target = (wanted + Self.stepBytes - 1) / Self.stepBytes * Self.stepBytes
-        let error = posix_fallocate(file, 0, off_t(target))
+        // Only what is new: walking over pages that exist already costs time in proportion to the file.
+        let error = posix_fallocate(file, off_t(reservedBytes), off_t(target - reservedBytes))
         switch error {
         case 0: reservedBytes = target
         case ENOSPC, EFBIG: throw .diskFull(path: path)

@@ -13,6 +13,8 @@ final class SharedPage: @unchecked Sendable {
         static let bell = 8
         static let sleepers = 12
         static let starving = 16
+        static let slowBell = 20
+        static let slowSleepers = 24
         static let mutex = 64
         static let gate = 192
         static let slots = 512
@@ -92,20 +94,50 @@ final class SharedPage: @unchecked Sendable {
     // MARK: The bell
 
     /// Counts commits (and local wake-ups). A reader that starts a snapshot compares it before and after.
-    var bellCount: UInt32 { cp_load32(word(Layout.bell)) }
+    var bellCount: UInt32 { count(.everyCommit) }
 
-    /// Counts one commit and wakes every process's upkeep. Called before the write lock is given back, so that a
-    /// writer killed right after its commit is at worst one poll period late.
-    func ring() {
-        _ = cp_add32(word(Layout.bell), 1)
-        if cp_load32(word(Layout.sleepers)) != 0 { cp_futex_wake_all(word(Layout.bell)) }
+    /// Who rings less often: `slow` is for processes in which nobody observes. They only have to let go of old versions.
+    enum Bell {
+        case everyCommit, slow
+
+        /// Commits between two rings of the slow bell.
+        static let slowInterval: UInt64 = 256
+    }
+
+    private func words(_ bell: Bell) -> (count: UnsafeMutablePointer<UInt32>, sleepers: UnsafeMutablePointer<UInt32>) {
+        switch bell {
+        case .everyCommit: (word(Layout.bell), word(Layout.sleepers))
+        case .slow: (word(Layout.slowBell), word(Layout.slowSleepers))
+        }
+    }
+
+    func count(_ bell: Bell) -> UInt32 { cp_load32(words(bell).count) }
+
+    /// Announces the commit of `version`. Called before the write lock is given back, so that a writer killed right after
+    /// its commit is at worst one poll period late.
+    func ring(committed version: UInt64) {
+        ring(.everyCommit)
+        if version % Bell.slowInterval == 0 { ring(.slow) }
+    }
+
+    /// Wakes every process's upkeep, whatever it waits for.
+    func ringAll() {
+        ring(.everyCommit)
+        ring(.slow)
+    }
+
+    private func ring(_ bell: Bell) {
+        let words = words(bell)
+        _ = cp_add32(words.count, 1)
+        if cp_load32(words.sleepers) != 0 { cp_futex_wake_all(words.count) }
     }
 
     /// Sleeps until the bell has rung since it read `seen`, or until the time is over.
-    func waitForBell(since seen: UInt32, timeoutNs: Int64) {
-        _ = cp_add32(word(Layout.sleepers), 1)
-        _ = cp_futex_wait(word(Layout.bell), seen, timeoutNs)
-        _ = cp_add32(word(Layout.sleepers), UInt32.max)
+    func wait(for bell: Bell, since seen: UInt32, timeoutNs: Int64) {
+        let words = words(bell)
+        _ = cp_add32(words.sleepers, 1)
+        _ = cp_futex_wait(words.count, seen, timeoutNs)
+        _ = cp_add32(words.sleepers, UInt32.max)
     }
 
     // MARK: Followers of the change log

@@ -1,11 +1,9 @@
-// The connections that watch something, and the mail of the current step, gathered so that each connection gets one
+// The live connections, and the mail of the current step, gathered so that each connection gets one
 // mailbox update per version. Upkeep thread only.
 
 struct ConnectionList {
     private struct Entry {
         let mailbox: Mailbox
-        /// Live queries it is subscribed to.
-        var uses: Int
         var updates: [RootUpdate] = []
         /// Had mail that it may not have taken yet.
         var isWaiting = false
@@ -19,17 +17,12 @@ struct ConnectionList {
     /// The differences of this step, each computed once however many windows it is clipped to.
     private var differences: [TreeDifference] = []
 
-    mutating func add(_ mailbox: Mailbox) {
-        entries[ObjectIdentifier(mailbox), default: Entry(mailbox: mailbox, uses: 0)].uses += 1
-    }
+    mutating func add(_ mailbox: Mailbox) { entries[ObjectIdentifier(mailbox)] = Entry(mailbox: mailbox) }
 
     mutating func remove(_ mailbox: Mailbox) {
         let key = ObjectIdentifier(mailbox)
-        entries[key]?.uses -= 1
-        if entries[key]?.uses == 0 {
-            entries[key] = nil
-            waiting.removeAll { $0 == key }
-        }
+        entries[key] = nil
+        waiting.removeAll { $0 == key }
     }
 
     /// Whether the connection has taken all its mail, so that what it was sent last is what it has reported.

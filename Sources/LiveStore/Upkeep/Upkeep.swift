@@ -3,13 +3,15 @@
 //     sleep on the bell → open the newest snapshot → read the log up to it → route each changed row through the
 //     query index → update each touched tree → one mailbox update per connection → post
 //
-// It takes no write lock and waits for nobody. `inbox` (a leaf) guards `messages`, `isStopped` and `reached`;
-// everything else belongs to the thread.
+// It takes no write lock and waits for nobody. `inbox` (a leaf) guards `messages` and `isStopped`; everything else
+// belongs to the thread.
 import Logging
 import TracedSync
 
 final class Upkeep: @unchecked Sendable {
     enum Message {
+        case connect(Mailbox)
+        case disconnect(Mailbox)
         case attach(Mailbox, ConnectionQuery)
         case detach(ConnectionQuery)
         case evaluated([(SharedTree, RankedTree)], Snapshot)
@@ -24,10 +26,8 @@ final class Upkeep: @unchecked Sendable {
     private let storage: Storage
     private let evaluator: Evaluator
     private let inbox = TracedMutex("upkeep inbox")
-    private let progress: TracedCondition
     private var messages: [Message] = []
     private var isStopped = false
-    private var reached: UInt64
     private var thread: TracedThread?
 
     // The thread's own.
@@ -42,10 +42,8 @@ final class Upkeep: @unchecked Sendable {
     init(_ storage: Storage) throws(StoreError) {
         self.storage = storage
         evaluator = Evaluator(storage)
-        progress = TracedCondition("upkeep progress", inbox)
         slot = storage.page.claimSlot()
         snapshot = try storage.openSnapshot()
-        reached = snapshot.version
         lastOfferVersion = snapshot.version
         lastOfferNs = monotonicNs()
         thread = TracedThread("livestore-upkeep") { [self] in run() }
@@ -55,25 +53,19 @@ final class Upkeep: @unchecked Sendable {
 
     func send(_ message: Message) {
         inbox.withLock { messages.append(message) }
-        storage.page.ring()
+        storage.page.ringAll()
     }
 
-    /// Waits until upkeep has published `version`; false when it has been stopped before.
-    func wait(for version: UInt64) -> Bool {
-        storage.page.ring()
-        return inbox.withLock {
-            while reached < version, !isStopped { progress.wait() }
-            return reached >= version
-        }
+    /// Forgets a connection that has ended, with the queries it observed.
+    func disconnect(_ mailbox: Mailbox, _ queries: [ConnectionQuery]) {
+        inbox.withLock { messages += queries.map { .detach($0) } + [.disconnect(mailbox)] }
+        storage.page.ringAll()
     }
 
     /// Ends the thread and waits for it. It waits for nobody, so this does not take long. Not on the thread itself.
     func stop() {
-        inbox.withLock {
-            isStopped = true
-            progress.broadcast()
-        }
-        storage.page.ring()
+        inbox.withLock { isStopped = true }
+        storage.page.ringAll()
         thread?.join()
         thread = nil
         evaluator.stop()
@@ -83,14 +75,16 @@ final class Upkeep: @unchecked Sendable {
 
     private func run() {
         while true {
-            let seen = storage.page.bellCount
+            // Where nobody observes, every 256th commit is soon enough to let go of old versions.
+            let bell: SharedPage.Bell = tables.isEmpty ? .slow : .everyCommit
+            let seen = storage.page.count(bell)
             let (arrived, stop) = takeMessages()
             if stop { break }
             for message in arrived { handle(message) }
             if !arrived.isEmpty { connections.deliver(snapshot) }
             advance()
-            if inbox.withLock({ messages.isEmpty && !isStopped }) {
-                storage.page.waitForBell(since: seen, timeoutNs: Self.pollNs)
+            if inbox.withLock({ messages.isEmpty && !isStopped }), tables.isEmpty == (bell == .slow) {
+                storage.page.wait(for: bell, since: seen, timeoutNs: Self.pollNs)
             }
         }
         if let slot { storage.page.releaseSlot(slot) }
@@ -129,10 +123,6 @@ final class Upkeep: @unchecked Sendable {
         }
         connections.deliver(newest)
         if let slot { storage.page.setVersion(newest.version, ofSlot: slot) }
-        inbox.withLock {
-            reached = newest.version
-            progress.broadcast()
-        }
     }
 
     /// Adds a query's new root to the mail of everyone who watches it.
@@ -165,6 +155,8 @@ final class Upkeep: @unchecked Sendable {
 
     private func handle(_ message: Message) {
         switch message {
+        case .connect(let mailbox): connections.add(mailbox)
+        case .disconnect(let mailbox): connections.remove(mailbox)
         case .attach(let mailbox, let query): attach(mailbox, query)
         case .detach(let query): detach(query)
         case .evaluated(let trees, let at): adopt(trees, at)
@@ -180,7 +172,6 @@ final class Upkeep: @unchecked Sendable {
         let (tree, isNew) = upkeep.tree(query.plan.tree)
         let live = tree.query(query.plan)
         live.subscriptions.append(Subscription(mailbox: mailbox, query: query, sent: tree.tree))
-        connections.add(mailbox)
         if isNew { evaluator.evaluate(tree) { [weak self] in self?.send($0) } }
         if let ranked = tree.tree {
             connections.add(RootUpdate(query: query, tree: ranked), to: mailbox)
@@ -192,7 +183,6 @@ final class Upkeep: @unchecked Sendable {
         let (tree, isNew) = upkeep.tree(query.plan.tree)
         let live = tree.query(query.plan)
         if let index = live.subscriptions.firstIndex(where: { $0.query === query }) {
-            connections.remove(live.subscriptions[index].mailbox)
             live.subscriptions.remove(at: index)
         }
         if live.subscriptions.isEmpty, tree.drop(live) || isNew { upkeep.drop(tree) }
