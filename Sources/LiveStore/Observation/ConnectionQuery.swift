@@ -54,7 +54,7 @@ final class ConnectionQuery: @unchecked Sendable {
     }
 
     /// Tells every observer what changed since it was last told. One that is added meanwhile waits for the next delivery.
-    func tell(ahead: (from: RankedTree, changes: ChangeSet)?, _ call: (TokenState, DeliveredChange) -> Void) {
+    func tell(ahead: KnownChanges?, _ call: (TokenState, DeliveredChange) -> Void) {
         guard let delivered else { return }
         var known = ahead
         for token in tokens {
@@ -64,7 +64,8 @@ final class ConnectionQuery: @unchecked Sendable {
                 continue
             }
             if known == nil || !known!.from.isIdentical(to: reported) {
-                known = (reported, TreeDifference(from: reported, to: delivered).changeSet(in: window))
+                known = KnownChanges(
+                    from: reported, TreeDifference(from: reported, to: delivered).changeSet(in: window))
             }
             token.reported = delivered
             if let changes = known?.changes, !changes.isEmpty { call(token, .update(changes)) }

@@ -4,12 +4,23 @@
 // `lock` (a leaf) guards everything mutable. Roots and snapshots that are displaced under it are released after it.
 import TracedSync
 
+/// How one tree became another, in one window. A class, because it is handed on several times.
+final class KnownChanges: Sendable {
+    let from: RankedTree
+    let changes: ChangeSet
+
+    init(from: RankedTree, _ changes: ChangeSet) {
+        self.from = from
+        self.changes = changes
+    }
+}
+
 /// A new root of one query.
 struct RootUpdate: Sendable {
     let query: ConnectionQuery
     let tree: RankedTree
-    /// Computed by upkeep: how the tree `from` became this one. Of use to whoever was last told `from`.
-    var ahead: (from: RankedTree, changes: ChangeSet)?
+    /// Computed by upkeep: how an earlier tree became this one. Of use to whoever was last told that one.
+    var ahead: KnownChanges?
 }
 
 /// What a turn of the scheduler finds.

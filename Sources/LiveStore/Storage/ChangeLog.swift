@@ -48,6 +48,10 @@ enum ChangeLog {
 
     /// The changes of versions `from + 1 ... to`, read from a transaction that stands at `to` or later.
     static func read(_ transaction: LMDBTransaction, _ log: MDB_dbi, after from: UInt64, to: UInt64) -> LogRange {
+        if to == from + 1 {
+            guard let value = LMDB.get(transaction, log, id: to), !value.isEmpty else { return .incomplete }
+            return .complete(value.withMemoryRebound(to: LogEntry.self) { Array($0) })
+        }
         var entries: [LogEntry] = []
         var expected = from + 1
         LMDB.scan(transaction, log, from: expected) { version, value in

@@ -6,12 +6,43 @@
 import CLMDB
 import TracedSync
 
-/// A reusable LMDB read transaction. Owned by one snapshot, or by the pool.
+/// A reusable LMDB read transaction, with a cursor on the log that is renewed along with it. Owned by one snapshot, or
+/// by the pool.
 final class SnapshotReader: @unchecked Sendable {
     let transaction: LMDBTransaction
     let lock = TracedMutex("snapshot")
+    private let logCursor: LMDBCursor
 
-    init(_ transaction: LMDBTransaction) { self.transaction = transaction }
+    /// Takes the transaction over, which has begun.
+    init(_ transaction: LMDBTransaction, log: MDB_dbi, path: String) throws(StoreError) {
+        self.transaction = transaction
+        var cursor: LMDBCursor?
+        let code = mdb_cursor_open(transaction, log, &cursor)
+        if code != 0 {
+            mdb_txn_abort(transaction)
+            throw LMDB.error(code, "open log", path: path)
+        }
+        logCursor = cursor!
+    }
+
+    /// Ends the transaction for good. Not left to `deinit`: the environment must still be open.
+    func end() {
+        mdb_cursor_close(logCursor)
+        mdb_txn_abort(transaction)
+    }
+
+    /// Moves on to the newest content and returns its version.
+    func renew(path: String) throws(StoreError) -> UInt64 {
+        try LMDB.check(mdb_txn_renew(transaction), "renew snapshot", path: path)
+        try LMDB.check(mdb_cursor_renew(transaction, logCursor), "renew log", path: path)
+        var key = MDB_val()
+        var value = MDB_val()
+        guard mdb_cursor_get(logCursor, &key, &value, MDB_LAST) == 0 else { return 0 }
+        return key.mv_data.loadUnaligned(as: UInt64.self)
+    }
+
+    /// Lets go of the content.
+    func reset() { mdb_txn_reset(transaction) }
 }
 
 /// The store's content at `version`. Any thread.

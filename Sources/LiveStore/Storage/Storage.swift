@@ -80,7 +80,7 @@ final class Storage: @unchecked Sendable {
     var isRegistered = false
 
     deinit {
-        for reader in idleReaders { mdb_txn_abort(reader.transaction) }
+        for reader in idleReaders { reader.end() }
         mdb_env_close(environment)
         // What cannot be removed now is wiped by whoever opens the store next.
         if durability == .memory, page.isAloneAgain() { try? Storage.wipe(directory) }
@@ -157,8 +157,9 @@ final class Storage: @unchecked Sendable {
         var transaction: LMDBTransaction?
         let code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
         try LMDB.check(code, "begin snapshot", path: directory)
-        mdb_txn_reset(transaction)
-        return SnapshotReader(transaction!)
+        let reader = try SnapshotReader(transaction!, log: log, path: directory)
+        reader.reset()
+        return reader
     }
 
     /// Starts a snapshot. A reader keeps its place in LMDB's table, so this fails only where the storage is broken.
@@ -168,20 +169,15 @@ final class Storage: @unchecked Sendable {
     func openSnapshot(with reader: SnapshotReader) throws(StoreError) -> Snapshot {
         while true {
             let before = page.bellCount
-            let code = mdb_txn_renew(reader.transaction)
-            if code != 0 {
-                mdb_txn_abort(reader.transaction)
-                throw LMDB.error(code, "renew snapshot", path: directory)
-            }
-            let version = ChangeLog.version(reader.transaction, log)
+            let version = try reader.renew(path: directory)
             if page.bellCount == before { return Snapshot(self, reader, version: version) }
-            mdb_txn_reset(reader.transaction)
+            reader.reset()
         }
     }
 
     /// Takes the transaction of a snapshot that has ended.
     func recycle(_ reader: SnapshotReader) {
-        mdb_txn_reset(reader.transaction)
+        reader.reset()
         pool.withLock { idleReaders.append(reader) }
     }
 

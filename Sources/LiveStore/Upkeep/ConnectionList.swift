@@ -1,40 +1,41 @@
-// The live connections, and the mail of the current step, gathered so that each connection gets one
-// mailbox update per version. Upkeep thread only.
+// The live connections, and the mail of the current step, gathered so that each connection gets one mailbox update per
+// version. Upkeep thread only.
+
+/// A connection as upkeep knows it.
+final class ConnectedMailbox {
+    let mailbox: Mailbox
+    fileprivate var updates: [RootUpdate] = []
+    /// Had mail that it may not have taken yet.
+    fileprivate var isWaiting = false
+
+    init(_ mailbox: Mailbox) { self.mailbox = mailbox }
+
+    /// Whether the connection has taken all its mail, so that what it was sent last is what it has reported.
+    var isIdle: Bool { isWaiting ? mailbox.isEmpty : true }
+}
 
 struct ConnectionList {
-    private struct Entry {
-        let mailbox: Mailbox
-        var updates: [RootUpdate] = []
-        /// Had mail that it may not have taken yet.
-        var isWaiting = false
-    }
-
-    private var entries: [ObjectIdentifier: Entry] = [:]
+    private var connected: [ObjectIdentifier: ConnectedMailbox] = [:]
     /// Those with mail in this step.
-    private var touched: [ObjectIdentifier] = []
+    private var touched: [ConnectedMailbox] = []
     /// Those with `isWaiting`.
-    private var waiting: [ObjectIdentifier] = []
+    private var waiting: [ConnectedMailbox] = []
     /// The differences of this step, each computed once however many windows it is clipped to.
     private var differences: [TreeDifference] = []
 
-    mutating func add(_ mailbox: Mailbox) { entries[ObjectIdentifier(mailbox)] = Entry(mailbox: mailbox) }
+    mutating func add(_ mailbox: Mailbox) { connected[ObjectIdentifier(mailbox)] = ConnectedMailbox(mailbox) }
 
     mutating func remove(_ mailbox: Mailbox) {
-        let key = ObjectIdentifier(mailbox)
-        entries[key] = nil
-        waiting.removeAll { $0 == key }
+        connected[ObjectIdentifier(mailbox)] = nil
+        waiting.removeAll { $0.mailbox === mailbox }
     }
 
-    /// Whether the connection has taken all its mail, so that what it was sent last is what it has reported.
-    mutating func isIdle(_ mailbox: Mailbox) -> Bool {
-        guard let entry = entries[ObjectIdentifier(mailbox)] else { return false }
-        return entry.isWaiting ? mailbox.isEmpty : true
-    }
+    /// nil once the connection has ended.
+    subscript(mailbox: Mailbox) -> ConnectedMailbox? { connected[ObjectIdentifier(mailbox)] }
 
-    mutating func add(_ update: RootUpdate, to mailbox: Mailbox) {
-        let key = ObjectIdentifier(mailbox)
-        if entries[key]?.updates.isEmpty ?? true { touched.append(key) }
-        entries[key]?.updates.append(update)
+    mutating func add(_ update: RootUpdate, to connection: ConnectedMailbox) {
+        if connection.updates.isEmpty { touched.append(connection) }
+        connection.updates.append(update)
     }
 
     /// The change set of a window between two trees.
@@ -50,27 +51,26 @@ struct ConnectionList {
     /// Ends the step: one update per connection, and waiting mail moves on to the new version.
     mutating func deliver(_ snapshot: Snapshot) {
         differences.removeAll(keepingCapacity: true)
-        let untouched = waiting.filter { entries[$0]?.updates.isEmpty ?? false }
-        waiting.removeAll(keepingCapacity: true)
-        for key in untouched where entries[key]?.mailbox.advance(snapshot) == true { waiting.append(key) }
-        for key in untouched { entries[key]?.isWaiting = false }
-        for key in waiting { entries[key]?.isWaiting = true }
-        for key in touched {
-            guard let entry = entries[key] else { continue }
-            entries[key]?.updates = []
-            entries[key]?.isWaiting = true
-            waiting.append(key)
-            entry.mailbox.put(snapshot, entry.updates)
+        waiting.removeAll { connection in
+            guard connection.updates.isEmpty else { return false }
+            connection.isWaiting = connection.mailbox.advance(snapshot)
+            return !connection.isWaiting
+        }
+        for connection in touched {
+            send(snapshot, connection.updates, connection)
+            connection.updates.removeAll(keepingCapacity: true)
         }
         touched.removeAll(keepingCapacity: true)
     }
 
-    /// Sends the snapshot alone, to everyone.
+    /// Sends the snapshot alone, to everyone who has no mail waiting.
     mutating func offer(_ snapshot: Snapshot) {
-        for (key, entry) in entries where !entry.isWaiting {
-            entries[key]?.isWaiting = true
-            waiting.append(key)
-            entry.mailbox.put(snapshot, [])
-        }
+        for connection in connected.values where !connection.isWaiting { send(snapshot, [], connection) }
+    }
+
+    private mutating func send(_ snapshot: Snapshot, _ updates: [RootUpdate], _ connection: ConnectedMailbox) {
+        if !connection.isWaiting { waiting.append(connection) }
+        connection.isWaiting = true
+        connection.mailbox.put(snapshot, updates)
     }
 }

@@ -3,7 +3,7 @@
 
 /// One subscription of a connection to a live query, as upkeep sees it.
 struct Subscription {
-    let mailbox: Mailbox
+    let connection: ConnectedMailbox
     let query: ConnectionQuery
     /// The tree the connection was last sent, from which the next change set is computed ahead.
     var sent: RankedTree?

@@ -128,15 +128,19 @@ final class Upkeep: @unchecked Sendable {
     /// Adds a query's new root to the mail of everyone who watches it.
     private func publish(_ tree: SharedTree, _ query: LiveQuery) {
         guard let ranked = tree.tree else { return }
+        var known: KnownChanges?
         for index in query.subscriptions.indices {
             let subscription = query.subscriptions[index]
             var update = RootUpdate(query: subscription.query, tree: ranked)
-            if let sent = subscription.sent, connections.isIdle(subscription.mailbox) {
-                let changes = connections.changes(from: sent, to: ranked, in: query.window)
-                update.ahead = (sent, changes)
+            if let sent = subscription.sent, subscription.connection.isIdle {
+                // Observers of one query were mostly sent the same root: one change set serves them all.
+                if known?.from.isIdentical(to: sent) != true {
+                    known = KnownChanges(from: sent, connections.changes(from: sent, to: ranked, in: query.window))
+                }
+                update.ahead = known
             }
             query.subscriptions[index].sent = ranked
-            connections.add(update, to: subscription.mailbox)
+            connections.add(update, to: subscription.connection)
         }
     }
 
@@ -165,16 +169,16 @@ final class Upkeep: @unchecked Sendable {
     }
 
     private func attach(_ mailbox: Mailbox, _ query: ConnectionQuery) {
-        guard let table = storage.tablesByID[query.plan.tree.table] else { return }
+        guard let table = storage.tablesByID[query.plan.tree.table], let connection = connections[mailbox] else { return }
         if tables.isEmpty, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
         let upkeep = tables[table.id] ?? TableUpkeep(table)
         tables[table.id] = upkeep
         let (tree, isNew) = upkeep.tree(query.plan.tree)
         let live = tree.query(query.plan)
-        live.subscriptions.append(Subscription(mailbox: mailbox, query: query, sent: tree.tree))
+        live.subscriptions.append(Subscription(connection: connection, query: query, sent: tree.tree))
         if isNew { evaluator.evaluate(tree) { [weak self] in self?.send($0) } }
         if let ranked = tree.tree {
-            connections.add(RootUpdate(query: query, tree: ranked), to: mailbox)
+            connections.add(RootUpdate(query: query, tree: ranked), to: connection)
         }
     }
 
@@ -216,7 +220,7 @@ final class Upkeep: @unchecked Sendable {
         for tree in trees {
             for case let query? in tree.queries {
                 for subscription in query.subscriptions {
-                    subscription.mailbox.put(snapshot, [], failures: [(subscription.query, error)])
+                    subscription.connection.mailbox.put(snapshot, [], failures: [(subscription.query, error)])
                 }
             }
         }
