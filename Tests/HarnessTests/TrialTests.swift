@@ -61,6 +61,7 @@ import Testing
     @Test func aClosedLoopHasServiceTimesAndNoLatencies() throws {
         var spec = TrialSpec.tiny(driver: "null")
         spec.writers.load = .closed
+        spec.writers.rateHz = 0  // as a scenario file that names no rate gives it
         spec.durationNs = 20_000_000
         let result = try runTrial(spec, on: NullDriver())
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")

@@ -20,7 +20,8 @@ final class Writer: @unchecked Sendable {
     private let dueNs = Atomic<Int64>(0)
     private let spec: TrialSpec
     private var generator: ChangeGenerator
-    private var schedule: Schedule
+    /// Of an open loop.
+    private var schedule: Schedule?
     private let changes: UnsafeMutableBufferPointer<Change>
     /// Spinning on the last free core would take it from the store.
     private let spins: Bool
@@ -29,8 +30,10 @@ final class Writer: @unchecked Sendable {
         name = "writer-\(index)"
         self.spec = spec
         generator = ChangeGenerator(spec.writers, dataset: dataset, writer: index, seed: spec.seed)
-        schedule = Schedule(
-            spec.writers, writer: index, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs, seed: spec.seed)
+        if spec.writers.load == .open {
+            schedule = Schedule(
+                spec.writers, writer: index, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs, seed: spec.seed)
+        }
         changes = .allocate(capacity: spec.writers.rowsPerCommit)
         spins = spec.writers.threads < cores
         let capacity = TrialSize.commitsPerWriter(spec)
@@ -62,7 +65,7 @@ final class Writer: @unchecked Sendable {
     }
 
     private func follow(_ writer: any StoreWriter, windowNs: Int64) throws {
-        while let offsetNs = schedule.next() {
+        while let offsetNs = schedule?.next() {
             generator.fill(changes)
             dueNs.store(windowNs + offsetNs, ordering: .relaxed)
             let spunNs = Pacing.wait(untilNs: windowNs + offsetNs, spin: spins)
