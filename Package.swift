@@ -32,7 +32,7 @@ let package = Package(
         .target(name: "StoreDriver"),
         .target(name: "NullDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Null"),
         .target(
-            name: "LiveStoreDriver", dependencies: ["LiveStore", "StoreDriver"], path: "Sources/Drivers/LiveStore"),
+            name: "LiveStoreDriver", dependencies: ["LiveStore", "StoreDriver", "TracedSync"], path: "Sources/Drivers/LiveStore"),
         .target(
             name: "Measure",
             dependencies: [
@@ -40,12 +40,14 @@ let package = Package(
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
         .target(name: "Statistics"),
-        .target(name: "Harness", dependencies: ["Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
+        .target(
+            name: "Harness",
+            dependencies: ["CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
         .target(name: "Report", dependencies: ["Measure", "Scenario", "Statistics"]),
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "Harness", "Measure", "Report", "Scenario", "StoreDriver",
+                "Harness", "Measure", "Report", "Scenario", "StoreDriver", "TracedSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -56,14 +58,23 @@ let package = Package(
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
-        .testTarget(name: "TracedSyncTests", dependencies: ["TracedSync"]),
+        .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
         .testTarget(name: "LiveStoreTests", dependencies: ["LiveStore", "TracedSync"]),
-        .testTarget(name: "ScenarioTests", dependencies: ["Scenario"]),
+        .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
         .testTarget(name: "ReportTests", dependencies: ["Report"], exclude: ["Golden"]),
-        .testTarget(name: "HarnessTests", dependencies: ["Harness", "LiveStoreDriver", "NullDriver"]),
-        .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge"]),
+        .testTarget(
+            name: "HarnessTests", dependencies: ["Harness", "HarnessFixtures", "LiveStoreDriver", "NullDriver"]),
+        .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
+
+        // Stores that are right, and stores that misbehave on purpose, for the tests of the harness.
+        .target(
+            name: "HarnessFixtures", dependencies: ["StoreDriver", "TracedSync"],
+            path: "Tests/Fixtures/HarnessFixtures"),
+        .executableTarget(
+            name: "tidegauge-fixture", dependencies: ["HarnessFixtures", "NullDriver", "TidegaugeCLI"],
+            path: "Tests/Fixtures/tidegauge-fixture"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/magic.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 uint32_t cp_load32(const uint32_t *address) { return __atomic_load_n(address, __ATOMIC_SEQ_CST); }
@@ -73,7 +75,14 @@ int cp_robust_mutex_unlock(pthread_mutex_t *mutex) { return pthread_mutex_unlock
 
 int32_t cp_mutex_owner(const pthread_mutex_t *mutex) { return mutex->__data.__owner; }
 
+bool cp_is_memory_file_system(const char *path) {
+    struct statfs status;
+    return statfs(path, &status) == 0 && (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
+}
+
 int32_t cp_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
+
+void cp_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 int64_t cp_thread_cpu_ns(int32_t tid) {
     // The kernel's encoding of a thread's CPU clock: inverted id, then "per thread" (4) and "scheduler time" (2).

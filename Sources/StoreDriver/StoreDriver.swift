@@ -80,3 +80,12 @@ public struct Delivery {
         self.moveCount = moveCount
     }
 }
+
+/// Thrown by `StoreDriver.open` where the engine cannot run on this machine at all: a missing library, kernel feature
+/// or permission. The scenario is then reported as unavailable, not as failed.
+public struct DriverUnavailable: Error, CustomStringConvertible, Sendable {
+    /// What is missing and how to get it.
+    public var description: String
+
+    public init(_ description: String) { self.description = description }
+}

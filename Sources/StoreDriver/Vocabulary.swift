@@ -46,6 +46,7 @@ public struct Change: Sendable, Equatable {
 /// What an observer watches: the conjunction of the conditions that are set, in the order given.
 public struct Query: Sendable, Hashable {
     public enum Order: Sendable, Hashable {
+        /// None asked for: rows stand in the order they were inserted, the loaded ones by key.
         case none
         case scoreAscending
         case scoreDescending
@@ -102,12 +103,14 @@ public struct Capabilities: Sendable {
     /// Commits and deliveries carry versions; without them coverage is read from the rows' stamps.
     public var hasVersions: Bool
     public var persists: Bool
+    /// Keeps rows that can be read back. Without them only versions are checked: the null driver, nothing else.
+    public var hasContents: Bool
     /// Names (as in `/proc/self/task/*/comm`) that the engine's own background threads start with: the `upkeep` role.
     public var upkeepThreadPrefixes: [String]
 
     public init(
         durabilities: Set<Durability>, canDeliverOnRunLoop: Bool, canDeliverOnQueue: Bool, hasChangeSets: Bool,
-        hasVersions: Bool, persists: Bool, upkeepThreadPrefixes: [String] = []
+        hasVersions: Bool, persists: Bool, hasContents: Bool = true, upkeepThreadPrefixes: [String] = []
     ) {
         self.durabilities = durabilities
         self.canDeliverOnRunLoop = canDeliverOnRunLoop
@@ -115,6 +118,7 @@ public struct Capabilities: Sendable {
         self.hasChangeSets = hasChangeSets
         self.hasVersions = hasVersions
         self.persists = persists
+        self.hasContents = hasContents
         self.upkeepThreadPrefixes = upkeepThreadPrefixes
     }
 }

@@ -32,8 +32,13 @@ int cp_robust_mutex_unlock(pthread_mutex_t *mutex);
 /// The kernel thread id of the owner of a locked glibc mutex, 0 when free. A racy reading, for diagnosis only.
 int32_t cp_mutex_owner(const pthread_mutex_t *mutex);
 
+/// Whether `path` lies on tmpfs or ramfs.
+bool cp_is_memory_file_system(const char *path);
+
 /// Kernel id of the calling thread.
 int32_t cp_thread_id(void);
+/// Names the calling thread; the kernel keeps the first 15 bytes.
+void cp_set_thread_name(const char *name);
 /// CPU time of thread `tid` of this process in ns, or -1 when it is gone.
 int64_t cp_thread_cpu_ns(int32_t tid);
 /// Lets timed sleeps of the calling thread end within `ns` of their deadline (the default slack is 50 µs).

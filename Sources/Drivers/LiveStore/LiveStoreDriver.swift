@@ -1,0 +1,185 @@
+// LiveStore seen from the harness. One store, one connection per delivery site, one `Results` per subscription.
+//
+// `connections` (guarded by `lock`) keeps the connection of each site, so that all observers of a site share one, as
+// an application's would.
+import Foundation
+import LiveStore
+import StoreDriver
+import TracedSync
+
+/// The row every scenario writes and watches.
+final class ItemRow: StoredObject {
+    @Stored(.primaryKey) var key = 0
+    @Stored var group = 0
+    @Stored var score = 0
+    @Stored var stamp = 0
+
+    convenience init(_ item: Item) {
+        self.init()
+        key = Int(item.key)
+        group = Int(item.group)
+        score = Int(item.score)
+        stamp = Int(item.stamp)
+    }
+
+    var item: Item { Item(key: Int64(key), group: Int64(group), score: Int64(score), stamp: Int64(stamp)) }
+}
+
+public struct LiveStoreDriver: StoreDriver {
+    public let name = "livestore"
+
+    public init() {}
+
+    public var capabilities: Capabilities {
+        Capabilities(
+            durabilities: [.full, .relaxed, .memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true,
+            hasChangeSets: true, hasVersions: true, persists: true, upkeepThreadPrefixes: ["livestore"])
+    }
+
+    public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
+        let durability: LiveStore.Durability =
+            switch configuration.durability {
+            case .full: .full
+            case .relaxed: .relaxed
+            case .memory: .memory
+            }
+        return DrivenLiveStore(
+            try Store(.init(path: configuration.directory, models: [ItemRow.self], durability: durability)))
+    }
+}
+
+final class DrivenLiveStore: DrivenStore, @unchecked Sendable {
+    /// Objects per transaction while loading: small enough for the log to list, large enough to cost nothing.
+    private static let loadBatch = 50_000
+
+    private let store: Store
+    private let lock = TracedMutex("driver connections")
+    /// By the queue, or by the thread whose run loop it is.
+    private var connections: [ObjectIdentifier: Connection] = [:]
+
+    init(_ store: Store) { self.store = store }
+
+    func load(count: Int, item: (Int) -> Item) throws {
+        for start in stride(from: 0, to: count, by: Self.loadBatch) {
+            try store.write { connection in
+                for index in start..<min(count, start + Self.loadBatch) { try connection.add(ItemRow(item(index))) }
+            }
+        }
+    }
+
+    func makeWriter() throws -> any StoreWriter { LiveStoreWriter(store) }
+
+    func subscribe(
+        to query: Query, at site: DeliverySite, sink: any DeliverySink
+    ) throws -> any Subscription {
+        let connection = try connection(at: site)
+        return try LiveStoreSubscription(Self.results(query, connection), sink)
+    }
+
+    private func connection(at site: DeliverySite) throws -> Connection {
+        let key: ObjectIdentifier
+        let place: Store.Site
+        switch site {
+        case .runLoop:
+            key = ObjectIdentifier(RunLoop.current)
+            place = .runLoop
+        case .queue(let queue):
+            key = ObjectIdentifier(queue)
+            place = .queue(queue)
+        }
+        if let known = lock.withLock({ connections[key] }) { return known }
+        let connection = try store.connect(on: place)
+        lock.withLock { connections[key] = connection }
+        return connection
+    }
+
+    static func results(_ query: Query, _ connection: Connection) throws -> Results<ItemRow> {
+        var results = try connection.objects(ItemRow.self)
+        if let group = query.group { results = results.where(\.group == Int(group)) }
+        if let scores = query.scores {
+            results = results.where(\.score >= Int(scores.lowerBound) && \.score < Int(scores.upperBound))
+        }
+        return switch query.order {
+        case .none: results
+        case .scoreAscending: results.sorted(by: \.score)
+        case .scoreDescending: results.sorted(by: \.score, ascending: false)
+        }
+    }
+
+    func contents(of query: Query) throws -> [Item] {
+        try store.read { try Self.results(query, $0).map(\.item) }
+    }
+
+    func fileBytes() throws -> Int { store.fileBytes }
+
+    func close() throws {
+        store.close()
+        let ending = lock.withLock {
+            defer { connections = [:] }
+            return connections
+        }
+        withExtendedLifetime(ending) {}
+    }
+}
+
+final class LiveStoreWriter: StoreWriter {
+    private let store: Store
+
+    init(_ store: Store) { self.store = store }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
+        try store.write { connection in
+            locked()
+            for change in changes { try apply(change, connection) }
+            return Int64(connection.version) + 1
+        }
+    }
+
+    private func apply(_ change: Change, _ connection: Connection) throws {
+        if change.operation == .insert { return try connection.add(ItemRow(change.item)) }
+        guard let row = try connection.object(ItemRow.self, forPrimaryKey: Int(change.item.key)) else {
+            throw MissingItem(key: change.item.key)
+        }
+        switch change.operation {
+        case .insert: break
+        case .updateScore:
+            row.score = Int(change.item.score)
+            row.stamp = Int(change.item.stamp)
+        case .touch: row.stamp = Int(change.item.stamp)
+        case .delete: try connection.delete(row)
+        }
+    }
+}
+
+/// The harness asked for a change of an item that is not there.
+struct MissingItem: Error, CustomStringConvertible {
+    let key: Int64
+    var description: String { "item \(key) is not in the store: the schedule and the store disagree" }
+}
+
+final class LiveStoreSubscription: Subscription, @unchecked Sendable {
+    // Used on the site only, as the connection demands.
+    private let results: Results<ItemRow>
+    private let token: NotificationToken
+
+    init(_ results: Results<ItemRow>, _ sink: any DeliverySink) throws {
+        self.results = results
+        token = try results.observe { change in
+            switch change {
+            case .initial(let results):
+                sink.deliver(Delivery(version: Int64(results.connection.version), isInitial: true, count: results.count))
+            case .update(let results, let changes):
+                sink.deliver(
+                    Delivery(
+                        version: Int64(results.connection.version), isInitial: false, count: results.count,
+                        deletions: changes.deletions, insertions: changes.insertions,
+                        modifications: changes.modificationsNew, moveCount: changes.moves.count))
+            case .error(let error): sink.fail(error)
+            }
+        }
+    }
+
+    func cancel() { token.invalidate() }
+
+    func currentItems() throws -> [Item] { results.map(\.item) }
+}

@@ -1,0 +1,117 @@
+// What waits for one site, and its way there: a signal that is raised once until the site has taken everything.
+//
+// The inbox is guarded by the store's lock. `subscribers` and everything else of a delivery belongs to the site.
+import Foundation
+import StoreDriver
+import Synchronization
+import TracedSync
+
+/// The delivering side of a null store at one site.
+final class NullConnection: @unchecked Sendable {
+    private enum Way {
+        case runLoop(RunLoopSignal)
+        case queue(TracedQueue)
+    }
+
+    var inbox = NullInbox()
+    private unowned let store: NullStore
+    private var way: Way?
+    /// By query.
+    private var subscribers: [[NullSubscription]] = []
+
+    /// On the site.
+    init(_ store: NullStore, _ site: DeliverySite) {
+        self.store = store
+        switch site {
+        case .runLoop: way = .runLoop(RunLoopSignal("null delivery") { [unowned self] in deliver() })
+        case .queue(let queue): way = .queue(TracedQueue(queue))
+        }
+    }
+
+    /// Any thread.
+    func wake() {
+        switch way {
+        case .runLoop(let signal): signal.signal()
+        case .queue(let queue): queue.async { [self] in deliver() }
+        case nil: break
+        }
+    }
+
+    func end() {
+        if case .runLoop(let signal) = way { signal.invalidate() }
+    }
+
+    private func deliver() {
+        let (version, work) = store.take(self)
+        for query in work.queries where query < subscribers.count {
+            for subscription in subscribers[query] { subscription.deliver(version, isInitial: false) }
+        }
+        for (subscription, query) in work.admitted {
+            while subscribers.count <= query { subscribers.append([]) }
+            subscribers[query].append(subscription)
+            subscription.deliver(version, isInitial: true)
+        }
+    }
+}
+
+/// What a site has yet to deliver.
+struct NullInbox {
+    struct Work {
+        var queries: [Int] = []
+        var admitted: [(NullSubscription, query: Int)] = []
+    }
+
+    private var work = Work()
+    /// By query: whether it is in `work.queries`.
+    private var isPosted: [Bool] = []
+    private var isRaised = false
+
+    /// Notes that a query's rows changed.
+    /// - Returns: whether the site has to be woken.
+    mutating func post(_ query: Int) -> Bool {
+        while isPosted.count <= query { isPosted.append(false) }
+        guard !isPosted[query] else { return false }
+        isPosted[query] = true
+        work.queries.append(query)
+        defer { isRaised = true }
+        return !isRaised
+    }
+
+    mutating func admit(_ subscription: NullSubscription, query: Int) {
+        work.admitted.append((subscription, query))
+        isRaised = true
+    }
+
+    mutating func take() -> Work {
+        for query in work.queries { isPosted[query] = false }
+        isRaised = false
+        defer { work = Work() }
+        return work
+    }
+}
+
+/// One sink. Checking for cancellation and starting to call are one atomic step.
+final class NullSubscription: Subscription, @unchecked Sendable {
+    private enum State {
+        static let idle = 0
+        static let running = 1
+        static let cancelled = 2
+    }
+
+    private let state = Atomic<Int>(State.idle)
+    private let sink: any DeliverySink
+
+    init(_ sink: any DeliverySink) { self.sink = sink }
+
+    func deliver(_ version: Int64, isInitial: Bool) {
+        let start = state.compareExchange(
+            expected: State.idle, desired: State.running, ordering: .acquiringAndReleasing)
+        guard start.exchanged else { return }
+        sink.deliver(Delivery(version: version, isInitial: isInitial, count: 0))
+        _ = state.compareExchange(expected: State.running, desired: State.idle, ordering: .acquiringAndReleasing)
+    }
+
+    func cancel() { state.store(State.cancelled, ordering: .sequentiallyConsistent) }
+
+    func currentItems() throws -> [Item] { throw NullStoreHasNoRows() }
+}

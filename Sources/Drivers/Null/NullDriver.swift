@@ -1,0 +1,23 @@
+// A store that stores nothing: it hands out versions and wakes observers, and that is all. A scenario run on it shows
+// what the harness itself costs and how soon a callback can come at best on this machine.
+import StoreDriver
+
+/// Opens stores without rows. Deliveries carry versions and no change sets.
+public struct NullDriver: StoreDriver {
+    public init() {}
+
+    public var name: String { "null" }
+
+    public var capabilities: Capabilities {
+        Capabilities(
+            durabilities: Set(Durability.allCases), canDeliverOnRunLoop: true, canDeliverOnQueue: true,
+            hasChangeSets: false, hasVersions: true, persists: false, hasContents: false)
+    }
+
+    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { NullStore() }
+}
+
+/// Asked for rows, which a null store does not have.
+public struct NullStoreHasNoRows: Error, CustomStringConvertible {
+    public var description: String { "the null store keeps no rows: ask for versions only" }
+}

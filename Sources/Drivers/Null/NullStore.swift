@@ -1,0 +1,129 @@
+// The null store proper. Of each row it keeps the score, so that a commit wakes whom it concerns and nobody else, as a
+// real store would; there is no order, no query and no change set.
+//
+// `lock` guards everything that is mutable here and the inboxes of the connections; nothing is called under it but the
+// writer's `locked` hook, which reads a clock.
+import Foundation
+import StoreDriver
+import TracedSync
+
+/// Versions and wake-ups.
+final class NullStore: DrivenStore, @unchecked Sendable {
+    let lock = TracedMutex("null store")
+    private var version: Int64 = 1
+    /// By key for the rows that were loaded, and for those inserted later.
+    private var loaded: ContiguousArray<Int64> = []
+    private var inserted: [Int64: Int64] = [:]
+    private var groups: ContiguousArray<Int64> = []
+    private var queries: [Query] = []
+    private var numbers: [Query: Int] = [:]
+    /// Of each query: the connections that watch it.
+    private var watchers: [[NullConnection]] = []
+    private var index = QueryIndex([])
+    private var connections: [ObjectIdentifier: NullConnection] = [:]
+    /// A deleted row, below every score.
+    private static let absent = Int64.min
+
+    func load(count: Int, item: (Int) -> Item) {
+        let items = (0..<count).map(item)
+        lock.withLock {
+            loaded = ContiguousArray(items.map(\.score))
+            groups = ContiguousArray(items.map(\.group))
+            version += 1
+        }
+    }
+
+    func makeWriter() -> any StoreWriter { NullWriter(self) }
+
+    func contents(of query: Query) throws -> [Item] { throw NullStoreHasNoRows() }
+    func fileBytes() -> Int { 0 }
+
+    func close() {
+        let open = lock.withLock {
+            defer { connections = [:] }
+            return Array(connections.values)
+        }
+        for connection in open { connection.end() }
+    }
+
+    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+        let key: ObjectIdentifier =
+            switch site {
+            case .runLoop: ObjectIdentifier(RunLoop.current)
+            case .queue(let queue): ObjectIdentifier(queue)
+            }
+        let known = lock.withLock { connections[key] }
+        let connection = known ?? NullConnection(self, site)
+        let subscription = NullSubscription(sink)
+        lock.withLock {
+            connections[key] = connection
+            let number = number(of: query)
+            if !watchers[number].contains(where: { $0 === connection }) { watchers[number].append(connection) }
+            connection.inbox.admit(subscription, query: number)
+        }
+        connection.wake()
+        return subscription
+    }
+
+    private func number(of query: Query) -> Int {
+        if let number = numbers[query] { return number }
+        numbers[query] = queries.count
+        queries.append(query)
+        watchers.append([])
+        index = QueryIndex(queries)
+        return queries.count - 1
+    }
+
+    /// The head version and what a connection has to deliver for it; both at one moment.
+    func take(_ connection: NullConnection) -> (version: Int64, work: NullInbox.Work) {
+        lock.withLock { (version, connection.inbox.take()) }
+    }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64 {
+        var woken: [NullConnection] = []
+        let committed = lock.withLock {
+            locked()
+            version += 1
+            for change in changes { apply(change, &woken) }
+            return version
+        }
+        for connection in woken { connection.wake() }
+        return committed
+    }
+
+    private func apply(_ change: Change, _ woken: inout [NullConnection]) {
+        let key = change.item.key
+        let isLoaded = key < loaded.count
+        let before = isLoaded ? loaded[Int(key)] : inserted[key] ?? Self.absent
+        let after =
+            switch change.operation {
+            case .insert, .updateScore: change.item.score
+            case .touch: before
+            case .delete: Self.absent
+            }
+        let group = isLoaded ? groups[Int(key)] : change.item.group
+        if after != before {
+            if isLoaded { loaded[Int(key)] = after } else { inserted[key] = after }
+        }
+        notify(group, before, &woken)
+        if after != before { notify(group, after, &woken) }
+    }
+
+    private func notify(_ group: Int64, _ score: Int64, _ woken: inout [NullConnection]) {
+        guard score != Self.absent else { return }
+        index.forEachMatch(group: group, score: score) { query in
+            for connection in watchers[query] where connection.inbox.post(query) { woken.append(connection) }
+        }
+    }
+}
+
+/// Commits on the calling thread.
+final class NullWriter: StoreWriter {
+    private let store: NullStore
+
+    init(_ store: NullStore) { self.store = store }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64? {
+        store.commit(changes, locked: locked)
+    }
+}

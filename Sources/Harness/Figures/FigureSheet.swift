@@ -1,0 +1,121 @@
+// All figures of one trial from what was recorded. Only what the spec asks for, and what every trial owes: outcome,
+// violations, what was missed. Off the clock.
+import Measure
+import Scenario
+
+/// Turns records into a `TrialResult`.
+struct FigureSheet {
+    /// In every result, asked for or not.
+    static let always: Set<Metric> = [.missedFinal, .oracleViolations]
+
+    private let spec: TrialSpec
+    private let window: Window
+    private let history: History
+    private let verdict: Verdict
+    private let account: CPUAccount
+    private let hiccups: LatencyHistogram
+    private let pairs: PairFigures
+    private let callbacks: Int
+    private let hasObservers: Bool
+    private let asked: Set<Metric>
+
+    /// - Parameter endNs: when `logs` were taken: what was not covered then is known to take longer than until then.
+    init(
+        _ spec: TrialSpec, _ window: Window, endNs: Int64, _ history: History, _ logs: [ObserverLog],
+        _ plan: QueryPlan, _ verdict: Verdict, _ account: CPUAccount, _ hiccups: LatencyHistogram
+    ) {
+        self.spec = spec
+        self.window = window
+        self.history = history
+        self.verdict = verdict
+        self.account = account
+        self.hiccups = hiccups
+        asked = Set(spec.measure.compactMap { Metric(rawValue: $0) }).union(Self.always)
+        hasObservers = plan.mainObservers > 0
+        let wantsStaleness = !asked.isDisjoint(with: [.staleness, .versionLag])
+        var pairs = PairFigures(history, window, endNs: endNs)
+        for log in logs.prefix(plan.mainObservers) { pairs.add(log, wantsStaleness: wantsStaleness) }
+        self.pairs = pairs
+        callbacks = logs.reduce(0) { $0 + $1.count }
+    }
+
+    func result() -> TrialResult {
+        var result = TrialResult(fate: verdict.violationCount == 0 ? .completed : .oracleViolation)
+        result.figures = Metric.allCases.filter { asked.contains($0) }.flatMap { figures($0) }
+        result.violations = verdict.violations
+        result.violationCount = verdict.violationCount
+        result.cpu = account
+        result.oracleNs = verdict.costNs
+        result.counts = [
+            "commits": history.commits.count, "measured_commits": measured.count, "callbacks": callbacks,
+            "pairs": pairs.pairs, "replayed_callbacks": verdict.replayed, "rows_compared": verdict.rowsCompared,
+        ]
+        return result
+    }
+
+    /// Commits due in the window.
+    private var measured: [CommitRecord] {
+        history.commits.lazy.map(\.record).filter { window.contains($0.dueNs) }
+    }
+
+    private func figures(_ metric: Metric) -> [Figure] {
+        // A closed loop has no due times; what is measured from one would be called a latency and be none.
+        let isOpen = spec.writers.load == .open
+        switch metric {
+        case .scheduleDelay: return isOpen ? writer(metric) { $0.beginNs - $0.dueNs } : []
+        case .writeResponseTime: return isOpen ? writer(metric) { $0.committedNs - $0.dueNs } : []
+        case .writeServiceTime: return writer(metric) { $0.committedNs - $0.beginNs }
+        case .lockWait: return writer(metric) { $0.lockedNs - $0.beginNs }
+        case .deliveryLatency: return isOpen ? observed(metric, pairs.delivery) : []
+        case .endToEndLatency: return isOpen ? observed(metric, pairs.endToEnd) : []
+        case .callbackTime: return observed(metric, pairs.callbackTime)
+        case .batchSpan: return observed(metric, pairs.batchSpan)
+        case .fanoutSpan: return observed(metric, pairs.fanoutSpan)
+        case .timeToFirstDelivery: return observed(metric, pairs.firstDelivery, flags: [])
+        case .staleness: return hasObservers ? pairs.staleness.staleness.figures(for: metric, flags: flags) : []
+        case .versionLag: return hasObservers ? pairs.staleness.versionLag.figures(for: metric, flags: flags) : []
+        case .coalescingRatio: return observed(metric, pairs.coalescingRatio, n: pairs.callbacks)
+        case .spuriousNotifications: return observed(metric, Double(verdict.spurious), n: callbacks)
+        case .missedFinal: return observed(metric, Double(verdict.missedFinal), n: spec.observers.count)
+        case .oracleViolations: return [value(metric, Double(verdict.violationCount), n: verdict.replayed)]
+        case .achievedRate: return [value(metric, achievedRate, n: measured.count)]
+        case .harnessHiccup: return hiccups.figures(for: metric)
+        case .processCPU: return [value(metric, account.perCommitNs, n: account.commits)]
+        case .writerCPU: return role(metric, .writer)
+        case .upkeepCPU: return role(metric, .upkeep)
+        case .observerCPU: return hasObservers ? role(metric, .observer) : []
+        case .otherCPU: return role(metric, .other)
+        // Of more than one trial: the parent's.
+        case .upkeepCost, .upkeepExponent, .fanoutCost, .harnessCost, .trialOutcome: return []
+        }
+    }
+
+    private var flags: [String] { pairs.steadiness.isSteady == false ? ["not_steady"] : [] }
+
+    private func writer(_ metric: Metric, _ timeNs: (CommitRecord) -> Int64) -> [Figure] {
+        var histogram = LatencyHistogram()
+        for record in measured { histogram.record(timeNs(record)) }
+        return histogram.figures(for: metric, flags: flags)
+    }
+
+    private func observed(_ metric: Metric, _ histogram: LatencyHistogram, flags: [String]? = nil) -> [Figure] {
+        hasObservers ? histogram.figures(for: metric, flags: flags ?? self.flags) : []
+    }
+
+    private func observed(_ metric: Metric, _ number: Double?, n: Int) -> [Figure] {
+        hasObservers ? [value(metric, number, n: n)] : []
+    }
+
+    private func value(_ metric: Metric, _ number: Double?, n: Int) -> Figure { Figure(metric, .value, number, n: n) }
+
+    private func role(_ metric: Metric, _ role: ThreadRole) -> [Figure] {
+        let cpuNs = Double(account.roleNs[role.rawValue] ?? 0)
+        return [value(metric, account.commits > 0 ? cpuNs / Double(account.commits) : nil, n: account.commits)]
+    }
+
+    /// Commits that returned within the window, per second of it.
+    private var achievedRate: Double {
+        let returned = history.commits.count { window.contains($0.record.committedNs) }
+        return Double(returned) * 1e9 / Double(window.endNs - window.startNs)
+    }
+}

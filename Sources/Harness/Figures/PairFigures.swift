@@ -1,0 +1,106 @@
+// What is measured per pair of an affecting commit and an observer, and per callback: latencies, coalescing, spread over
+// observers. One pass over the observers, off the clock.
+import Measure
+import Scenario
+
+/// Collects over all measured observers.
+struct PairFigures {
+    private(set) var delivery = LatencyHistogram()
+    private(set) var endToEnd = LatencyHistogram()
+    private(set) var callbackTime = LatencyHistogram()
+    private(set) var batchSpan = LatencyHistogram()
+    private(set) var firstDelivery = LatencyHistogram()
+    private(set) var staleness: StalenessIntegrator
+    /// (due, end-to-end) sums for the steady-state test.
+    private(set) var steadiness: SteadyState
+    private(set) var pairs = 0
+    private(set) var coveredPairs = 0
+    private(set) var callbacks = 0
+
+    private let history: History
+    private let window: Window
+    /// When the last callback was looked for: what is not covered by then is known to be later than that.
+    private let endNs: Int64
+    /// Per commit, over observers: first and last `enter`, and how many.
+    private var firstNs: ContiguousArray<Int64>
+    private var lastNs: ContiguousArray<Int64>
+    private var observers: ContiguousArray<Int32>
+
+    init(_ history: History, _ window: Window, endNs: Int64) {
+        self.history = history
+        self.window = window
+        self.endNs = endNs
+        staleness = StalenessIntegrator(startNs: window.startNs, endNs: window.endNs)
+        steadiness = SteadyState(window)
+        firstNs = ContiguousArray(repeating: .max, count: history.commits.count)
+        lastNs = ContiguousArray(repeating: .min, count: history.commits.count)
+        observers = ContiguousArray(repeating: 0, count: history.commits.count)
+    }
+
+    /// - Parameter wantsStaleness: integrating it costs more than the rest together.
+    mutating func add(_ log: ObserverLog, wantsStaleness: Bool) {
+        let query = history.queries[log.observer.query]
+        let settled = settledEnd(log, query)
+        var spans: [Int: Int64] = [:]
+        let versions = query.commits.prefix(settled).lazy.map { [history] in history.commits[Int($0)].record.version }
+        Coverage.forEach(
+            commitVersions: versions,
+            callbackCount: log.count, callbackVersion: { log[$0].version }
+        ) { place, callback in
+            let index = Int(query.commits[place])
+            if add(commit: index, enterNs: callback.map { log[$0].enterNs }), let callback {
+                spans[callback, default: 0] += 1
+            }
+        }
+        for span in spans.values { batchSpan.record(span) }
+        callbacks += spans.count
+        if log.count > 0 { firstDelivery.record(log[0].enterNs - log.observer.subscribedNs) }
+        for index in 0..<log.count where log[index].enterNs >= window.startNs && !log[index].isInitial {
+            callbackTime.record(log[index].exitNs - log[index].enterNs)
+        }
+        guard wantsStaleness else { return }
+        staleness.add(
+            commits: query.commits.prefix(settled).map { commit -> StalenessIntegrator.Commit in
+                let record = history.commits[Int(commit)].record
+                return .init(committedNs: record.committedNs, version: record.version)
+            },
+            coverages: (0..<log.count).map { .init(enterNs: log[$0].enterNs, version: log[$0].version) })
+    }
+
+    /// The last affecting commits need no callback where together they changed nothing.
+    private func settledEnd(_ log: ObserverLog, _ query: QueryHistory) -> Int {
+        guard log.count > 0 else { return query.commits.count }
+        let covered = query.affecting(before: history.covered(by: log[log.count - 1].version))
+        return query.net(covered..<query.commits.count).isEmpty ? covered : query.commits.count
+    }
+
+    /// - Returns: whether the pair is measured and covered.
+    private mutating func add(commit index: Int, enterNs: Int64?) -> Bool {
+        let record = history.commits[index].record
+        guard window.contains(record.dueNs) else { return false }
+        pairs += 1
+        guard let enterNs else {
+            delivery.recordCensored(endNs - record.committedNs)
+            endToEnd.recordCensored(endNs - record.dueNs)
+            return false
+        }
+        coveredPairs += 1
+        delivery.record(enterNs - record.committedNs)
+        endToEnd.record(enterNs - record.dueNs)
+        steadiness.add(atNs: record.dueNs, value: Double(enterNs - record.dueNs))
+        firstNs[index] = min(firstNs[index], enterNs)
+        lastNs[index] = max(lastNs[index], enterNs)
+        observers[index] += 1
+        return true
+    }
+
+    /// Over commits that more than one observer was called for.
+    var fanoutSpan: LatencyHistogram {
+        var spans = LatencyHistogram()
+        for index in observers.indices where observers[index] > 1 { spans.record(lastNs[index] - firstNs[index]) }
+        return spans
+    }
+
+    /// Affecting commits covered per callback, over measured commits.
+    var coalescingRatio: Double? { callbacks > 0 ? Double(coveredPairs) / Double(callbacks) : nil }
+}

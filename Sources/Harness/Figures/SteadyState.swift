@@ -1,0 +1,55 @@
+// Whether a trial measured a state or a transition: the slope of 250 ms means over the window, in percent of their median
+// per second. A slope is held against the trial only where its sign is beyond chance, because a short window of few
+// samples has some slope always.
+
+/// Means over 250 ms, and the test on them.
+struct SteadyState: Sendable {
+    private static let binNs: Int64 = 250_000_000
+    /// ±2 % per second.
+    private static let allowedPerSecond = 0.02
+    /// Fewer bins than two seconds have say nothing about a slope per second.
+    private static let fewestBins = 8
+
+    private let startNs: Int64
+    private var sums: [Double]
+    private var counts: [Int]
+
+    init(_ window: Window) {
+        startNs = window.startNs
+        let bins = Int((window.endNs - window.startNs) / Self.binNs)
+        sums = Array(repeating: 0, count: bins)
+        counts = Array(repeating: 0, count: bins)
+    }
+
+    mutating func add(atNs: Int64, value: Double) {
+        let bin = Int((atNs - startNs) / Self.binNs)
+        guard bin >= 0, bin < sums.count else { return }
+        sums[bin] += value
+        counts[bin] += 1
+    }
+
+    /// nil where there is too little to say.
+    var isSteady: Bool? {
+        let means = zip(sums, counts).enumerated().compactMap { index, bin in
+            bin.1 > 0 ? (seconds: Double(index) * Double(Self.binNs) / 1e9, mean: bin.0 / Double(bin.1)) : nil
+        }
+        guard means.count >= Self.fewestBins else { return nil }
+        var slopes: [Double] = []
+        for (index, first) in means.enumerated() {
+            for second in means[(index + 1)...] {
+                slopes.append((second.mean - first.mean) / (second.seconds - first.seconds))
+            }
+        }
+        slopes.sort()
+        let middle = means.map(\.mean).sorted()[means.count / 2]
+        guard middle > 0 else { return true }
+        // Theil–Sen with the interval of Kendall's tau (Sen 1968): 1.96 standard deviations of the number of
+        // ascending pairs, n(n-1)(2n+5)/18 without ties.
+        let n = Double(means.count)
+        let margin = 1.96 * (n * (n - 1) * (2 * n + 5) / 18).squareRoot()
+        let lower = max(0, Int((Double(slopes.count) - margin) / 2))
+        let upper = min(slopes.count - 1, Int((Double(slopes.count) + margin) / 2))
+        let allowed = Self.allowedPerSecond * middle
+        return slopes[lower] <= allowed && slopes[upper] >= -allowed
+    }
+}

@@ -1,0 +1,99 @@
+// What one writer commits, commit after commit, from its seed alone. Writers share no rows, so what a commit does to a
+// row never depends on another writer; that is why the oracle can run the same generators again, off the clock, instead
+// of having every change recorded while it runs.
+import Scenario
+import StoreDriver
+
+/// The changes of one writer. One thread.
+struct ChangeGenerator {
+    private let writer: Int
+    private let lanes: Int
+    private let rowsPerCommit: Int
+    private let firstNewKey: Int64
+    /// Kinds with the upper end of their share of 2^64.
+    private let kinds: [(kind: WritersSpec.ChangeKind, upTo: UInt64)]
+    private var random: RandomSource
+    /// Keys of the rows that exist and belong to this writer.
+    private var keys: ContiguousArray<Int64>
+    private var serial = 0
+    private var inserted: Int64 = 0
+    /// Commits made so far.
+    private(set) var commits: Int64 = 0
+
+    init(_ spec: WritersSpec, dataset: Dataset, writer: Int, seed: UInt64) {
+        self.writer = writer
+        lanes = dataset.lanes
+        rowsPerCommit = spec.rowsPerCommit
+        firstNewKey = Int64(dataset.count)
+        random = RandomSource(seed: seed, stream: 2_000_000 + UInt64(writer))
+        keys = ContiguousArray(stride(from: Int64(writer), to: Int64(dataset.items), by: spec.threads))
+        kinds = Self.shares(spec.changes)
+    }
+
+    private static func shares(_ weights: [String: Double]) -> [(kind: WritersSpec.ChangeKind, upTo: UInt64)] {
+        let weighted = WritersSpec.ChangeKind.allCases.compactMap { kind in
+            weights[kind.rawValue].map { (kind, $0) }
+        }
+        let total = weighted.reduce(0) { $0 + $1.1 }
+        precondition(total > 0, "writers.changes names no kind of change")
+        var sum = 0.0
+        var shares = weighted.map { kind, weight in
+            sum += weight
+            return (kind: kind, upTo: UInt64(min(sum / total * 0x1p63, 0x1p63)) << 1)
+        }
+        shares[shares.count - 1].upTo = .max
+        return shares
+    }
+
+    /// Rows that `fill` writes.
+    var count: Int { rowsPerCommit }
+
+    /// The stamp of the next commit: unique over all writers, never 0 (which loaded rows have).
+    var nextStamp: Int64 { commits * Int64(lanes) + Int64(writer) + 1 }
+
+    /// Writes the next commit into `changes`, which holds `count` elements. A row may come up twice in one commit; a
+    /// deletion or change for which this writer has no row left becomes an insertion.
+    mutating func fill(_ changes: UnsafeMutableBufferPointer<Change>) {
+        let stamp = nextStamp
+        for index in 0..<rowsPerCommit {
+            changes[index] = draw(stamp)
+        }
+        commits += 1
+    }
+
+    private mutating func draw(_ stamp: Int64) -> Change {
+        let kind: WritersSpec.ChangeKind
+        if keys.isEmpty {
+            kind = .insert
+        } else if kinds.count == 1 {
+            kind = kinds[0].kind
+        } else {
+            let drawn = random.next()
+            kind = kinds.first { drawn <= $0.upTo }!.kind
+        }
+        switch kind {
+        case .insert:
+            let key = firstNewKey + inserted * Int64(lanes) + Int64(writer)
+            inserted += 1
+            keys.append(key)
+            return Change(.insert, Item(key: key, group: 0, score: newScore(), stamp: stamp))
+        case .delete:
+            let index = random.below(keys.count)
+            let key = keys[index]
+            keys[index] = keys[keys.count - 1]
+            keys.removeLast()
+            return Change(.delete, Item(key: key, group: 0, score: 0, stamp: stamp))
+        case .updateScore:
+            let key = keys[random.below(keys.count)]
+            return Change(.updateScore, Item(key: key, group: 0, score: newScore(), stamp: stamp))
+        case .touch:
+            let key = keys[random.below(keys.count)]
+            return Change(.touch, Item(key: key, group: 0, score: 0, stamp: stamp))
+        }
+    }
+
+    private mutating func newScore() -> Int64 {
+        defer { serial += 1 }
+        return Score.make(upper: random.next() >> 33, serial: serial * lanes + writer + 1)
+    }
+}

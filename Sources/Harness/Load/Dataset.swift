@@ -1,0 +1,58 @@
+// The rows a trial starts with, as a function of its seed, and how scores are made so that no two rows ever share one.
+//
+// A score of a row that is written to is 31 random bits above 32 bits of a serial number: uniform for queries that take
+// a range of scores, unique for the oracle, which needs every order to be unambiguous. Rows of bystanders have negative
+// scores, so that no main query ever matches them.
+import StoreDriver
+
+/// The initial rows; immutable.
+struct Dataset: Sendable {
+    static let rowsPerBystander = 10
+
+    let items: Int
+    let bystanders: Int
+    /// Serial numbers are handed out round robin: the dataset takes every `lanes`-th from 0, writer w from w + 1.
+    let lanes: Int
+    /// The place of item i among all scores: evenly spread, so that a share of the scores is that share of the rows.
+    private let places: ContiguousArray<Int32>
+
+    init(items: Int, bystanders: Int, writers: Int, seed: UInt64) {
+        self.items = items
+        self.bystanders = bystanders
+        lanes = writers + 1
+        var random = RandomSource(seed: seed, stream: 0)
+        var places = ContiguousArray((0..<items).map { Int32($0) })
+        for index in stride(from: items - 1, to: 0, by: -1) {
+            places.swapAt(index, random.below(index + 1))
+        }
+        self.places = places
+    }
+
+    /// All rows, those of the bystanders included.
+    var count: Int { items + bystanders * Self.rowsPerBystander }
+
+    /// Row `index`, which is also its key.
+    func item(at index: Int) -> Item {
+        guard index < items else {
+            let group = Int64((index - items) / Self.rowsPerBystander + 1)
+            return Item(key: Int64(index), group: group, score: -1 - Int64(index), stamp: 0)
+        }
+        let upper = (UInt64(places[index]) << 31 + 1 << 30) / UInt64(items)
+        let score = Score.make(upper: upper, serial: index * lanes)
+        return Item(key: Int64(index), group: 0, score: score, stamp: 0)
+    }
+}
+
+enum Score {
+    /// - Parameters:
+    ///   - upper: 31 bits.
+    ///   - serial: unique in the trial, under 2^32 - 1, so that no score is `Int64.max`, which bounds ranges from above.
+    static func make(upper: UInt64, serial: Int) -> Int64 {
+        precondition(
+            serial < Int(UInt32.max), "out of unique scores after \(serial) rows: shorten the trial or lower its rate")
+        return Int64(bitPattern: upper << 32 | UInt64(serial))
+    }
+
+    /// The smallest score of the upper part `numerator / 2^31` of the range; `Int64.max` for the end of it.
+    static func bound(_ numerator: Int64) -> Int64 { numerator >= 1 << 31 ? .max : numerator << 32 }
+}

@@ -1,0 +1,89 @@
+// All writers of a trial: started together, watched for progress, kept alive until their CPU clocks have been read. Runs
+// on the conducting thread.
+import Foundation
+import Measure
+import Scenario
+import StoreDriver
+import TracedSync
+
+/// The writing side of one trial.
+final class Work {
+    private static let lookEveryNs: Int64 = 10_000_000
+    /// Between the last writer being ready and the first commit due.
+    private static let leadNs: Int64 = 5_000_000
+
+    private let spec: TrialSpec
+    private let writers: [Writer]
+    private var threads: [TracedThread] = []
+    private let start = Gate("writers ready")
+    private let end = Gate("writers done")
+    private let store: any DrivenStore
+
+    init(_ spec: TrialSpec, _ dataset: Dataset, _ store: any DrivenStore) throws {
+        self.spec = spec
+        self.store = store
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        writers = try (0..<spec.writers.threads).map { try Writer($0, spec: spec, dataset: dataset, cores: cores) }
+    }
+
+    /// Starts the writers and returns the measured window, which warm-up precedes.
+    func begin() throws -> Window {
+        threads = writers.map { writer in
+            TracedThread(writer.name) { [store, start, end] in writer.run(store, start: start, end: end) }
+        }
+        let deadlineNs = MonotonicClock.nowNs() + spec.hangTimeoutNs
+        // A writer that could not be made skips the first gate and waits at the second.
+        while start.arrivals + end.arrivals < writers.count {
+            guard MonotonicClock.nowNs() < deadlineNs else { throw TrialFault.hang("a writer did not get ready") }
+            Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
+        }
+        let startNs = MonotonicClock.nowNs() + Self.leadNs + spec.warmUpNs
+        start.open(startNs)
+        return Window(startNs: startNs, endNs: startNs + spec.durationNs)
+    }
+
+    /// Returns once every writer has made its last commit.
+    /// - Parameter report: called twice a second with the commits made so far.
+    func awaitEnd(report: (Int) -> Void) throws {
+        var seen = -1
+        var progressNs = MonotonicClock.nowNs()
+        var reportNs = progressNs
+        while end.arrivals < writers.count {
+            let nowNs = MonotonicClock.nowNs()
+            let commits = writers.reduce(0) { $0 + $1.commits }
+            if nowNs >= reportNs {
+                report(commits)
+                reportNs = nowNs + 500_000_000
+            }
+            // A writer that waits for a due time yet to come makes no progress either, and owes none.
+            if commits != seen || writers.allSatisfy({ $0.waitsUntilNs > nowNs }) {
+                seen = commits
+                progressNs = nowNs
+            } else if nowNs - progressNs > spec.hangTimeoutNs {
+                throw TrialFault.hang("no commit returned for \(spec.hangTimeoutNs / 1_000_000) ms; \(positions)")
+            }
+            Pacing.sleep(untilNs: nowNs + Self.lookEveryNs)
+        }
+        if let fault = writers.lazy.compactMap(\.fault).first { throw TrialFault.store(fault) }
+        if let writer = writers.first(where: { $0.recorder.overflowCount > 0 }) {
+            throw TrialFault.harness("\(writer.name) made more commits than could be recorded: shorten the trial")
+        }
+    }
+
+    private var positions: String {
+        writers.map { "\($0.name) is in commit \($0.commits)" }.joined(separator: ", ")
+    }
+
+    /// Of each writer, in the order it committed; after `awaitEnd`.
+    var records: [RecordBuffer<CommitRecord>] { writers.map(\.recorder.records) }
+
+    /// After `awaitEnd`.
+    var spunNs: Int64 { writers.reduce(0) { $0 + $1.spunNs } }
+
+    /// Lets the writers' threads end.
+    func dismiss() {
+        end.open(0)
+        for thread in threads { thread.join() }
+        threads = []
+    }
+}

@@ -1,0 +1,60 @@
+// The rows each query finds in the dataset before the first commit, without scanning the dataset once per query.
+import StoreDriver
+
+/// The dataset by score and by group. Immutable.
+struct InitialRows: Sendable {
+    private let dataset: Dataset
+    /// Rows of group 0, ascending by score.
+    private let main: ContiguousArray<OrderedRows.Row>
+
+    /// O(n log n).
+    init(_ dataset: Dataset) {
+        self.dataset = dataset
+        var main = ContiguousArray(
+            (0..<dataset.items).map { index in
+                OrderedRows.Row(order: dataset.item(at: index).score, key: Int64(index))
+            })
+        main.sort { $0.order < $1.order }
+        self.main = main
+    }
+
+    /// O(log n + m) for m rows found; O(m log m) without an order.
+    func rows(of query: Query) -> OrderedRows {
+        var found: [OrderedRows.Row] = []
+        if query.group == nil || query.group == 0 {
+            found += main[range(of: query.scores)]
+        }
+        let first = dataset.items
+        let groups = query.group.map { $0 > 0 ? Int($0) - 1..<Int($0) : 0..<0 } ?? 0..<dataset.bystanders
+        for group in groups.clamped(to: 0..<dataset.bystanders) {
+            for index in 0..<Dataset.rowsPerBystander {
+                let item = dataset.item(at: first + group * Dataset.rowsPerBystander + index)
+                if query.scores?.contains(item.score) ?? true { found.append(.init(order: item.score, key: item.key)) }
+            }
+        }
+        switch query.order {
+        case .scoreAscending: break
+        case .scoreDescending: for index in found.indices { found[index].order = ~found[index].order }
+        case .none: for index in found.indices { found[index].order = found[index].key }
+        }
+        // Sorted already unless groups were mixed, the order is reversed, or there is none.
+        found.sort { $0.order < $1.order }
+        return OrderedRows(sorted: found)
+    }
+
+    private func range(of scores: Range<Int64>?) -> Range<Int> {
+        guard let scores else { return main.startIndex..<main.endIndex }
+        let lower = firstIndex(atOrAbove: scores.lowerBound)
+        return lower..<max(lower, firstIndex(atOrAbove: scores.upperBound))
+    }
+
+    private func firstIndex(atOrAbove score: Int64) -> Int {
+        var low = 0
+        var high = main.count
+        while low < high {
+            let middle = (low + high) / 2
+            if main[middle].order < score { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,126 @@
+// The oracle: replays what happened on a model of the table and holds every delivery against it. Always on, never while
+// the clock runs. Observers that were told exactly the same are replayed once; one replay is in memory at a time.
+import Measure
+import Scenario
+import StoreDriver
+
+/// Judges one trial. One thread.
+struct Oracle {
+    let spec: TrialSpec
+    let capabilities: Capabilities
+    let plan: QueryPlan
+    let history: History
+    let logs: [ObserverLog]
+    private let initialRows: InitialRows
+
+    init(
+        _ spec: TrialSpec, _ capabilities: Capabilities, _ dataset: Dataset, _ plan: QueryPlan, _ history: History,
+        _ logs: [ObserverLog]
+    ) {
+        self.spec = spec
+        self.capabilities = capabilities
+        self.plan = plan
+        self.history = history
+        self.logs = logs
+        initialRows = InitialRows(dataset)
+    }
+
+    /// Checks everything; `store` and `watch` are asked for the rows they show now.
+    func verdict(_ store: any DrivenStore, _ watch: Watch) throws -> Verdict {
+        let startNs = MonotonicClock.nowNs()
+        var verdict = Verdict()
+        if let disorder = history.disorder {
+            verdict.add(spec.located("monotonicity: \(disorder)"))
+            return verdict
+        }
+        for log in logs { verdict.add(SequenceCheck.violations(log).map(spec.located)) }
+        for (name, logs) in Dictionary(grouping: logs, by: { $0.observer.site.name }).sorted(by: { $0.key < $1.key }) {
+            verdict.add(SequenceCheck.violations(site: name, logs).map(spec.located))
+        }
+        var convergence = Convergence(history, plan)
+        for alike in groups() {
+            let query = alike[0].observer.query
+            var rows = initialRows.rows(of: plan.queries[query])
+            replay(alike, &rows, &verdict)
+            if capabilities.hasContents {
+                verdict.add(try convergence.check(query, rows, alike.map(\.observer), store, watch).map(spec.located))
+            }
+        }
+        if capabilities.hasContents { verdict.add(try convergence.checkTable(store).map(spec.located)) }
+        verdict.rowsCompared = convergence.rowsCompared
+        verdict.costNs = MonotonicClock.nowNs() - startNs
+        return verdict
+    }
+
+    /// Replays one representative of observers that were told the same; `rows` ends as the final state of their query.
+    private func replay(_ alike: [ObserverLog], _ rows: inout OrderedRows, _ verdict: inout Verdict) {
+        let log = alike[0]
+        let query = history.queries[log.observer.query]
+        var replay = ChangeSetReplay(rows)
+        var done = 0
+        var isSound = true
+        for index in 0..<log.count {
+            let record = log[index]
+            // A version that goes back was reported as such; there is nothing to replay backwards.
+            let next = max(done, query.affecting(before: history.covered(by: record.version)))
+            let net = query.net(done..<next)
+            let problem = check(log, index, net, &replay)
+            if let problem, isSound {
+                isSound = false
+                let from = index == 0 ? "" : "from version \(log[index - 1].version) "
+                let place = "callback \(index) of \(log.observer.name), \(from)to version \(record.version)"
+                let state = Excerpt(log, index, replay.rows, around: problem.index)
+                verdict.add(spec.located("change-set replay: \(place): \(problem.sentence)\(state.text)"))
+            }
+            if index > 0, net.isEmpty, !log.observer.isBystander { verdict.spurious += alike.count }
+            done = next
+        }
+        verdict.replayed += alike.count * log.count
+        let rest = query.net(done..<query.commits.count)
+        if !rest.isEmpty || log.count == 0 {
+            verdict.missedFinal += alike.count
+            for log in alike { verdict.add(spec.located(missed(log, query))) }
+        }
+        replay.advance(rest)
+        rows = replay.rows
+    }
+
+    private func check(
+        _ log: ObserverLog, _ index: Int, _ net: [QueryHistory.Touch], _ replay: inout ChangeSetReplay
+    ) -> ChangeSetReplay.Problem? {
+        guard capabilities.hasChangeSets, let delivered = log.delivered(index) else {
+            replay.advance(net)
+            return nil
+        }
+        if log[index].isInitial || index == 0 {
+            replay.advance(net)
+            if delivered.count != replay.rows.count {
+                return .init(nil, "the initial delivery has \(delivered.count) rows, the query \(replay.rows.count)")
+            }
+            return delivered.isEmpty ? nil : .init(nil, "the initial delivery has a change set")
+        }
+        return replay.step(net, delivered)
+    }
+
+    private func missed(_ log: ObserverLog, _ query: QueryHistory) -> String {
+        let last = history.commits[Int(query.commits.last ?? 0)].record.version
+        let reached = log.count > 0 ? "stands at version \(log[log.count - 1].version)" : "was never called"
+        return "convergence: \(log.observer.name) \(reached) and version \(last) changed its rows"
+    }
+
+    /// Observers in groups that watch the same query and recorded the same versions, counts and lists.
+    private func groups() -> [[ObserverLog]] {
+        var groups: [[ObserverLog]] = []
+        var byHash: [Int: [Int]] = [:]
+        for log in logs {
+            let hash = log.contentHash
+            if let found = byHash[hash, default: []].first(where: { groups[$0][0].tellsTheSame(as: log) }) {
+                groups[found].append(log)
+            } else {
+                byHash[hash, default: []].append(groups.count)
+                groups.append([log])
+            }
+        }
+        return groups
+    }
+}

@@ -1,0 +1,147 @@
+// Runs each trial in a process of its own, so that a crash or a hang in one cannot touch the next, and watches over it:
+// a child that says nothing for longer than its phase may take is killed, with everything it started.
+//
+// `lock` guards `deadlineNs`, `limits`, `hasEnded` and `pending`, which Foundation's queues and the waiting thread share.
+import Foundation
+import Measure
+import Scenario
+import TracedSync
+
+/// A `TrialExecutor` that starts this binary again, as `trial`.
+public final class ChildProcess: TrialExecutor {
+    private let directory: String
+    private let interruption: Interruption
+    private var number = 0
+
+    /// - Parameter directory: where the folders of trials go; only those of trials that went wrong stay there.
+    public init(directory: String, interruption: Interruption) {
+        self.directory = directory
+        self.interruption = interruption
+    }
+
+    public func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult {
+        number += 1
+        do {
+            let folder = try TrialFolder(in: directory, number: number, spec)
+            defer { folder.removeStore() }
+            let result = try Child(spec, folder, report).result(interruption)
+            if result.fate == .completed || result.fate == .interrupted { folder.removeResults() }
+            return result
+        } catch {
+            return TrialResult(fate: .harnessFault(reason: "parent"), notes: ["cannot run a trial: \(error)"])
+        }
+    }
+}
+
+/// One child, from its start to its end.
+private final class Child: @unchecked Sendable {
+    private static let lookEveryNs: Int64 = 100_000_000
+
+    private let spec: TrialSpec
+    private let folder: TrialFolder
+    private let report: @Sendable (TrialProgress) -> Void
+    private let process = Process()
+    private let lock: TracedMutex
+    private let changed: TracedCondition
+    private var hasEnded = false
+    private var deadlineNs: Int64
+    private var pending = Data()
+
+    init(_ spec: TrialSpec, _ folder: TrialFolder, _ report: @escaping @Sendable (TrialProgress) -> Void) throws {
+        self.spec = spec
+        self.folder = folder
+        self.report = report
+        lock = TracedMutex("child process")
+        changed = TracedCondition("child process", lock)
+        deadlineNs = MonotonicClock.nowNs() + Patience.limitNs(.loading, spec)
+        try start()
+    }
+
+    private func start() throws {
+        // This very binary, even if the file has been replaced since.
+        process.executableURL = URL(fileURLWithPath: "/proc/\(getpid())/exe")
+        process.arguments = ["trial", "--result-dir", folder.results, "--store-dir", folder.store]
+        try Data().write(to: URL(fileURLWithPath: folder.logPath))
+        process.standardError = FileHandle(forWritingAtPath: folder.logPath)
+        let input = Pipe()
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        process.terminationHandler = { [weak self] _ in self?.ended() }
+        output.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let data = handle.availableData
+            if data.isEmpty { handle.readabilityHandler = nil } else { self?.heard(data) }
+        }
+        try process.run()
+        try input.fileHandleForWriting.write(contentsOf: try JSONEncoder().encode(spec))
+        try input.fileHandleForWriting.close()
+    }
+
+    private func ended() {
+        lock.withLock {
+            hasEnded = true
+            changed.broadcast()
+        }
+    }
+
+    /// Lines of JSON; what is none of them (an engine that prints) is passed over.
+    private func heard(_ data: Data) {
+        let lines: [Data] = lock.withLock {
+            pending += data
+            var lines = pending.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            pending = Data(lines.removeLast())
+            return lines.map { Data($0) }
+        }
+        for line in lines {
+            guard let progress = try? JSONDecoder().decode(TrialProgress.self, from: line) else { continue }
+            lock.withLock { deadlineNs = MonotonicClock.nowNs() + Patience.limitNs(progress.phase, spec) }
+            report(progress)
+        }
+    }
+
+    /// Waits for the end, whichever it is.
+    func result(_ interruption: Interruption) -> TrialResult {
+        while true {
+            let (isOver, isLate): (Bool, Bool) = lock.withLock {
+                let nowNs = MonotonicClock.nowNs()
+                if !hasEnded { changed.wait(untilNs: nowNs + Self.lookEveryNs) }
+                return (hasEnded, MonotonicClock.nowNs() > deadlineNs)
+            }
+            if isOver { return finished() }
+            if interruption.isRaised {
+                kill()
+                return TrialResult(fate: .interrupted, notes: ["interrupted"])
+            }
+            if isLate {
+                kill()
+                return TrialResult(fate: .hang, notes: ["the trial's process made no progress and was killed"])
+            }
+        }
+    }
+
+    /// The child leads a process group of its own; whatever it started dies with it.
+    private func kill() {
+        let pid = process.processIdentifier
+        if Foundation.kill(-pid, SIGKILL) != 0 { _ = Foundation.kill(pid, SIGKILL) }
+        lock.withLock { while !hasEnded { changed.wait() } }
+    }
+
+    private func finished() -> TrialResult {
+        if process.terminationReason == .uncaughtSignal {
+            let signal = SignalName(process.terminationStatus)
+            let fate: TrialFate = signal.isTrap ? .crashed(signal: signal.text) : .killed(signal: signal.text)
+            return TrialResult(fate: fate, notes: ["the trial's process ended by \(signal.text)"] + folder.logTail())
+        }
+        guard let data = FileManager.default.contents(atPath: folder.resultPath) else {
+            let status = process.terminationStatus
+            return TrialResult(
+                fate: .harnessFault(reason: "no_result"),
+                notes: ["the trial's process left no result (exit status \(status))"] + folder.logTail())
+        }
+        do {
+            return try JSONDecoder().decode(TrialResult.self, from: data)
+        } catch {
+            return TrialResult(fate: .harnessFault(reason: "bad_result"), notes: ["\(folder.resultPath): \(error)"])
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// A scenario's limits against its figures: one judgement per limit, driver and sweep point that was measured. Pure.
+import Measure
+import Scenario
+import Statistics
+
+/// What became of one limit at one place.
+public struct LimitJudgement: Sendable, Equatable {
+    public enum Verdict: String, Sendable {
+        case kept, broken
+        /// The figure has no value.
+        case unknown
+    }
+
+    public var verdict: Verdict
+    /// `livestore dataset.items=1000: upkeep_cost.value <= 50000 ns/commit: 12345`.
+    public var text: String
+}
+
+struct LimitCheck {
+    /// A figure and where it belongs.
+    struct Entry {
+        var driver: String
+        var variant: String
+        var figure: Figure
+    }
+
+    let limits: [Limit]
+    let entries: [Entry]
+
+    func judgements() -> [LimitJudgement] {
+        limits.flatMap { limit in
+            let meant = entries.filter {
+                $0.figure.metric == limit.metric && $0.figure.statistic.rawValue == limit.statistic
+                    && limit.applies(to: $0.variant)
+            }
+            // A figure over the sweep comes once per family, with the family among its flags.
+            return Dictionary(grouping: meant) { entry in
+                let family = limit.metric.isOverSweep ? entry.figure.flags.filter { $0.hasPrefix("at:") } : []
+                return ([entry.driver, entry.variant] + family).filter { !$0.isEmpty }.joined(separator: " ")
+            }
+            .sorted { $0.key < $1.key }
+            .map { place, entries in judge(limit, place, entries.map(\.figure)) }
+        }
+    }
+
+    /// Counts must hold in every trial; of a measured quantity the median over trials is judged, as it is reported.
+    private func judge(_ limit: Limit, _ place: String, _ figures: [Figure]) -> LimitJudgement {
+        let values = figures.compactMap(\.value)
+        let judged: [Double]
+        if limit.metric.unit == "count" {
+            judged = values.count == figures.count ? values : []
+        } else {
+            judged = median(values).map { [$0] } ?? []
+        }
+        guard let worst = judged.first(where: { !limit.holds(for: $0) }) ?? judged.first else {
+            return LimitJudgement(verdict: .unknown, text: "\(place): \(limit): no value")
+        }
+        let shown = worst == worst.rounded() ? "\(Int64(worst))" : "\(worst)"
+        return LimitJudgement(
+            verdict: limit.holds(for: worst) ? .kept : .broken, text: "\(place): \(limit): \(shown)")
+    }
+}

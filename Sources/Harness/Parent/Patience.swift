@@ -1,0 +1,35 @@
+// How long a child may say nothing before it counts as hung. It says something at the start of every phase and twice a
+// second while it measures; the child itself looks for hangs of single threads and is quicker.
+import Scenario
+
+enum Patience {
+    /// Inserting or comparing a row, generously: a loaded machine and a debug build.
+    private static let nsPerItem: Int64 = 200_000
+    private static let nsPerObserver: Int64 = 10_000_000
+
+    static func limitNs(_ phase: TrialProgress.Phase, _ spec: TrialSpec) -> Int64 {
+        let items = Int64(spec.dataset.items) * nsPerItem
+        let observers = Int64(spec.observers.count + spec.observers.bystanders) * nsPerObserver
+        switch phase {
+        case .measuring: return spec.warmUpNs + 3 * spec.hangTimeoutNs
+        case .loading, .subscribing, .settling, .checking: return items + observers + 10 * spec.hangTimeoutNs
+        }
+    }
+}
+
+/// A signal by its name, and whether a process brings it on itself.
+struct SignalName {
+    let text: String
+    let isTrap: Bool
+
+    init(_ number: Int32) {
+        let traps: [Int32: String] = [
+            4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV", 31: "SIGSYS",
+        ]
+        let others: [Int32: String] = [
+            1: "SIGHUP", 2: "SIGINT", 9: "SIGKILL", 13: "SIGPIPE", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ",
+        ]
+        isTrap = traps[number] != nil
+        text = traps[number] ?? others[number] ?? "signal \(number)"
+    }
+}

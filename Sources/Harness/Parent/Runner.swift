@@ -1,0 +1,147 @@
+// A whole run: every trial of every scenario, one after the other, with its companions; figures handed on as soon as they
+// are known, limits judged when a scenario is through. Knows nothing of files, terminals or processes.
+import Measure
+import Scenario
+import StoreDriver
+
+/// What a run tells as it goes: on the running thread, but for `progressed`.
+public protocol RunnerDelegate: AnyObject, Sendable {
+    func began(_ spec: TrialSpec, role: String, index: Int, of total: Int)
+    /// Any thread.
+    func progressed(_ spec: TrialSpec, _ progress: TrialProgress)
+    func ended(_ spec: TrialSpec, _ result: TrialResult)
+    func skipped(scenario: String, driver: String, reason: String)
+    /// Figures to be reported under `spec`; durable when it returns.
+    func measured(_ figures: [Figure], of spec: TrialSpec) throws
+    func judged(_ judgement: LimitJudgement, scenario: String)
+}
+
+/// Runs scenarios. One thread.
+public final class Runner {
+    /// A scenario and its trials in the order to run them.
+    public struct Job: Sendable {
+        public var scenario: String
+        public var limits: [Limit]
+        public var trials: [TrialSpec]
+
+        public init(scenario: String, limits: [Limit], trials: [TrialSpec]) {
+            self.scenario = scenario
+            self.limits = limits
+            self.trials = trials
+        }
+    }
+
+    private let drivers: [String: any StoreDriver]
+    private let executor: any TrialExecutor
+    private let interruption: Interruption
+    private unowned let delegate: any RunnerDelegate
+    private var outcome = Outcome.pass
+    private var index = 0
+    private var total = 0
+
+    public init(
+        drivers: [any StoreDriver], executor: any TrialExecutor, interruption: Interruption,
+        delegate: any RunnerDelegate
+    ) {
+        self.drivers = Dictionary(drivers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.executor = executor
+        self.interruption = interruption
+        self.delegate = delegate
+    }
+
+    /// Runs everything, or up to an interruption.
+    /// - Throws: only what the delegate throws when figures cannot be kept.
+    public func run(_ jobs: [Job]) throws -> Outcome {
+        let jobs = jobs.map(feasible)
+        total = jobs.reduce(0) { $0 + $1.trials.reduce(0) { $0 + TrialGroup($1).members.count } }
+        for job in jobs where !interruption.isRaised { try run(job) }
+        return interruption.isRaised ? .interrupted : outcome
+    }
+
+    /// Without the trials that their driver cannot do.
+    private func feasible(_ job: Job) -> Job {
+        var told: Set<String> = []
+        var feasible = job
+        feasible.trials = job.trials.filter { spec in
+            guard let driver = drivers[spec.driver] else { return false }
+            guard let obstacle = Fitness.obstacle(spec, driver.capabilities) else { return true }
+            if told.insert(spec.driver + obstacle).inserted {
+                delegate.skipped(scenario: job.scenario, driver: spec.driver, reason: obstacle)
+            }
+            return false
+        }
+        return feasible
+    }
+
+    private func run(_ job: Job) throws {
+        var entries: [LimitCheck.Entry] = []
+        var points: [String: [SweepFigures.Point]] = [:]
+        for spec in job.trials where !interruption.isRaised {
+            guard let group = run(TrialGroup(spec)) else { break }
+            let figures = group.figures()
+            try delegate.measured(figures, of: spec)
+            entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0) }
+            points[spec.driver, default: []].append(
+                .init(
+                    variant: spec.variant, dataset: spec.dataset, observers: spec.observers,
+                    upkeepCost: figures.first { $0.metric == .upkeepCost },
+                    processCPUPerCommit: group.measured.cpu?.perCommitNs))
+        }
+        for (driver, points) in points.sorted(by: { $0.key < $1.key }) {
+            let figures = try overSweep(job, driver, points)
+            entries += figures.map { .init(driver: driver, variant: "*", figure: $0) }
+        }
+        judge(job, entries)
+    }
+
+    /// nil when interrupted before the measured trial was through.
+    private func run(_ group: TrialGroup) -> GroupFigures? {
+        var results: [TrialGroup.Role: TrialResult] = [:]
+        for (role, spec) in group.members {
+            index += 1
+            delegate.began(spec, role: role.title, index: index, of: total)
+            let result = executor.run(spec) { [delegate] in delegate.progressed(spec, $0) }
+            delegate.ended(spec, result)
+            outcome = outcome.worse(Outcome(result))
+            results[role] = result
+            if interruption.isRaised { break }
+        }
+        guard let measured = results[.measured] else { return nil }
+        return GroupFigures(
+            spec: group.spec, measured: measured, baseline: results[.baseline], null: results[.null])
+    }
+
+    private func overSweep(_ job: Job, _ driver: String, _ points: [SweepFigures.Point]) throws -> [Figure] {
+        guard var spec = job.trials.first(where: { $0.driver == driver }) else { return [] }
+        let sweep = SweepFigures(points: points)
+        let figures = spec.measure.compactMap { Metric(rawValue: $0) }.filter(\.isOverSweep).flatMap {
+            sweep.figures($0)
+        }
+        spec.variant = "*"
+        spec.trial = 0
+        if !figures.isEmpty { try delegate.measured(figures, of: spec) }
+        return figures
+    }
+
+    private func judge(_ job: Job, _ entries: [LimitCheck.Entry]) {
+        for judgement in LimitCheck(limits: job.limits, entries: entries).judgements() {
+            delegate.judged(judgement, scenario: job.scenario)
+            switch judgement.verdict {
+            case .kept: break
+            case .broken: outcome = outcome.worse(.limitBroken)
+            case .unknown: outcome = outcome.worse(.inconclusive)
+            }
+        }
+    }
+}
+
+extension TrialGroup.Role {
+    /// For people.
+    var title: String {
+        switch self {
+        case .measured: "measured"
+        case .baseline: "without observers"
+        case .null: "null driver"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// Figures over the points of a sweep, from the figures of all trials of one driver: the exponent of upkeep over the
+// collection's size, and the cost of one more observer. Points are medians over trials. Pure.
+//
+// A sweep may hold several families (the same query, ranges, bystanders): points that differ in the one setting alone. Each
+// family has its own figure, and where there is more than one, a flag `at:…` says which.
+import Measure
+import Scenario
+import Statistics
+
+struct SweepFigures {
+    /// One trial of a point.
+    struct Point {
+        var variant: String
+        var dataset: DatasetSpec
+        var observers: ObserversSpec
+        var upkeepCost: Figure?
+        var processCPUPerCommit: Double?
+    }
+
+    let points: [Point]
+
+    func figures(_ metric: Metric) -> [Figure] {
+        switch metric {
+        case .upkeepExponent: over("dataset.items", { Double($0.dataset.items) }, exponent)
+        case .fanoutCost:
+            over("observers.count", { Double($0.observers.count) }, fanoutCost)
+                + over("observers.bystanders", { Double($0.observers.bystanders) }, fanoutCost)
+        default: []
+        }
+    }
+
+    /// β, the slope of log(upkeep_cost) over log(items).
+    private func exponent(_ x: [Double], _ points: [[Point]], _ flags: [String]) -> [Figure] {
+        let y = points.map { trials in median(trials.compactMap { $0.upkeepCost?.value }) ?? .nan }
+        let fit = LogLogSlope.fit(x: x, y: y.map { $0.isNaN ? 0 : $0 })
+        var flags = flags
+        if let fit, fit.droppedPoints > 0 { flags.append("dropped:\(fit.droppedPoints)") }
+        if points.joined().contains(where: { $0.upkeepCost?.flags.contains("at_floor") ?? false }) {
+            flags.append("at_floor")
+        }
+        return [Figure(.upkeepExponent, .value, fit?.exponent, n: fit?.usedPoints ?? 0, flags: flags)]
+    }
+
+    /// `value`: ns of process CPU per observer and commit; `low`: what a commit costs with nobody watching.
+    private func fanoutCost(_ x: [Double], _ points: [[Point]], _ flags: [String]) -> [Figure] {
+        let usable = zip(x, points).compactMap { x, trials in
+            median(trials.compactMap(\.processCPUPerCommit)).map { (x: x, y: $0) }
+        }
+        let line = TheilSen.fit(x: usable.map(\.x), y: usable.map(\.y))
+        return [
+            Figure(.fanoutCost, .value, line?.slope, n: usable.count, flags: flags),
+            Figure(.fanoutCost, .low, line?.intercept, n: usable.count, flags: flags),
+        ]
+    }
+
+    private func over(
+        _ key: String, _ x: (Point) -> Double, _ figures: ([Double], [[Point]], [String]) -> [Figure]
+    ) -> [Figure] {
+        let families = Dictionary(grouping: points) { Self.rest($0.variant, without: key) }
+            .filter { _, points in Set(points.map(x)).count > 1 }
+            .sorted { $0.key < $1.key }
+        return families.flatMap { family, points in
+            let byX = Dictionary(grouping: points, by: x).sorted { $0.key < $1.key }
+            let flags = families.count > 1 || !family.isEmpty ? ["over:\(key)", "at:\(family)"] : []
+            return figures(byX.map(\.key), byX.map(\.value), flags)
+        }
+    }
+
+    /// The variant without one of its keys; commas, because a flag holds no semicolon.
+    private static func rest(_ variant: String, without key: String) -> String {
+        variant.split(separator: ";").filter { !$0.hasPrefix(key + "=") }.joined(separator: ",")
+    }
+}

@@ -1,0 +1,35 @@
+// The two folders of a trial: one for its result and log, in the run's own; one for the store, on a memory file system
+// where the store is to live in memory. The parent makes and removes them, because a killed child cannot.
+import Foundation
+import Scenario
+import StoreDriver
+
+struct TrialFolder {
+    private static let memoryFileSystem = "/dev/shm"
+
+    let results: String
+    let store: String
+
+    /// - Parameter parent: the run's folder for trials, made if it is not there.
+    init(in parent: String, number: Int, _ spec: TrialSpec) throws {
+        results = "\(parent)/\(number)"
+        let isMemory = spec.durability == Durability.memory.rawValue
+        let hasMemory = FileManager.default.isWritableFile(atPath: Self.memoryFileSystem)
+        let place = isMemory ? (hasMemory ? Self.memoryFileSystem : NSTemporaryDirectory()) : results
+        store = "\(place)/tidegauge-\(getpid())-\(number)"
+        try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    }
+
+    var resultPath: String { "\(results)/\(TrialCommand.resultName)" }
+    var logPath: String { "\(results)/log" }
+
+    func removeStore() { try? FileManager.default.removeItem(atPath: store) }
+    func removeResults() { try? FileManager.default.removeItem(atPath: results) }
+
+    /// The last lines the child wrote, for people.
+    func logTail(lines: Int = 6) -> [String] {
+        let text = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").suffix(lines).map(String.init)
+    }
+}

@@ -1,0 +1,34 @@
+// Whether a driver can do what a trial asks. Asked by the parent, which lists what cannot run as skipped, and again by
+// the child, which never runs it.
+import Scenario
+import StoreDriver
+
+public enum Fitness {
+    /// Why `capabilities` do not carry `spec`, as a sentence; nil where they do.
+    public static func obstacle(_ spec: TrialSpec, _ capabilities: Capabilities) -> String? {
+        guard let durability = Durability(rawValue: spec.durability) else {
+            return "durability '\(spec.durability)' is none of full, relaxed, memory"
+        }
+        if !capabilities.durabilities.contains(durability) { return "it has no durability '\(spec.durability)'" }
+        if spec.observers.count + spec.observers.bystanders > 0 {
+            switch spec.observers.deliver {
+            case .runLoop where !capabilities.canDeliverOnRunLoop: return "it cannot deliver on a run loop"
+            case .queue where !capabilities.canDeliverOnQueue: return "it cannot deliver on a queue"
+            default: break
+            }
+        }
+        if !capabilities.hasVersions {
+            return "it has no versions, without which this harness cannot tell which callback covers which commit"
+        }
+        return nil
+    }
+
+    static func check(_ spec: TrialSpec, _ capabilities: Capabilities) throws {
+        if spec.specVersion != TrialSpec.currentVersion {
+            throw TrialFault.refused(
+                "the spec has version \(spec.specVersion), this binary reads version \(TrialSpec.currentVersion): "
+                    + "run both sides with a binary of the same spec version")
+        }
+        if let obstacle = obstacle(spec, capabilities) { throw TrialFault.refused("\(spec.driver): \(obstacle)") }
+    }
+}

@@ -1,0 +1,137 @@
+// One trial from an empty folder to its figures. `measure` is the whole story in order; what it calls stands in
+// `Watch` (observers), `Work` (writers), `Oracle` and `FigureSheet`.
+import Measure
+import Scenario
+import StoreDriver
+
+/// Runs one `TrialSpec` on one driver, in this process. The process should do nothing else.
+public struct Trial {
+    private let spec: TrialSpec
+    private let driver: any StoreDriver
+    private let storeDirectory: String
+    private let report: (TrialProgress) -> Void
+
+    /// - Parameters:
+    ///   - storeDirectory: exists and is empty; on a memory file system for a `memory` store.
+    ///   - report: called now and then on the calling thread.
+    /// - Returns: a result in every case; `fate` says how the trial ended.
+    public static func run(
+        _ spec: TrialSpec, on driver: any StoreDriver, storeDirectory: String,
+        report: @escaping (TrialProgress) -> Void = { _ in }
+    ) -> TrialResult {
+        let trial = Trial(spec: spec, driver: driver, storeDirectory: storeDirectory, report: report)
+        do {
+            return try trial.measure()
+        } catch let fault as TrialFault {
+            return trial.result(of: fault)
+        } catch let fault as DriverUnavailable {
+            return trial.result(of: .unavailable(fault.description))
+        } catch {
+            return trial.result(of: .store("\(error)"))
+        }
+    }
+
+    private func measure() throws -> TrialResult {
+        try Fitness.check(spec, driver.capabilities)
+        let dataset = Dataset(
+            items: spec.dataset.items, bystanders: spec.observers.bystanders, writers: spec.writers.threads,
+            seed: spec.seed)
+        let plan = QueryPlan(spec.observers)
+
+        report(.init(.loading))
+        let store = try driver.open(configuration)
+        try store.load(count: dataset.count) { dataset.item(at: $0) }
+
+        report(.init(.subscribing))
+        let watch = try Watch(spec, plan, store)
+        try watch.awaitInitialDeliveries()
+
+        let work = try Work(spec, dataset, store)
+        let window = try work.begin()
+        report(.init(.measuring))
+        // Before the window, so that its thread has its name when CPU clocks are first read.
+        let hiccup = HiccupProbe()
+        hiccup.start()
+        Pacing.sleep(untilNs: window.startNs)
+        let cpu = CPUWindow()
+        try work.awaitEnd { report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks)) }
+
+        report(.init(.settling))
+        let history = History(spec: spec, dataset: dataset, plan: plan, writers: work.records)
+        try watch.awaitQuiescence(history)
+        let affected = AffectedCommits(history, plan)
+        let account = cpu.close(
+            driver, spunNs: work.spunNs, commits: affected.count(from: window.startNs, affecting: false),
+            affectingCommits: affected.count(from: window.startNs, affecting: true))
+        // Not earlier: a thread that is gone has no CPU clock to take off.
+        let hiccups = hiccup.stop()
+        work.dismiss()
+
+        report(.init(.checking))
+        let endNs = MonotonicClock.nowNs()
+        let logs = try watch.logs()
+        var verdict = try Oracle(spec, driver.capabilities, dataset, plan, history, logs).verdict(store, watch)
+        verdict.add(try Silence.check(store, watch, logs).map(spec.located))
+
+        let sheet = FigureSheet(spec, window, endNs: endNs, history, logs, plan, verdict, account, hiccups)
+        return sheet.result()
+    }
+
+    private var configuration: StoreConfiguration {
+        StoreConfiguration(directory: storeDirectory, durability: Durability(rawValue: spec.durability)!)
+    }
+
+    private func result(of fault: TrialFault) -> TrialResult {
+        let fate: TrialFate =
+            switch fault {
+            case .hang: .hang
+            case .refused, .store, .unavailable, .harness: .harnessFault(reason: fault.flag)
+            }
+        var result = TrialResult(fate: fate, notes: [fault.description])
+        if case .unavailable = fault { result.isUnavailable = true }
+        return result
+    }
+}
+
+/// The measured window on the monotonic clock: commits due in it are measured.
+struct Window: Sendable {
+    var startNs: Int64
+    var endNs: Int64
+
+    func contains(_ dueNs: Int64) -> Bool { dueNs >= startNs && dueNs < endNs }
+}
+
+/// Where a trial stands.
+public struct TrialProgress: Codable, Sendable {
+    public enum Phase: String, Codable, Sendable {
+        case loading, subscribing, measuring, settling, checking
+    }
+
+    public var phase: Phase
+    /// Of the measured window, 0 … 1 (above 1 while writers are late).
+    public var fraction: Double
+    public var commits: Int
+    public var callbacks: Int
+
+    init(_ phase: Phase) {
+        self.phase = phase
+        fraction = phase == .settling || phase == .checking ? 1 : 0
+        commits = 0
+        callbacks = 0
+    }
+
+    init(_ phase: Phase, window: Window, commits: Int, callbacks: Int) {
+        self.phase = phase
+        fraction = Double(MonotonicClock.nowNs() - window.startNs) / Double(max(window.endNs - window.startNs, 1))
+        self.commits = commits
+        self.callbacks = callbacks
+    }
+}
+
+extension TrialSpec {
+    /// A violation with what is needed to see it again.
+    func located(_ violation: String) -> String {
+        let place = [scenario, driver, variant].filter { !$0.isEmpty }.joined(separator: ", ")
+        return "\(violation) [\(place), trial \(trial), seed \(seed)]"
+    }
+}

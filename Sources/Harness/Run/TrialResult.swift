@@ -1,0 +1,49 @@
+// What a trial hands to its parent: `result.json`. Versioned like the spec, because one commit's binary may run under
+// another's.
+import Measure
+import Scenario
+
+/// The outcome of one trial and everything that was measured in it.
+public struct TrialResult: Codable, Sendable {
+    public static let currentVersion = 1
+
+    public var resultVersion = TrialResult.currentVersion
+    public var fate: TrialFate
+    /// Why the trial ended early, or what is notable about it; for people.
+    public var notes: [String] = []
+    /// The engine cannot run on this machine.
+    public var isUnavailable = false
+    public var figures: [Figure] = []
+    /// The first few violations the oracle found, each a sentence with place, step and seed.
+    public var violations: [String] = []
+    public var violationCount = 0
+    public var cpu: CPUAccount?
+    /// Plain counts: commits, callbacks, pairs, …
+    public var counts: [String: Int] = [:]
+    /// What the oracle's replay and comparison took, off the clock.
+    public var oracleNs: Int64 = 0
+
+    public init(fate: TrialFate, notes: [String] = []) {
+        self.fate = fate
+        self.notes = notes
+    }
+}
+
+/// CPU time from the start of the measured window until every observer had covered its last commit. The harness's own
+/// work (the conducting thread, the hiccup probe, active waiting for due times) is in none of the figures.
+public struct CPUAccount: Codable, Sendable, Equatable {
+    public var processNs: Int64
+    /// By `ThreadRole`.
+    public var roleNs: [String: Int64]
+    /// Taken off: conducting thread and hiccup probe.
+    public var harnessNs: Int64
+    /// Taken off the writers: active waiting.
+    public var spunNs: Int64
+    /// Commits that returned in that time.
+    public var commits: Int
+    /// Those of them that affect at least one observer.
+    public var affectingCommits: Int
+
+    /// Process CPU per commit, ns; nil without commits.
+    public var perCommitNs: Double? { commits > 0 ? Double(processNs) / Double(commits) : nil }
+}

@@ -1,0 +1,27 @@
+// How much a trial may record, worked out beforehand because nothing is allocated while the clock runs. Capacity that
+// is not used costs address space only, so the bounds are generous.
+import Scenario
+
+enum TrialSize {
+    /// A closed loop commits as fast as it can: 16 million commits per writer is 30 s at the speed of a memory copy.
+    private static let closedCommits = 1 << 24
+
+    /// Most commits of one writer.
+    static func commitsPerWriter(_ spec: TrialSpec) -> Int {
+        guard spec.writers.load == .open else { return closedCommits }
+        let seconds = Double(spec.warmUpNs + spec.durationNs) / 1e9
+        let mean = spec.writers.rateHz * seconds / Double(spec.writers.threads)
+        // Twenty standard deviations of a Poisson count, and two bursts that straddle the ends.
+        return Int(mean + 20 * mean.squareRoot()) + 2 * spec.writers.burst + 64
+    }
+
+    /// Most callbacks of one observer: an engine that never coalesces makes one per commit.
+    static func callbacks(_ spec: TrialSpec) -> Int {
+        min(commitsPerWriter(spec) * spec.writers.threads, closedCommits) + 1024
+    }
+
+    /// Most indices of one observer: each row of each commit deleted, inserted and once more.
+    static func indices(_ spec: TrialSpec) -> Int {
+        min(callbacks(spec) * spec.writers.rowsPerCommit * 3, 1 << 27) + 1024
+    }
+}

@@ -1,0 +1,104 @@
+// Where the stored properties of a model class lie in its instances, found once per class by the standard library's
+// field reflection. From then on an object is set up, and written to a row, by offsets: no mirror and no key path.
+//
+// `registry` guards `layouts`; a layout never changes.
+@_spi(Reflection) import Swift
+import TracedSync
+
+/// The stored properties of one model class, in order of declaration.
+final class ModelLayout: @unchecked Sendable {
+    struct Property {
+        let name: String
+        let offset: Int
+        let wrapper: any AnyStored.Type
+
+        var type: ColumnType { wrapper.columnType }
+        var isOptional: Bool { wrapper.isOptional }
+    }
+
+    let typeName: String
+    let properties: [Property]
+    let primaryKey: Int?
+    /// Columns whose bytes lie behind the slots.
+    let outOfLine: [Int]
+
+    private static let registry = TracedMutex("model layouts")
+    nonisolated(unsafe) private static var layouts: [ObjectIdentifier: ModelLayout] = [:]
+
+    /// The layout of `type`; made at its first use. Any thread.
+    static func of(_ type: StoredObject.Type) -> ModelLayout {
+        let key = ObjectIdentifier(type)
+        if let known = registry.withLock({ layouts[key] }) { return known }
+        let properties = properties(of: type)
+        // A layout is needed to make an instance, and an instance to learn the roles: so the first one goes without.
+        let roles = registry.withLock { () -> ModelLayout in
+            if let known = layouts[key] { return known }
+            let layout = ModelLayout("\(type)", properties, primaryKey: nil)
+            layouts[key] = layout
+            return layout
+        }
+        let sample = type.init()
+        let primaryKey = roles.properties.firstIndex { property in
+            property.wrapper.role(at: sample.address + property.offset) == .primaryKey
+        }
+        guard primaryKey != nil else { return roles }
+        let layout = ModelLayout("\(type)", properties, primaryKey: primaryKey)
+        registry.withLock { layouts[key] = layout }
+        return layout
+    }
+
+    private init(_ typeName: String, _ properties: [Property], primaryKey: Int?) {
+        self.typeName = typeName
+        self.properties = properties
+        self.primaryKey = primaryKey
+        outOfLine = properties.indices.filter { properties[$0].type.isOutOfLine }
+    }
+
+    private static func properties(of type: StoredObject.Type) -> [Property] {
+        var found: [Property] = []
+        let classFields = _EachFieldOptions(rawValue: 1)
+        _ = _forEachField(of: type, options: classFields) { name, offset, fieldType, _ in
+            if let wrapper = fieldType as? any AnyStored.Type {
+                // The wrapper of `score` is the field `_score`.
+                let field = String(cString: name)
+                found.append(Property(name: String(field.dropFirst()), offset: offset, wrapper: wrapper))
+            }
+            return true
+        }
+        return found
+    }
+
+    /// Tells each wrapper of a new instance its place.
+    @inline(__always)
+    func prepare(_ address: UnsafeMutableRawPointer) {
+        for (ordinal, property) in properties.enumerated() {
+            property.wrapper.setOrdinal(ordinal, at: address + property.offset)
+        }
+    }
+
+    /// Writes the values of an object that is not stored yet into `row`.
+    func encode(_ object: StoredObject, into row: RowBuffer) {
+        row.reset(columnCount: properties.count)
+        let address = object.address
+        for (ordinal, property) in properties.enumerated() {
+            property.wrapper.write(at: address + property.offset, row, ordinal)
+        }
+    }
+
+    /// The column that a key path of the class names.
+    func column<Object: StoredObject, Value>(_ keyPath: KeyPath<Object, Value>) -> Int {
+        let object = Object()
+        let trace = AccessTrace()
+        object.trace = trace
+        _ = object[keyPath: keyPath]
+        precondition(
+            trace.ordinals.count == 1,
+            "a query can name @Stored properties of \(typeName) only, and \(keyPath) is not one of them")
+        return trace.ordinals[0]
+    }
+}
+
+/// Collects which stored properties a key path reads.
+final class AccessTrace {
+    var ordinals: [Int] = []
+}

@@ -1,0 +1,88 @@
+// `@Stored`, a property wrapper that reads and writes one column of its object's row. An object that is not in a
+// store yet keeps its value here. `ordinal` is set by `StoredObject.init` from the class's layout.
+
+/// The part a stored property plays.
+public enum StoredRole: Sendable {
+    case plain
+    /// Identifies the object among those of its class: unique, and not to be changed once the object is stored.
+    case primaryKey
+}
+
+/// Makes a property of a `StoredObject` subclass part of what is stored.
+///
+///     final class Item: StoredObject {
+///         @Stored(.primaryKey) var id = UUID()
+///         @Stored var score = 0
+///     }
+///
+/// Reading the property of a stored object reads the connection's current version; writing it needs a write block.
+/// Use on the object's connection only. O(log n) in the rows of the table.
+@propertyWrapper
+public struct Stored<Value: StorableValue> {
+    /// The property's place among the stored ones of its class.
+    var ordinal: Int32 = -1
+    let role: StoredRole
+    var value: Value
+
+    public init(wrappedValue: Value) {
+        role = .plain
+        value = wrappedValue
+    }
+
+    public init(wrappedValue: Value, _ role: StoredRole) {
+        self.role = role
+        value = wrappedValue
+    }
+
+    @available(*, unavailable, message: "@Stored works in subclasses of StoredObject only")
+    public var wrappedValue: Value {
+        get { fatalError("unavailable") }
+        set { fatalError("unavailable") }
+    }
+
+    public static subscript<Owner: StoredObject>(
+        _enclosingInstance owner: Owner,
+        wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
+        storage storage: ReferenceWritableKeyPath<Owner, Stored<Value>>
+    ) -> Value {
+        get {
+            let ordinal = Int(owner[keyPath: storage].ordinal)
+            if let binding = owner.binding { return binding.read(ordinal) }
+            if let trace = owner.trace { trace.ordinals.append(ordinal) }
+            return owner[keyPath: storage].value
+        }
+        set {
+            if let binding = owner.binding {
+                binding.write(newValue, Int(owner[keyPath: storage].ordinal))
+            } else {
+                owner[keyPath: storage].value = newValue
+            }
+        }
+    }
+}
+
+/// A `Stored` of any value, as the class layout sees it: by its type and the address of a property.
+protocol AnyStored {
+    static var columnType: ColumnType { get }
+    static var isOptional: Bool { get }
+    static func role(at address: UnsafeRawPointer) -> StoredRole
+    static func setOrdinal(_ ordinal: Int, at address: UnsafeMutableRawPointer)
+    static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
+}
+
+extension Stored: AnyStored {
+    static var columnType: ColumnType { Value._columnType }
+    static var isOptional: Bool { Value._isOptional }
+
+    static func role(at address: UnsafeRawPointer) -> StoredRole {
+        address.assumingMemoryBound(to: Self.self).pointee.role
+    }
+
+    static func setOrdinal(_ ordinal: Int, at address: UnsafeMutableRawPointer) {
+        address.assumingMemoryBound(to: Self.self).pointee.ordinal = Int32(ordinal)
+    }
+
+    static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) {
+        address.assumingMemoryBound(to: Self.self).pointee.value._write(row, column)
+    }
+}

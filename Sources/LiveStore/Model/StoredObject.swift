@@ -1,0 +1,49 @@
+// The base class of models, and the binding of an object to its row. An object belongs to one connection and is used
+// where that connection is.
+
+/// The superclass of everything that can be stored. Subclasses give every `@Stored` property a default value.
+///
+/// An object is a plain one until it is added to a store; from then on, or when it was read from a store, its
+/// properties read and write the row. Not Sendable: use it on its connection's thread or queue.
+open class StoredObject {
+    /// Set once the object stands for a row.
+    var binding: RowBinding?
+    /// Set while a key path is being resolved to a column.
+    var trace: AccessTrace?
+
+    public required init() {
+        ModelLayout.of(type(of: self)).prepare(address)
+    }
+
+    /// Where the instance lies in memory; valid while it is referenced.
+    var address: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    /// The row's identity, never reused; nil for an object that is not stored.
+    public var objectID: ObjectID? { binding?.id }
+
+    /// Whether the row has been deleted, as far as this object's connection has seen. False for a plain object.
+    public var isInvalidated: Bool { binding?.isInvalidated ?? false }
+
+    /// The connection this object belongs to; nil for a plain object.
+    public var connection: Connection? { binding?.connection }
+}
+
+/// What ties an object to its row.
+struct RowBinding {
+    let connection: Connection
+    let table: Table
+    let id: ObjectID
+
+    var isInvalidated: Bool { connection.currentRow(table, id) == nil }
+
+    func read<Value: StorableValue>(_ column: Int) -> Value {
+        guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id) else {
+            return Value._zero
+        }
+        return row.isNull(column) ? Value._zero : Value._read(row, column)
+    }
+
+    func write<Value: StorableValue>(_ value: Value, _ column: Int) {
+        connection.update(table, id, column) { row in value._write(row, column) }
+    }
+}

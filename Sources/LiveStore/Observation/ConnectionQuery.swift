@@ -1,0 +1,130 @@
+// A query as one connection has it: the root delivered last, the rows as the connection shows them (delivered, plus its
+// own writes since), and the observers. Used on the connection's scheduler, except `mailSlot`.
+
+final class ConnectionQuery: @unchecked Sendable {
+    let plan: QueryPlan
+    let window: TreeWindow
+    let table: Table
+    /// Place of the waiting update in the mailbox, −1 when there is none. Guarded by the mailbox's lock.
+    var mailSlot = -1
+
+    private(set) var tokens: [TokenState] = []
+    /// Set while upkeep keeps this query.
+    private(set) var isAttached = false
+    /// The root of the last delivery.
+    private(set) var delivered: RankedTree?
+    private var shown: ShownRows?
+    private var encoder: SortKeyEncoder
+    private let residual: [FilterExpression]
+
+    init(_ plan: QueryPlan, _ table: Table) {
+        self.plan = plan
+        self.table = table
+        window = plan.window
+        encoder = SortKeyEncoder(plan.tree.sort, table.schema)
+        residual = Array(plan.tree.residual)
+    }
+
+    // MARK: Observers
+
+    func add(_ token: TokenState) { tokens.append(token) }
+
+    /// Marks the query as upkeep's from here on; true when it was not.
+    func attach() -> Bool {
+        defer { isAttached = true }
+        return !isAttached
+    }
+
+    /// Drops observers that have been invalidated, and with them the user's code they hold.
+    /// - Returns: true when the last one went, and upkeep need not keep the query any more.
+    func sweep() -> Bool {
+        let gone = tokens.filter { !$0.isActive }
+        tokens.removeAll { !$0.isActive }
+        for token in gone { token.releaseCallback() }
+        guard tokens.isEmpty, isAttached else { return false }
+        isAttached = false
+        delivered = nil
+        return true
+    }
+
+    /// Takes a new root in; observers are told afterwards, when all queries of the connection have theirs.
+    func accept(_ tree: RankedTree) {
+        delivered = tree
+        shown = nil
+    }
+
+    /// Tells every observer what changed since it was last told. One that is added meanwhile waits for the next delivery.
+    func tell(ahead: (from: RankedTree, changes: ChangeSet)?, _ call: (TokenState, DeliveredChange) -> Void) {
+        guard let delivered else { return }
+        var known = ahead
+        for token in tokens {
+            guard let reported = token.reported else {
+                token.reported = delivered
+                call(token, .initial)
+                continue
+            }
+            if known == nil || !known!.from.isIdentical(to: reported) {
+                known = (reported, TreeDifference(from: reported, to: delivered).changeSet(in: window))
+            }
+            token.reported = delivered
+            if let changes = known?.changes, !changes.isEmpty { call(token, .update(changes)) }
+        }
+    }
+
+    func fail(_ error: StoreError, _ call: (TokenState, DeliveredChange) -> Void) {
+        for token in tokens { call(token, .failed(error)) }
+    }
+
+    // MARK: The rows shown
+
+    /// The rows as `connection` shows them now.
+    func rows(_ connection: Connection) throws(StoreError) -> RankedTree {
+        if let shown, shown.epoch == connection.epoch {
+            self.shown = try catchUp(shown, connection)
+        } else {
+            let base: RankedTree
+            if let delivered, connection.isLive {
+                base = delivered
+            } else {
+                base = try connection.evaluate(plan.tree, table)
+            }
+            let start = ShownRows(tree: base, epoch: connection.epoch, applied: connection.ownChangesSeenByEvaluation)
+            shown = try catchUp(start, connection)
+        }
+        return shown!.tree
+    }
+
+    /// Brings the connection's own writes into the shown rows, each from where the row was shown before.
+    private func catchUp(_ start: ShownRows, _ connection: Connection) throws(StoreError) -> ShownRows {
+        let changes = connection.ownChanges
+        guard start.applied < changes.count else { return start }
+        var next = start
+        for change in changes[start.applied...] where change.table == table.id {
+            let id = ObjectID(rawValue: change.id)
+            let old = next.overlay[id] ?? connection.deliveredRow(table, id).flatMap { key($0, id) }
+            let new = connection.currentRow(table, id).flatMap { key($0, id) }
+            next.overlay[id] = .some(new)
+            next.tree.apply(
+                removals: old.map { $0 == new ? [] : [$0] } ?? [],
+                insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [])
+        }
+        next.applied = changes.count
+        connection.noteOwnChangesUsed()
+        return next
+    }
+
+    private func key(_ row: RowReader, _ id: ObjectID) -> RankedKey? {
+        residual.allSatisfy { $0.matches(row) } ? encoder.key(row, id) : nil
+    }
+}
+
+/// The delivered rows with a connection's own writes on them.
+private struct ShownRows {
+    var tree: RankedTree
+    /// The delivery or write this belongs to; of another one, it is worth nothing.
+    let epoch: Int
+    /// How many of the connection's own changes are in.
+    var applied: Int
+    /// Where each row written by the connection itself is shown; nil: not at all.
+    var overlay: [ObjectID: RankedKey?] = [:]
+}

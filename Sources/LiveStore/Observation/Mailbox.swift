@@ -1,0 +1,134 @@
+// What upkeep has for one connection: the newest root of each query that changed, and the snapshot all of them stand at.
+// A newer root overwrites an older one, so a slow observer costs one root per query, and nothing is queued or lost.
+//
+// `lock` (a leaf) guards everything mutable. Roots and snapshots that are displaced under it are released after it.
+import TracedSync
+
+/// A new root of one query.
+struct RootUpdate: Sendable {
+    let query: ConnectionQuery
+    let tree: RankedTree
+    /// Computed by upkeep: how the tree `from` became this one. Of use to whoever was last told `from`.
+    var ahead: (from: RankedTree, changes: ChangeSet)?
+}
+
+/// What a turn of the scheduler finds.
+struct Mail: Sendable {
+    /// The version all of `updates` stand at; nil when upkeep has left nothing, or nothing new enough.
+    var snapshot: Snapshot?
+    var updates: [RootUpdate] = []
+    /// Queries that could not be evaluated.
+    var failures: [(ConnectionQuery, StoreError)] = []
+    /// Queries with an observer that waits for its initial callback, their root being here already.
+    var initials: [ConnectionQuery] = []
+    /// Queries with an observer that has been invalidated.
+    var sweeps: [ConnectionQuery] = []
+}
+
+final class Mailbox: @unchecked Sendable {
+    private let lock = TracedMutex("mailbox")
+    private var snapshot: Snapshot?
+    private var updates: [RootUpdate] = []
+    private var failures: [(ConnectionQuery, StoreError)] = []
+    private var initials: [ConnectionQuery] = []
+    private var sweeps: [ConnectionQuery] = []
+    /// The scheduler has been asked for a turn that has not begun to take yet.
+    private var isPosted = false
+    /// Mail below this version is held back: the connection has committed it itself.
+    private var minimumVersion: UInt64 = 0
+    private let scheduler: any Scheduler
+
+    init(_ scheduler: any Scheduler) { self.scheduler = scheduler }
+
+    /// Upkeep's one call per version and connection.
+    func put(_ newSnapshot: Snapshot, _ newUpdates: [RootUpdate], failures newFailures: [(ConnectionQuery, StoreError)] = []) {
+        var displaced: [RootUpdate] = []
+        var oldSnapshot: Snapshot?
+        let mustPost = lock.withLock { () -> Bool in
+            oldSnapshot = snapshot
+            snapshot = newSnapshot
+            for update in newUpdates {
+                let slot = update.query.mailSlot
+                if slot >= 0 {
+                    displaced.append(updates[slot])
+                    updates[slot] = update
+                    // What was computed ahead starts from a root that will never be reported.
+                    updates[slot].ahead = nil
+                } else {
+                    update.query.mailSlot = updates.count
+                    updates.append(update)
+                }
+            }
+            failures += newFailures
+            return shouldPost()
+        }
+        withExtendedLifetime((displaced, oldSnapshot)) {}
+        if mustPost { scheduler.post() }
+    }
+
+    /// Moves waiting mail on to a newer snapshot in which its queries are the same.
+    /// - Returns: whether mail is waiting.
+    func advance(_ newSnapshot: Snapshot) -> Bool {
+        var oldSnapshot: Snapshot?
+        let (isWaiting, mustPost) = lock.withLock { () -> (Bool, Bool) in
+            guard snapshot != nil else { return (false, false) }
+            oldSnapshot = snapshot
+            snapshot = newSnapshot
+            return (true, shouldPost())
+        }
+        withExtendedLifetime(oldSnapshot) {}
+        if mustPost { scheduler.post() }
+        return isWaiting
+    }
+
+    /// Holding the lock: whether the scheduler has to be told, which it then counts as told.
+    private func shouldPost() -> Bool {
+        if isPosted { return false }
+        let hasMail = snapshot.map { $0.version >= minimumVersion } ?? !failures.isEmpty
+        isPosted = hasMail || !initials.isEmpty || !sweeps.isEmpty
+        return isPosted
+    }
+
+    /// Whether the connection has taken everything; upkeep computes ahead only then.
+    var isEmpty: Bool { lock.withLock { snapshot == nil } }
+
+    /// Asks for the initial callback of an observer that was added to a query already delivered.
+    func requestInitial(of query: ConnectionQuery) {
+        post { initials.append(query) }
+    }
+
+    /// Asks for an invalidated observer to be let go. Any thread.
+    func requestSweep(of query: ConnectionQuery) {
+        post { sweeps.append(query) }
+    }
+
+    private func post(_ add: () -> Void) {
+        let mustPost = lock.withLock {
+            add()
+            return shouldPost()
+        }
+        if mustPost { scheduler.post() }
+    }
+
+    /// Asks for a turn once more: the last one came at a time when nothing could be delivered.
+    func repost() { scheduler.post() }
+
+    /// Takes what is there; roots and snapshot only if they stand at `minimum` or later. On the connection's scheduler.
+    func take(minimum: UInt64) -> Mail {
+        lock.withLock {
+            isPosted = false
+            minimumVersion = minimum
+            var mail = Mail()
+            swap(&mail.initials, &initials)
+            swap(&mail.sweeps, &sweeps)
+            swap(&mail.failures, &failures)
+            if let current = snapshot, current.version >= minimum {
+                for update in updates { update.query.mailSlot = -1 }
+                mail.snapshot = current
+                swap(&mail.updates, &updates)
+                snapshot = nil
+            }
+            return mail
+        }
+    }
+}

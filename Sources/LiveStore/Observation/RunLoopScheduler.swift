@@ -1,0 +1,25 @@
+// Delivery on the run loop of a thread, woken by a source of its own.
+//
+// `signal` is written by `setDelivery`, before anyone can post, and constant afterwards.
+import Foundation
+import TracedSync
+
+/// Delivers on the run loop of the thread it was made on, in the common modes.
+public final class RunLoopScheduler: Scheduler, @unchecked Sendable {
+    private var signal: RunLoopSignal?
+    public let name: String
+
+    /// Uses the current thread's run loop; something must run it, or nothing is ever delivered.
+    public init() {
+        let thread = Thread.isMainThread ? "main" : (Thread.current.name.flatMap { $0.isEmpty ? nil : $0 } ?? "a thread")
+        name = "run loop of \(thread)"
+    }
+
+    public func setDelivery(_ deliver: @escaping @Sendable () -> Void) {
+        signal = RunLoopSignal(name, handler: deliver)
+    }
+
+    public func post() { signal?.signal() }
+    public func invalidate() { signal?.invalidate() }
+    public var isCurrent: Bool { signal?.isCurrent ?? true }
+}

@@ -1,0 +1,63 @@
+// The typed face of filters: comparisons of key paths with constants, joined by `&&`, `||` and `!`.
+//
+//     items.where(\.score > 50 && \.done == false)
+
+/// A condition on the stored properties of a model class. Any thread.
+public struct Filter<Object: StoredObject>: Sendable {
+    let expression: FilterExpression
+
+    init(_ expression: FilterExpression) { self.expression = expression }
+
+    /// Passes every object.
+    public static var all: Filter { Filter(.all) }
+
+    init<Value: StorableValue>(_ keyPath: KeyPath<Object, Value>, _ comparison: Comparison, _ value: Value) {
+        let column = ModelLayout.of(Object.self).column(keyPath)
+        expression = .compare(column: column, comparison, value._columnValue)
+    }
+}
+
+/// Equal; strings and data compare as bytes. `nil` equals `nil`.
+public func == <Object: StoredObject, Value: StorableValue>(
+    keyPath: KeyPath<Object, Value>, value: Value
+) -> Filter<Object> { Filter(keyPath, .equal, value) }
+
+public func != <Object: StoredObject, Value: StorableValue>(
+    keyPath: KeyPath<Object, Value>, value: Value
+) -> Filter<Object> { Filter(keyPath, .notEqual, value) }
+
+/// Less; strings and data compare as bytes. `nil` is in no order.
+public func < <Object: StoredObject, Value: StorableValue>(
+    keyPath: KeyPath<Object, Value>, value: Value
+) -> Filter<Object> { Filter(keyPath, .less, value) }
+
+public func <= <Object: StoredObject, Value: StorableValue>(
+    keyPath: KeyPath<Object, Value>, value: Value
+) -> Filter<Object> { Filter(keyPath, .lessOrEqual, value) }
+
+public func > <Object: StoredObject, Value: StorableValue>(
+    keyPath: KeyPath<Object, Value>, value: Value
+) -> Filter<Object> { Filter(keyPath, .greater, value) }
+
+public func >= <Object: StoredObject, Value: StorableValue>(
+    keyPath: KeyPath<Object, Value>, value: Value
+) -> Filter<Object> { Filter(keyPath, .greaterOrEqual, value) }
+
+public func && <Object: StoredObject>(a: Filter<Object>, b: Filter<Object>) -> Filter<Object> {
+    Filter(.and([a.expression, b.expression]))
+}
+
+public func || <Object: StoredObject>(a: Filter<Object>, b: Filter<Object>) -> Filter<Object> {
+    Filter(.or([a.expression, b.expression]))
+}
+
+public prefix func ! <Object: StoredObject>(filter: Filter<Object>) -> Filter<Object> {
+    Filter(.not(filter.expression))
+}
+
+extension KeyPath where Root: StoredObject, Value: StorableValue {
+    /// Whether the property has one of `values`.
+    public func isOne(of values: some Sequence<Value>) -> Filter<Root> {
+        Filter(.oneOf(column: ModelLayout.of(Root.self).column(self), Set(values.map(\._columnValue))))
+    }
+}

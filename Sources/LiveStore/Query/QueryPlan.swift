@@ -1,0 +1,112 @@
+// A query split into the tree it shares and the window that is its own. Conditions on the leading sort column are the
+// window's bounds; whatever is left is the tree's residual filter. So a hundred ranges of one order are one tree.
+
+/// What a shared tree holds: the rows of a table that pass a residual filter, in an order.
+struct TreeKey: Sendable, Hashable {
+    var table: UInt32
+    /// All of them must hold.
+    var residual: Set<FilterExpression>
+    var sort: [SortTerm]
+}
+
+struct QueryPlan: Sendable, Hashable {
+    let tree: TreeKey
+    /// Bounds on the sort key's bytes, half open; nil is unbounded.
+    let lower: [UInt8]?
+    let upper: [UInt8]?
+
+    init(table: Table, filter: FilterExpression, sort: [SortTerm]) {
+        var bounds = WindowBounds(leading: sort.first, table.schema)
+        let residual = filter.conjuncts.filter { !bounds.take($0) }
+        tree = TreeKey(table: table.id, residual: Set(residual), sort: sort)
+        lower = bounds.lower
+        upper = bounds.upper
+    }
+
+    var window: TreeWindow {
+        func bound(_ bytes: [UInt8]?) -> SortKeyBound? {
+            bytes.map { $0.withUnsafeBytes { SortKeyBound(bytes: $0) } }
+        }
+        return TreeWindow(lower: bound(lower), upper: bound(upper))
+    }
+}
+
+/// Narrows a window by conditions on the leading sort column.
+private struct WindowBounds {
+    var lower: [UInt8]?
+    var upper: [UInt8]?
+    private let leading: (term: SortTerm, type: ColumnType)?
+
+    init(leading term: SortTerm?, _ table: TableSchema) {
+        // Null is in no order, so a range over an optional column has a hole; it stays a residual filter.
+        leading = term.flatMap { term in
+            let column = table.columns[term.column]
+            return column.isOptional ? nil : (term, column.type)
+        }
+    }
+
+    /// Takes the condition in as a bound; false when it cannot be one.
+    mutating func take(_ condition: FilterExpression) -> Bool {
+        guard case .compare(let column, let comparison, let value) = condition, let leading,
+            column == leading.term.column, comparison != .notEqual, let range = Self.range(comparison, value, leading.type)
+        else { return false }
+        let (low, high) = leading.term.ascending ? (range.from, range.to) : (range.to, range.from)
+        if let low, !narrowLower(low, ascending: leading.term.ascending) { return false }
+        if let high, !narrowUpper(high, ascending: leading.term.ascending) { return false }
+        return true
+    }
+
+    /// One end of a range of values.
+    private struct End {
+        var value: ColumnValue
+        var isIncluded: Bool
+    }
+
+    private static func range(
+        _ comparison: Comparison, _ value: ColumnValue, _ type: ColumnType
+    ) -> (from: End?, to: End?)? {
+        // Not a number sorts beyond infinity, and passes no comparison: such ends are closed at infinity.
+        var first: End?
+        var last: End?
+        switch value {
+        case .null: return nil
+        case .double(let number):
+            if number.isNaN { return nil }
+            first = End(value: .double(-.infinity), isIncluded: true)
+            last = End(value: .double(.infinity), isIncluded: true)
+        case .date(let date):
+            if date.timeIntervalSinceReferenceDate.isNaN { return nil }
+            first = End(value: .date(.init(timeIntervalSinceReferenceDate: -.infinity)), isIncluded: true)
+            last = End(value: .date(.init(timeIntervalSinceReferenceDate: .infinity)), isIncluded: true)
+        default: break
+        }
+        return switch comparison {
+        case .equal: (End(value: value, isIncluded: true), End(value: value, isIncluded: true))
+        case .less: (first, End(value: value, isIncluded: false))
+        case .lessOrEqual: (first, End(value: value, isIncluded: true))
+        case .greater: (End(value: value, isIncluded: false), last)
+        case .greaterOrEqual: (End(value: value, isIncluded: true), last)
+        case .notEqual: nil
+        }
+    }
+
+    private static func bytes(_ end: End, ascending: Bool) -> [UInt8]? {
+        var key = SortKeyBytes()
+        return key.append(end.value, ascending: ascending) ? key.bytes : nil
+    }
+
+    private mutating func narrowLower(_ end: End, ascending: Bool) -> Bool {
+        guard let key = Self.bytes(end, ascending: ascending),
+            let bound = end.isIncluded ? key : SortKeyBytes.successor(of: key)
+        else { return false }
+        if lower.map({ $0.lexicographicallyPrecedes(bound) }) ?? true { lower = bound }
+        return true
+    }
+
+    private mutating func narrowUpper(_ end: End, ascending: Bool) -> Bool {
+        guard let key = Self.bytes(end, ascending: ascending) else { return false }
+        guard let bound = end.isIncluded ? SortKeyBytes.successor(of: key) : key else { return true }
+        if upper.map({ bound.lexicographicallyPrecedes($0) }) ?? true { upper = bound }
+        return true
+    }
+}

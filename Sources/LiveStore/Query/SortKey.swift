@@ -1,0 +1,137 @@
+// Sort keys as bytes whose order is the order of the rows, so that a tree compares without knowing types:
+//
+//     integer   big endian, sign bit turned
+//     double    big endian; negative numbers complemented, others with the sign bit turned; −0 as 0
+//     bool      one byte
+//     string    UTF-8 (data: its bytes), 00 as 00 FF, then 00 01
+//     uuid      its sixteen bytes
+//     optional  00 for null, else 01 and the value
+//
+// Descending terms are complemented. No key is a proper prefix of another's.
+import Foundation
+
+/// One column of an order.
+struct SortTerm: Sendable, Hashable {
+    var column: Int
+    var ascending: Bool
+}
+
+/// The bytes being put together. One thread.
+struct SortKeyBytes {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    private mutating func append(_ number: UInt64) {
+        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func appendEscaped(_ source: UnsafeRawBufferPointer) {
+        for byte in source {
+            bytes.append(byte)
+            if byte == 0 { bytes.append(0xff) }
+        }
+        bytes.append(0)
+        bytes.append(1)
+    }
+
+    static func ordered(int slot: UInt64) -> UInt64 { slot ^ 1 << 63 }
+
+    static func ordered(double bits: UInt64) -> UInt64 {
+        if bits == 1 << 63 { return 1 << 63 }
+        return bits >> 63 == 1 ? ~bits : bits ^ 1 << 63
+    }
+
+    /// Appends one column of a row.
+    mutating func append(_ row: RowReader, _ term: SortTerm, _ column: ColumnSchema) {
+        let start = bytes.count
+        let isNull = row.isNull(term.column)
+        if column.isOptional { bytes.append(isNull ? 0 : 1) }
+        if !(column.isOptional && isNull) {
+            switch column.type {
+            case .int: append(Self.ordered(int: row.slot(term.column)))
+            case .double, .date: append(Self.ordered(double: row.slot(term.column)))
+            case .bool: bytes.append(row.slot(term.column) == 0 ? 0 : 1)
+            case .string, .data: appendEscaped(row.bytes(term.column))
+            case .uuid: withUnsafeBytes(of: UUID._read(row, term.column).uuid) { bytes.append(contentsOf: $0) }
+            }
+        }
+        if !term.ascending { complement(from: start) }
+    }
+
+    /// Appends a constant as the value of a column that is not optional; false when it is null.
+    mutating func append(_ value: ColumnValue, ascending: Bool) -> Bool {
+        let start = bytes.count
+        switch value {
+        case .null: return false
+        case .int(let value): append(Self.ordered(int: UInt64(bitPattern: Int64(value))))
+        case .double(let value): append(Self.ordered(double: value.bitPattern))
+        case .date(let value): append(Self.ordered(double: value.timeIntervalSinceReferenceDate.bitPattern))
+        case .bool(let value): bytes.append(value ? 1 : 0)
+        case .string(var value): value.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
+        case .data(let value): value.withUnsafeBytes { appendEscaped($0) }
+        case .uuid(let value): withUnsafeBytes(of: value.uuid) { bytes.append(contentsOf: $0) }
+        }
+        if !ascending { complement(from: start) }
+        return true
+    }
+
+    private mutating func complement(from start: Int) {
+        for index in start..<bytes.count { bytes[index] = ~bytes[index] }
+    }
+
+    /// The smallest bytes behind everything that starts with `prefix`; nil when there are none.
+    static func successor(of prefix: [UInt8]) -> [UInt8]? {
+        guard let last = prefix.lastIndex(where: { $0 != 0xff }) else { return nil }
+        var next = Array(prefix[...last])
+        next[last] += 1
+        return next
+    }
+}
+
+/// How a table's rows become keys of one order. Immutable but for its scratch: one thread at a time.
+struct SortKeyEncoder {
+    private enum Fast {
+        case unsorted
+        /// One column of eight bytes: the key is a number.
+        case int(column: Int, flip: UInt64)
+        case double(column: Int, flip: UInt64)
+    }
+
+    private let terms: [(SortTerm, ColumnSchema)]
+    private let fast: Fast?
+    private var scratch = SortKeyBytes()
+
+    init(_ terms: [SortTerm], _ table: TableSchema) {
+        self.terms = terms.map { ($0, table.columns[$0.column]) }
+        if let first = self.terms.first {
+            let flip: UInt64 = first.0.ascending ? 0 : .max
+            let isPlain = terms.count == 1 && !first.1.isOptional
+            switch first.1.type {
+            case .int where isPlain: fast = .int(column: first.0.column, flip: flip)
+            case .double where isPlain, .date where isPlain: fast = .double(column: first.0.column, flip: flip)
+            default: fast = nil
+            }
+        } else {
+            fast = .unsorted
+        }
+    }
+
+    /// Whether keys are numbers, never longer than eight bytes.
+    var isNumeric: Bool { fast != nil }
+
+    @inline(__always)
+    mutating func key(_ row: RowReader, _ id: ObjectID) -> RankedKey {
+        switch fast {
+        case .unsorted: return RankedKey(prefix: 0, id: id.rawValue)
+        case .int(let column, let flip):
+            return RankedKey(prefix: SortKeyBytes.ordered(int: row.slot(column)) ^ flip, id: id.rawValue)
+        case .double(let column, let flip):
+            return RankedKey(prefix: SortKeyBytes.ordered(double: row.slot(column)) ^ flip, id: id.rawValue)
+        case nil:
+            scratch.removeAll()
+            for (term, column) in terms { scratch.append(row, term, column) }
+            return scratch.bytes.withUnsafeBytes { RankedKey(bytes: $0, id: id.rawValue) }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// What a collection observer is told: how the collection it saw last became the one it sees now. A plain value.
+
+/// One row that changed its place because its sort key changed.
+public struct Move: Sendable, Equatable, Hashable {
+    /// Index in the old collection.
+    public let from: Int
+    /// Index in the new collection.
+    public let to: Int
+
+    public init(from: Int, to: Int) {
+        self.from = from
+        self.to = to
+    }
+}
+
+/// The difference of two states of a collection, in indices.
+///
+/// There are two index spaces: `deletions` and `modifications` count in the **old** collection, `insertions` and
+/// `modificationsNew` in the **new** one. All arrays ascend. Apply in this order: remove the rows at `deletions` (from the last
+/// to the first, or all at once), insert those at `insertions` in ascending order, then reload those at `modificationsNew`.
+///
+/// A moved row is in `moves` and its two ends are in `deletions` and `insertions` as well; it is not in the
+/// modifications. The set is minimal: as many written rows as possible keep their place, and a row nobody wrote is never
+/// reported.
+public struct ChangeSet: Sendable, Equatable {
+    /// Indices in the old collection of rows that left it, or moved.
+    public internal(set) var deletions: [Int]
+    /// Indices in the new collection of rows that entered it, or moved.
+    public internal(set) var insertions: [Int]
+    /// Indices in the old collection of rows that were written and kept their place among the rows that stay.
+    public internal(set) var modifications: [Int]
+    /// Indices in the new collection of the same rows, in the same order as `modifications`.
+    public internal(set) var modificationsNew: [Int]
+    /// Rows that were written and changed their place, ascending by `from`.
+    public internal(set) var moves: [Move]
+    /// The rows that left the collection, moved ones excluded, in the order of `deletions`.
+    public internal(set) var deletedIDs: [ObjectID]
+
+    init(
+        deletions: [Int] = [], insertions: [Int] = [], modifications: [Int] = [], modificationsNew: [Int] = [],
+        moves: [Move] = [], deletedIDs: [ObjectID] = []
+    ) {
+        self.deletions = deletions
+        self.insertions = insertions
+        self.modifications = modifications
+        self.modificationsNew = modificationsNew
+        self.moves = moves
+        self.deletedIDs = deletedIDs
+    }
+
+    /// Nothing changed.
+    public var isEmpty: Bool {
+        deletions.isEmpty && insertions.isEmpty && modifications.isEmpty
+    }
+}

@@ -1,0 +1,257 @@
+// The one way to change a ranked tree: an edit copies each node it touches at most once, works on the copies in place,
+// and gives out the next tree when it is over. Used by one thread; it cannot be copied, and nothing of it can be seen
+// from outside before `finish`.
+//
+// Why a node is written only by the edit whose id it carries, not where its reference count is one: the answer then does
+// not depend on who happens to hold an old tree, and needs no reading of a count that other threads write.
+import Synchronization
+
+/// Every edit of the process has its own id; 0 is nobody's.
+private let lastEdit = Atomic<UInt64>(0)
+
+/// A change of a tree in progress. Every operation is O(log n).
+struct RankedEdit: ~Copyable {
+    private let id: UInt64
+    private let shape: RankedTree.Shape
+    /// One reference is ours.
+    private(set) var root: RankedNode
+    /// What an insertion reports upwards: the right half of the node it has just split.
+    private var splitOff: RankedNode?
+
+    init(_ tree: RankedTree) {
+        id = RankedEdit.nextID()
+        shape = tree.root.shape
+        root = tree.root.node
+        root.retain()
+    }
+
+    static func nextID() -> UInt64 {
+        lastEdit.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+
+    deinit {
+        root.release()
+    }
+
+    /// Ends the edit: the tree as it now is, immutable from here on.
+    consuming func finish() -> RankedTree {
+        let tree = RankedTree(RankedTree.Root(root, shape: shape))
+        discard self
+        return tree
+    }
+
+    var count: Int { root.total }
+
+    // MARK: Operations
+
+    /// Adds an entry; where the key is present already, only its stamp is set.
+    /// - Returns: whether the key is new.
+    @discardableResult
+    mutating func insert(_ entry: RankedEntry) -> Bool {
+        let before = root.total
+        withExtendedLifetime(entry) { insertAtRoot(BareKey(entry.key), stamp: entry.stamp) }
+        return root.total > before
+    }
+
+    /// Removes the entry with `key`.
+    /// - Returns: whether there was one. If not, nothing has been copied.
+    @discardableResult
+    mutating func remove(_ key: RankedKey) -> Bool {
+        withExtendedLifetime(key) { removeAtRoot(BareKey(key)) }
+    }
+
+    /// Sets the stamp of the entry with `key`.
+    /// - Returns: whether there is one. If not, nothing has been copied.
+    @discardableResult
+    mutating func restamp(_ key: RankedKey, _ stamp: UInt64) -> Bool {
+        let replaced = withExtendedLifetime(key) { restamp(BareKey(key), stamp, below: root) }
+        guard let replaced else { return false }
+        replaceRoot(by: replaced)
+        return true
+    }
+
+    /// Moves a row from `oldKey` to the place of `entry`.
+    mutating func update(_ oldKey: RankedKey, to entry: RankedEntry) {
+        if oldKey != entry.key { remove(oldKey) }
+        insert(entry)
+    }
+
+    // MARK: Ownership
+
+    /// `node`, if this edit made it; otherwise a copy that this edit may write to.
+    private func owned(_ node: RankedNode) -> RankedNode {
+        node.edit == id ? node : node.copy(edit: id)
+    }
+
+    private mutating func replaceRoot(by node: RankedNode) {
+        guard node != root else { return }
+        root.release()
+        root = node
+    }
+
+    // MARK: Insertion
+
+    private mutating func insertAtRoot(_ key: BareKey, stamp: UInt64) {
+        let replaced = insert(key, stamp, below: root)
+        replaceRoot(by: replaced)
+        guard let right = splitOff else { return }
+        splitOff = nil
+        let grown = RankedNode(edit: id, height: root.height + 1, capacity: shape.innerCapacity)
+        grown.insert(child: root, at: 0)
+        grown.insert(child: right, at: 1)
+        root = grown
+    }
+
+    /// Inserts below `node`.
+    /// - Returns: what stands in its place now; the caller owns it if it is another node. `splitOff` is a new node to the
+    ///   right of it, if there is one.
+    private mutating func insert(_ key: BareKey, _ stamp: UInt64, below node: RankedNode) -> RankedNode {
+        if node.isLeaf { return insert(key, stamp, intoLeaf: node) }
+        let index = node.childIndex(for: key)
+        let child = insert(key, stamp, below: node.children[index])
+        let mine = owned(node)
+        mine.replaceChild(at: index, by: child)
+        let split = splitOff
+        splitOff = nil
+        mine.total += child.total + (split?.total ?? 0) - mine.counts[index]
+        mine.refreshSlot(at: index)
+        if let split {
+            mine.total -= split.total
+            insert(split, into: mine, at: index + 1)
+        }
+        return mine
+    }
+
+    private mutating func insert(_ key: BareKey, _ stamp: UInt64, intoLeaf leaf: RankedNode) -> RankedNode {
+        let index = leaf.lowerBound(key)
+        let isPresent = index < leaf.used && leaf.key(at: index) == key
+        let mine = owned(leaf)
+        if isPresent {
+            mine.stamps[index] = stamp
+        } else if mine.used < mine.capacity {
+            mine.insert(key, stamp: stamp, at: index)
+        } else {
+            let middle = splitIndex(of: mine, insertingAt: index)
+            let right = mine.split(at: middle)
+            if index <= middle {
+                mine.insert(key, stamp: stamp, at: index)
+            } else {
+                right.insert(key, stamp: stamp, at: index - middle)
+            }
+            splitOff = right
+        }
+        return mine
+    }
+
+    private mutating func insert(_ child: RankedNode, into node: RankedNode, at index: Int) {
+        guard node.used == node.capacity else { return node.insert(child: child, at: index) }
+        let middle = splitIndex(of: node, insertingAt: index)
+        let right = node.split(at: middle)
+        if index <= middle {
+            node.insert(child: child, at: index)
+        } else {
+            right.insert(child: child, at: index - middle)
+        }
+        splitOff = right
+    }
+
+    /// Rows that arrive in ascending order would leave half-full nodes behind them if the split were always in the middle.
+    private func splitIndex(of node: RankedNode, insertingAt index: Int) -> Int {
+        index == node.used ? node.used - node.used / 4 : node.used / 2
+    }
+
+    // MARK: Removal
+
+    private mutating func removeAtRoot(_ key: BareKey) -> Bool {
+        guard let replaced = remove(key, below: root) else { return false }
+        replaceRoot(by: replaced)
+        while !root.isLeaf && root.used == 1 {
+            let child = root.children[0]
+            child.retain()
+            replaceRoot(by: child)
+        }
+        return true
+    }
+
+    /// Removes below `node`.
+    /// - Returns: what stands in its place now, as for insertion; nil where the key is absent.
+    private func remove(_ key: BareKey, below node: RankedNode) -> RankedNode? {
+        if node.isLeaf {
+            let index = node.lowerBound(key)
+            guard index < node.used && node.key(at: index) == key else { return nil }
+            let mine = owned(node)
+            mine.remove(index..<index + 1)
+            return mine
+        }
+        let index = node.childIndex(for: key)
+        guard let child = remove(key, below: node.children[index]) else { return nil }
+        let mine = owned(node)
+        mine.replaceChild(at: index, by: child)
+        mine.total -= 1
+        if child.used < shape.minimum(height: child.height) {
+            mine.counts[index] -= 1
+            rebalance(mine, at: index)
+        } else {
+            mine.refreshSlot(at: index)
+        }
+        return mine
+    }
+
+    /// Joins the child at `index` with a neighbour, or evens the two out where one node cannot hold both.
+    private func rebalance(_ node: RankedNode, at index: Int) {
+        let leftIndex = index > 0 ? index - 1 : 0
+        for pair in leftIndex...leftIndex + 1 {
+            node.replaceChild(at: pair, by: owned(node.children[pair]))
+        }
+        let left = node.children[leftIndex]
+        let right = node.children[leftIndex + 1]
+        let sum = left.used + right.used
+        if sum <= left.capacity {
+            left.append(from: right, 0..<right.used)
+            node.total += node.counts[leftIndex + 1]
+            node.remove(leftIndex + 1..<leftIndex + 2)
+        } else if left.used < sum / 2 {
+            let moved = sum / 2 - left.used
+            left.append(from: right, 0..<moved)
+            right.remove(0..<moved)
+            node.refreshSlot(at: leftIndex + 1)
+        } else {
+            let rest = right.copy(edit: id)
+            right.remove(0..<right.used)
+            right.append(from: left, sum / 2..<left.used)
+            right.append(from: rest, 0..<rest.used)
+            rest.release()
+            left.remove(sum / 2..<left.used)
+            node.refreshSlot(at: leftIndex + 1)
+        }
+        node.refreshSlot(at: leftIndex)
+    }
+
+    // MARK: Restamping
+
+    private func restamp(_ key: BareKey, _ stamp: UInt64, below node: RankedNode) -> RankedNode? {
+        if node.isLeaf {
+            let index = node.lowerBound(key)
+            guard index < node.used && node.key(at: index) == key else { return nil }
+            let mine = owned(node)
+            mine.stamps[index] = stamp
+            return mine
+        }
+        let index = node.childIndex(for: key)
+        guard let child = restamp(key, stamp, below: node.children[index]) else { return nil }
+        let mine = owned(node)
+        mine.replaceChild(at: index, by: child)
+        return mine
+    }
+}
+
+extension RankedTree {
+    /// Changes the tree by one edit, whatever `body` does in it. If `body` throws, the tree is as before.
+    @discardableResult
+    mutating func edit<Result>(_ body: (inout RankedEdit) throws -> Result) rethrows -> Result {
+        var edit = RankedEdit(self)
+        let result = try body(&edit)
+        self = edit.finish()
+        return result
+    }
+}

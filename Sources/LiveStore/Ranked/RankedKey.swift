@@ -1,0 +1,150 @@
+// What a ranked tree is ordered by: the row's sort key as order-preserving bytes, then its object id. This file only
+// compares; turning columns into bytes is the query's sort-key encoding. All types here are immutable once made.
+
+/// The bytes of a sort key behind its first eight, looked at only where those tie. Immutable, so any thread may read it.
+final class SortKeyTail: @unchecked Sendable {
+    // `@unchecked` because of the pointer: it is written in `init`, freed in `deinit` and only read between the two.
+    private let bytes: UnsafeMutableRawBufferPointer
+
+    /// Copies `source`, which is not empty: a key of up to eight bytes has no tail.
+    init(_ source: UnsafeRawBufferPointer) {
+        assert(!source.isEmpty, "a sort key of at most eight bytes has no tail")
+        bytes = .allocate(byteCount: source.count, alignment: 1)
+        bytes.copyMemory(from: source)
+    }
+
+    deinit {
+        bytes.deallocate()
+    }
+
+    var count: Int { bytes.count }
+
+    /// Bytewise order, a proper prefix first: negative, zero or positive.
+    static func order(_ left: SortKeyTail?, _ right: SortKeyTail?) -> Int {
+        if left === right { return 0 }
+        guard let left else { return -1 }
+        guard let right else { return 1 }
+        for index in 0..<min(left.count, right.count) where left.bytes[index] != right.bytes[index] {
+            return left.bytes[index] < right.bytes[index] ? -1 : 1
+        }
+        return left.count - right.count
+    }
+}
+
+/// A place in the order of sort keys, ids left out: one end of a `TreeWindow`.
+///
+/// Sort keys compare as bytes, but the first eight are held as one number, padded with zeros where the key is shorter.
+/// So `ab` and `ab 00` would compare equal: the encoder must not make one row's key a proper prefix of another's. A
+/// bound may well be a proper prefix of keys (it then stands before all of them).
+struct SortKeyBound: Sendable, Equatable {
+    /// The first eight bytes, the first of them the most significant.
+    let prefix: UInt64
+    let tail: SortKeyTail?
+
+    init(prefix: UInt64, tail: SortKeyTail? = nil) {
+        self.prefix = prefix
+        self.tail = tail
+    }
+
+    init(bytes: UnsafeRawBufferPointer) {
+        var head: UInt64 = 0
+        withUnsafeMutableBytes(of: &head) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(8))) }
+        prefix = UInt64(bigEndian: head)
+        tail = bytes.count > 8 ? SortKeyTail(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(8))) : nil
+    }
+
+    static func == (left: SortKeyBound, right: SortKeyBound) -> Bool {
+        left.prefix == right.prefix && SortKeyTail.order(left.tail, right.tail) == 0
+    }
+}
+
+/// The full key of a row: sort key, ties broken by object id. No two rows of a tree have the same.
+struct RankedKey: Sendable, Comparable {
+    let prefix: UInt64
+    let tail: SortKeyTail?
+    let id: UInt64
+
+    init(prefix: UInt64, tail: SortKeyTail? = nil, id: UInt64) {
+        self.prefix = prefix
+        self.tail = tail
+        self.id = id
+    }
+
+    init(_ sortKey: SortKeyBound, id: UInt64) {
+        self.init(prefix: sortKey.prefix, tail: sortKey.tail, id: id)
+    }
+
+    init(bytes: UnsafeRawBufferPointer, id: UInt64) {
+        self.init(SortKeyBound(bytes: bytes), id: id)
+    }
+
+    static func == (left: RankedKey, right: RankedKey) -> Bool {
+        withExtendedLifetime((left, right)) { BareKey(left) == BareKey(right) }
+    }
+
+    static func < (left: RankedKey, right: RankedKey) -> Bool {
+        withExtendedLifetime((left, right)) { BareKey(left) < BareKey(right) }
+    }
+}
+
+/// One row of a tree.
+struct RankedEntry: Sendable, Equatable {
+    var key: RankedKey
+    /// The version that last changed an observed column of the row.
+    var stamp: UInt64
+
+    init(key: RankedKey, stamp: UInt64) {
+        self.key = key
+        self.stamp = stamp
+    }
+}
+
+/// A key without ownership of its tail, so that comparing and copying touch no reference count. Whoever holds one keeps
+/// alive what it was taken from: a `RankedKey`, or a node that has the entry.
+struct BareKey: Comparable, @unchecked Sendable {
+    // `@unchecked` because of the unowned reference; the tail itself is immutable and Sendable.
+    let prefix: UInt64
+    let id: UInt64
+    let tail: Unmanaged<SortKeyTail>?
+
+    init(prefix: UInt64, id: UInt64, tail: Unmanaged<SortKeyTail>?) {
+        self.prefix = prefix
+        self.id = id
+        self.tail = tail
+    }
+
+    init(_ key: RankedKey) {
+        self.init(prefix: key.prefix, id: key.id, tail: key.tail.map { Unmanaged.passUnretained($0) })
+    }
+
+    /// The smallest key a row at `bound` can have, whatever its id.
+    init(_ bound: SortKeyBound) {
+        self.init(prefix: bound.prefix, id: 0, tail: bound.tail.map { Unmanaged.passUnretained($0) })
+    }
+
+    var owned: RankedKey {
+        RankedKey(prefix: prefix, tail: tail?.takeUnretainedValue(), id: id)
+    }
+
+    @inline(__always)
+    static func == (left: BareKey, right: BareKey) -> Bool {
+        guard left.prefix == right.prefix && left.id == right.id else { return false }
+        if left.tail == nil && right.tail == nil { return true }
+        return tailOrder(left, right) == 0
+    }
+
+    @inline(__always)
+    static func < (left: BareKey, right: BareKey) -> Bool {
+        if left.prefix != right.prefix { return left.prefix < right.prefix }
+        if left.tail != nil || right.tail != nil {
+            let order = tailOrder(left, right)
+            if order != 0 { return order < 0 }
+        }
+        return left.id < right.id
+    }
+
+    @inline(never)
+    private static func tailOrder(_ left: BareKey, _ right: BareKey) -> Int {
+        SortKeyTail.order(left.tail?.takeUnretainedValue(), right.tail?.takeUnretainedValue())
+    }
+}

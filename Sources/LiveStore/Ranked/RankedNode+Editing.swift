@@ -1,0 +1,148 @@
+// Changes to one node, by the edit that made it: opening and closing slots, moving runs between nodes, copying. Nothing
+// here knows of trees, balance or order.
+
+extension RankedNode {
+    /// A node of `edit` with the same content, owned by the caller.
+    func copy(edit: UInt64) -> RankedNode {
+        let copy = RankedNode(edit: edit, height: height, capacity: capacity)
+        copy.append(from: self, 0..<used)
+        return copy
+    }
+
+    /// Copies slots of `source`, a node of the same height, behind the used ones.
+    func append(from source: RankedNode, _ range: Range<Int>) {
+        let first = used
+        let count = range.count
+        assert(first + count <= capacity && source.height == height)
+        (prefixes + first).update(from: source.prefixes + range.lowerBound, count: count)
+        (ids + first).update(from: source.ids + range.lowerBound, count: count)
+        (counts + first).update(from: source.counts + range.lowerBound, count: count)
+        if isLeaf {
+            total += count
+        } else {
+            (children + first).update(from: source.children + range.lowerBound, count: count)
+            for index in first..<first + count { children[index].prefetchForRetain() }
+            for index in first..<first + count {
+                children[index].retain()
+                total += counts[index]
+            }
+        }
+        if source.tails != nil || tails != nil {
+            for index in 0..<count {
+                setFreshTail(source.tails?[range.lowerBound + index], at: first + index)
+            }
+        }
+        used = first + count
+    }
+
+    /// Adds an entry behind the used slots; leaves only.
+    @inline(__always)
+    func append(_ key: BareKey, stamp: UInt64) {
+        let index = used
+        assert(isLeaf && index < capacity)
+        prefixes[index] = key.prefix
+        ids[index] = key.id
+        stamps[index] = stamp
+        if key.tail != nil || tails != nil { setFreshTail(key.tail, at: index) }
+        used = index + 1
+        total += 1
+    }
+
+    /// Inserts an entry at `index`; leaves only.
+    func insert(_ key: BareKey, stamp: UInt64, at index: Int) {
+        openSlot(at: index)
+        prefixes[index] = key.prefix
+        ids[index] = key.id
+        stamps[index] = stamp
+        if key.tail != nil { setFreshTail(key.tail, at: index) }
+        total += 1
+    }
+
+    /// Inserts `child` at `index`, taking over the caller's reference; inner nodes only. `total` grows by its entries.
+    func insert(child: RankedNode, at index: Int) {
+        openSlot(at: index)
+        children[index] = child
+        counts[index] = 0
+        refreshSlot(at: index)
+        total += child.total
+    }
+
+    /// Puts `child` in the place of the one at `index`, taking over the caller's reference and dropping the old one's.
+    /// The slot's key and count are stale until `refreshSlot`.
+    func replaceChild(at index: Int, by child: RankedNode) {
+        let old = children[index]
+        guard old != child else { return }
+        children[index] = child
+        old.release()
+    }
+
+    /// Takes the key and the count of the slot from its child, which is not empty; inner nodes only.
+    func refreshSlot(at index: Int) {
+        let child = children[index]
+        let key = child.key(at: 0)
+        prefixes[index] = key.prefix
+        ids[index] = key.id
+        counts[index] = child.total
+        if key.tail != nil || tails != nil {
+            let old = tails?[index]
+            setFreshTail(key.tail, at: index)
+            old?.release()
+        }
+    }
+
+    /// Removes slots and gives up what they own. `total` shrinks by their entries.
+    func remove(_ range: Range<Int>) {
+        let behind = used - range.upperBound
+        if isLeaf {
+            total -= range.count
+        } else {
+            for index in range {
+                total -= counts[index]
+                children[index].release()
+            }
+            (children + range.lowerBound).update(from: children + range.upperBound, count: behind)
+        }
+        if let tails {
+            for index in range { tails[index]?.release() }
+            (tails + range.lowerBound).update(from: tails + range.upperBound, count: behind)
+            (tails + range.lowerBound + behind).update(repeating: nil, count: range.count)
+        }
+        (prefixes + range.lowerBound).update(from: prefixes + range.upperBound, count: behind)
+        (ids + range.lowerBound).update(from: ids + range.upperBound, count: behind)
+        (counts + range.lowerBound).update(from: counts + range.upperBound, count: behind)
+        used -= range.count
+    }
+
+    /// Moves the slots from `index` on to a new node of the same edit, which the caller owns.
+    func split(at index: Int) -> RankedNode {
+        let right = RankedNode(edit: edit, height: height, capacity: capacity)
+        right.append(from: self, index..<used)
+        remove(index..<used)
+        return right
+    }
+
+    private func openSlot(at index: Int) {
+        let behind = used - index
+        assert(used < capacity)
+        (prefixes + index + 1).update(from: prefixes + index, count: behind)
+        (ids + index + 1).update(from: ids + index, count: behind)
+        (counts + index + 1).update(from: counts + index, count: behind)
+        if !isLeaf { (children + index + 1).update(from: children + index, count: behind) }
+        if let tails {
+            (tails + index + 1).update(from: tails + index, count: behind)
+            tails[index] = nil
+        }
+        used += 1
+    }
+
+    /// Stores a tail, retained, in a slot whose former one somebody else gives up.
+    private func setFreshTail(_ tail: Unmanaged<SortKeyTail>?, at index: Int) {
+        if tails == nil {
+            guard tail != nil else { return }
+            let fresh = UnsafeMutablePointer<Unmanaged<SortKeyTail>?>.allocate(capacity: capacity)
+            fresh.initialize(repeating: nil, count: capacity)
+            tails = fresh
+        }
+        tails.unsafelyUnwrapped[index] = tail?.retain()
+    }
+}

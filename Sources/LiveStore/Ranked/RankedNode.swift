@@ -1,0 +1,173 @@
+// One node of a ranked tree: a block of raw memory with its own reference count, so that walking down a tree touches no
+// count at all. This file is the layout, its lifetime and searching; RankedNode+Editing.swift changes nodes.
+//
+// Who may write: a node carries the id of the edit that made it and is written by that edit alone, before its tree is
+// published. Afterwards every field but the reference count is constant, and any thread may read it. The count is an
+// atomic; the last release happens after every read (acquire and release), so that freeing is ordered too.
+import Synchronization
+
+/// A node of a ranked tree: a leaf holds entries, an inner node children. The memory is counted by hand: whoever stores
+/// a node owns one reference.
+struct RankedNode: Hashable {
+    /// The fixed part; after it come the arrays, each `capacity` long: prefixes, ids, words and, in inner nodes, children.
+    private struct Header: ~Copyable {
+        let references = Atomic<Int>(1)
+        /// The edit that made this node and alone may write to it.
+        let edit: UInt64
+        /// Entries in this node and below.
+        var total: Int
+        var used: UInt32
+        let capacity: UInt16
+        /// 0 for a leaf.
+        let height: UInt16
+        /// One per slot, each owned; nil as long as no slot has a tail, so that such nodes are copied as plain memory.
+        var tails: UnsafeMutablePointer<Unmanaged<SortKeyTail>?>?
+    }
+
+    private let header: UnsafeMutablePointer<Header>
+
+    /// An empty node, owned by the caller.
+    init(edit: UInt64, height: Int, capacity: Int) {
+        let words = height == 0 ? 3 : 4
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: MemoryLayout<Header>.size + words * capacity * 8, alignment: 8)
+        header = memory.bindMemory(to: Header.self, capacity: 1)
+        header.initialize(
+            to: Header(
+                edit: edit, total: 0, used: 0, capacity: UInt16(capacity), height: UInt16(height), tails: nil))
+    }
+
+    // MARK: Fields
+
+    var edit: UInt64 { @inline(__always) get { header.pointee.edit } }
+    var capacity: Int { @inline(__always) get { Int(header.pointee.capacity) } }
+    var height: Int { @inline(__always) get { Int(header.pointee.height) } }
+    var isLeaf: Bool { @inline(__always) get { header.pointee.height == 0 } }
+
+    var total: Int {
+        @inline(__always) get { header.pointee.total }
+        nonmutating set { header.pointee.total = newValue }
+    }
+    var used: Int {
+        @inline(__always) get { Int(header.pointee.used) }
+        nonmutating set { header.pointee.used = UInt32(newValue) }
+    }
+    var tails: UnsafeMutablePointer<Unmanaged<SortKeyTail>?>? {
+        @inline(__always) get { header.pointee.tails }
+        nonmutating set { header.pointee.tails = newValue }
+    }
+
+    @inline(__always)
+    private func array<Element>(_ number: Int, of type: Element.Type) -> UnsafeMutablePointer<Element> {
+        (UnsafeMutableRawPointer(header) + MemoryLayout<Header>.size + number * capacity * 8)
+            .assumingMemoryBound(to: type)
+    }
+
+    /// First bytes of the keys: the entries' in a leaf, the children's smallest in an inner node.
+    var prefixes: UnsafeMutablePointer<UInt64> { @inline(__always) get { array(0, of: UInt64.self) } }
+    var ids: UnsafeMutablePointer<UInt64> { @inline(__always) get { array(1, of: UInt64.self) } }
+    /// Stamps in a leaf.
+    var stamps: UnsafeMutablePointer<UInt64> { @inline(__always) get { array(2, of: UInt64.self) } }
+    /// Entries below each child in an inner node; the same memory as `stamps`.
+    var counts: UnsafeMutablePointer<Int> { @inline(__always) get { array(2, of: Int.self) } }
+    /// Owned, one reference each; inner nodes only.
+    var children: UnsafeMutablePointer<RankedNode> { @inline(__always) get { array(3, of: RankedNode.self) } }
+
+    @inline(__always)
+    func key(at index: Int) -> BareKey {
+        BareKey(prefix: prefixes[index], id: ids[index], tail: tails?[index])
+    }
+
+    func entry(at index: Int) -> RankedEntry {
+        RankedEntry(key: key(at: index).owned, stamp: stamps[index])
+    }
+
+    // MARK: Lifetime
+
+    @inline(__always)
+    func retain() {
+        header.pointee.references.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// Reads the count and ignores it: loads of several nodes overlap in the memory system, additions to them do not.
+    @inline(__always)
+    func prefetchForRetain() {
+        _ = header.pointee.references.load(ordering: .relaxed)
+    }
+
+    @inline(__always)
+    func release() {
+        let (_, left) = header.pointee.references.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+        if left == 0 { destroy() }
+    }
+
+    @inline(never)
+    private func destroy() {
+        if let tails {
+            for index in 0..<used { tails[index]?.release() }
+            tails.deallocate()
+        }
+        if !isLeaf {
+            for index in 0..<used { children[index].release() }
+        }
+        header.deinitialize(count: 1)
+        UnsafeMutableRawPointer(header).deallocate()
+    }
+
+    #if DEBUG
+        /// For checks of who owns what.
+        var referenceCount: Int { header.pointee.references.load(ordering: .relaxed) }
+    #endif
+
+    // MARK: Searching
+
+    /// The first slot whose key is not below `key`; `used` where there is none.
+    @inline(__always)
+    func lowerBound(_ key: BareKey) -> Int {
+        let prefixes = prefixes
+        let used = used
+        var low = 0
+        var length = used
+        // On the numbers alone first: no branch depends on more than one load.
+        while length > 0 {
+            let half = length >> 1
+            let isBelow = prefixes[low + half] < key.prefix
+            low = isBelow ? low + half + 1 : low
+            length = isBelow ? length - half - 1 : half
+        }
+        if low == used || prefixes[low] != key.prefix { return low }
+        return lowerBoundAmongTies(key, from: low)
+    }
+
+    private func lowerBoundAmongTies(_ key: BareKey, from start: Int) -> Int {
+        var low = start
+        var length = used - start
+        while length > 0 {
+            let half = length >> 1
+            if self.key(at: low + half) < key {
+                low += half + 1
+                length -= half + 1
+            } else {
+                length = half
+            }
+        }
+        return low
+    }
+
+    /// The child an entry with `key` is in, or would have to be in.
+    @inline(__always)
+    func childIndex(for key: BareKey) -> Int {
+        let index = lowerBound(key)
+        if index < used && self.key(at: index) == key { return index }
+        return max(index - 1, 0)
+    }
+
+    /// Entries below the children before `index`.
+    @inline(__always)
+    func countBefore(_ index: Int) -> Int {
+        let counts = counts
+        var sum = 0
+        for other in 0..<index { sum &+= counts[other] }
+        return sum
+    }
+}

@@ -1,0 +1,206 @@
+// Trees made in one go: from sorted rows, or from a tree and so many changes that streaming through its leaves is cheaper
+// than a descent per change. Leaves without a change are shared with the old tree, so that a difference still skips them.
+
+extension RankedTree {
+    /// A tree of `entries`, which ascend strictly by key. O(n).
+    init(sorted entries: some Sequence<RankedEntry>, shape: Shape = Shape()) {
+        var stream = LeafStream(shape: shape)
+        for entry in entries {
+            withExtendedLifetime(entry) { stream.append(BareKey(entry.key), stamp: entry.stamp) }
+        }
+        root = Root(stream.finish(), shape: shape)
+    }
+
+    /// Removes and inserts rows, in the way that costs less.
+    ///
+    /// All removals come before all insertions; a key that is not there is not removed, and inserting one that is there
+    /// sets its stamp. So a row whose key stays belongs to `insertions` alone. Neither array need be sorted; no key may be
+    /// twice in one of them.
+    mutating func apply(removals: [RankedKey], insertions: [RankedEntry]) {
+        let rows = max(removals.count, insertions.count)
+        guard rows > 0 else { return }
+        // Measured: streaming through all leaves begins to beat a descent per change at one row in 100 of 10 000 and of
+        // 100 000, and at one in 64 of a million.
+        if rows * 64 < count {
+            edit { edit in
+                for key in removals { edit.remove(key) }
+                for entry in insertions { edit.insert(entry) }
+            }
+        } else {
+            mergeRebuild(removing: removals, inserting: insertions)
+        }
+    }
+
+    /// As `apply`, by sorting the changes and streaming through the leaves. O(n + k log k).
+    mutating func mergeRebuild(removing removals: [RankedKey], inserting insertions: [RankedEntry]) {
+        withExtendedLifetime((root, removals, insertions)) {
+            var merge = LeafMerge(removals: removals, insertions: insertions, shape: root.shape)
+            merge.stream(below: root.node)
+            self = RankedTree(Root(merge.finish(), shape: root.shape))
+        }
+    }
+}
+
+/// Walks the leaves of a tree beside two sorted arrays of changes, whose owner keeps the keys' tails alive.
+private struct LeafMerge {
+    private struct Insertion {
+        let key: BareKey
+        let stamp: UInt64
+    }
+
+    private let removals: [BareKey]
+    private let insertions: [Insertion]
+    private var removed = 0
+    private var inserted = 0
+    private var output: LeafStream
+
+    init(removals: [RankedKey], insertions: [RankedEntry], shape: RankedTree.Shape) {
+        // Sorted without ownership: moving keys about would otherwise count references.
+        self.removals = removals.map { BareKey($0) }.sorted()
+        self.insertions = insertions.map { Insertion(key: BareKey($0.key), stamp: $0.stamp) }
+            .sorted { $0.key < $1.key }
+        output = LeafStream(shape: shape)
+    }
+
+    mutating func stream(below node: RankedNode) {
+        if node.isLeaf { return merge(node) }
+        for index in 0..<node.used { stream(below: node.children[index]) }
+    }
+
+    mutating func finish() -> RankedNode {
+        while inserted < insertions.count { appendInsertion() }
+        return output.finish()
+    }
+
+    /// The first key that something happens at.
+    private var nextChange: BareKey? {
+        let removal = removed < removals.count ? removals[removed] : nil
+        let insertion = inserted < insertions.count ? insertions[inserted].key : nil
+        guard let removal, let insertion else { return removal ?? insertion }
+        return min(removal, insertion)
+    }
+
+    private mutating func appendInsertion() {
+        output.append(insertions[inserted].key, stamp: insertions[inserted].stamp)
+        inserted += 1
+    }
+
+    private mutating func merge(_ leaf: RankedNode) {
+        let used = leaf.used
+        var index = 0
+        while index < used {
+            guard let change = nextChange, change <= leaf.key(at: used - 1) else {
+                return output.append(leaf, from: index)
+            }
+            let place = leaf.lowerBound(change)
+            if place > index { output.append(from: leaf, index..<place) }
+            index = max(index, place)
+            let isPresent = leaf.key(at: index) == change
+            if removed < removals.count && removals[removed] == change { removed += 1 }
+            if inserted < insertions.count && insertions[inserted].key == change { appendInsertion() }
+            if isPresent { index += 1 }
+        }
+    }
+}
+
+/// Collects entries in ascending order into leaves, and builds the levels above them.
+private struct LeafStream {
+    private let edit = RankedEdit.nextID()
+    private let shape: RankedTree.Shape
+    private let fill: Int
+    /// Each owned.
+    private var leaves: [RankedNode] = []
+    private var current: RankedNode
+
+    init(shape: RankedTree.Shape) {
+        self.shape = shape
+        fill = shape.fill(height: 0)
+        current = RankedNode(edit: edit, height: 0, capacity: shape.leafCapacity)
+    }
+
+    mutating func append(_ key: BareKey, stamp: UInt64) {
+        assert(current.used == 0 || current.key(at: current.used - 1) < key, "rows do not ascend strictly by key")
+        if current.used >= fill { close() }
+        current.append(key, stamp: stamp)
+    }
+
+    mutating func append(from leaf: RankedNode, _ range: Range<Int>) {
+        var rest = range
+        while !rest.isEmpty {
+            if current.used >= fill { close() }
+            let taken = rest.prefix(fill - current.used)
+            current.append(from: leaf, taken)
+            rest = taken.upperBound..<rest.upperBound
+        }
+    }
+
+    /// The rest of a leaf; a whole leaf is shared, if that leaves no node behind that is too small.
+    mutating func append(_ leaf: RankedNode, from index: Int) {
+        if index == 0 && leaf.used >= shape.minimum(height: 0)
+            && (current.used == 0 || current.used >= shape.minimum(height: 0))
+        {
+            if current.used > 0 { close() }
+            leaf.retain()
+            leaves.append(leaf)
+        } else {
+            append(from: leaf, index..<leaf.used)
+        }
+    }
+
+    private mutating func close() {
+        leaves.append(current)
+        current = RankedNode(edit: edit, height: 0, capacity: shape.leafCapacity)
+    }
+
+    /// The root, owned by the caller. The stream is of no use afterwards.
+    mutating func finish() -> RankedNode {
+        guard let last = leaves.last else { return current }
+        if current.used == 0 {
+            current.release()
+        } else if current.used >= shape.minimum(height: 0) {
+            leaves.append(current)
+        } else {
+            leaves.removeLast()
+            evenOut(last, current)
+        }
+        return root()
+    }
+
+    /// Adds what two neighbouring leaves hold as one leaf, or as two of the same size.
+    private mutating func evenOut(_ left: RankedNode, _ right: RankedNode) {
+        let sum = left.used + right.used
+        let first = RankedNode(edit: edit, height: 0, capacity: shape.leafCapacity)
+        let middle = sum <= shape.leafCapacity ? left.used : sum / 2
+        first.append(from: left, 0..<middle)
+        leaves.append(first)
+        if sum <= shape.leafCapacity {
+            first.append(from: right, 0..<right.used)
+        } else {
+            let second = RankedNode(edit: edit, height: 0, capacity: shape.leafCapacity)
+            second.append(from: left, middle..<left.used)
+            second.append(from: right, 0..<right.used)
+            leaves.append(second)
+        }
+        left.release()
+        right.release()
+    }
+
+    private mutating func root() -> RankedNode {
+        var level = leaves
+        leaves = []
+        while level.count > 1 {
+            let height = level[0].height + 1
+            let fill = shape.fill(height: height)
+            let groups = (level.count + fill - 1) / fill
+            level = (0..<groups).map { group in
+                let node = RankedNode(edit: edit, height: height, capacity: shape.innerCapacity)
+                // Even groups: the last one is as full as the others.
+                for index in level.count * group / groups..<level.count * (group + 1) / groups {
+                    node.insert(child: level[index], at: node.used)
+                }
+                return node
+            }
+        }
+        return level[0]
+    }
+}

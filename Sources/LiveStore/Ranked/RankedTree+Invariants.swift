@@ -1,0 +1,69 @@
+// What must hold of every tree, checked as a whole. Tests call it after each step; release builds do not have it.
+#if DEBUG
+    extension RankedTree {
+        /// The first violated rule, in words; nil where all hold. O(n).
+        func checkInvariants() -> String? {
+            withExtendedLifetime(root) { check(root.node, isRoot: true) ?? checkOrder() }
+        }
+
+        private func check(_ node: RankedNode, isRoot: Bool) -> String? {
+            let name = "node of height \(node.height) with \(node.used) slots"
+            if node.capacity != root.shape.capacity(height: node.height) { return "\(name): capacity \(node.capacity)" }
+            if node.used > node.capacity { return "\(name): more than its capacity" }
+            let minimum = isRoot ? (node.isLeaf ? 0 : 2) : root.shape.minimum(height: node.height)
+            if node.used < minimum { return "\(name): fewer than \(minimum)" }
+            if let tails = node.tails {
+                for index in node.used..<node.capacity where tails[index] != nil {
+                    return "\(name): a tail in the unused slot \(index)"
+                }
+            }
+            if node.isLeaf { return node.total == node.used ? nil : "\(name): total \(node.total)" }
+            var total = 0
+            for index in 0..<node.used {
+                let child = node.children[index]
+                if child.height != node.height - 1 { return "\(name): child \(index) has height \(child.height)" }
+                if let violation = check(child, isRoot: false) { return violation }
+                if child.total != node.counts[index] { return "\(name): count \(index) is not that of the child" }
+                if child.key(at: 0) != node.key(at: index) {
+                    return "\(name): key \(index) is not the child's smallest"
+                }
+                total += child.total
+            }
+            return total == node.total ? nil : "\(name): total \(node.total), children have \(total)"
+        }
+
+        private func checkOrder() -> String? {
+            var previous: RankedKey?
+            for entry in entries {
+                if let previous, previous >= entry.key { return "entry \(entry) does not come after \(previous)" }
+                previous = entry.key
+            }
+            return nil
+        }
+
+        /// Whether each node below `trees`, which must be all trees that share nodes with them, is counted once for every
+        /// place it is stored in. Fewer would free it too early, more never. In words; nil where all are. O(n).
+        static func checkReferences(from trees: [RankedTree]) -> String? {
+            var expected: [RankedNode: Int] = [:]
+            func visit(_ node: RankedNode) {
+                expected[node, default: 0] += 1
+                guard expected[node] == 1 && !node.isLeaf else { return }
+                for index in 0..<node.used { visit(node.children[index]) }
+            }
+            for root in Dictionary(grouping: trees, by: { ObjectIdentifier($0.root) }).values {
+                visit(root[0].root.node)
+            }
+            let wrong = expected.first { $0.key.referenceCount != $0.value }
+            return wrong.map { "node of height \($0.height): \($0.referenceCount) references, \($1) owners" }
+        }
+    }
+
+    extension RankedEdit {
+        /// The nodes above the first entry as they are now, from the root; shows which of them have been copied.
+        var pathToFirstLeaf: [RankedNode] {
+            var path = [root]
+            while let last = path.last, !last.isLeaf { path.append(last.children[0]) }
+            return path
+        }
+    }
+#endif

@@ -1,0 +1,73 @@
+// Reading a run of entries in order. An iterator keeps its tree alive and finds the next leaf by rank, once per leaf:
+// no stack to keep, about a nanosecond per entry.
+
+extension RankedTree {
+    /// The entries of a rank range, in order.
+    struct Entries: Sequence, Sendable {
+        let tree: RankedTree
+        let ranks: Range<Int>
+
+        var underestimatedCount: Int { ranks.count }
+
+        func makeIterator() -> Iterator { Iterator(tree: tree, next: ranks.lowerBound, end: ranks.upperBound) }
+    }
+
+    struct Iterator: IteratorProtocol {
+        private let tree: RankedTree
+        private let end: Int
+        private var rank: Int
+        private var index = 0
+        /// Entries of `leaf`; 0 before the first.
+        private var used = 0
+        private var leaf: RankedNode
+
+        init(tree: RankedTree, next: Int, end: Int) {
+            self.tree = tree
+            self.end = end
+            rank = next
+            leaf = tree.root.node
+        }
+
+        mutating func next() -> RankedEntry? {
+            step() ? leaf.entry(at: index - 1) : nil
+        }
+
+        /// As `next`, without the key.
+        mutating func nextID() -> UInt64? {
+            step() ? leaf.ids[index - 1] : nil
+        }
+
+        @inline(__always)
+        private mutating func step() -> Bool {
+            guard rank < end else { return false }
+            if index == used {
+                (leaf, index) = tree.leaf(at: rank)
+                used = leaf.used
+            }
+            index += 1
+            rank += 1
+            return true
+        }
+    }
+
+    /// The entries with `ranks`, which lie within 0 ..< `count`. O(log n) to start, O(1) per entry.
+    func entries(in ranks: Range<Int>) -> Entries {
+        precondition(
+            ranks.lowerBound >= 0 && ranks.upperBound <= count, "ranks \(ranks) are outside of a tree of \(count)")
+        return Entries(tree: self, ranks: ranks)
+    }
+
+    /// All entries in order.
+    var entries: Entries { entries(in: 0..<count) }
+
+    /// The ids of the entries with `ranks`, in order.
+    func ids(in ranks: Range<Int>) -> [UInt64] {
+        var iterator = entries(in: ranks).makeIterator()
+        return [UInt64](unsafeUninitializedCapacity: ranks.count) { buffer, count in
+            while let id = iterator.nextID() {
+                buffer[count] = id
+                count += 1
+            }
+        }
+    }
+}

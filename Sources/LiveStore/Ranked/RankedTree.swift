@@ -1,0 +1,140 @@
+// A sorted collection that is cheap to change, to index and to keep old states of: a counted B+tree whose nodes are
+// shared between versions. A tree is an immutable value; RankedEdit makes the next one. Reading needs no lock.
+
+/// Rows in the order of their keys, with ranks. Any number of threads may read one tree; a copy costs one retain.
+struct RankedTree: Sendable {
+    /// Slots per node. The default is what the store uses; tests use small nodes, so that small trees are deep.
+    struct Shape: Sendable, Equatable {
+        var leafCapacity = 64
+        var innerCapacity = 32
+
+        /// Fuller nodes save memory, but the next insertion must not split every one of them.
+        func fill(height: Int) -> Int { capacity(height: height) * 7 / 8 }
+        /// Below it a node is merged with its neighbour. A quarter rather than a half, so that a row that comes and goes
+        /// does not split and merge each time.
+        func minimum(height: Int) -> Int { max(capacity(height: height) / 4, height == 0 ? 1 : 2) }
+        func capacity(height: Int) -> Int { height == 0 ? leafCapacity : innerCapacity }
+    }
+
+    /// Owns one reference to the root node.
+    final class Root: @unchecked Sendable {
+        // `@unchecked` because of the raw node: a published node is constant but for its atomic reference count
+        // (RankedNode.swift), and a root is made only when its edit is over.
+        let node: RankedNode
+        let shape: Shape
+
+        /// Takes over the caller's reference.
+        init(_ node: RankedNode, shape: Shape) {
+            self.node = node
+            self.shape = shape
+        }
+
+        deinit {
+            node.release()
+        }
+    }
+
+    let root: Root
+
+    init(_ root: Root) {
+        self.root = root
+    }
+
+    /// An empty tree.
+    init(shape: Shape = Shape()) {
+        precondition(
+            shape.leafCapacity >= 4 && shape.innerCapacity >= 4 && max(shape.leafCapacity, shape.innerCapacity) < 4096,
+            "a node of a ranked tree has 4 to 4095 slots")
+        root = Root(RankedNode(edit: 0, height: 0, capacity: shape.leafCapacity), shape: shape)
+    }
+
+    var count: Int { root.node.total }
+    var isEmpty: Bool { count == 0 }
+
+    /// The same root object, hence the same rows; says nothing where false. O(1).
+    func isIdentical(to other: RankedTree) -> Bool {
+        root.node == other.root.node
+    }
+
+    // MARK: Key to rank
+
+    /// How many entries stand before `key`, whether or not the tree has it. O(log n).
+    func lowerBound(of key: RankedKey) -> Int {
+        withExtendedLifetime(key) { lowerBound(BareKey(key)) }
+    }
+
+    /// How many entries have a sort key below `bound`. O(log n).
+    func lowerBound(of bound: SortKeyBound) -> Int {
+        withExtendedLifetime(bound) { lowerBound(BareKey(bound)) }
+    }
+
+    /// The rank of the entry with `key`; nil where there is none. O(log n).
+    func rank(of key: RankedKey) -> Int? {
+        withExtendedLifetime(key) {
+            let place = place(of: BareKey(key))
+            return place.isPresent ? place.rank : nil
+        }
+    }
+
+    /// The stamp of the entry with `key`; nil where there is none. O(log n).
+    func stamp(of key: RankedKey) -> UInt64? {
+        withExtendedLifetime(key) {
+            let place = place(of: BareKey(key))
+            return place.isPresent ? place.leaf.stamps[place.index] : nil
+        }
+    }
+
+    private func lowerBound(_ key: BareKey) -> Int {
+        place(of: key).rank
+    }
+
+    @inline(__always)
+    private func place(of key: BareKey) -> (leaf: RankedNode, index: Int, rank: Int, isPresent: Bool) {
+        withExtendedLifetime(root) {
+            var node = root.node
+            var rank = 0
+            while !node.isLeaf {
+                let index = node.childIndex(for: key)
+                rank &+= node.countBefore(index)
+                node = node.children[index]
+            }
+            let index = node.lowerBound(key)
+            return (node, index, rank &+ index, index < node.used && node.key(at: index) == key)
+        }
+    }
+
+    // MARK: Rank to entry
+
+    /// The entry at `rank`, which is below `count`. O(log n).
+    func entry(at rank: Int) -> RankedEntry {
+        withExtendedLifetime(root) {
+            let (leaf, index) = leaf(at: rank)
+            return leaf.entry(at: index)
+        }
+    }
+
+    /// The id of the entry at `rank`, which is below `count`. O(log n).
+    func id(at rank: Int) -> UInt64 {
+        withExtendedLifetime(root) {
+            let (leaf, index) = leaf(at: rank)
+            return leaf.ids[index]
+        }
+    }
+
+    /// The leaf that has `rank`, and the place in it. Valid as long as the tree is.
+    func leaf(at rank: Int) -> (leaf: RankedNode, index: Int) {
+        var node = root.node
+        precondition(rank >= 0 && rank < node.total, "rank \(rank) is outside of a tree of \(node.total) entries")
+        var left = rank
+        while !node.isLeaf {
+            let counts = node.counts
+            var index = 0
+            while left >= counts[index] {
+                left &-= counts[index]
+                index &+= 1
+            }
+            node = node.children[index]
+        }
+        return (node, left)
+    }
+}

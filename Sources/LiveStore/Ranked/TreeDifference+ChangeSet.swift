@@ -1,0 +1,200 @@
+// From the difference of two trees to the change set of one window. The difference is computed once and clipped for each
+// window; a window nothing happened in costs a few comparisons.
+
+extension TreeDifference {
+    /// What changed in `window`: rows that cross its bounds are insertions or deletions.
+    ///
+    /// O(log n + k log k) for k rows that differ within the window; O(log K) where there are none, of K in all.
+    func changeSet(in window: TreeWindow = .all) -> ChangeSet {
+        let lower = window.lower.map { BareKey($0) }
+        let upper = window.upper.map { BareKey($0) }
+        let gone = Self.indices(of: deleted, from: lower, below: upper) { $0.key }
+        let added = Self.indices(of: inserted, from: lower, below: upper) { $0.key }
+        let written = Self.indices(of: restamped, from: lower, below: upper) { $0.key }
+        if gone.isEmpty && added.isEmpty && written.isEmpty { return ChangeSet() }
+        let oldStart = window.lower.map { old.lowerBound(of: $0) } ?? 0
+        let clip = Clip(
+            deleted: deleted[gone], inserted: inserted[added], partners: partners[gone], restamped: restamped[written],
+            oldStart: oldStart, newStart: oldStart - gone.lowerBound + added.lowerBound)
+        return clip.changeSet()
+    }
+
+    /// What changed from the rows `oldRanks` of the old tree to the rows `newRanks` of the new one, for windows whose
+    /// bounds have moved too. Where the same untouched rows are in both it costs as much as the other form; otherwise
+    /// O(rows in both ranges).
+    func changeSet(from oldRanks: Range<Int>, to newRanks: Range<Int>) -> ChangeSet {
+        let gone = Self.indices(of: deleted, in: oldRanks) { $0.rank }
+        let added = Self.indices(of: inserted, in: newRanks) { $0.rank }
+        // Places among the rows that are in both trees under the same key.
+        let oldKept = oldRanks.lowerBound - gone.lowerBound..<oldRanks.upperBound - gone.upperBound
+        let newKept = newRanks.lowerBound - added.lowerBound..<newRanks.upperBound - added.upperBound
+        let fromOld = Self.indices(of: restamped, in: oldRanks) { $0.oldRank }
+        if oldKept == newKept {
+            let clip = Clip(
+                deleted: deleted[gone], inserted: inserted[added], partners: partners[gone],
+                restamped: restamped[fromOld], oldStart: oldRanks.lowerBound, newStart: newRanks.lowerBound)
+            return clip.changeSet()
+        }
+        let leaving = Self.adding(to: deleted[gone], from: old, oldRanks, keptOutside: newKept)
+        let entering = Self.adding(to: inserted[added], from: new, newRanks, keptOutside: oldKept)
+        let written = fromOld.clamped(to: Self.indices(of: restamped, in: newRanks) { $0.newRank })
+        let clip = Clip(
+            deleted: leaving[...], inserted: entering[...],
+            partners: ObjectPairing.partners(of: leaving, in: entering)[...], restamped: restamped[written],
+            oldStart: oldRanks.lowerBound, newStart: newRanks.lowerBound)
+        return clip.changeSet()
+    }
+
+    /// `rows`, and with them those rows of `ranks` that both trees have but the other window does not show.
+    private static func adding(
+        to rows: ArraySlice<Row>, from tree: RankedTree, _ ranks: Range<Int>, keptOutside shown: Range<Int>
+    ) -> [Row] {
+        var result: [Row] = []
+        var kept = ranks.lowerBound - rows.startIndex
+        var next = rows.startIndex
+        for (rank, entry) in zip(ranks, tree.entries(in: ranks)) {
+            if next < rows.endIndex && rows[next].rank == rank {
+                result.append(rows[next])
+                next += 1
+            } else {
+                if !shown.contains(kept) { result.append(Row(rank: rank, key: BareKey(entry.key))) }
+                kept += 1
+            }
+        }
+        return result
+    }
+
+    // MARK: Clipping
+
+    private static func indices<Element>(
+        of list: [Element], from lower: BareKey?, below upper: BareKey?, key: (Element) -> BareKey
+    ) -> Range<Int> {
+        if list.isEmpty { return 0..<0 }
+        let first = lower.map { bound in partition(list) { key($0) < bound } } ?? 0
+        let end = upper.map { bound in partition(list) { key($0) < bound } } ?? list.count
+        return first..<max(first, end)
+    }
+
+    private static func indices<Element>(
+        of list: [Element], in ranks: Range<Int>, rank: (Element) -> Int
+    ) -> Range<Int> {
+        partition(list) { rank($0) < ranks.lowerBound }..<partition(list) { rank($0) < ranks.upperBound }
+    }
+
+    /// How many elements, all of them in front, satisfy `isBefore`.
+    private static func partition<Element>(_ list: [Element], _ isBefore: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = list.count
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(list[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// The part of a difference that lies in one window.
+private struct Clip {
+    let deleted: ArraySlice<TreeDifference.Row>
+    let inserted: ArraySlice<TreeDifference.Row>
+    /// For each of `deleted`; may point outside of `inserted`, at a row that left the window.
+    let partners: ArraySlice<Int?>
+    let restamped: ArraySlice<TreeDifference.Restamped>
+    let oldStart: Int
+    let newStart: Int
+
+    private struct Pair {
+        let deleted: Int
+        let inserted: Int
+    }
+
+    /// A row whose key changed is said to have moved only if it has to be.
+    ///
+    /// Without the deleted and the inserted rows both sides are the same sequence. A row may keep its place if it stands
+    /// in the same gap of that sequence on both sides, and if the rows that keep their place in one gap have the same
+    /// order on both; across gaps the order follows. So the largest set that may stay is a longest increasing
+    /// subsequence of the new places, over the rows whose gap is the same, in old order.
+    func changeSet() -> ChangeSet {
+        let staying = stayingPairs()
+        var result = ChangeSet()
+        result.deletions.reserveCapacity(deleted.count - staying.count)
+        result.insertions.reserveCapacity(inserted.count - staying.count)
+        var next = 0
+        for index in deleted.indices {
+            if next < staying.count && staying[next].deleted == index {
+                next += 1
+                continue
+            }
+            let from = deleted[index].rank - oldStart
+            result.deletions.append(from)
+            if let partner = partner(of: index) {
+                result.moves.append(Move(from: from, to: inserted[partner].rank - newStart))
+            } else {
+                result.deletedIDs.append(ObjectID(rawValue: deleted[index].key.id))
+            }
+        }
+        next = 0
+        for index in inserted.indices {
+            if next < staying.count && staying[next].inserted == index {
+                next += 1
+            } else {
+                result.insertions.append(inserted[index].rank - newStart)
+            }
+        }
+        addModifications(staying, to: &result)
+        return result
+    }
+
+    private func partner(of index: Int) -> Int? {
+        guard let partner = partners[index], inserted.indices.contains(partner) else { return nil }
+        return partner
+    }
+
+    private func stayingPairs() -> [Pair] {
+        var candidates: [Pair] = []
+        for index in deleted.indices {
+            guard let partner = partner(of: index) else { continue }
+            // Untouched rows before it, on either side: the number of its gap.
+            let oldGap = deleted[index].rank - oldStart - (index - deleted.startIndex)
+            let newGap = inserted[partner].rank - newStart - (partner - inserted.startIndex)
+            if oldGap == newGap { candidates.append(Pair(deleted: index, inserted: partner)) }
+        }
+        if candidates.count < 2 { return candidates }
+        return LongestIncreasing.positions(in: candidates.map(\.inserted)).map { candidates[$0] }
+    }
+
+    /// Rows written in place and rows that stay although their key changed; both ascend on both sides.
+    private func addModifications(_ staying: [Pair], to result: inout ChangeSet) {
+        result.modifications.reserveCapacity(restamped.count + staying.count)
+        result.modificationsNew.reserveCapacity(restamped.count + staying.count)
+        var next = 0
+        func addStaying(before oldRank: Int) {
+            while next < staying.count && deleted[staying[next].deleted].rank < oldRank {
+                result.modifications.append(deleted[staying[next].deleted].rank - oldStart)
+                result.modificationsNew.append(inserted[staying[next].inserted].rank - newStart)
+                next += 1
+            }
+        }
+        for row in restamped {
+            addStaying(before: row.oldRank)
+            result.modifications.append(row.oldRank - oldStart)
+            result.modificationsNew.append(row.newRank - newStart)
+        }
+        addStaying(before: .max)
+    }
+}
+
+extension ChangeSet {
+    /// What changed in `window` from `old` to `new`; for several windows take one `TreeDifference`.
+    static func between(_ old: RankedTree, _ new: RankedTree, in window: TreeWindow = .all) -> ChangeSet {
+        old.isIdentical(to: new) ? ChangeSet() : TreeDifference(from: old, to: new).changeSet(in: window)
+    }
+
+    /// What turned the rows of `oldWindow` in `old` into those of `newWindow` in `new`.
+    static func between(
+        _ old: RankedTree, _ oldWindow: TreeWindow, _ new: RankedTree, _ newWindow: TreeWindow
+    ) -> ChangeSet {
+        TreeDifference(from: old, to: new)
+            .changeSet(from: old.ranks(in: oldWindow), to: new.ranks(in: newWindow))
+    }
+}

@@ -1,0 +1,37 @@
+// The part of a ranked tree a live query shows. Many queries with the same filter and sort share one tree and differ in
+// their windows only.
+
+/// The rows whose sort key is at least `lower` and below `upper`; nil means no bound. Object ids play no part.
+struct TreeWindow: Sendable, Equatable {
+    var lower: SortKeyBound?
+    var upper: SortKeyBound?
+
+    init(lower: SortKeyBound? = nil, upper: SortKeyBound? = nil) {
+        self.lower = lower
+        self.upper = upper
+    }
+
+    /// Every row.
+    static let all = TreeWindow()
+}
+
+extension RankedTree {
+    /// The ranks of the rows in `window`; an index within the window counts from their start. O(log n).
+    func ranks(in window: TreeWindow) -> Range<Int> {
+        let lower = window.lower.map { lowerBound(of: $0) } ?? 0
+        let upper = window.upper.map { lowerBound(of: $0) } ?? count
+        return lower..<max(lower, upper)
+    }
+
+    /// How many rows `window` shows. O(log n).
+    func count(in window: TreeWindow) -> Int {
+        ranks(in: window).count
+    }
+
+    /// The row at `index` of `window`. O(log n).
+    func entry(at index: Int, in window: TreeWindow) -> RankedEntry {
+        let ranks = ranks(in: window)
+        precondition(index >= 0 && index < ranks.count, "index \(index) is outside of a window of \(ranks.count) rows")
+        return entry(at: ranks.lowerBound + index)
+    }
+}

@@ -1,0 +1,110 @@
+// The objects that a query finds, live: on a connection with a scheduler they change by deliveries and by the
+// connection's own writes, and by nothing else, so an index that was shown names the same row inside a write.
+
+/// A live, ordered collection of objects. Belongs to its connection's scheduler.
+///
+/// Reading it for the first time evaluates the query there and then; observing it evaluates in the background.
+public final class Results<Object: StoredObject>: RandomAccessCollection {
+    public let connection: Connection
+    private let table: Table
+    private let filter: FilterExpression
+    private let sort: [SortTerm]
+    let query: ConnectionQuery
+
+    init(_ connection: Connection, _ table: Table, _ filter: FilterExpression, _ sort: [SortTerm]) {
+        self.connection = connection
+        self.table = table
+        self.filter = filter
+        self.sort = sort
+        query = connection.query(QueryPlan(table: table, filter: filter, sort: sort), table)
+    }
+
+    // MARK: Refining
+
+    /// Those objects that also pass `condition`.
+    public func `where`(_ condition: Filter<Object>) -> Results {
+        Results(connection, table, .and([filter, condition.expression]), sort)
+    }
+
+    /// The same objects in this order; ties keep the order of earlier `sorted` calls, then that of creation.
+    public func sorted<Value: StorableValue>(
+        by keyPath: KeyPath<Object, Value>, ascending: Bool = true
+    ) -> Results {
+        let term = SortTerm(column: table.layout.column(keyPath), ascending: ascending)
+        return Results(connection, table, filter, [term] + sort.filter { $0.column != term.column })
+    }
+
+    /// The same objects in the order of several keys, the first being the most significant.
+    public func sorted(by keys: [SortKey<Object>]) -> Results {
+        var terms: [SortTerm] = []
+        for key in keys where !terms.contains(where: { $0.column == key.term.column }) { terms.append(key.term) }
+        return Results(connection, table, filter, terms)
+    }
+
+    // MARK: Reading
+
+    private var rows: RankedTree {
+        connection.checkScheduler()
+        do {
+            return try query.rows(connection)
+        } catch {
+            // A collection's count cannot throw. Inside a write the write fails with this error; elsewhere the scan of a
+            // snapshot cannot fail.
+            connection.transaction?.fail(error)
+            return RankedTree()
+        }
+    }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { rows.count(in: query.window) }
+
+    /// O(log n).
+    public subscript(position: Int) -> Object {
+        connection.makeObject(table, ObjectID(rawValue: rows.entry(at: position, in: query.window).key.id))
+    }
+
+    /// The ids of the objects shown, in order. O(n), reads no row.
+    public var objectIDs: [ObjectID] {
+        let rows = rows
+        return rows.ids(in: rows.ranks(in: query.window)).map { ObjectID(rawValue: $0) }
+    }
+
+    // MARK: Observing
+
+    /// Calls `body` on this connection's scheduler: once with `.initial`, then with every change, until the token is
+    /// invalidated. Several commits may come as one change.
+    ///
+    /// Nothing is evaluated here: the query runs in the background, and is kept true there. Callbacks never run inside
+    /// a write block, and no lock of the store's is held while they run.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    public func observe(
+        file: String = #fileID, line: Int = #line, _ body: @escaping (ResultsChange<Object>) -> Void
+    ) throws -> NotificationToken {
+        try connection.observe(query, madeAt: "\(file):\(line)") { [self] change in
+            switch change {
+            case .initial: body(.initial(self))
+            case .update(let changes): body(.update(self, changes))
+            case .failed(let error): body(.error(error))
+            }
+        }
+    }
+}
+
+/// One key of an order.
+public struct SortKey<Object: StoredObject>: Sendable {
+    let term: SortTerm
+
+    public init<Value: StorableValue>(_ keyPath: KeyPath<Object, Value>, ascending: Bool = true) {
+        term = SortTerm(column: ModelLayout.of(Object.self).column(keyPath), ascending: ascending)
+    }
+}
+
+/// What an observer of results is told.
+public enum ResultsChange<Object: StoredObject> {
+    /// The query has been evaluated; the collection is as at the connection's `version`.
+    case initial(Results<Object>)
+    /// The collection changed since this observer was last called.
+    case update(Results<Object>, ChangeSet)
+    /// The query cannot be kept any more; no further call comes.
+    case error(StoreError)
+}

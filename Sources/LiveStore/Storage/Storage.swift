@@ -1,0 +1,207 @@
+// One LMDB environment, opened once per process and path: tables, the change log, the write lock, the bell, and a pool
+// of read transactions. `.memory` is the same engine on a memory file system, written through the map.
+//
+// `pool` guards `idleReaders` and `openSnapshots`. Table handles are written while the store is opened, before anyone
+// else has it. LMDB's own locks are taken inside LMDB only.
+import CLMDB
+import CPlatform
+import Foundation
+import TracedSync
+
+/// How hard a commit is promised.
+public enum Durability: String, Sendable, CaseIterable {
+    /// Survives a power cut once `write` has returned: the file is synchronised before. About one fsync per commit.
+    case full
+    /// Survives a killed process, not a power cut.
+    case relaxed
+    /// Lives on a memory file system as long as some process has it open.
+    case memory
+}
+
+/// A stored table: its schema and the handles of its rows and of its primary-key index.
+struct Table: Sendable {
+    let schema: TableSchema
+    let layout: ModelLayout
+    let rows: MDB_dbi
+    let primaryIndex: MDB_dbi?
+
+    var id: UInt32 { schema.id }
+}
+
+final class Storage: @unchecked Sendable {
+    static let maxReaders: UInt32 = 1_024
+
+    let environment: OpaquePointer
+    let directory: String
+    let durability: Durability
+    let page: SharedPage
+    let writeLock: WriteLock
+    private(set) var log: MDB_dbi = 0
+    private(set) var meta: MDB_dbi = 0
+    /// Keyed by the model class.
+    private(set) var tables: [ObjectIdentifier: Table] = [:]
+    /// Keyed by the table number in the log.
+    private(set) var tablesByID: [UInt32: Table] = [:]
+
+    /// Space behind the data file that is known to exist; grown ahead of every write through the map, because a full
+    /// memory file system would otherwise be a SIGBUS. Guarded by the write lock.
+    private var reserved: MapReservation?
+
+    /// The row being written; guarded by the write lock.
+    let writeBuffer = RowBuffer()
+
+    private let pool = TracedMutex("snapshot pool")
+    private var idleReaders: [SnapshotReader] = []
+
+    init(directory: String, durability: Durability, mapBytes: Int, models: [StoredObject.Type]) throws {
+        self.directory = directory
+        self.durability = durability
+        page = try SharedPage(path: directory + "/shared")
+        writeLock = WriteLock(page)
+        if durability == .memory, page.wasAlone { try Storage.wipe(directory) }
+
+        var environment: OpaquePointer?
+        try LMDB.check(mdb_env_create(&environment), "create", path: directory)
+        // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
+        self.environment = environment!
+        try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: directory)
+        try LMDB.check(mdb_env_set_maxreaders(environment, Storage.maxReaders), "set readers", path: directory)
+        try LMDB.check(mdb_env_set_maxdbs(environment, 512), "set tables", path: directory)
+        let code = mdb_env_open(environment, directory, durability.flags, 0o644)
+        if code != 0 { throw StoreError.cannotOpen(path: directory, reason: String(cString: mdb_strerror(code))) }
+        if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
+        // Left behind by killed processes.
+        _ = mdb_reader_check(environment, nil)
+        try openTables(models)
+        page.admitOthers()
+    }
+
+    /// Set once other threads can get this storage from the registry.
+    var isRegistered = false
+
+    deinit {
+        for reader in idleReaders { mdb_txn_abort(reader.transaction) }
+        mdb_env_close(environment)
+        // What cannot be removed now is wiped by whoever opens the store next.
+        if durability == .memory, page.isAloneAgain() { try? Storage.wipe(directory) }
+        if isRegistered { StorageRegistry.closed(directory) }
+    }
+
+    private static func wipe(_ directory: String) throws {
+        for name in ["data.mdb", "lock.mdb"] where access(directory + "/" + name, F_OK) == 0 {
+            try FileManager.default.removeItem(atPath: directory + "/" + name)
+        }
+    }
+
+    private func openTables(_ models: [StoredObject.Type]) throws {
+        _ = try writeLock.lock(timeoutNs: -1)
+        defer { writeLock.unlock() }
+        try reserved?.ensure(extraBytes: 0)
+        var transaction: LMDBTransaction?
+        try LMDB.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin", path: directory)
+        do {
+            log = try openTable(transaction!, "log", MDB_INTEGERKEY)
+            meta = try openTable(transaction!, "meta", 0)
+            let schema = try StoreSchema.reconcile(transaction!, meta, with: models, path: directory)
+            for (model, layout, table) in schema {
+                let opened = Table(
+                    schema: table, layout: layout,
+                    rows: try openTable(transaction!, "rows.\(table.id)", MDB_INTEGERKEY),
+                    primaryIndex: table.primaryKey == nil ? nil : try openTable(transaction!, "key.\(table.id)", 0))
+                tables[ObjectIdentifier(model)] = opened
+                tablesByID[table.id] = opened
+            }
+        } catch {
+            mdb_txn_abort(transaction)
+            throw error
+        }
+        try LMDB.check(mdb_txn_commit(transaction), "commit", path: directory)
+    }
+
+    private func openTable(_ transaction: LMDBTransaction, _ name: String, _ flags: Int32) throws -> MDB_dbi {
+        var handle: MDB_dbi = 0
+        let code = mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle)
+        try LMDB.check(code, "open table \(name)", path: directory)
+        return handle
+    }
+
+    /// The table of a model class.
+    func table(of type: StoredObject.Type) throws(StoreError) -> Table {
+        guard let table = tables[ObjectIdentifier(type)] else { throw .unknownModel(type: "\(type)") }
+        return table
+    }
+
+    // MARK: Space
+
+    /// Called at the start of every write, holding the write lock.
+    func reserveForWrite() throws(StoreError) { try reserved?.ensure(extraBytes: 0) }
+
+    /// Makes room for a value of `bytes`, holding the write lock.
+    @inline(__always)
+    func reserve(_ bytes: Int) throws(StoreError) {
+        if bytes > MapReservation.marginBytes / 4 { try reserved?.ensureBehindUse(bytes) }
+    }
+
+    /// Notes where a value came to lie, holding the write lock.
+    @inline(__always)
+    func stored(at address: UnsafeRawPointer) throws(StoreError) { try reserved?.stored(at: address) }
+
+    // MARK: Snapshots
+
+    /// The latest version, as a snapshot of its own. Any thread; never waits for a writer.
+    func openSnapshot() throws(StoreError) -> Snapshot { try openSnapshot(with: takeReader()) }
+
+    /// A read transaction to start a snapshot with. Throws `tooManySnapshots`.
+    func takeReader() throws(StoreError) -> SnapshotReader {
+        if let idle = pool.withLock({ idleReaders.popLast() }) { return idle }
+        var transaction: LMDBTransaction?
+        let code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        try LMDB.check(code, "begin snapshot", path: directory)
+        mdb_txn_reset(transaction)
+        return SnapshotReader(transaction!)
+    }
+
+    /// Starts a snapshot. A reader keeps its place in LMDB's table, so this fails only where the storage is broken.
+    ///
+    /// LMDB copies the two root records without a lock. If two commits land meanwhile, the second is written over the
+    /// record that is being copied; so a start during which the bell rang is not trusted.
+    func openSnapshot(with reader: SnapshotReader) throws(StoreError) -> Snapshot {
+        while true {
+            let before = page.bellCount
+            let code = mdb_txn_renew(reader.transaction)
+            if code != 0 {
+                mdb_txn_abort(reader.transaction)
+                throw LMDB.error(code, "renew snapshot", path: directory)
+            }
+            let version = ChangeLog.version(reader.transaction, log)
+            if page.bellCount == before { return Snapshot(self, reader, version: version) }
+            mdb_txn_reset(reader.transaction)
+        }
+    }
+
+    /// Takes the transaction of a snapshot that has ended.
+    func recycle(_ reader: SnapshotReader) {
+        mdb_txn_reset(reader.transaction)
+        pool.withLock { idleReaders.append(reader) }
+    }
+
+    /// Bytes of the data file that occupy space.
+    func fileBytes() -> Int {
+        var status = stat()
+        guard stat(directory + "/data.mdb", &status) == 0 else { return 0 }
+        return Int(status.st_blocks) * 512
+    }
+}
+
+extension Durability {
+    /// Snapshots move between threads, so none is tied to one. Writing through the map is for memory files only: on a
+    /// disk that fills up it would be a SIGBUS.
+    fileprivate var flags: UInt32 {
+        let common = MDB_NOTLS | MDB_NORDAHEAD | MDB_NOMEMINIT
+        return switch self {
+        case .full: UInt32(common)
+        case .relaxed: UInt32(common | MDB_NOSYNC)
+        case .memory: UInt32(common | MDB_WRITEMAP | MDB_NOSYNC | MDB_MAPASYNC)
+        }
+    }
+}

@@ -1,0 +1,289 @@
+// One write transaction: rows, primary-key index and log entry change together or not at all. It exists only while the
+// write lock is held, on the thread that holds it.
+//
+// The row being changed is kept open in a buffer, so that setting five properties of an object stores its row once. A
+// failure inside a property setter cannot be thrown there: it is kept in `failure`, and thrown instead of committing.
+import CLMDB
+import Glibc
+
+final class WriteTransaction {
+    private let storage: Storage
+    private let transaction: LMDBTransaction
+    /// The version this commit will have.
+    let version: UInt64
+    /// Changes at every modification: what was read before may be out of date.
+    private(set) var generation = 0
+    /// The first thing that went wrong in a place that cannot throw.
+    private(set) var failure: StoreError?
+    /// Objects changed so far, in order; the same object may come again.
+    private(set) var entries: [LogEntry] = []
+
+    private var openTable: Table?
+    private var openID = ObjectID(rawValue: 0)
+    private var isOpenRowDirty = false
+    private let buffer: RowBuffer
+    private var rowCursors: [UInt32: LMDBCursor] = [:]
+    private var nextIDs: [UInt32: UInt64] = [:]
+    private var isOver = false
+    /// Whether the commit is in the store.
+    private(set) var isCommitted = false
+
+    /// Begins; the caller holds the write lock.
+    init(_ storage: Storage, buffer: RowBuffer) throws(StoreError) {
+        self.storage = storage
+        self.buffer = buffer
+        try storage.reserveForWrite()
+        var transaction: LMDBTransaction?
+        let code = mdb_txn_begin(storage.environment, nil, 0, &transaction)
+        try LMDB.check(code, "begin write", path: storage.directory)
+        self.transaction = transaction!
+        version = ChangeLog.version(transaction!, storage.log) + 1
+    }
+
+    // MARK: Reading
+
+    /// The row as this transaction has it; valid until its next change.
+    func row(_ table: Table, _ id: ObjectID) -> RowReader? {
+        if isOpenRowDirty, id == openID, table.id == openTable?.id { return buffer.reader }
+        return LMDB.get(transaction, table.rows, id: id.rawValue).map { RowReader($0) }
+    }
+
+    func find(_ table: Table, primaryKey: UnsafeRawBufferPointer) -> ObjectID? {
+        guard let index = table.primaryIndex else { return nil }
+        return LMDB.get(transaction, index, key: primaryKey)
+            .map { ObjectID(rawValue: $0.loadUnaligned(as: UInt64.self)) }
+    }
+
+    /// Visits every row in order of object ids. `body` must not change anything.
+    func scan(_ table: Table, _ body: (ObjectID, RowReader) -> Void) throws(StoreError) {
+        try closeRow()
+        LMDB.scan(transaction, table.rows) { id, row in
+            body(ObjectID(rawValue: id), RowReader(row))
+            return true
+        }
+    }
+
+    // MARK: Changing
+
+    /// Keeps the first failure of a place that cannot throw.
+    func fail(_ error: StoreError) { if failure == nil { failure = error } }
+
+    /// Changes one column of a row through `body`.
+    func update(_ table: Table, _ id: ObjectID, _ column: Int, _ body: (RowBuffer) -> Void) throws(StoreError) {
+        if !(isOpenRowDirty && id == openID && table.id == openTable?.id) {
+            // First, because storing a row invalidates what was read before.
+            try closeRow()
+            guard let row = LMDB.get(transaction, table.rows, id: id.rawValue) else {
+                throw .invalidatedObject(table: table.schema.name)
+            }
+            buffer.load(
+                RowReader(row), columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+            open(table, id)
+            entries.append(LogEntry(table: table.id, .update, id: id.rawValue, columns: 0))
+        }
+        body(buffer)
+        entries[entries.count - 1].columns |= 1 << UInt64(column)
+        generation += 1
+    }
+
+    private func open(_ table: Table, _ id: ObjectID) {
+        openTable = table
+        openID = id
+        isOpenRowDirty = true
+    }
+
+    /// Stores the open row.
+    func closeRow() throws(StoreError) {
+        guard isOpenRowDirty, let table = openTable else { return }
+        isOpenRowDirty = false
+        buffer.compact(outOfLine: table.layout.outOfLine)
+        try put(table, openID, isNew: false)
+    }
+
+    private func put(_ table: Table, _ id: ObjectID, isNew: Bool) throws(StoreError) {
+        let cursor = try rowCursor(table)
+        try storage.reserve(buffer.byteCount)
+        var id = id.rawValue
+        let flags = UInt32(isNew ? MDB_APPEND : 0)
+        let code = withUnsafeMutablePointer(to: &id) { pointer in
+            var key = MDB_val(mv_size: 8, mv_data: pointer)
+            var value = MDB_val(mv_size: buffer.byteCount, mv_data: buffer.base)
+            return mdb_cursor_put(cursor, &key, &value, flags)
+        }
+        try LMDB.check(code, "store row", path: storage.directory)
+        var key = MDB_val()
+        var value = MDB_val()
+        if storage.durability == .memory, mdb_cursor_get(cursor, &key, &value, MDB_GET_CURRENT) == 0 {
+            try storage.stored(at: UnsafeRawPointer(value.mv_data))
+        }
+    }
+
+    private func rowCursor(_ table: Table) throws(StoreError) -> LMDBCursor {
+        if let cursor = rowCursors[table.id] { return cursor }
+        var cursor: LMDBCursor?
+        let code = mdb_cursor_open(transaction, table.rows, &cursor)
+        try LMDB.check(code, "open cursor", path: storage.directory)
+        rowCursors[table.id] = cursor
+        return cursor!
+    }
+
+    /// Stores a new row with the values that `fill` writes.
+    /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`.
+    func insert(_ table: Table, _ fill: (RowBuffer) -> Void) throws(StoreError) -> ObjectID {
+        try closeRow()
+        fill(buffer)
+        let id = ObjectID(rawValue: try takeID(table))
+        if let column = table.schema.primaryKey, let index = table.primaryIndex {
+            let type = table.schema.columns[column].type
+            let code = PrimaryKey.withBytes(of: buffer.reader, column, type) { bytes -> Int32 in
+                if bytes.count > PrimaryKey.maxBytes { return EMSGSIZE }
+                var value = id.rawValue
+                return withUnsafeMutablePointer(to: &value) { pointer in
+                    var key = MDB_val(
+                        mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                    var value = MDB_val(mv_size: 8, mv_data: pointer)
+                    return mdb_put(transaction, index, &key, &value, UInt32(MDB_NOOVERWRITE))
+                }
+            }
+            if code != 0 { throw keyError(code, table, column) }
+        }
+        try put(table, id, isNew: true)
+        entries.append(LogEntry(table: table.id, .insert, id: id.rawValue))
+        generation += 1
+        return id
+    }
+
+    private func keyError(_ code: Int32, _ table: Table, _ column: Int) -> StoreError {
+        let name = table.schema.name
+        switch code {
+        case MDB_KEYEXIST:
+            return .duplicatePrimaryKey(table: name, key: PrimaryKey.text(of: buffer.reader, column, table.schema))
+        case EMSGSIZE:
+            let bytes = buffer.reader.bytes(column).count
+            return .primaryKeyTooLong(table: name, bytes: bytes, limit: PrimaryKey.maxBytes)
+        default:
+            return LMDB.error(code, "store primary key", path: storage.directory)
+        }
+    }
+
+    /// The next object id of a table; the counter is stored at commit, so that ids are never used twice.
+    private func takeID(_ table: Table) throws(StoreError) -> UInt64 {
+        let id: UInt64
+        if let known = nextIDs[table.id] {
+            id = known
+        } else {
+            id = Self.counterKey(table.id) { LMDB.get(transaction, storage.meta, key: $0) }?
+                .loadUnaligned(as: UInt64.self) ?? 1
+        }
+        nextIDs[table.id] = id + 1
+        return id
+    }
+
+    private static func counterKey<Result>(_ table: UInt32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        var name = "next.\(table)"
+        return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Deletes a row and its primary key. An object that is gone already is left alone.
+    func delete(_ table: Table, _ id: ObjectID) throws(StoreError) {
+        try closeRow()
+        guard let bytes = LMDB.get(transaction, table.rows, id: id.rawValue) else { return }
+        let row = RowReader(bytes)
+        if let column = table.schema.primaryKey, let index = table.primaryIndex {
+            let code = PrimaryKey.withBytes(of: row, column, table.schema.columns[column].type) { bytes in
+                var key = MDB_val(
+                    mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                return mdb_del(transaction, index, &key, nil)
+            }
+            try LMDB.check(code, "delete primary key", path: storage.directory)
+        }
+        var number = id.rawValue
+        let code = withUnsafeMutablePointer(to: &number) { pointer in
+            var key = MDB_val(mv_size: 8, mv_data: pointer)
+            return mdb_del(transaction, table.rows, &key, nil)
+        }
+        try LMDB.check(code, "delete row", path: storage.directory)
+        entries.append(LogEntry(table: table.id, .delete, id: id.rawValue))
+        generation += 1
+    }
+
+    // MARK: Ending
+
+    /// Commits, unless nothing was changed. The transaction is over either way.
+    /// - Returns: the store's version now.
+    func commit() throws(StoreError) -> UInt64 {
+        defer { cancel() }
+        if let failure { throw failure }
+        try closeRow()
+        if entries.isEmpty { return version - 1 }
+        try writeCounters()
+        try writeLog()
+        isOver = true
+        closeCursors()
+        let code = mdb_txn_commit(transaction)
+        try LMDB.check(code, "commit", path: storage.directory)
+        isCommitted = true
+        return version
+    }
+
+    /// Forgets every change. Does nothing once the transaction is over.
+    func cancel() {
+        guard !isOver else { return }
+        isOver = true
+        closeCursors()
+        mdb_txn_abort(transaction)
+    }
+
+    private func closeCursors() {
+        for cursor in rowCursors.values { mdb_cursor_close(cursor) }
+        rowCursors = [:]
+    }
+
+    private func writeCounters() throws(StoreError) {
+        for (table, next) in nextIDs {
+            var next = next
+            let code = Self.counterKey(table) { bytes in
+                withUnsafeMutablePointer(to: &next) { pointer in
+                    var key = MDB_val(
+                        mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                    var value = MDB_val(mv_size: 8, mv_data: pointer)
+                    return mdb_put(transaction, storage.meta, &key, &value, 0)
+                }
+            }
+            try LMDB.check(code, "store counter", path: storage.directory)
+        }
+    }
+
+    private func writeLog() throws(StoreError) {
+        // An empty value says: too much to list, compare snapshots.
+        let listed = entries.count <= ChangeLog.maxEntriesPerCommit ? entries[...] : []
+        try storage.reserve(listed.count * MemoryLayout<LogEntry>.stride)
+        let code = listed.withUnsafeBytes { bytes -> Int32 in
+            var version = version
+            return withUnsafeMutablePointer(to: &version) { pointer in
+                var key = MDB_val(mv_size: 8, mv_data: pointer)
+                var value = MDB_val(
+                    mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                return mdb_put(transaction, storage.log, &key, &value, UInt32(MDB_APPEND))
+            }
+        }
+        try LMDB.check(code, "store log", path: storage.directory)
+        if version % ChangeLog.pruneEvery == 0 { try pruneLog() }
+    }
+
+    /// Takes away entries every follower has passed, and those beyond the hard cap.
+    private func pruneLog() throws(StoreError) {
+        let followed = min(storage.page.oldestFollowedVersion(), version)
+        let capped = version > ChangeLog.maxVersions ? version - ChangeLog.maxVersions : 0
+        let limit = max(followed, capped)
+        for _ in 0..<(2 * ChangeLog.pruneEvery) {
+            guard let oldest = LMDB.firstID(transaction, storage.log), oldest < limit else { return }
+            var number = oldest
+            let code = withUnsafeMutablePointer(to: &number) { pointer in
+                var key = MDB_val(mv_size: 8, mv_data: pointer)
+                return mdb_del(transaction, storage.log, &key, nil)
+            }
+            try LMDB.check(code, "prune log", path: storage.directory)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// The face of a store: open it, write to it, read from it, connect to it where things are observed.
+import CPlatform
+import Foundation
+
+/// An embedded, observable object store. Any thread.
+///
+///     let store = try Store(.init(path: "notes", models: [Note.self]))
+///     try store.write { try $0.add(Note()) }
+///     let connection = try store.connect(on: .runLoop)
+///     let token = try connection.objects(Note.self).observe { change in … }
+///
+/// Several stores on one path in one process share one environment, and many processes may have it open.
+public final class Store: Sendable {
+    public struct Configuration: Sendable {
+        /// The folder of the store; made if it does not exist. For `.memory`, a name: unless the folder is on a memory
+        /// file system already, the data lie on one.
+        public var path: String
+        public var models: [StoredObject.Type]
+        public var durability: Durability
+        /// Address space reserved for the file, and so the limit of its size. Costs nothing until it is used. The same
+        /// for every process.
+        public var mapBytes: Int
+
+        public init(
+            path: String, models: [StoredObject.Type], durability: Durability = .full, mapBytes: Int = 64 << 30
+        ) {
+            self.path = path
+            self.models = models
+            self.durability = durability
+            self.mapBytes = mapBytes
+        }
+    }
+
+    public let configuration: Configuration
+    let core: StoreCore
+
+    /// Opens a store, making it if there is none.
+    /// - Throws: `cannotOpen`, `schemaMismatch`, `invalidModel`, `diskFull`.
+    public init(_ configuration: Configuration) throws {
+        self.configuration = configuration
+        let directory = try StoreDirectory.prepare(configuration)
+        let storage = try StorageRegistry.storage(directory) {
+            try Storage(
+                directory: directory, durability: configuration.durability, mapBytes: configuration.mapBytes,
+                models: configuration.models)
+        }
+        guard storage.durability == configuration.durability,
+            configuration.models.allSatisfy({ storage.tables[ObjectIdentifier($0)] != nil })
+        else {
+            throw StoreError.cannotOpen(
+                path: configuration.path,
+                reason: "this process has it open with other models or another durability; use the same configuration")
+        }
+        core = StoreCore(storage)
+    }
+
+    /// Where a connection lives.
+    public enum Site {
+        /// The current thread's run loop.
+        case runLoop
+        /// A serial queue; `connect` is called inside a block of it.
+        case queue(DispatchQueue)
+        case scheduler(any Scheduler)
+    }
+
+    /// Opens a connection at the newest version, to be used where it is opened.
+    /// - Throws: `tooManySnapshots`, `closed`.
+    public func connect(on site: Site) throws -> Connection {
+        try core.checkOpen()
+        let scheduler: any Scheduler =
+            switch site {
+            case .runLoop: RunLoopScheduler()
+            case .queue(let queue): QueueScheduler(queue)
+            case .scheduler(let scheduler): scheduler
+            }
+        return try Connection(self, on: scheduler)
+    }
+
+    /// Runs `body` in a write transaction and commits it; if `body` throws, nothing is changed. The connection given to
+    /// it, and the objects read from it, end with the block. Waits for other writers and for nothing else.
+    /// - Parameter timeout: seconds to wait for the write lock; nil waits as long as it takes.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `closed`.
+    @discardableResult
+    public func write<Result>(timeout: Double? = nil, _ body: (Connection) throws -> Result) throws -> Result {
+        let connection = Connection(self, reading: nil)
+        return try connection.write(timeout: timeout) { try body(connection) }
+    }
+
+    /// Runs `body` on the newest version. Waits for nobody. The connection given to it ends with the block.
+    public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+        try core.checkOpen()
+        return try body(Connection(self, reading: try core.storage.openSnapshot()))
+    }
+
+    /// Stops deliveries and refuses further work through this handle and its connections. Any thread, inside a callback
+    /// too. The file is closed when the last connection and frozen collection is gone.
+    public func close() { core.close() }
+
+    /// Bytes that the file occupies on its file system.
+    public var fileBytes: Int { core.storage.fileBytes() }
+}
+
+/// Where a store's files are.
+private enum StoreDirectory {
+    /// Makes the folder and returns its canonical path.
+    static func prepare(_ configuration: Store.Configuration) throws -> String {
+        try make(configuration.path)
+        let path = try canonical(configuration.path)
+        guard configuration.durability == .memory, !cp_is_memory_file_system(path) else { return path }
+        let shared = "/dev/shm"
+        guard cp_is_memory_file_system(shared) else {
+            throw StoreError.cannotOpen(
+                path: path, reason: "\(shared) is no memory file system; mount one, or put the store on one")
+        }
+        let inMemory = "\(shared)/livestore-\(getuid())\(path.replacingOccurrences(of: "/", with: "-"))"
+        try make(inMemory)
+        return inMemory
+    }
+
+    private static func make(_ path: String) throws {
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw StoreError.cannotOpen(path: path, reason: "its folder cannot be made (\(error)); choose another path")
+        }
+    }
+
+    private static func canonical(_ path: String) throws -> String {
+        guard let resolved = realpath(path, nil) else {
+            throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
+        }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+}

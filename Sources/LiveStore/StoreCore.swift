@@ -1,0 +1,65 @@
+// What all handles and connections of one opened store share: its storage, and the upkeep thread once somebody observes.
+//
+// `lock` guards `upkeep` and `isClosed`. It is never held while upkeep is joined or a transaction runs.
+import CLMDB
+import Foundation
+import TracedSync
+
+final class StoreCore: @unchecked Sendable {
+    let storage: Storage
+    private let lock = TracedMutex("store")
+    private var upkeep: Upkeep?
+    private var isClosed = false
+
+    init(_ storage: Storage) { self.storage = storage }
+
+    deinit { upkeep?.stop() }
+
+    /// The upkeep thread, started by the first live connection: a store that is only written to pays nothing for it.
+    func startUpkeep() throws -> Upkeep {
+        try lock.withLock {
+            if isClosed { throw StoreError.closed }
+            if let upkeep { return upkeep }
+            let started = try Upkeep(storage)
+            upkeep = started
+            return started
+        }
+    }
+
+    func detach(_ query: ConnectionQuery) { runningUpkeep?.send(.detach(query)) }
+
+    var runningUpkeep: Upkeep? { lock.withLock { upkeep } }
+
+    /// Ends deliveries and refuses further work. Snapshots that are held stay readable; the file is closed with the last.
+    func close() {
+        let running = lock.withLock { () -> Upkeep? in
+            isClosed = true
+            defer { upkeep = nil }
+            return upkeep
+        }
+        running?.stop()
+    }
+
+    func checkOpen() throws {
+        if lock.withLock({ isClosed }) { throw StoreError.closed }
+    }
+
+    /// Runs `body` with a new transaction, holding the write lock. `body` commits; what it does not commit is cancelled.
+    func withWriteLock<Result>(timeout: Double?, _ body: (WriteTransaction) throws -> Result) throws -> Result {
+        try checkOpen()
+        let timeoutNs = timeout.map { Int64($0 * 1e9) } ?? -1
+        let ownerDied = try storage.writeLock.lock(timeoutNs: timeoutNs)
+        defer { storage.writeLock.unlock() }
+        if ownerDied {
+            // It may have committed and died before it rang.
+            storage.page.ringAll()
+            _ = mdb_reader_check(storage.environment, nil)
+        }
+        let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
+        defer {
+            transaction.cancel()
+            if transaction.isCommitted { storage.page.ring(committed: transaction.version) }
+        }
+        return try body(transaction)
+    }
+}

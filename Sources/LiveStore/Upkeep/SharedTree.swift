@@ -1,0 +1,130 @@
+// A ranked tree kept true for all live queries that share it, and the live queries that are windows over it. All of it
+// belongs to the upkeep thread, except the first evaluation, which fills a tree nobody else has yet.
+
+/// One subscription of a connection to a live query, as upkeep sees it.
+struct Subscription {
+    let mailbox: Mailbox
+    let query: ConnectionQuery
+    /// The tree the connection was last sent, from which the next change set is computed ahead.
+    var sent: RankedTree?
+}
+
+/// A window over a shared tree, with everyone who watches it.
+final class LiveQuery {
+    let plan: QueryPlan
+    let window: TreeWindow
+    var subscriptions: [Subscription] = []
+    /// The last step of its tree that touched the window.
+    fileprivate(set) var touchedStep = 0
+
+    init(_ plan: QueryPlan) {
+        self.plan = plan
+        window = plan.window
+    }
+}
+
+final class SharedTree {
+    let key: TreeKey
+    let table: Table
+    private let residual: [FilterExpression]
+    private var encoder: SortKeyEncoder
+
+    /// nil until the first evaluation has been taken over.
+    var tree: RankedTree?
+    private(set) var queries: [LiveQuery?] = []
+    private var windows = IntervalIndex()
+    private var freeHandles: [Int] = []
+
+    /// What the current step does to the tree.
+    private var removals: [RankedKey] = []
+    private var insertions: [RankedEntry] = []
+    /// Where the step's rows were and are, for finding the windows it touches.
+    private var touchedKeys: [RankedKey] = []
+    private var step = 0
+
+    init(_ key: TreeKey, _ table: Table) {
+        self.key = key
+        self.table = table
+        residual = Array(key.residual)
+        encoder = SortKeyEncoder(key.sort, table.schema)
+    }
+
+    // MARK: Windows
+
+    /// The query of this plan, made if there is none.
+    func query(_ plan: QueryPlan) -> LiveQuery {
+        for case let query? in queries where query.plan == plan { return query }
+        let query = LiveQuery(plan)
+        let handle = freeHandles.popLast() ?? queries.count
+        if handle == queries.count { queries.append(query) } else { queries[handle] = query }
+        // The index knows eight bytes of each bound, the upper one closed: candidates are checked against the keys.
+        windows.insert(query.window.lower?.prefix ?? 0, query.window.upper?.prefix ?? .max, handle: handle)
+        return query
+    }
+
+    /// Forgets a query nobody watches any more; true when it was the last.
+    func drop(_ query: LiveQuery) -> Bool {
+        guard let handle = queries.firstIndex(where: { $0 === query }) else { return false }
+        queries[handle] = nil
+        freeHandles.append(handle)
+        windows.remove(handle: handle)
+        return freeHandles.count == queries.count
+    }
+
+    // MARK: Keeping true
+
+    func passes(_ row: RowReader) -> Bool { residual.allSatisfy { $0.matches(row) } }
+
+    /// The entry of a row that passes.
+    func entry(_ row: RowReader, _ id: ObjectID, stamp: UInt64) -> RankedEntry {
+        RankedEntry(key: encoder.key(row, id), stamp: stamp)
+    }
+
+    /// Whether the current step has noted a row.
+    var hasNotes: Bool { !touchedKeys.isEmpty }
+
+    /// Notes one changed row; true when the tree changes with it.
+    func note(_ id: ObjectID, old: RowReader?, new: RowReader?, stamp: UInt64) -> Bool {
+        let oldKey = old.flatMap { passes($0) ? encoder.key($0, id) : nil }
+        let newKey = new.flatMap { passes($0) ? encoder.key($0, id) : nil }
+        if oldKey == nil, newKey == nil { return false }
+        if let newKey {
+            insertions.append(RankedEntry(key: newKey, stamp: stamp))
+            touchedKeys.append(newKey)
+        }
+        if let oldKey, oldKey != newKey {
+            removals.append(oldKey)
+            touchedKeys.append(oldKey)
+        }
+        return true
+    }
+
+    /// Applies what was noted, and calls `body` with each query whose window it touches.
+    func applyNoted(_ body: (LiveQuery) -> Void) {
+        tree?.apply(removals: removals, insertions: insertions)
+        step += 1
+        for key in touchedKeys {
+            windows.forEach(containing: key.prefix) { handle in
+                guard let query = queries[handle], query.touchedStep != step, query.window.contains(key) else { return }
+                query.touchedStep = step
+                body(query)
+            }
+        }
+        removals.removeAll(keepingCapacity: true)
+        insertions.removeAll(keepingCapacity: true)
+        touchedKeys.removeAll(keepingCapacity: true)
+    }
+}
+
+extension TreeWindow {
+    /// Whether a row of this key is shown.
+    func contains(_ key: RankedKey) -> Bool {
+        func isBelow(_ bound: SortKeyBound) -> Bool {
+            if key.prefix != bound.prefix { return key.prefix < bound.prefix }
+            return SortKeyTail.order(key.tail, bound.tail) < 0
+        }
+        if let lower, isBelow(lower) { return false }
+        if let upper, !isBelow(upper) { return false }
+        return true
+    }
+}

@@ -1,0 +1,92 @@
+// A promise about a figure: `upkeep_cost.value <= 50000` at some points of a sweep. Values and a pure judgement; who
+// has the figures asks.
+
+/// One entry of `limits`.
+public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
+    public enum Comparison: String, Sendable, Codable, CaseIterable {
+        case lessOrEqual = "<="
+        case greaterOrEqual = ">="
+        case equal = "=="
+        case less = "<"
+        case greater = ">"
+    }
+
+    public var metric: Metric
+    /// As in the `statistic` column.
+    public var statistic: String
+    public var comparison: Comparison
+    /// In the metric's unit.
+    public var bound: Double
+    /// The points it holds for, as canonical values by key (`["dataset.items": "100000"]`); empty: all of them.
+    public var at: [String: String]
+
+    public init(
+        _ metric: Metric, statistic: String? = nil, _ comparison: Comparison, _ bound: Double,
+        at: [String: String] = [:]
+    ) {
+        self.metric = metric
+        self.statistic = statistic ?? metric.defaultStatistic
+        self.comparison = comparison
+        self.bound = bound
+        self.at = at
+    }
+
+    /// Whether a figure keeps the promise. A figure that is no number keeps none.
+    public func holds(for value: Double) -> Bool {
+        switch comparison {
+        case .less: value < bound
+        case .lessOrEqual: value <= bound
+        case .greater: value > bound
+        case .greaterOrEqual: value >= bound
+        case .equal: value == bound
+        }
+    }
+
+    /// Whether a figure of `variant` is meant: every key of `at` stands there with its value. A figure over the sweep
+    /// (`*`) is meant by limits without `at`.
+    public func applies(to variant: String) -> Bool {
+        let values = Set(variant.split(separator: ";").map(String.init))
+        return at.allSatisfy { values.contains("\($0.key)=\($0.value)") }
+    }
+
+    /// `upkeep_cost.value <= 50000 ns/commit at dataset.items=100000`.
+    public var description: String {
+        let unit = metric.unit == "1" ? "" : " \(metric.unit)"
+        let place = at.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
+        return "\(metric.rawValue).\(statistic) \(comparison.rawValue) \(Quantity.text(bound))\(unit)"
+            + (place.isEmpty ? "" : " at \(place)")
+    }
+}
+
+extension Limit {
+    /// Names a limit may put behind the dot; `Measure` has them as an enum, which this module cannot import.
+    static let statistics = [
+        "p50", "p90", "p99", "p99_9", "p99_99", "min", "max", "mean", "count", "value", "slope", "low", "high",
+    ]
+
+    /// Reads `< 0.2`, `<= 50us`, `>= 190/s`: a comparison and a value, with a unit where the metric is a time or a rate.
+    static func condition(_ text: String, for metric: Metric) throws(ValueFault) -> (Comparison, Double) {
+        let wanted = "a comparison and a value, such as \"< 0.2\""
+        // Two-character operators stand first in the list of cases.
+        guard let comparison = Comparison.allCases.first(where: { text.hasPrefix($0.rawValue) }) else {
+            throw ValueFault("expects \(wanted), found '\(Quantity.clipped(text))' (one of < <= > >= ==)")
+        }
+        let rest = text.dropFirst(comparison.rawValue.count).drop { $0 == " " }
+        guard !rest.isEmpty else { throw ValueFault("has no value behind '\(comparison.rawValue)'") }
+        let value = String(rest)
+        if let number = try? Quantity.number(value) {
+            guard !metric.isTime || number == 0 else {
+                throw ValueFault("needs a unit: \(comparison.rawValue) \(value)us (or ns, ms, s)")
+            }
+            return (comparison, number)
+        }
+        if metric.isTime { return (comparison, Double(try Quantity.durationNs(value))) }
+        if metric == .achievedRate { return (comparison, try Quantity.rateHz(value)) }
+        return (comparison, try Quantity.number(value))
+    }
+}
+
+extension Metric {
+    /// Measured in nanoseconds, per something or not.
+    var isTime: Bool { unit == "ns" || unit.hasPrefix("ns/") }
+}

@@ -1,0 +1,82 @@
+// SHA-256 after FIPS 180-4, to name the exact text of a scenario file in reports. It guards no secret. Written out here
+// because the library that has it (swift-crypto) would more than double the build of the package for one digest.
+
+enum SHA256 {
+    /// The digest of `bytes` as 64 lower-case hexadecimal digits. Linear in their number.
+    static func hexadecimal(_ bytes: [UInt8]) -> String {
+        digest(bytes).map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 8 - digits.count) + digits
+        }.joined()
+    }
+
+    /// FIPS 180-4, section 6.2.2, over the message padded as in section 5.1.1.
+    private static func digest(_ bytes: [UInt8]) -> [UInt32] {
+        var message = bytes + [0x80]
+        message.append(contentsOf: repeatElement(0, count: (120 - message.count % 64) % 64))
+        let bitCount = UInt64(bytes.count) * 8
+        for shift in stride(from: 56, through: 0, by: -8) {
+            message.append(UInt8(truncatingIfNeeded: bitCount >> shift))
+        }
+
+        var hash = initialHash
+        var schedule = [UInt32](repeating: 0, count: 64)
+        for block in stride(from: 0, to: message.count, by: 64) {
+            for t in 0..<16 {
+                schedule[t] = (0..<4).reduce(0) { $0 << 8 | UInt32(message[block + 4 * t + $1]) }
+            }
+            for t in 16..<64 {
+                let a = schedule[t - 15]
+                let b = schedule[t - 2]
+                let sigma0 = rotated(a, 7) ^ rotated(a, 18) ^ (a >> 3)
+                let sigma1 = rotated(b, 17) ^ rotated(b, 19) ^ (b >> 10)
+                schedule[t] = schedule[t - 16] &+ sigma0 &+ schedule[t - 7] &+ sigma1
+            }
+            compress(schedule, into: &hash)
+        }
+        return hash
+    }
+
+    private static func compress(_ schedule: [UInt32], into hash: inout [UInt32]) {
+        var (a, b, c, d) = (hash[0], hash[1], hash[2], hash[3])
+        var (e, f, g, h) = (hash[4], hash[5], hash[6], hash[7])
+        for t in 0..<64 {
+            let sum1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
+            let choice = (e & f) ^ (~e & g)
+            let first = h &+ sum1 &+ choice &+ roundConstants[t] &+ schedule[t]
+            let sum0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)
+            let majority = (a & b) ^ (a & c) ^ (b & c)
+            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ sum0 &+ majority)
+        }
+        for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { hash[index] &+= value }
+    }
+
+    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+
+    /// The first 64 primes, from whose roots FIPS 180-4 takes its constants.
+    private static let primes: [UInt32] = {
+        var found: [UInt32] = []
+        var candidate: UInt32 = 2
+        while found.count < 64 {
+            if found.allSatisfy({ candidate % $0 != 0 }) { found.append(candidate) }
+            candidate += 1
+        }
+        return found
+    }()
+
+    /// Section 5.3.3: the first 32 bits of the fractional parts of the square roots of the first eight primes.
+    private static let initialHash = primes.prefix(8).map { fraction(of: Double($0).squareRoot()) }
+
+    /// Section 4.2.2: the same of the cube roots of all 64.
+    private static let roundConstants = primes.map { fraction(of: cubeRoot(Double($0))) }
+
+    /// A double of this size has 49 or more fractional bits, so its first 32 are exact.
+    private static func fraction(of root: Double) -> UInt32 { UInt32((root - root.rounded(.down)) * 0x1p32) }
+
+    /// Newton's iteration; doubles settle in well under 60 steps.
+    private static func cubeRoot(_ value: Double) -> Double {
+        var root = value / 2
+        for _ in 0..<60 { root -= (root * root * root - value) / (3 * root * root) }
+        return root
+    }
+}

@@ -1,0 +1,149 @@
+// The points at which a scenario is measured in a profile, and what they cost. Pure.
+
+/// One point of a sweep with everything that holds there.
+public struct SweepPoint: Sendable, Equatable {
+    /// The sweep point, keys sorted: `dataset.items=100000;observers.count=100`; empty for a scenario without a sweep.
+    public var variant: String
+    public var durability: String
+    public var dataset: DatasetSpec
+    public var observers: ObserversSpec
+    public var writers: WritersSpec
+    public var warmUpNs: Int64
+    public var durationNs: Int64
+    public var hangTimeoutNs: Int64
+    /// Trials at this point, on each driver.
+    public var repetitions: Int
+    /// Child processes per trial: itself, and its companions without observers and on the null driver, as the measured
+    /// metrics ask for them.
+    public var processesPerTrial: Int
+
+    /// What all its trials on one driver will take, about; one after the other, loading included.
+    public var estimatedNs: Int64 {
+        let subscriptions = Int64(observers.count + observers.bystanders)
+        let process =
+            Self.processNs + Int64(dataset.items) * Self.loadNsPerItem
+            + subscriptions * Self.subscribeNsPerObserver + warmUpNs + durationNs
+        return process * Int64(processesPerTrial) * Int64(repetitions)
+    }
+
+    /// Start of a process, opening, quiescence, the oracle's comparison and writing the results.
+    private static let processNs: Int64 = 400_000_000
+    /// Inserting a row in bulk and building the first result from it.
+    private static let loadNsPerItem: Int64 = 4_000
+    private static let subscribeNsPerObserver: Int64 = 100_000
+}
+
+extension Scenario {
+    /// The points of `profile`, in the order written. A profile that the file does not name runs the scenario as it is.
+    /// - Parameter overrides: values by key path, as `--set` takes them; one of a swept key pins it.
+    /// - Throws: what is wrong with `overrides`, or with what they bring about.
+    public func points(
+        profile: Profile, overrides: [String: String] = [:]
+    ) throws(ScenarioErrors) -> [SweepPoint] {
+        try settings(profile, overrides).map { variant, settings in
+            let hasBaseline = settings.integer(.observerCount) > 0 && measure.contains(where: \.needsBaseline)
+            return SweepPoint(
+                variant: variant, durability: settings.word(.durability), dataset: settings.dataset,
+                observers: settings.observers, writers: settings.writers, warmUpNs: settings.durationNs(.warmUp),
+                durationNs: settings.durationNs(.duration), hangTimeoutNs: settings.durationNs(.hangTimeout),
+                repetitions: settings.integer(.repetitions),
+                processesPerTrial: 1 + (hasBaseline ? 1 : 0) + (measure.contains(.harnessCost) ? 1 : 0))
+        }
+    }
+
+    /// The points with their layered values: base, profile, sweep, options.
+    func settings(
+        _ profile: Profile, _ overrides: [String: String]
+    ) throws(ScenarioErrors) -> [(variant: String, settings: Settings)] {
+        var problems = ProblemList(path: path)
+        let options = Self.read(overrides, into: &problems)
+        try problems.check()
+        let points = points(profile, options)
+        // The file itself was checked when it was read; what can be wrong now came with the options.
+        if !options.isEmpty {
+            for point in points { point.settings.checkRules(missingAt: start, into: &problems) }
+            try problems.check()
+        }
+        return points
+    }
+
+    private func points(
+        _ profile: Profile, _ options: [Setting: GivenValue]
+    ) -> [(variant: String, settings: Settings)] {
+        var layered = base.overlaid(by: profiles[profile]?.settings ?? [:]).overlaid(by: options)
+        layered.refused.formUnion(profiles[profile]?.refused ?? [])
+        guard let sweep = sweep(in: profile) else { return [("", layered)] }
+        return sweep.points(over: layered, pinned: Set(options.keys))
+    }
+
+    private func sweep(in profile: Profile) -> Sweep? { profiles[profile]?.sweep ?? sweep }
+
+    private static func read(_ overrides: [String: String], into problems: inout ProblemList) -> [Setting: GivenValue] {
+        var options: [Setting: GivenValue] = [:]
+        let known = Setting.allCases.map(\.rawValue)
+        for (key, text) in overrides.sorted(by: { $0.key < $1.key }) {
+            let place = ScenarioProblem.Place.option("--set \(key)")
+            guard let setting = Setting(rawValue: key) else {
+                problems.add(place, "unknown key '\(Quantity.clipped(key))' \(Nearest.hint(for: key, among: known))")
+                continue
+            }
+            do throws(ValueFault) {
+                options[setting] = GivenValue(value: try setting.value(from: text), place: place, layer: .option)
+            } catch {
+                problems.add(place, "'\(key)' \(error.message)")
+            }
+        }
+        return options
+    }
+}
+
+// MARK: Checks over all points
+
+extension Scenario {
+    /// Reports what is wrong with `profile` as a whole and at each of its points.
+    func check(_ profile: Profile, _ measured: [Metric: Position], into problems: inout ProblemList) {
+        let points = points(profile, [:])
+        for point in points { point.settings.checkRules(missingAt: start, into: &problems) }
+
+        for metric in measure where !metric.neededSweep.isEmpty {
+            checkSweep(metric, profile, measured, into: &problems)
+        }
+        guard !points.isEmpty, points.allSatisfy({ $0.settings.integer(.observerCount) == 0 }) else { return }
+        for metric in measure where metric.needsObservers {
+            guard let position = measured[metric], !base.refused.contains(.observerCount) else { continue }
+            problems.add(
+                position,
+                "'\(metric.rawValue)' needs observers, and 'observers.count' is 0 throughout (make it 1 or more)")
+        }
+    }
+
+    private func checkSweep(
+        _ metric: Metric, _ profile: Profile, _ measured: [Metric: Position], into problems: inout ProblemList
+    ) {
+        let needed = metric.neededSweep
+        let sweep = sweep(in: profile)
+        if let sweep {
+            let isVaried = needed.contains { sweep.values(of: $0, over: base).count > 1 }
+            if isVaried || !sweep.isComplete { return }
+        }
+        let keys = needed.map { "'\($0.rawValue)'" }.joined(separator: " or ")
+        let message = "'\(metric.rawValue)' is a figure over a sweep and needs two or more values of \(keys)"
+        if let own = profiles[profile]?.sweep {
+            problems.add(own.place, message + ", in the profile '\(profile.rawValue)' as well")
+        } else if let position = measured[metric] {
+            problems.add(position, message)
+        }
+    }
+
+    /// Reports limits for points that no profile measures.
+    func checkLimits(_ places: [Limit: Position], into problems: inout ProblemList) {
+        let sweeps = Profile.allCases.map { sweep(in: $0) }
+        guard sweeps.allSatisfy({ $0?.isComplete ?? true }) else { return }
+        let variants = Set(Profile.allCases.flatMap { points($0, [:]).map(\.variant) })
+        for limit in limits where !limit.at.isEmpty {
+            guard let position = places[limit], !variants.contains(where: limit.applies(to:)) else { continue }
+            problems.add(
+                position, "no profile measures this point (its keys must be swept, and its values among the swept)")
+        }
+    }
+}

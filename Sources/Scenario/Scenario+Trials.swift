@@ -1,0 +1,51 @@
+// A scenario's list of trials: every driver at every point, repeated. Pure and deterministic.
+
+extension Scenario {
+    /// What is to be run, in order: repetitions outermost, so that drift of the machine spreads over all points; then
+    /// the points as written, and at each the drivers side by side.
+    /// - Parameters:
+    ///   - drivers: those to run on; ones the scenario is not meant for are left out.
+    ///   - seed: instead of the file's.
+    ///   - overrides: values by key path, as `--set` takes them.
+    /// - Throws: unknown drivers, what is wrong with `overrides`, or with what they bring about.
+    public func trials(
+        profile: Profile, drivers: [String], seed: UInt64? = nil, overrides: [String: String] = [:]
+    ) throws(ScenarioErrors) -> [TrialSpec] {
+        var problems = ProblemList(path: path)
+        for name in drivers where !knownDrivers.contains(name) {
+            problems.add(
+                .option("--driver \(name)"), "unknown driver '\(name)' \(Nearest.hint(for: name, among: knownDrivers))")
+        }
+        try problems.check()
+        let suited = drivers.filter { self.drivers.isEmpty || self.drivers.contains($0) }
+        let points = try points(profile: profile, overrides: overrides)
+        let settings = try settings(profile, overrides)
+        let seed = seed ?? settings.first.map { UInt64($0.settings.integer(.seed)) } ?? 1
+
+        let repetitions = points.map(\.repetitions).max() ?? 0
+        return (0..<repetitions).flatMap { trial in
+            points.flatMap { point in
+                suited.map { driver in
+                    spec(point, driver: driver, trial: trial, seed: Self.seed(of: trial, from: seed))
+                }
+            }
+        }
+    }
+
+    private func spec(_ point: SweepPoint, driver: String, trial: Int, seed: UInt64) -> TrialSpec {
+        TrialSpec(
+            scenario: name, scenarioSHA: sha256, driver: driver, variant: point.variant, trial: trial, seed: seed,
+            durability: point.durability, dataset: point.dataset, observers: point.observers, writers: point.writers,
+            measure: measure.map(\.rawValue), warmUpNs: point.warmUpNs, durationNs: point.durationNs,
+            hangTimeoutNs: point.hangTimeoutNs)
+    }
+
+    /// The same for every driver and variant, so that their trials are pairs; SplitMix64 (Steele, Lea and Flood 2014),
+    /// so that neighbouring seeds share no sequence.
+    static func seed(of trial: Int, from seed: UInt64) -> UInt64 {
+        var z = seed &+ 0x9E37_79B9_7F4A_7C15 &* UInt64(trial + 1)
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

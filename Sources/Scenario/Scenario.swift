@@ -1,0 +1,69 @@
+// A scenario: one question, asked of every store in the same words. Read strictly from a file, then a pure value from
+// which sweep points and trials follow.
+
+/// How much of a scenario is run.
+public enum Profile: String, CaseIterable, Sendable, Codable {
+    /// Seconds: proves that everything works.
+    case smoke
+    /// Minutes: what every commit gets.
+    case ci
+    /// As long as the question deserves.
+    case full
+}
+
+/// A validated scenario file. Any thread.
+public struct Scenario: Sendable {
+    /// The file's name without its extension.
+    public let name: String
+    public let path: String
+    /// SHA-256 of the file's bytes, hexadecimal.
+    public let sha256: String
+    /// The question, one sentence.
+    public let purpose: String
+    /// The real complaint or document it stands for.
+    public let represents: String
+    /// The only drivers it is meant for; empty: all.
+    public let drivers: [String]
+    /// What is reported, in the order written.
+    public let measure: [Metric]
+    public let limits: [Limit]
+    /// The one metric by which two commits are compared.
+    public let gate: Metric
+
+    let knownDrivers: [String]
+    /// Where a key that is missing would have to be added.
+    let start: ScenarioProblem.Place
+    let base: Settings
+    let sweep: Sweep?
+    let profiles: [Profile: ProfileLayer]
+
+    /// What a profile changes.
+    struct ProfileLayer {
+        var settings: [Setting: GivenValue] = [:]
+        var refused: Set<Setting> = []
+        /// Replaces the scenario's sweep as a whole.
+        var sweep: Sweep?
+    }
+
+    /// Reads and checks a scenario: every profile, at every point of its sweep.
+    /// - Parameters:
+    ///   - bytes: the file's contents.
+    ///   - path: names the file in errors; its stem names the scenario.
+    ///   - drivers: the names that `drivers` may hold.
+    /// - Throws: all problems of the file, in file order.
+    public static func parse(_ bytes: [UInt8], path: String, drivers: [String]) throws(ScenarioErrors) -> Scenario {
+        var problems = ProblemList(path: path)
+        if let text = YAMLText(bytes, into: &problems), let root = YAMLTree.read(text, into: &problems) {
+            var reader = ScenarioReader(problems: problems, knownDrivers: drivers)
+            let scenario = reader.read(root, sha256: SHA256.hexadecimal(bytes))
+            problems = reader.problems
+            if let scenario {
+                for profile in Profile.allCases { scenario.check(profile, reader.measurePositions, into: &problems) }
+                scenario.checkLimits(reader.limitPlaces, into: &problems)
+                try problems.check()
+                return scenario
+            }
+        }
+        throw ScenarioErrors(problems.sorted)
+    }
+}

@@ -1,0 +1,107 @@
+// What is wrong with a scenario, and where: the one form in which every refusal of this module is reported.
+// Values only; nothing is shared.
+
+/// One thing wrong with a scenario file or with an option that changes it.
+public struct ScenarioProblem: Sendable, Hashable, CustomStringConvertible {
+    /// Where the trouble stands.
+    public enum Place: Sendable, Hashable, CustomStringConvertible {
+        /// A place inside a file, line and column from 1, columns in Unicode scalars.
+        case file(path: String, line: Int, column: Int)
+        /// A file or folder as such: missing, unreadable.
+        case path(String)
+        /// A command line option, such as `--set observers.count`.
+        case option(String)
+
+        public var description: String {
+            switch self {
+            case .file(let path, let line, let column): "\(path):\(line):\(column)"
+            case .path(let path): path
+            case .option(let name): name
+            }
+        }
+    }
+
+    public var place: Place
+    /// What is wrong, ending in the remedy.
+    public var message: String
+
+    public init(_ place: Place, _ message: String) {
+        self.place = place
+        self.message = message
+    }
+
+    /// `Scenarios/latency/commit-latency.yaml:14:9: unknown key 'obsrevers' (did you mean 'observers'?)`.
+    public var description: String { "\(place): \(message)" }
+}
+
+/// Everything wrong with what was given, in file order; never empty when thrown. Exit code 65.
+public struct ScenarioErrors: Error, Sendable, Hashable, CustomStringConvertible {
+    public var problems: [ScenarioProblem]
+
+    public init(_ problems: [ScenarioProblem]) { self.problems = problems }
+
+    /// One problem per line.
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}
+
+/// Collects the problems of one file, the first hundred: one that several profiles or sweep points run into counts once.
+struct ProblemList {
+    let path: String
+    private var seen: Set<ScenarioProblem> = []
+    private var problems: [ScenarioProblem] = []
+    private var refused: Set<Position> = []
+
+    init(path: String) { self.path = path }
+
+    var isEmpty: Bool { problems.isEmpty }
+    /// Nothing further is kept: no need to look for the right words.
+    var isFull: Bool { problems.count == Self.maximum }
+
+    /// A file with more problems than this is no scenario with a slip in it.
+    private static let maximum = 100
+
+    mutating func add(_ place: ScenarioProblem.Place, _ message: String) {
+        let problem = ScenarioProblem(place, message)
+        guard !isFull else { return }
+        if seen.insert(problem).inserted { problems.append(problem) }
+    }
+
+    mutating func add(_ position: Position, _ message: String) {
+        if !refused.contains(position) { add(place(position), message) }
+    }
+
+    /// Reports the value at `position` as one that cannot be read at all; whoever looks for it there is not heard.
+    mutating func refuse(_ position: Position, _ message: String) {
+        add(position, message)
+        refused.insert(position)
+    }
+
+    func place(_ position: Position) -> ScenarioProblem.Place {
+        .file(path: path, line: position.line, column: position.column)
+    }
+
+    /// In file order; options follow in the order found.
+    var sorted: [ScenarioProblem] {
+        let keyed = problems.enumerated().map { index, problem in
+            switch problem.place {
+            case .path: (Position(line: 0, column: 0), index, problem)
+            case .file(_, let line, let column): (Position(line: line, column: column), index, problem)
+            case .option: (Position(line: .max, column: 0), index, problem)
+            }
+        }
+        return keyed.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
+    }
+
+    /// Throws what was collected, if anything was.
+    func check() throws(ScenarioErrors) {
+        if !isEmpty { throw ScenarioErrors(sorted) }
+    }
+}
+
+/// A place in the file being read; both from 1.
+struct Position: Hashable, Comparable, Sendable {
+    var line: Int
+    var column: Int
+
+    static func < (a: Position, b: Position) -> Bool { (a.line, a.column) < (b.line, b.column) }
+}

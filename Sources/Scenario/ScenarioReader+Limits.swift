@@ -1,0 +1,92 @@
+// Limits of a file: `metric: "< 0.2"`, `metric.statistic: "<= 50us"`, or a map that restricts one to sweep points.
+
+extension ScenarioReader {
+    mutating func readLimits(_ node: YAMLNode, measured: [Metric]) -> [Limit] {
+        guard case .mapping(let entries) = node.content else {
+            problems.add(
+                node.position,
+                "'limits' expects a map such as '{ upkeep_exponent: \"< 0.2\" }', found \(node.description)")
+            return []
+        }
+        return entries.flatMap { readLimit($0, measured: measured) }
+    }
+
+    private mutating func readLimit(_ entry: YAMLNode.Entry, measured: [Metric]) -> [Limit] {
+        let parts = entry.key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let metric = metric(parts[0], at: entry.position, measured: measured) else { return [] }
+        if parts.count == 2, !Limit.statistics.contains(parts[1]) {
+            let hint = Nearest.hint(for: parts[1], among: Limit.statistics)
+            problems.add(entry.position, "unknown statistic '\(Quantity.clipped(parts[1]))' \(hint)")
+            return []
+        }
+        let statistic = parts.count == 2 ? parts[1] : nil
+        // Several limits on one metric, at different points, come as a list.
+        let nodes = if case .sequence(let nodes) = entry.value.content { nodes } else { [entry.value] }
+        if nodes.isEmpty { problems.add(entry.value.position, "the limit on '\(entry.key)' is an empty list") }
+        return nodes.compactMap { node in
+            guard case .mapping(let fields) = node.content else {
+                return limit(node, metric, statistic, at: [:], key: entry.key)
+            }
+            return readRestricted(fields, of: node, metric, statistic, key: entry.key)
+        }
+    }
+
+    private mutating func readRestricted(
+        _ fields: [YAMLNode.Entry], of node: YAMLNode, _ metric: Metric, _ statistic: String?, key: String
+    ) -> Limit? {
+        for field in fields where !["at", "limit"].contains(field.key) { refuseUnknown(field, among: ["at", "limit"]) }
+        var at: [String: String] = [:]
+        if let field = fields.first(where: { $0.key == "at" }) {
+            guard let point = readPoint(field.value) else { return nil }
+            at = point
+            if metric.isOverSweep {
+                problems.add(
+                    field.position, "'\(metric.rawValue)' is a figure over the whole sweep; its limit takes no 'at'")
+            }
+        }
+        guard let field = fields.first(where: { $0.key == "limit" }) else {
+            problems.add(node.position, "the limit on '\(key)' misses its 'limit', such as '{ limit: \"<= 50us\" }'")
+            return nil
+        }
+        guard let limit = limit(field.value, metric, statistic, at: at, key: key) else { return nil }
+        limitPlaces[limit] = fields.first { $0.key == "at" }?.value.position
+        return limit
+    }
+
+    private mutating func limit(
+        _ node: YAMLNode, _ metric: Metric, _ statistic: String?, at: [String: String], key: String
+    ) -> Limit? {
+        guard case .scalar(let text, _) = node.content else {
+            problems.add(
+                node.position, "the limit on '\(key)' expects text such as \"< 0.2\", found \(node.description)")
+            return nil
+        }
+        do throws(ValueFault) {
+            let (comparison, bound) = try Limit.condition(text, for: metric)
+            return Limit(metric, statistic: statistic, comparison, bound, at: at)
+        } catch {
+            problems.add(node.position, "the limit on '\(key)' \(error.message)")
+            return nil
+        }
+    }
+
+    /// `{ dataset.items: 100_000 }` as canonical values by key.
+    private mutating func readPoint(_ node: YAMLNode) -> [String: String]? {
+        guard case .mapping(let entries) = node.content else {
+            problems.add(
+                node.position, "'at' expects a map such as '{ dataset.items: 100_000 }', found \(node.description)")
+            return nil
+        }
+        var point: [String: String] = [:]
+        let known = Setting.allCases.filter(\.canBeSwept).map(\.rawValue)
+        for entry in entries {
+            guard let setting = Setting(rawValue: entry.key), setting.canBeSwept else {
+                refuseUnknown(entry, among: known)
+                return nil
+            }
+            guard let value = value(entry.value, of: setting) else { return nil }
+            point[entry.key] = value.text
+        }
+        return point
+    }
+}

@@ -1,0 +1,209 @@
+// Settings of a file, wherever they may stand: at the top, in a section, in a profile; and the sweeps over them.
+
+/// Settings read from one place of a file.
+struct SettingsLayer {
+    let layer: GivenValue.Layer
+    var values: [Setting: GivenValue] = [:]
+    /// Given and refused.
+    var refused: Set<Setting> = []
+
+    init(_ layer: GivenValue.Layer) { self.layer = layer }
+
+    /// Takes `key`, the key or section that a misspelt one probably meant, as given and refused: it is not missing.
+    mutating func refuse(_ key: String?, in section: String?) {
+        guard let key else { return }
+        refused.formUnion(
+            Setting.allCases.filter {
+                section == nil ? $0.section ?? $0.key == key : $0.section == section && $0.key == key
+            })
+    }
+}
+
+extension ScenarioReader {
+    static let sections = ["dataset", "observers", "writers"]
+
+    /// Reads `entry` if it is a setting or a section of them; leaves anything else alone.
+    mutating func readSetting(_ entry: YAMLNode.Entry, into layer: inout SettingsLayer) {
+        if Self.sections.contains(entry.key) {
+            readSection(entry, into: &layer)
+        } else if let setting = Setting(rawValue: entry.key), setting.section == nil {
+            readValue(entry.value, of: setting, into: &layer)
+        }
+    }
+
+    private mutating func readSection(_ section: YAMLNode.Entry, into layer: inout SettingsLayer) {
+        let known = Setting.allCases.filter { $0.section == section.key }
+        guard case .mapping(let entries) = section.value.content else {
+            let keys = known.map(\.key).joined(separator: ", ")
+            problems.add(
+                section.value.position,
+                "'\(section.key)' expects a map, found \(section.value.description) (keys: \(keys))")
+            layer.refused.formUnion(known)
+            return
+        }
+        for entry in entries {
+            if let setting = known.first(where: { $0.key == entry.key }) {
+                readValue(entry.value, of: setting, into: &layer)
+            } else {
+                layer.refuse(refuseUnknown(entry, among: known.map(\.key)), in: section.key)
+            }
+        }
+    }
+
+    private mutating func readValue(_ node: YAMLNode, of setting: Setting, into layer: inout SettingsLayer) {
+        if let value = value(node, of: setting) {
+            layer.values[setting] = GivenValue(value: value, place: problems.place(node.position), layer: layer.layer)
+        } else {
+            layer.refused.insert(setting)
+        }
+    }
+
+    /// The value, or nil after reporting.
+    mutating func value(_ node: YAMLNode, of setting: Setting) -> SettingValue? {
+        do throws(PlacedFault) {
+            return try setting.value(from: node)
+        } catch {
+            problems.add(error.position, "'\(setting.rawValue)' \(error.message)")
+            return nil
+        }
+    }
+
+    // MARK: Sweeps
+
+    mutating func readSweep(_ node: YAMLNode) -> Sweep {
+        var sweep = Sweep(products: [], place: problems.place(node.position))
+        switch node.content {
+        case .mapping(let entries): readProduct(entries, node, into: &sweep)
+        case .sequence(let nodes) where !nodes.isEmpty:
+            for node in nodes {
+                if case .mapping(let entries) = node.content {
+                    readProduct(entries, node, into: &sweep)
+                } else {
+                    problems.add(node.position, "'sweep' expects a map of keys to lists, found \(node.description)")
+                    sweep.isComplete = false
+                }
+            }
+        default:
+            problems.add(
+                node.position,
+                "'sweep' expects a map such as '{ dataset.items: [1_000, 10_000] }' or a list of them, "
+                    + "found \(node.description)")
+            sweep.isComplete = false
+        }
+        if sweep.pointCount > Sweep.maximumPoints {
+            problems.add(node.position, "the sweep has more than \(Sweep.maximumPoints) points; shorten its lists")
+            sweep.products = []
+            sweep.isComplete = false
+        }
+        return sweep
+    }
+
+    private mutating func readProduct(_ entries: [YAMLNode.Entry], _ node: YAMLNode, into sweep: inout Sweep) {
+        var product = Sweep.Product(axes: [])
+        if entries.isEmpty { problems.add(node.position, "the sweep names no key (leave 'sweep' out, or name one)") }
+        for entry in entries {
+            guard let setting = sweptSetting(entry), let values = axis(entry.value, of: setting, into: &sweep) else {
+                sweep.isComplete = false
+                continue
+            }
+            product.axes.append((setting, values))
+        }
+        sweep.products.append(product)
+    }
+
+    private mutating func sweptSetting(_ entry: YAMLNode.Entry) -> Setting? {
+        let known = Setting.allCases.filter(\.canBeSwept).map(\.rawValue)
+        guard let setting = Setting(rawValue: entry.key) else {
+            let isSection = Self.sections.contains(entry.key)
+            let inside = known.filter { $0.hasPrefix(entry.key + ".") }.joined(separator: ", ")
+            let hint = isSection ? "(one of \(inside))" : Nearest.hint(for: entry.key, among: known)
+            problems.add(entry.position, "a sweep over '\(Quantity.clipped(entry.key))', which is no key \(hint)")
+            return nil
+        }
+        guard setting.canBeSwept else {
+            problems.add(
+                entry.position,
+                "'\(entry.key)' cannot be swept: a sweep varies what is asked, not how long or how often")
+            return nil
+        }
+        return setting
+    }
+
+    private mutating func axis(_ node: YAMLNode, of setting: Setting, into sweep: inout Sweep) -> [GivenValue]? {
+        guard case .sequence(let nodes) = node.content, !nodes.isEmpty else {
+            let isList = if case .sequence = node.content { true } else { false }
+            problems.add(
+                node.position,
+                "the sweep over '\(setting.rawValue)' expects a list of values, found "
+                    + (isList ? "an empty one" : "\(node.description) (write '[…]')"))
+            return nil
+        }
+        var values: [GivenValue] = []
+        var seen: Set<SettingValue> = []
+        for node in nodes {
+            guard let value = value(node, of: setting) else {
+                sweep.isComplete = false
+                continue
+            }
+            if seen.insert(value).inserted {
+                values.append(GivenValue(value: value, place: problems.place(node.position), layer: .sweep))
+            } else {
+                problems.add(node.position, "'\(setting.rawValue)' takes the value \(value.text) twice in this list")
+            }
+        }
+        return values
+    }
+
+    // MARK: Profiles
+
+    mutating func readProfiles(_ node: YAMLNode) -> [Profile: Scenario.ProfileLayer] {
+        let names = Profile.allCases.map(\.rawValue)
+        guard case .mapping(let entries) = node.content else {
+            problems.add(
+                node.position,
+                "'profiles' expects a map, found \(node.description) (keys: \(names.joined(separator: ", ")))")
+            return [:]
+        }
+        var profiles: [Profile: Scenario.ProfileLayer] = [:]
+        for entry in entries {
+            if let profile = Profile(rawValue: entry.key) {
+                profiles[profile] = readProfile(entry)
+            } else {
+                let hint = Nearest.hint(for: entry.key, among: names)
+                problems.add(entry.position, "unknown profile '\(Quantity.clipped(entry.key))' \(hint)")
+            }
+        }
+        return profiles
+    }
+
+    private mutating func readProfile(_ profile: YAMLNode.Entry) -> Scenario.ProfileLayer {
+        var result = Scenario.ProfileLayer()
+        guard case .mapping(let entries) = profile.value.content else {
+            problems.add(
+                profile.value.position,
+                "the profile '\(profile.key)' expects a map such as '{ duration: 5s }', found \(profile.value.description)"
+            )
+            return result
+        }
+        let topSettings = Setting.allCases.filter { $0.section == nil }.map(\.rawValue)
+        let known = ["sweep"] + Self.sections + topSettings
+        let fixed = ["purpose", "represents", "drivers", "measure", "limits", "gate", "profiles"]
+        var layer = SettingsLayer(.profile)
+        for entry in entries {
+            if entry.key == "sweep" {
+                result.sweep = readSweep(entry.value)
+            } else if known.contains(entry.key) {
+                readSetting(entry, into: &layer)
+            } else if fixed.contains(entry.key) {
+                problems.add(
+                    entry.position,
+                    "'\(entry.key)' holds for all profiles (a profile may change: \(known.joined(separator: ", ")))")
+            } else {
+                refuseUnknown(entry, among: known)
+            }
+        }
+        result.settings = layer.values
+        result.refused = layer.refused
+        return result
+    }
+}

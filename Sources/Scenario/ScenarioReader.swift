@@ -1,0 +1,179 @@
+// The tree of a file → a scenario: keys, types and places. Goes on after an error, so that a file's problems come all at
+// once; what was refused is left out and nothing else is said about it. Lives for one file.
+
+struct ScenarioReader {
+    private enum Key: String, CaseIterable {
+        case purpose, represents, drivers, dataset, observers, writers, sweep, measure, limits, gate, profiles
+    }
+
+    /// Everything that may stand at the top: the keys above and the settings without a section.
+    private static let topKeys = Key.allCases.map(\.rawValue) + topSettings.map(\.rawValue)
+    private static let topSettings = Setting.allCases.filter { $0.section == nil }
+
+    var problems: ProblemList
+    let knownDrivers: [String]
+    /// Where each measured metric was named.
+    private(set) var measurePositions: [Metric: Position] = [:]
+    /// Where each restricted limit says `at`.
+    var limitPlaces: [Limit: Position] = [:]
+
+    init(problems: ProblemList, knownDrivers: [String]) {
+        self.problems = problems
+        self.knownDrivers = knownDrivers
+    }
+
+    /// The scenario as far as it could be read, or nil where too little of it is there. Check `problems` either way.
+    mutating func read(_ root: YAMLNode, sha256: String) -> Scenario? {
+        guard case .mapping(let entries) = root.content else {
+            problems.add(root.position, "expects a map that starts with 'purpose: …', found \(root.description)")
+            return nil
+        }
+        func entry(_ key: Key) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
+
+        let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
+        let represents = text(entry(.represents), .represents, "the complaint or document it stands for", root.position)
+        let drivers = entry(.drivers).map { names($0, known: knownDrivers, of: "driver") } ?? []
+        let measure = readMeasure(entry(.measure), root.position)
+        let gate = readGate(entry(.gate), measured: measure, root.position)
+
+        var layer = SettingsLayer(.base)
+        for entry in entries {
+            if Self.topKeys.contains(entry.key) {
+                readSetting(entry, into: &layer)
+            } else {
+                layer.refuse(refuseUnknown(entry, among: Self.topKeys), in: nil)
+            }
+        }
+        var base = Settings().overlaid(by: layer.values)
+        base.refused = layer.refused
+        let sweep = entry(.sweep).flatMap { readSweep($0.value) }
+        let profiles = entry(.profiles).map { readProfiles($0.value) } ?? [:]
+        let limits = entry(.limits).map { readLimits($0.value, measured: measure) } ?? []
+
+        guard let gate = gate ?? measure.first ?? Metric.allCases.first else { return nil }
+        return Scenario(
+            name: Self.stem(of: problems.path), path: problems.path, sha256: sha256, purpose: purpose,
+            represents: represents, drivers: drivers, measure: measure, limits: limits, gate: gate,
+            knownDrivers: knownDrivers, start: problems.place(root.position), base: base, sweep: sweep,
+            profiles: profiles)
+    }
+
+    /// `commit-latency` of `Scenarios/latency/commit-latency.yaml`.
+    static func stem(of path: String) -> String {
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        return file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
+    }
+
+    // MARK: Keys
+
+    /// Reports a key that is none of `known`, and returns the one that was probably meant, if any of them was.
+    @discardableResult
+    mutating func refuseUnknown(_ entry: YAMLNode.Entry, among known: [String]) -> String? {
+        guard !problems.isFull else { return nil }
+        let key = Quantity.clipped(entry.key)
+        if let setting = Setting(rawValue: entry.key), let section = setting.section {
+            problems.add(entry.position, "unknown key '\(key)' (write '\(section): { \(setting.key): … }')")
+            return nil
+        }
+        // A key of another section, spelt right, is nearer than any word like it.
+        let moved = Setting.allCases.map(\.rawValue).filter { $0.hasSuffix("." + entry.key) }
+        let near = Nearest.nearest(to: entry.key, among: moved + known)
+        let hint = near.map { "(did you mean '\($0)'?)" } ?? Nearest.hint(for: entry.key, among: known)
+        problems.add(entry.position, "unknown key '\(key)' \(hint)")
+        return near.flatMap { known.contains($0) ? $0 : nil }
+    }
+
+    private mutating func text(
+        _ entry: YAMLNode.Entry?, _ key: Key, _ meaning: String, _ start: Position
+    ) -> String {
+        guard let entry else {
+            problems.add(start, "missing key '\(key.rawValue)': \(meaning)")
+            return ""
+        }
+        guard case .scalar(let text, _) = entry.value.content, text.contains(where: { !$0.isWhitespace }) else {
+            problems.add(
+                entry.value.position, "'\(key.rawValue)' expects text, found \(entry.value.description): \(meaning)")
+            return ""
+        }
+        return text
+    }
+
+    // MARK: Lists of names
+
+    /// The names of a list, each known and given once.
+    private mutating func names(_ entry: YAMLNode.Entry, known: [String], of kind: String) -> [String] {
+        placedNames(entry, known: known, of: kind).map(\.name)
+    }
+
+    private mutating func placedNames(
+        _ entry: YAMLNode.Entry, known: [String], of kind: String
+    ) -> [(name: String, position: Position)] {
+        guard case .sequence(let nodes) = entry.value.content else {
+            problems.add(
+                entry.value.position,
+                "'\(entry.key)' expects a list of \(kind)s, found \(entry.value.description) (write '[a, b]')")
+            return []
+        }
+        if nodes.isEmpty { problems.add(entry.value.position, "'\(entry.key)' names no \(kind); name one or more") }
+        var result: [(name: String, position: Position)] = []
+        for node in nodes where !problems.isFull {
+            guard case .scalar(let name, _) = node.content, !name.isEmpty else {
+                problems.add(node.position, "'\(entry.key)' expects the name of a \(kind), found \(node.description)")
+                continue
+            }
+            if !known.contains(name) {
+                let hint = kind == "metric" ? Self.metricHint(name) : Nearest.hint(for: name, among: known)
+                problems.add(node.position, "unknown \(kind) '\(Quantity.clipped(name))' \(hint)")
+            } else if result.contains(where: { $0.name == name }) {
+                problems.add(node.position, "the \(kind) '\(name)' is named twice")
+            } else {
+                result.append((name, node.position))
+            }
+        }
+        return result
+    }
+
+    // MARK: Metrics
+
+    private mutating func readMeasure(_ entry: YAMLNode.Entry?, _ start: Position) -> [Metric] {
+        guard let entry else {
+            problems.add(start, "missing key 'measure': the metrics to report, such as '[end_to_end_latency]'")
+            return []
+        }
+        for (name, position) in placedNames(entry, known: Metric.allCases.map(\.rawValue), of: "metric") {
+            measurePositions[Metric(rawValue: name)!] = position
+        }
+        return measurePositions.sorted { $0.value < $1.value }.map(\.key)
+    }
+
+    private mutating func readGate(_ entry: YAMLNode.Entry?, measured: [Metric], _ start: Position) -> Metric? {
+        guard let entry else {
+            problems.add(start, "missing key 'gate': the one metric that commits are compared by")
+            return nil
+        }
+        guard case .scalar(let name, _) = entry.value.content, !name.isEmpty else {
+            problems.add(entry.value.position, "'gate' expects one metric, found \(entry.value.description)")
+            return nil
+        }
+        return metric(name, at: entry.value.position, measured: measured)
+    }
+
+    /// There are too many metrics to name them all in a message.
+    private static func metricHint(_ name: String) -> String {
+        let near = Nearest.nearest(to: name, among: Metric.allCases.map(\.rawValue))
+        return near.map { "(did you mean '\($0)'?)" } ?? "('tidegauge list metrics' names them all)"
+    }
+
+    /// A metric that is known and measured, or nil after reporting.
+    mutating func metric(_ name: String, at position: Position, measured: [Metric]) -> Metric? {
+        guard let metric = Metric(rawValue: name) else {
+            problems.add(position, "unknown metric '\(Quantity.clipped(name))' \(Self.metricHint(name))")
+            return nil
+        }
+        guard measured.contains(metric) else {
+            problems.add(position, "'\(name)' is not measured (add it to 'measure')")
+            return nil
+        }
+        return metric
+    }
+}

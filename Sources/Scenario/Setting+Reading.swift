@@ -1,0 +1,188 @@
+// One value of a setting, from text (a scalar of a file, or `--set`) or from a node. Strict: nothing is guessed, and
+// a refusal is half a sentence that follows the name of the setting. Pure.
+
+extension Setting {
+    /// - Parameter isPlain: whether it stood without quotes; a quoted numeral is text, not a number.
+    func value(from text: String, isPlain: Bool = true) throws(ValueFault) -> SettingValue {
+        switch kind {
+        case .word(let words):
+            guard words.contains(text) else {
+                if text.isEmpty { throw ValueFault("expects one of \(words.joined(separator: ", ")), found nothing") }
+                let hint = Nearest.hint(for: text, among: words)
+                throw ValueFault("has the unknown value '\(Quantity.clipped(text))' \(hint)")
+            }
+            return .word(text)
+        case .integer(let range):
+            try requirePlain(text, isPlain, wanted: "a whole number")
+            let value = try Quantity.integer(text)
+            guard range.contains(value) else {
+                throw ValueFault("must be from \(range.lowerBound) to \(range.upperBound), found \(value)")
+            }
+            return .integer(value)
+        case .share:
+            try requirePlain(text, isPlain, wanted: "a number")
+            let value = try Quantity.number(text)
+            guard value > 0, value <= 1 else {
+                throw ValueFault("must be greater than 0 and at most 1, found \(Quantity.clipped(text))")
+            }
+            return .share(value)
+        case .durationNs(let range):
+            let value = try Quantity.durationNs(text)
+            guard range.contains(value) else {
+                let bounds =
+                    "from \(Quantity.text(durationNs: range.lowerBound)) to "
+                    + Quantity.text(durationNs: range.upperBound)
+                throw ValueFault("must be \(bounds), found \(Quantity.clipped(text))")
+            }
+            return .durationNs(value)
+        case .rateHz(let highest):
+            let value = try Quantity.rateHz(text)
+            guard value > 0, value <= highest else {
+                throw ValueFault(
+                    "must be greater than 0/s and at most \(Quantity.text(rateHz: highest)), "
+                        + "found \(Quantity.clipped(text))")
+            }
+            return .rateHz(value)
+        case .changes: return .changes(try Self.changes(from: text))
+        }
+    }
+
+    /// The value of a node; the position is that of the part which is wrong.
+    func value(from node: YAMLNode) throws(PlacedFault) -> SettingValue {
+        switch node.content {
+        case .scalar(let text, let isPlain):
+            return try PlacedFault.at(node.position) { () throws(ValueFault) in
+                try value(from: text, isPlain: isPlain)
+            }
+        case .sequence(let nodes):
+            guard case .changes = kind else {
+                throw PlacedFault(node.position, "expects one value, found a list (only 'sweep' takes lists)")
+            }
+            return .changes(try Self.changes(fromList: nodes, at: node.position))
+        case .mapping(let entries):
+            guard case .changes = kind else { throw PlacedFault(node.position, "expects one value, found a map") }
+            return .changes(try Self.changes(fromMap: entries, at: node.position))
+        case .refused: throw PlacedFault(node.position, "cannot be read")
+        }
+    }
+
+    private func requirePlain(_ text: String, _ isPlain: Bool, wanted: String) throws(ValueFault) {
+        guard isPlain else {
+            throw ValueFault("expects \(wanted), found the text \"\(Quantity.clipped(text))\" (remove the quotes)")
+        }
+    }
+}
+
+/// A fault and where in the file it is.
+struct PlacedFault: Error {
+    var position: Position
+    var message: String
+
+    init(_ position: Position, _ message: String) {
+        self.position = position
+        self.message = message
+    }
+
+    /// Runs `body`; a fault of it is one at `position`.
+    static func at<Value>(_ position: Position, _ body: () throws(ValueFault) -> Value) throws(PlacedFault) -> Value {
+        do throws(ValueFault) { return try body() } catch { throw PlacedFault(position, error.message) }
+    }
+}
+
+// MARK: Kinds of change
+
+extension Setting {
+    private static let changeKinds = WritersSpec.ChangeKind.allCases.map(\.rawValue)
+
+    /// `touch`, or the canonical form of weights: `touch:0.2+update-score:0.8`.
+    private static func changes(from text: String) throws(ValueFault) -> [String: Double] {
+        guard text.contains(":") else { return [try changeKind(text): 1] }
+        var weights: [String: Double] = [:]
+        for part in text.split(separator: "+", omittingEmptySubsequences: false) {
+            let sides = part.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard sides.count == 2 else { throw ValueFault("has no weight in '\(Quantity.clipped(part))'") }
+            let kind = try changeKind(String(sides[0]))
+            guard weights.updateValue(try weight(String(sides[1])), forKey: kind) == nil else {
+                throw ValueFault("names '\(kind)' twice")
+            }
+        }
+        return normalised(weights)
+    }
+
+    /// Equal shares: `[touch, { update: score }]`.
+    private static func changes(fromList nodes: [YAMLNode], at position: Position) throws(PlacedFault) -> [String:
+        Double]
+    {
+        guard !nodes.isEmpty else {
+            throw PlacedFault(position, "names no change; one of \(changeKinds.joined(separator: ", "))")
+        }
+        var weights: [String: Double] = [:]
+        for node in nodes {
+            let kind: String
+            switch node.content {
+            case .scalar(let text, _):
+                kind = try PlacedFault.at(node.position) { () throws(ValueFault) in try changeKind(text) }
+            case .mapping(let entries) where entries.count == 1 && entries[0].key == "update":
+                try requireScore(entries[0].value)
+                kind = WritersSpec.ChangeKind.updateScore.rawValue
+            case .mapping, .sequence, .refused:
+                throw PlacedFault(
+                    node.position, "expects a kind of change, found \(node.description); weights go into one map")
+            }
+            guard weights.updateValue(1, forKey: kind) == nil else {
+                throw PlacedFault(node.position, "names '\(kind)' twice")
+            }
+        }
+        return normalised(weights)
+    }
+
+    /// `{ update: score }`, or weights: `{ update-score: 0.8, touch: 0.2 }`.
+    private static func changes(
+        fromMap entries: [YAMLNode.Entry], at position: Position
+    ) throws(PlacedFault) -> [String: Double] {
+        guard !entries.isEmpty else {
+            throw PlacedFault(position, "names no change; one of \(changeKinds.joined(separator: ", "))")
+        }
+        if entries.count == 1, entries[0].key == "update" {
+            try requireScore(entries[0].value)
+            return [WritersSpec.ChangeKind.updateScore.rawValue: 1]
+        }
+        var weights: [String: Double] = [:]
+        for entry in entries {
+            let kind = try PlacedFault.at(entry.position) { () throws(ValueFault) in try changeKind(entry.key) }
+            guard case .scalar(let text, isPlain: true) = entry.value.content else {
+                throw PlacedFault(
+                    entry.value.position, "expects a weight such as 0.8, found \(entry.value.description)")
+            }
+            weights[kind] = try PlacedFault.at(entry.value.position) { () throws(ValueFault) in try weight(text) }
+        }
+        return normalised(weights)
+    }
+
+    private static func requireScore(_ node: YAMLNode) throws(PlacedFault) {
+        if case .scalar("score", _) = node.content { return }
+        throw PlacedFault(
+            node.position, "can update the score alone, found \(node.description) (write 'update: score')")
+    }
+
+    private static func changeKind(_ text: String) throws(ValueFault) -> String {
+        guard changeKinds.contains(text) else {
+            throw ValueFault(
+                "has the unknown change '\(Quantity.clipped(text))' \(Nearest.hint(for: text, among: changeKinds))")
+        }
+        return text
+    }
+
+    private static func weight(_ text: String) throws(ValueFault) -> Double {
+        let value = try Quantity.number(text)
+        guard value > 0, value <= 1e6 else {
+            throw ValueFault("must weigh more than 0 and at most 1000000, found \(Quantity.clipped(text))")
+        }
+        return value
+    }
+
+    /// A single kind needs no weight, so that `touch` and `{ touch: 3 }` are one sweep point.
+    private static func normalised(_ weights: [String: Double]) -> [String: Double] {
+        weights.count == 1 ? weights.mapValues { _ in 1 } : weights
+    }
+}

@@ -1,0 +1,14 @@
+// `tidegauge check`: validates scenario files and runs nothing.
+import ArgumentParser
+import Scenario
+
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Validate scenario files without running them.")
+
+    @OptionGroup var scenarios: ScenarioPaths
+
+    func run() throws {
+        for scenario in try scenarios.load() { print("\(scenario.path): \(scenario.name): ok") }
+    }
+}

@@ -1,0 +1,91 @@
+// What a person sees on standard error while trials run: one live line on a terminal, a plain line every 10 s elsewhere.
+// No colours, so NO_COLOR has nothing to switch off but the cursor movement, and does.
+//
+// `lock` guards everything mutable: progress comes from Foundation's queues.
+import Foundation
+import Harness
+import Measure
+import Scenario
+import TracedSync
+
+final class Progress: @unchecked Sendable {
+    private static let plainEveryNs: Int64 = 10_000_000_000
+
+    private let isQuiet: Bool
+    private let isLive: Bool
+    private let lock = TracedMutex("progress")
+    private let startNs = MonotonicClock.nowNs()
+    private var printedNs = MonotonicClock.nowNs()
+    private var hasLine = false
+    private var title = ""
+    private var index = 0
+    private var total = 0
+
+    init(isQuiet: Bool) {
+        self.isQuiet = isQuiet
+        isLive = isatty(2) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+    }
+
+    func began(_ title: String, index: Int, of total: Int) {
+        lock.withLock {
+            self.title = title
+            self.index = index
+            self.total = total
+            show("starting")
+        }
+    }
+
+    func progressed(_ progress: TrialProgress) {
+        lock.withLock {
+            var text = progress.phase.rawValue
+            if progress.phase == .measuring, progress.fraction > 0 {
+                text += " \(Int(min(progress.fraction, 1) * 100)) %, \(progress.commits) commits, "
+                text += "\(progress.callbacks) callbacks"
+            }
+            show(text)
+        }
+    }
+
+    /// A line that stays.
+    func note(_ text: String) {
+        lock.withLock {
+            clear()
+            printError(text)
+        }
+    }
+
+    /// Takes the live line away.
+    func end() { lock.withLock { clear() } }
+
+    private func show(_ text: String) {
+        guard !isQuiet else { return }
+        let line = "[\(index)/\(total)] \(title): \(text)\(timeLeft)"
+        if isLive {
+            // A line that wrapped could not be taken back.
+            FileHandle.standardError.write(Data("\r\u{1B}[2K\(line.prefix(columns - 1))".utf8))
+            hasLine = true
+        } else if MonotonicClock.nowNs() - printedNs >= Self.plainEveryNs {
+            printedNs = MonotonicClock.nowNs()
+            printError(line)
+        }
+    }
+
+    private var columns: Int {
+        var size = winsize()
+        return ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+    }
+
+    /// From what the trials so far took.
+    private var timeLeft: String {
+        guard index > 1 else { return "" }
+        let perTrial = Double(MonotonicClock.nowNs() - startNs) / 1e9 / Double(index - 1)
+        let seconds = Int(perTrial * Double(total - index + 1))
+        return ", about \(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60) left"
+    }
+
+    private func clear() {
+        guard hasLine else { return }
+        FileHandle.standardError.write(Data("\r\u{1B}[2K".utf8))
+        hasLine = false
+    }
+}

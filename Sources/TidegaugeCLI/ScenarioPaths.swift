@@ -1,0 +1,26 @@
+// The PATH arguments that `run`, `check` and `list` share.
+import ArgumentParser
+import Harness
+import Scenario
+
+struct ScenarioPaths: ParsableArguments {
+    @Argument(help: "Scenario files, or folders of them.")
+    var paths: [String] = ["Scenarios"]
+
+    /// All scenarios, or the exit with every problem of every file printed.
+    func load() throws -> [Scenario] {
+        try refusing { () throws(ScenarioErrors) in
+            try ScenarioLibrary.load(paths: paths, drivers: Tidegauge.driverNames)
+        }
+    }
+}
+
+/// Turns what is wrong with a scenario into messages and exit code 65.
+func refusing<Value>(_ body: () throws(ScenarioErrors) -> Value) throws -> Value {
+    do {
+        return try body()
+    } catch {
+        printError("\(error)")
+        throw ExitCode(.badScenario)
+    }
+}

@@ -1,0 +1,30 @@
+// `tidegauge trial`: the child's side of one trial. Not for people, so not in the help.
+import ArgumentParser
+import Foundation
+import Harness
+
+struct TrialCommandLine: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trial", abstract: "Run the trial whose spec stands on standard input.", shouldDisplay: false)
+
+    @Option(help: "Where result.json goes; exists.")
+    var resultDir: String
+
+    @Option(help: "Where the store goes; exists and is empty.")
+    var storeDir: String
+
+    func run() throws {
+        // A parent that is gone closes the pipe; the next line of progress then ends this process.
+        signal(SIGPIPE, SIG_DFL)
+        do {
+            try TrialCommand.run(
+                spec: FileHandle.standardInput.readDataToEndOfFile(), drivers: Tidegauge.drivers,
+                resultDirectory: resultDir, storeDirectory: storeDir)
+        } catch {
+            printError("\(error)")
+            throw ExitCode(.fault)
+        }
+        // Threads of a hung trial are still there, and would be waited for by whatever runs at an ordinary exit.
+        _exit(Outcome.pass.rawValue)
+    }
+}

@@ -1,0 +1,120 @@
+// The model store with one thing wrong. Every fault is something an engine could really do, and for each a test demands
+// that the harness notices.
+import Foundation
+import StoreDriver
+import Synchronization
+
+public enum Fault: String, Sendable, CaseIterable {
+    // What the oracle must see.
+    case lostDelivery = "lost-delivery"
+    case lostLast = "lost-last"
+    case swappedDeliveries = "swapped-deliveries"
+    case repeatedDelivery = "repeated-delivery"
+    case shiftedIndex = "shifted-index"
+    case lostModification = "lost-modification"
+    case extraModification = "extra-modification"
+    case needlessMove = "needless-move"
+    case wrongCount = "wrong-count"
+    case versionBack = "version-back"
+    case secondInitial = "second-initial"
+    case noInitial = "no-initial"
+    case tornSite = "torn-site"
+    case calledAfterCancel = "called-after-cancel"
+    case staleCollection = "stale-collection"
+    case wrongContents = "wrong-contents"
+    case lostCommit = "lost-commit"
+    // What the parent must see.
+    case crash
+    case killed
+    case hang
+    case stuckObserver = "stuck-observer"
+    case commitError = "commit-error"
+    /// Opening never returns, so the child itself cannot notice.
+    case deaf
+    case unavailable
+    case failedSubscription = "failed-subscription"
+}
+
+/// A `ModelDriver` with a fault, named after it.
+public struct FaultyDriver: StoreDriver {
+    private let fault: Fault
+
+    public init(_ fault: Fault) { self.fault = fault }
+
+    public var name: String { fault.rawValue }
+    public var capabilities: Capabilities { ModelDriver.capabilities }
+
+    public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
+        if fault == .unavailable { throw DriverUnavailable("its library is not on this machine: install it") }
+        if fault == .deaf { while true { sleep(1000) } }
+        return FaultyStore(ModelStore(), fault)
+    }
+}
+
+final class FaultyStore: DrivenStore, @unchecked Sendable {
+    private let store: ModelStore
+    private let fault: Fault
+    private let subscriptions = Atomic<Int>(0)
+    let commits = Atomic<Int>(0)
+
+    init(_ store: ModelStore, _ fault: Fault) {
+        self.store = store
+        self.fault = fault
+    }
+
+    func load(count: Int, item: (Int) -> Item) { store.load(count: count, item: item) }
+    func makeWriter() -> any StoreWriter { FaultyWriter(self, store.makeWriter(), fault) }
+    func fileBytes() -> Int { 0 }
+    func close() { store.close() }
+
+    func contents(of query: Query) -> [Item] {
+        var items = store.contents(of: query)
+        if fault == .wrongContents, query.scores != nil, !items.isEmpty { items[0].stamp += 1 }
+        return items
+    }
+
+    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+        let number = subscriptions.add(1, ordering: .relaxed).newValue
+        // One of several is at fault. A torn delivery shows in whoever is called second.
+        let isFaulty = number == (fault == .tornSite ? 2 : 1)
+        let faulty = FaultySink(sink, isFaulty ? fault : nil)
+        let inner = store.subscribe(to: query, at: site, sink: faulty)
+        return FaultySubscription(inner, faulty, isFaulty ? fault : nil)
+    }
+}
+
+final class FaultyWriter: StoreWriter {
+    private let store: FaultyStore
+    private let writer: any StoreWriter
+    private let fault: Fault
+
+    init(_ store: FaultyStore, _ writer: any StoreWriter, _ fault: Fault) {
+        self.store = store
+        self.writer = writer
+        self.fault = fault
+    }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
+        let number = store.commits.add(1, ordering: .relaxed).newValue
+        if fault == .lostCommit, number >= 20 {
+            // Acknowledged, and its rows are not there.
+            return try writer.commit(UnsafeBufferPointer(rebasing: changes[0..<0]), locked: locked)
+        }
+        if number == 20 { try misbehave() }
+        return try writer.commit(changes, locked: locked)
+    }
+
+    private func misbehave() throws {
+        switch fault {
+        case .crash: fatalError("the fixture traps on purpose")
+        case .killed: kill(getpid(), SIGKILL)
+        case .hang: while true { sleep(1000) }
+        case .commitError: throw FixtureError(description: "the fixture refuses its twentieth commit")
+        default: break
+        }
+    }
+}
+
+public struct FixtureError: Error, CustomStringConvertible {
+    public var description: String
+}

@@ -1,0 +1,112 @@
+// What happens to deliveries on their way to the observer. On the site alone.
+import Foundation
+import StoreDriver
+import Synchronization
+
+final class FaultySink: DeliverySink, @unchecked Sendable {
+    private let sink: any DeliverySink
+    private let fault: Fault?
+    private var number = -1
+    private var held: Delivery?
+    /// The last one passed on.
+    private(set) var last: Delivery?
+
+    init(_ sink: any DeliverySink, _ fault: Fault?) {
+        self.sink = sink
+        self.fault = fault
+    }
+
+    func fail(_ error: any Error) { sink.fail(error) }
+
+    func deliver(_ delivery: borrowing Delivery) {
+        number += 1
+        var changed = copy delivery
+        guard let fault, number >= 5 || fault == .noInitial || fault == .lostLast else { return pass(changed) }
+        switch fault {
+        case .lostDelivery where number == 5: return
+        case .lostLast where number > 0: return
+        case .swappedDeliveries where number == 5: held = changed
+        case .swappedDeliveries where number == 6:
+            pass(changed)
+            return pass(held!)
+        case .repeatedDelivery where number == 5:
+            pass(changed)
+            return pass(changed)
+        case .shiftedIndex:
+            if let index = changed.insertions.first {
+                changed.insertions[0] = index == 0 && changed.count > 1 ? 1 : max(0, index - 1)
+                changed.insertions = Array(Set(changed.insertions)).sorted()
+            }
+            pass(changed)
+        case .lostModification:
+            changed.modifications.removeAll()
+            pass(changed)
+        case .extraModification:
+            let free = (0..<changed.count).first { index in
+                !changed.modifications.contains(index) && !changed.insertions.contains(index)
+            }
+            if let free { changed.modifications = (changed.modifications + [free]).sorted() }
+            pass(changed)
+        case .needlessMove: pass(Self.withNeedlessMove(changed))
+        case .wrongCount:
+            changed.count += 1
+            pass(changed)
+        case .versionBack where number == 7:
+            changed.version = 0
+            pass(changed)
+        case .secondInitial where number == 5:
+            changed.isInitial = true
+            pass(changed)
+        case .noInitial:
+            changed.isInitial = false
+            pass(changed)
+        case .tornSite:
+            // The version of something older, while the other queries of the site stand at the new one.
+            changed.version! -= 1
+            pass(changed)
+        case .stuckObserver where number == 5: while true { sleep(1000) }
+        case .failedSubscription where number == 5: sink.fail(FixtureError(description: "the fixture gave up"))
+        default: pass(changed)
+        }
+    }
+
+    /// A row that was modified in place is said to have been taken out and put back.
+    private static func withNeedlessMove(_ delivery: Delivery) -> Delivery {
+        guard delivery.deletions.isEmpty, delivery.insertions.isEmpty, let index = delivery.modifications.first else {
+            return delivery
+        }
+        var changed = delivery
+        changed.modifications.removeFirst()
+        changed.deletions = [index]
+        changed.insertions = [index]
+        changed.moveCount = 1
+        return changed
+    }
+
+    func pass(_ delivery: Delivery) {
+        last = delivery
+        sink.deliver(delivery)
+    }
+}
+
+final class FaultySubscription: Subscription, @unchecked Sendable {
+    private let inner: any Subscription
+    private let sink: FaultySink
+    private let fault: Fault?
+
+    init(_ inner: any Subscription, _ sink: FaultySink, _ fault: Fault?) {
+        self.inner = inner
+        self.sink = sink
+        self.fault = fault
+    }
+
+    func cancel() {
+        // As if the token's flag were never looked at.
+        if fault != .calledAfterCancel { inner.cancel() }
+    }
+
+    func currentItems() throws -> [Item] {
+        let items = try inner.currentItems()
+        return fault == .staleCollection ? items.dropLast() : items
+    }
+}

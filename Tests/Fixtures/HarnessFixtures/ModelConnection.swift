@@ -1,0 +1,112 @@
+// Deliveries of the model store at one site: all subscriptions of it, at one version, whenever something was committed.
+// Everything here belongs to the site but `wake` and `isCancelled`.
+import Foundation
+import StoreDriver
+import Synchronization
+import TracedSync
+
+final class ModelConnection: @unchecked Sendable {
+    private enum Way {
+        case runLoop(RunLoopSignal)
+        case queue(TracedQueue)
+    }
+
+    var subscriptions: [ModelSubscription] = []
+    private unowned let store: ModelStore
+    private var way: Way?
+
+    /// On the site.
+    init(_ store: ModelStore, _ site: DeliverySite) {
+        self.store = store
+        switch site {
+        case .runLoop: way = .runLoop(RunLoopSignal("model delivery") { [unowned self] in deliver() })
+        case .queue(let queue): way = .queue(TracedQueue(queue))
+        }
+    }
+
+    func isCurrent(_ site: DeliverySite) -> Bool {
+        switch (way, site) {
+        case (.runLoop(let signal), .runLoop): signal.isCurrent
+        case (.queue(let mine), .queue(let theirs)): mine.queue === theirs
+        default: false
+        }
+    }
+
+    func wake() {
+        switch way {
+        case .runLoop(let signal): signal.signal()
+        case .queue(let queue): queue.async { [self] in deliver() }
+        case nil: break
+        }
+    }
+
+    func end() {
+        if case .runLoop(let signal) = way { signal.invalidate() }
+    }
+
+    private func deliver() {
+        let (version, items) = store.snapshots(subscriptions.map(\.query))
+        for (subscription, rows) in zip(subscriptions, items) { subscription.show(rows, version) }
+    }
+}
+
+final class ModelSubscription: Subscription, @unchecked Sendable {
+    let query: Query
+    private let sink: any DeliverySink
+    private let isCancelled = Atomic<Bool>(false)
+    private var shown: [Item]?
+
+    init(_ query: Query, _ sink: any DeliverySink) {
+        self.query = query
+        self.sink = sink
+    }
+
+    func show(_ rows: [Item], _ version: Int64) {
+        guard !isCancelled.load(ordering: .acquiring), rows != shown else { return }
+        let old = shown
+        shown = rows
+        guard let old else {
+            return sink.deliver(Delivery(version: version, isInitial: true, count: rows.count))
+        }
+        sink.deliver(Self.difference(old, rows, version))
+    }
+
+    func cancel() { isCancelled.store(true, ordering: .releasing) }
+
+    func currentItems() -> [Item] { shown ?? [] }
+
+    /// The change set from one array to another, with as few moves as can be.
+    static func difference(_ old: [Item], _ new: [Item], _ version: Int64) -> Delivery {
+        let oldIndex = Dictionary(uniqueKeysWithValues: old.indices.map { (old[$0].key, $0) })
+        let newKeys = Set(new.map(\.key))
+        let stayed = new.indices.filter { oldIndex[new[$0].key] != nil }
+        let kept = Set(longestAscending(stayed.map { oldIndex[new[$0].key]! }).map { stayed[$0] })
+        let moved = stayed.filter { !kept.contains($0) }
+        let gone = old.indices.filter { !newKeys.contains(old[$0].key) }
+        let come = new.indices.filter { oldIndex[new[$0].key] == nil }
+        let changed = stayed.filter { kept.contains($0) && old[oldIndex[new[$0].key]!].stamp != new[$0].stamp }
+        return Delivery(
+            version: version, isInitial: false, count: new.count,
+            deletions: (gone + moved.map { oldIndex[new[$0].key]! }).sorted(), insertions: (come + moved).sorted(),
+            modifications: changed, moveCount: moved.count)
+    }
+
+    /// Positions of a longest ascending subsequence; quadratic.
+    private static func longestAscending(_ values: [Int]) -> [Int] {
+        var length = Array(repeating: 1, count: values.count)
+        var previous = Array(repeating: -1, count: values.count)
+        for end in values.indices {
+            for start in 0..<end where values[start] < values[end] && length[start] + 1 > length[end] {
+                length[end] = length[start] + 1
+                previous[end] = start
+            }
+        }
+        guard var at = values.indices.max(by: { length[$0] < length[$1] }) else { return [] }
+        var path: [Int] = []
+        while at >= 0 {
+            path.append(at)
+            at = previous[at]
+        }
+        return path.reversed()
+    }
+}

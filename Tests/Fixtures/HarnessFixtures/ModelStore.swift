@@ -1,0 +1,132 @@
+// The smallest store that is right: all rows in a dictionary, every query evaluated from scratch for every delivery, change
+// sets by comparing whole arrays. Slow and obvious, so that tests of the harness have something true to break.
+//
+// `lock` guards the rows, the version and which connections exist; nothing is called under it.
+import Foundation
+import StoreDriver
+import TracedSync
+
+/// A correct in-memory store for a few thousand rows.
+public final class ModelStore: DrivenStore, @unchecked Sendable {
+    private let lock = TracedMutex("model store")
+    private var version: Int64 = 1
+    /// With the order they were inserted in.
+    private struct Row {
+        var item: Item
+        var age: Int
+    }
+    private var rows: [Int64: Row] = [:]
+    private var ages = 0
+    private var connections: [ModelConnection] = []
+
+    public init() {}
+
+    public func load(count: Int, item: (Int) -> Item) {
+        let items = (0..<count).map(item)
+        lock.withLock {
+            for item in items { insert(item) }
+            version += 1
+        }
+    }
+
+    private func insert(_ item: Item) {
+        rows[item.key] = Row(item: item, age: ages)
+        ages += 1
+    }
+
+    public func makeWriter() -> any StoreWriter { ModelWriter(self) }
+
+    func commit(_ changes: [Change], locked: () -> Void) -> Int64 {
+        let (committed, woken): (Int64, [ModelConnection]) = lock.withLock {
+            locked()
+            for change in changes { apply(change) }
+            version += 1
+            return (version, connections)
+        }
+        for connection in woken { connection.wake() }
+        return committed
+    }
+
+    private func apply(_ change: Change) {
+        let key = change.item.key
+        switch change.operation {
+        case .insert: insert(change.item)
+        case .updateScore:
+            rows[key]!.item.score = change.item.score
+            rows[key]!.item.stamp = change.item.stamp
+        case .touch: rows[key]!.item.stamp = change.item.stamp
+        case .delete: rows[key] = nil
+        }
+    }
+
+    public func contents(of query: Query) -> [Item] { snapshot(query).items }
+
+    /// The rows of a query and the version they stand at.
+    func snapshot(_ query: Query) -> (version: Int64, items: [Item]) {
+        let (head, all): (Int64, [Row]) = lock.withLock { (version, Array(rows.values)) }
+        let matching = all.filter { query.matches(group: $0.item.group, score: $0.item.score) }
+        let ordered = matching.sorted { a, b in
+            switch query.order {
+            case .none: return a.age < b.age
+            case .scoreAscending: return a.item.score < b.item.score
+            case .scoreDescending: return a.item.score > b.item.score
+            }
+        }
+        return (head, ordered.map { $0.item })
+    }
+
+    /// The rows of at least one query, all at one version.
+    func snapshots(_ queries: [Query]) -> (version: Int64, items: [[Item]]) {
+        while true {
+            let taken = queries.map { snapshot($0) }
+            let head = taken[0].version
+            if taken.allSatisfy({ $0.version == head }) { return (head, taken.map { $0.items }) }
+        }
+    }
+
+    public func fileBytes() -> Int { 0 }
+
+    public func close() {
+        let open = lock.withLock {
+            defer { connections = [] }
+            return connections
+        }
+        for connection in open { connection.end() }
+    }
+
+    public func subscribe(
+        to query: Query, at site: DeliverySite, sink: any DeliverySink
+    ) -> any Subscription {
+        let known = lock.withLock { connections.first { $0.isCurrent(site) } }
+        let connection = known ?? ModelConnection(self, site)
+        let subscription = ModelSubscription(query, sink)
+        connection.subscriptions.append(subscription)
+        if known == nil { lock.withLock { connections.append(connection) } }
+        connection.wake()
+        return subscription
+    }
+}
+
+final class ModelWriter: StoreWriter {
+    private let store: ModelStore
+
+    init(_ store: ModelStore) { self.store = store }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64? {
+        store.commit(Array(changes), locked: locked)
+    }
+}
+
+/// Opens `ModelStore`s.
+public struct ModelDriver: StoreDriver {
+    public init() {}
+
+    public var name: String { "model" }
+    public var capabilities: Capabilities { Self.capabilities }
+
+    public static let capabilities = Capabilities(
+        durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: true,
+        hasVersions: true, persists: false)
+
+    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { ModelStore() }
+}

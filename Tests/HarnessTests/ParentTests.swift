@@ -1,0 +1,249 @@
+// What the parent makes of trials: companions, figures of several trials, limits and exit codes. No processes here.
+import HarnessFixtures
+import Measure
+import NullDriver
+import Scenario
+import StoreDriver
+import Testing
+
+@testable import Harness
+
+/// Gives canned results.
+private final class CannedTrials: TrialExecutor {
+    var ran: [TrialSpec] = []
+    private let result: (TrialSpec) -> TrialResult
+
+    init(_ result: @escaping (TrialSpec) -> TrialResult) { self.result = result }
+
+    func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult {
+        ran.append(spec)
+        return result(spec)
+    }
+}
+
+/// Keeps what it is told.
+private final class Told: RunnerDelegate, @unchecked Sendable {
+    var figures: [(spec: TrialSpec, figure: Figure)] = []
+    var skipped: [String] = []
+    var judgements: [LimitJudgement] = []
+    var afterTrial: () -> Void = {}
+
+    func began(_ spec: TrialSpec, role: String, index: Int, of total: Int) { #expect(index <= total) }
+    func progressed(_ spec: TrialSpec, _ progress: TrialProgress) {}
+    func ended(_ spec: TrialSpec, _ result: TrialResult) { afterTrial() }
+    func skipped(scenario: String, driver: String, reason: String) { skipped.append("\(driver): \(reason)") }
+    func measured(_ figures: [Figure], of spec: TrialSpec) { self.figures += figures.map { (spec, $0) } }
+    func judged(_ judgement: LimitJudgement, scenario: String) { judgements.append(judgement) }
+
+    func value(_ metric: Metric, _ statistic: Statistic = .value, variant: String = "") -> Double? {
+        figures.first {
+            $0.spec.variant == variant && $0.figure.metric == metric && $0.figure.statistic == statistic
+        }?.figure.value
+    }
+}
+
+private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAccount {
+    CPUAccount(
+        processNs: processNs, roleNs: [:], harnessNs: 0, spunNs: 0, commits: commits, affectingCommits: affecting)
+}
+
+@Suite struct ParentTests {
+    private func run(
+        _ trials: [TrialSpec], limits: [Limit] = [], _ result: @escaping (TrialSpec) -> TrialResult
+    ) throws -> (Outcome, CannedTrials, Told) {
+        let executor = CannedTrials(result)
+        let told = Told()
+        let runner = Runner(
+            drivers: [NullDriver(), ModelDriver(), FaultyDriver(.crash)], executor: executor,
+            interruption: Interruption(), delegate: told)
+        let outcome = try runner.run([.init(scenario: "tiny", limits: limits, trials: trials)])
+        return (outcome, executor, told)
+    }
+
+    private func spec(_ measure: [Metric], trial: Int = 0, variant: String = "", items: Int = 60) -> TrialSpec {
+        var spec = TrialSpec.tiny()
+        spec.measure = measure.map(\.rawValue)
+        spec.trial = trial
+        spec.variant = variant
+        spec.dataset.items = items
+        return spec
+    }
+
+    /// 100 commits of which half affect: 90 µs each with observers, 40 without, 2 on null.
+    private func costs(_ spec: TrialSpec) -> TrialResult {
+        var result = TrialResult(fate: .completed)
+        let perCommitNs: Int64 = spec.driver == "null" ? 2_000 : spec.observers.count > 0 ? 90_000 : 40_000
+        result.cpu = account(perCommitNs * 100, commits: 100, affecting: spec.observers.count > 0 ? 50 : 0)
+        return result
+    }
+
+    @Test func upkeepIsChargedToTheCommitsThatAffectSomeone() throws {
+        let (outcome, executor, told) = try run([spec([.upkeepCost, .harnessCost])], costs)
+        #expect(outcome == .pass)
+        #expect(executor.ran.map(\.driver) == ["model", "model", "null"])
+        #expect(executor.ran.map(\.observers.count) == [2, 0, 2])
+        // (90 - 40) µs over 100 commits, of which 50 affect.
+        #expect(told.value(.upkeepCost) == 100_000)
+        #expect(told.value(.harnessCost) == 2_000)
+        #expect(told.figures.allSatisfy { $0.spec.driver == "model" })
+    }
+
+    @Test func companionsRunOnlyWhereTheyAreAskedForAndTakeTurns() throws {
+        let (_, plain, _) = try run([spec([.endToEndLatency])], costs)
+        #expect(plain.ran.count == 1)
+        let (_, turns, _) = try run((0..<2).map { spec([.upkeepCost], trial: $0) }, costs)
+        #expect(turns.ran.map(\.observers.count) == [2, 0, 0, 2])
+    }
+
+    @Test func aCostUnderThriceTheHarnessIsAtTheFloor() throws {
+        for (nullNs, isAtFloor) in [(Int64(30_000), false), (40_000, true)] {
+            let (_, _, told) = try run([spec([.upkeepCost, .harnessCost])]) { spec in
+                var result = self.costs(spec)
+                if spec.driver == "null" { result.cpu = account(nullNs * 100, commits: 100, affecting: 50) }
+                return result
+            }
+            let figure = try #require(told.figures.first { $0.figure.metric == .upkeepCost }?.figure)
+            #expect(figure.flags.contains("at_floor") == isAtFloor)
+        }
+    }
+
+    @Test func withoutABaselineThereIsNoUpkeepCost() throws {
+        let (outcome, _, told) = try run([spec([.upkeepCost])]) { spec in
+            spec.observers.count > 0 ? self.costs(spec) : TrialResult(fate: .crashed(signal: "SIGSEGV"))
+        }
+        #expect(outcome == .fault)
+        let figure = try #require(told.figures.first { $0.figure.metric == .upkeepCost }?.figure)
+        #expect(figure.value == nil && figure.flags == ["no_baseline"])
+    }
+
+    @Test func theExponentIsTheSlopeOverTheMediansOfEachPoint() throws {
+        var trials: [TrialSpec] = []
+        for trial in 0..<3 {
+            for items in [100, 1_000, 10_000] {
+                trials.append(
+                    spec([.upkeepCost, .upkeepExponent], trial: trial, variant: "dataset.items=\(items)", items: items))
+            }
+        }
+        // Cost as the square root of the items; one trial in three is spoilt.
+        let (_, _, told) = try run(trials) { spec in
+            var result = TrialResult(fate: .completed)
+            let costNs = spec.trial == 1 ? 9e9 : Double(spec.dataset.items).squareRoot() * 1e5
+            let processNs = spec.observers.count > 0 ? Int64(costNs) : 0
+            result.cpu = account(processNs, commits: 1, affecting: 1)
+            return result
+        }
+        #expect(abs(told.value(.upkeepExponent, variant: "*")! - 0.5) < 0.001)
+        #expect(told.figures.filter { $0.spec.variant == "*" }.allSatisfy { $0.spec.trial == 0 })
+    }
+
+    @Test func eachFamilyOfObserversHasItsOwnCost() throws {
+        var trials: [TrialSpec] = []
+        for (queries, count) in [("same", 0), ("same", 100), ("ranges", 10), ("ranges", 20), ("alone", 5)] {
+            var spec = spec([.fanoutCost], variant: "observers.count=\(count);observers.queries=\(queries)")
+            spec.observers.count = count
+            trials.append(spec)
+        }
+        let (_, _, told) = try run(trials) { spec in
+            var result = TrialResult(fate: .completed)
+            let perObserverNs: Int64 = spec.variant.contains("ranges") ? 7 : 3
+            result.cpu = account(1_000 + perObserverNs * Int64(spec.observers.count), commits: 1, affecting: 1)
+            return result
+        }
+        let costs = told.figures.map(\.figure).filter { $0.metric == .fanoutCost && $0.statistic == .value }
+        #expect(costs.map(\.value) == [7, 3])
+        #expect(costs[0].flags == ["over:observers.count", "at:observers.queries=ranges"])
+        #expect(told.value(.fanoutCost, .low, variant: "*") == 1_000)
+    }
+
+    @Test func limitsAreJudgedPerPointByMediansAndCountsByTheWorst() throws {
+        let trials = (0..<3).map { spec([.processCPU, .missedFinal], trial: $0, variant: "dataset.items=1") }
+        let limits = [
+            Limit(.processCPU, .lessOrEqual, 20), Limit(.missedFinal, .equal, 0),
+            Limit(.processCPU, .less, 1, at: ["dataset.items": "2"]), Limit(.processCPU, statistic: "p99", .less, 1),
+        ]
+        let (outcome, _, told) = try run(trials, limits: limits) { spec in
+            var result = TrialResult(fate: .completed)
+            result.figures = [
+                Figure(.processCPU, .value, [10, 20, 9_000][spec.trial], n: 1),
+                Figure(.missedFinal, .value, [0, 1, 0][spec.trial], n: 1),
+            ]
+            return result
+        }
+        #expect(outcome == .limitBroken)
+        #expect(told.judgements.map(\.verdict) == [.kept, .broken])
+        #expect(told.judgements[0].text == "model dataset.items=1: process_cpu.value <= 20 ns/commit: 20")
+    }
+
+    @Test func aFigureWithoutAValueLeavesItsLimitOpen() throws {
+        let limits = [Limit(.processCPU, .lessOrEqual, 20)]
+        let (outcome, _, told) = try run([spec([.processCPU])], limits: limits) { _ in
+            var result = TrialResult(fate: .completed)
+            result.figures = [Figure(.processCPU, .value, nil, n: 0)]
+            return result
+        }
+        #expect(outcome == .inconclusive)
+        #expect(told.judgements.map(\.verdict) == [.unknown])
+    }
+
+    @Test func aDriverIsSkippedOnceWithItsReason() throws {
+        var trials = (0..<2).map { spec([.processCPU], trial: $0) }
+        for index in trials.indices { trials[index].durability = "full" }
+        let (outcome, executor, told) = try run(trials, costs)
+        #expect(outcome == .pass)
+        #expect(executor.ran.isEmpty)
+        #expect(told.skipped == ["model: it has no durability 'full'"])
+    }
+
+    @Test func anInterruptionEndsTheRunAndKeepsWhatThereIs() throws {
+        let interruption = Interruption()
+        let told = Told()
+        let executor = CannedTrials(costs)
+        told.afterTrial = { if executor.ran.count == 2 { interruption.raise() } }
+        let runner = Runner(
+            drivers: [ModelDriver()], executor: executor, interruption: interruption, delegate: told)
+        let trials = (0..<5).map { spec([.processCPU], trial: $0) }
+        let outcome = try runner.run([.init(scenario: "tiny", limits: [], trials: trials)])
+        #expect(outcome == .interrupted)
+        #expect(executor.ran.count == 2)
+        #expect(told.figures.map(\.spec.trial) == [0, 1])
+    }
+
+    @Test func theWorstOutcomeWins() {
+        let worst: [(TrialFate, Outcome)] = [
+            (.completed, .pass), (.oracleViolation, .oracleViolation), (.hang, .hang), (.crashed(signal: "x"), .fault),
+            (.killed(signal: "x"), .fault), (.harnessFault(reason: "x"), .fault), (.interrupted, .interrupted),
+        ]
+        for (fate, outcome) in worst { #expect(Outcome(TrialResult(fate: fate)) == outcome) }
+        #expect(Outcome.allCases.reduce(Outcome.pass) { $0.worse($1) } == .interrupted)
+        #expect(Outcome.limitBroken.worse(.inconclusive) == .limitBroken)
+        #expect(Outcome.limitBroken.worse(.oracleViolation) == .oracleViolation)
+        #expect(Outcome.hang.worse(.oracleViolation) == .hang)
+    }
+}
+
+@Suite struct SteadyStateTests {
+    private func steadiness(seconds: Int = 4, _ value: (Double) -> Double) -> Bool? {
+        let window = Window(startNs: 0, endNs: Int64(seconds) * 1_000_000_000)
+        var state = SteadyState(window)
+        for ns in stride(from: Int64(0), to: window.endNs, by: 10_000_000) {
+            state.add(atNs: ns, value: value(Double(ns) / 1e9))
+        }
+        return state.isSteady
+    }
+
+    @Test func aDriftBeyondTwoPercentPerSecondIsNotSteady() {
+        #expect(steadiness { 100 + 10 * $0 } == false)
+        #expect(steadiness { 100 - 10 * $0 } == false)
+        #expect(steadiness { 100 + $0 } == true)
+        #expect(steadiness { _ in 100 } == true)
+    }
+
+    @Test func noiseIsNoDrift() {
+        var random = RandomSource(seed: 11, stream: 0)
+        #expect(steadiness { _ in 100 + 100 * random.unit() } == true)
+    }
+
+    @Test func aShortWindowSaysNothing() {
+        #expect(steadiness(seconds: 1) { 100 + 50 * $0 } == nil)
+    }
+}

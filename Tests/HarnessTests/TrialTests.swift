@@ -1,0 +1,119 @@
+// Whole trials in this process: on stores that are right, and on stores with one fault each.
+import HarnessFixtures
+import Measure
+import NullDriver
+import Scenario
+import Testing
+
+@testable import Harness
+
+@Suite(.serialized) struct TrialTests {
+    @Test(
+        arguments: [ObserversSpec.Deliver.runLoop, .queue],
+        [ObserversSpec.Sort.none, .scoreAscending, .scoreDescending])
+    func aSoundStorePasses(deliver: ObserversSpec.Deliver, sort: ObserversSpec.Sort) throws {
+        for seed in testSeeds(1) {
+            var spec = TrialSpec.tiny(seed: seed)
+            spec.observers.deliver = deliver
+            spec.observers.sort = sort
+            spec.observers.threads = 2
+            let result = try runTrial(spec, on: ModelDriver())
+            #expect(result.fate == .completed, "seed \(seed): \(result.notes) \(result.violations)")
+            #expect(result.value(.missedFinal) == 0)
+            #expect(result.value(.spuriousNotifications) == 0)
+            #expect(result.counts["rows_compared"]! > 0)
+            #expect(result.counts["replayed_callbacks"]! > 3)
+        }
+    }
+
+    @Test func rangesAreJudgedEachForItself() throws {
+        var spec = TrialSpec.tiny()
+        spec.observers.queries = .ranges
+        spec.observers.count = 7
+        spec.observers.threads = 3
+        let result = try runTrial(spec, on: ModelDriver())
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        #expect(result.value(.missedFinal) == 0)
+    }
+
+    @Test func theNullStoreRunsWithoutRows() throws {
+        var spec = TrialSpec.tiny(driver: "null")
+        spec.observers.queries = .ranges
+        spec.observers.count = 5
+        let result = try runTrial(spec, on: NullDriver())
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        #expect(result.value(.missedFinal) == 0)
+        #expect(result.value(.endToEndLatency, "count")! > 0)
+        #expect(result.value(.processCPU)! > 0)
+    }
+
+    @Test func withoutObserversOnlyWritersAreMeasured() throws {
+        var spec = TrialSpec.tiny(driver: "null")
+        spec.observers.count = 0
+        spec.observers.bystanders = 0
+        let result = try runTrial(spec, on: NullDriver())
+        #expect(result.fate == .completed)
+        #expect(result.value(.writeServiceTime, "count")! > 0)
+        #expect(!result.figures.contains { $0.metric == .endToEndLatency })
+        #expect(result.cpu?.affectingCommits == 0)
+    }
+
+    @Test func aClosedLoopHasServiceTimesAndNoLatencies() throws {
+        var spec = TrialSpec.tiny(driver: "null")
+        spec.writers.load = .closed
+        spec.durationNs = 20_000_000
+        let result = try runTrial(spec, on: NullDriver())
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        #expect(result.value(.writeServiceTime, "count")! > 0)
+        for metric in [Metric.endToEndLatency, .deliveryLatency, .writeResponseTime, .scheduleDelay] {
+            #expect(!result.figures.contains { $0.metric == metric })
+        }
+    }
+
+    @Test(arguments: [
+        (Fault.lostDelivery, "change-set replay"), (.lostLast, "convergence"), (.swappedDeliveries, "monotonicity"),
+        (.repeatedDelivery, "change-set replay"), (.shiftedIndex, "change-set replay"),
+        (.lostModification, "no modification says so"), (.extraModification, "did not change in place"),
+        (.needlessMove, "not minimal"), (.wrongCount, "says the collection has"), (.versionBack, "monotonicity"),
+        (.secondInitial, "first is initial"), (.noInitial, "first is initial"), (.tornSite, "atomicity"),
+        (.calledAfterCancel, "silence"), (.staleCollection, "live collection"), (.wrongContents, "evaluation"),
+        (.lostCommit, "nothing lost"),
+    ])
+    func everyFaultIsSeen(fault: Fault, text: String) throws {
+        var spec = TrialSpec.tiny(driver: fault.rawValue)
+        // A delivery that only modifies needs a commit that only modifies.
+        if fault == .needlessMove { spec.writers.changes = ["touch": 1] }
+        spec.hangTimeoutNs = 500_000_000
+        let result = try runTrial(spec, on: FaultyDriver(fault))
+        #expect(result.fate == .oracleViolation, "\(result.notes)")
+        #expect(result.violations.contains { $0.contains(text) }, "\(result.violations)")
+        #expect(result.violations.allSatisfy { $0.contains("seed 1") })
+        if fault == .lostLast {
+            #expect(result.value(.missedFinal) == 1)
+            #expect(result.figures.contains { $0.metric == .endToEndLatency && $0.censored > 0 })
+        }
+    }
+
+    @Test(arguments: [
+        (Fault.hang, TrialFate.hang, "no commit returned"), (.stuckObserver, .hang, "has not taken a block"),
+        (.commitError, .harnessFault(reason: "store_error"), "refuses its twentieth commit"),
+        (.failedSubscription, .harnessFault(reason: "store_error"), "gave up"),
+        (.unavailable, .harnessFault(reason: "unavailable"), "install it"),
+    ])
+    func whatEndsATrialIsNamed(fault: Fault, fate: TrialFate, text: String) throws {
+        var spec = TrialSpec.tiny(driver: fault.rawValue)
+        spec.hangTimeoutNs = 300_000_000
+        let result = try runTrial(spec, on: FaultyDriver(fault))
+        #expect(result.fate == fate, "\(result.violations)")
+        #expect(result.notes.contains { $0.contains(text) }, "\(result.notes)")
+        #expect(result.isUnavailable == (fault == .unavailable))
+    }
+
+    @Test func aSpecOfAnotherVersionIsRefused() throws {
+        var spec = TrialSpec.tiny()
+        spec.specVersion = TrialSpec.currentVersion + 1
+        let result = try runTrial(spec, on: ModelDriver())
+        #expect(result.fate == .harnessFault(reason: "refused"))
+        #expect(result.notes[0].contains("spec has version 2, this binary reads version 1"))
+    }
+}

@@ -1,0 +1,58 @@
+// What the tests of scenarios share: a small valid file to vary, and the drivers they pretend to have.
+import Foundation
+
+@testable import Scenario
+
+let testDrivers = ["null", "livestore"]
+
+/// Valid, and small enough to see a change in.
+let plainScenario = """
+    purpose: How long does it take?
+    represents: a complaint
+    dataset: { items: 1_000 }
+    observers: { count: 2 }
+    writers: { rate: 200/s }
+    measure: [delivery_latency, missed_final]
+    gate: delivery_latency
+    duration: 1s
+    """
+
+func parse(_ text: String, path: String = "test.yaml") throws(ScenarioErrors) -> Scenario {
+    try Scenario.parse(Array(text.utf8), path: path, drivers: testDrivers)
+}
+
+/// What reading `text` complains about, one line per problem; empty where it is valid.
+func complaints(_ text: String, path: String = "test.yaml") -> [String] {
+    complaints(Array(text.utf8), path: path)
+}
+
+func complaints(_ bytes: [UInt8], path: String = "test.yaml") -> [String] {
+    do throws(ScenarioErrors) {
+        _ = try Scenario.parse(bytes, path: path, drivers: testDrivers)
+        return []
+    } catch {
+        return error.problems.map(\.description)
+    }
+}
+
+/// The seed of a random test: `TIDEGAUGE_SEED`, or a new one each time. Name it in every expectation.
+func testSeed() -> UInt64 {
+    let seed =
+        ProcessInfo.processInfo.environment["TIDEGAUGE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
+    print("TIDEGAUGE_SEED=\(seed)")
+    return seed
+}
+
+struct SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,28 @@
+// The word that was probably meant.
+import Testing
+
+@testable import Scenario
+
+@Suite struct NearestTests {
+    @Test(arguments: [
+        ("abc", "abc", 0), ("abc", "acb", 1), ("abc", "abcd", 1), ("abc", "ab", 1), ("abc", "xbc", 1),
+        ("", "abc", 3), ("observers", "obsrevers", 1), ("kitten", "sitting", 3),
+    ])
+    func distances(_ a: String, _ b: String, _ distance: Int) {
+        #expect(Nearest.distance(Array(a), Array(b)) == distance)
+        #expect(Nearest.distance(Array(b), Array(a)) == distance)
+    }
+
+    @Test func aSlipIsCorrected() {
+        let known = ["observers", "observers.count", "writers.rate", "gate"]
+        #expect(Nearest.nearest(to: "obsrevers", among: known) == "observers")
+        #expect(Nearest.nearest(to: "Observers", among: known) == "observers")
+        #expect(Nearest.nearest(to: "rate", among: known) == "writers.rate")
+        #expect(Nearest.nearest(to: "colour", among: known) == nil)
+    }
+
+    @Test func whereNothingIsNearAllAreNamed() {
+        #expect(Nearest.hint(for: "colour", among: ["count", "match"]) == "(known here: count, match)")
+        #expect(Nearest.hint(for: "colour", among: []) == "(none is known here)")
+    }
+}

@@ -1,0 +1,87 @@
+// Runs the built binaries as a person would, and gives back what they said and how they ended.
+import Foundation
+import Testing
+
+struct Ran {
+    var pid: Int32
+    var status: Int32
+    var output: String
+    var errors: String
+}
+
+enum Binary: String {
+    case tidegauge
+    case fixture = "tidegauge-fixture"
+
+    /// Beside the test bundle.
+    private var url: URL {
+        let products =
+            Bundle.allBundles.map(\.bundleURL).map { $0.deletingLastPathComponent() }
+            + [Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()]
+        let found = products.map { $0.appendingPathComponent(rawValue) }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+        return found ?? URL(fileURLWithPath: rawValue)
+    }
+
+    /// Starts it in `folder`, its output going to files there, so that nothing can block on a full pipe.
+    func start(_ arguments: [String], in folder: Folder) throws -> Process {
+        let process = Process()
+        process.executableURL = url
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try folder.handle("stdout")
+        process.standardError = try folder.handle("stderr")
+        try process.run()
+        return process
+    }
+
+    func run(_ arguments: [String], in folder: Folder) throws -> Ran {
+        let process = try start(arguments, in: folder)
+        process.waitUntilExit()
+        return folder.ran(process)
+    }
+}
+
+/// A scratch folder that is gone when the test is.
+final class Folder {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "tidegauge-tests-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func write(_ name: String, _ text: some DataProtocol) throws {
+        let url = URL(fileURLWithPath: "\(path)/\(name)")
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text).write(to: url)
+    }
+
+    func read(_ name: String) -> String { (try? String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)) ?? "" }
+
+    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
+
+    func handle(_ name: String) throws -> FileHandle {
+        try write(name, Data())
+        return try #require(FileHandle(forWritingAtPath: "\(path)/\(name)"))
+    }
+
+    func ran(_ process: Process) -> Ran {
+        Ran(
+            pid: process.processIdentifier, status: process.terminationStatus, output: read("stdout"),
+            errors: read("stderr"))
+    }
+
+    /// Rows of Reports/latest/metrics.csv by column; the fields of these tests hold no quotes.
+    func metrics() -> [[String: String]] {
+        let lines = read("Reports/latest/metrics.csv").split(separator: "\n").map {
+            $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        guard let header = lines.first else { return [] }
+        return lines.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(header, $0)) }
+    }
+}

@@ -1,0 +1,114 @@
+// Whole runs of the binary: what a trial's end does to the run's, and what is kept.
+import Foundation
+import Testing
+
+@Suite(.serialized) struct RunTests {
+    private func scenario(_ drivers: String, duration: String = "100ms", extra: String = "") -> Data {
+        Data(
+            """
+            purpose: Does the parent do the right thing?
+            represents: itself
+            drivers: [\(drivers)]
+            durability: memory
+            dataset: { items: 50 }
+            observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }
+            writers: { threads: 1, load: open, rate: 1_000/s, arrivals: uniform, change: { update: score }, rows_per_commit: 1 }
+            measure: [end_to_end_latency, missed_final, upkeep_cost, harness_cost]
+            gate: end_to_end_latency
+            warm_up: 20ms
+            duration: \(duration)
+            hang_timeout: 500ms
+            \(extra)
+            """.utf8)
+    }
+
+    private func outcomes(_ folder: Folder) -> [String: String] {
+        let rows = folder.metrics().filter { $0["metric"] == "trial_outcome" }
+        return Dictionary(rows.map { ($0["driver"]!, $0["flags"]!) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    @Test func aSoundRunPassesAndSaysWhereItsReportIs() throws {
+        let folder = try Folder()
+        try folder.write("Scenarios/sound.yaml", scenario("model"))
+        let ran = try Binary.fixture.run(["run"], in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        let location = try #require(ran.output.split(separator: "\n").last)
+        #expect(location.hasPrefix("Report: Reports/") && location.hasSuffix("/metrics.csv"))
+        #expect(folder.exists(String(location.dropFirst("Report: ".count))))
+        #expect(folder.exists("Reports/latest/environment.json"))
+        #expect(!folder.exists("Reports/latest/trials"))
+        let rows = folder.metrics()
+        #expect(Set(rows.map { $0["driver"]! }) == ["model"], "companions have no rows of their own")
+        for metric in ["end_to_end_latency", "missed_final", "upkeep_cost", "harness_cost", "trial_outcome"] {
+            #expect(rows.contains { $0["metric"] == metric && $0["value"] != "n/a" }, "\(metric)")
+        }
+    }
+
+    @Test(arguments: [
+        ("crash", Int32(70), "crashed:"), ("killed", 70, "killed:SIGKILL"), ("hang", 3, "hang"),
+        ("deaf", 3, "hang"), ("lost-last", 4, "oracle_violation"), ("unavailable", 69, "harness_fault:unavailable"),
+        ("commit-error", 70, "harness_fault:store_error"),
+    ])
+    func oneTrialsEndDoesNotTouchTheOthers(driver: String, status: Int32, flag: String) throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", scenario("\(driver), model"))
+        let ran = try Binary.fixture.run(
+            ["run", "a.yaml", "--driver", driver, "--driver", "model", "--set", "hang_timeout=600ms"], in: folder)
+        #expect(ran.status == status, "\(ran.errors)")
+        let outcomes = outcomes(folder)
+        #expect(outcomes[driver]?.hasPrefix(flag) == true, "\(outcomes)")
+        #expect(outcomes["model"] == "", "\(outcomes) \(ran.errors)")
+        #expect(folder.metrics().contains { $0["driver"] == "model" && $0["metric"] == "end_to_end_latency" })
+        #expect(ran.errors.contains("seed"))
+        let left = try FileManager.default.contentsOfDirectory(atPath: "/dev/shm").filter {
+            $0.hasPrefix("tidegauge-\(ran.pid)-")
+        }
+        #expect(left.isEmpty)
+    }
+
+    @Test func aBrokenLimitIsOneAndAMissingFigureIsTwo() throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", scenario("model", extra: "limits: { end_to_end_latency: \"< 1ns\" }"))
+        let broken = try Binary.fixture.run(["run", "a.yaml", "--driver", "model"], in: folder)
+        #expect(broken.status == 1, "\(broken.errors)")
+        #expect(broken.output.contains("limit broken: a: model: end_to_end_latency.p50 < 1 ns"))
+        // 100 commits carry no p99.9.
+        try folder.write("a.yaml", scenario("model", extra: "limits: { end_to_end_latency.p99_9: \"< 1s\" }"))
+        let missing = try Binary.fixture.run(["run", "a.yaml", "--driver", "model"], in: folder)
+        #expect(missing.status == 2, "\(missing.errors)")
+        #expect(missing.output.contains("limit unknown"))
+    }
+
+    @Test func ctrlCKeepsWhatWasMeasured() throws {
+        let folder = try Folder()
+        // The second scenario would take an hour; the first is through when its row is there.
+        try folder.write("s/a.yaml", scenario("model"))
+        try folder.write("s/b.yaml", scenario("model", duration: "3600s"))
+        let process = try Binary.fixture.start(["run", "s", "--driver", "model"], in: folder)
+        while process.isRunning, !hasMeasuring(folder) { usleep(20_000) }
+        kill(process.processIdentifier, SIGINT)
+        process.waitUntilExit()
+        let ran = folder.ran(process)
+        #expect(ran.status == 130, "\(ran.errors)")
+        #expect(ran.output.contains("Report: "))
+        let rows = folder.metrics()
+        #expect(rows.contains { $0["scenario"] == "a" && $0["metric"] == "end_to_end_latency" })
+        #expect(rows.contains { $0["scenario"] == "b" && $0["flags"] == "interrupted" })
+        #expect(folder.read("Reports/latest/environment.json").contains("pressureAfter"))
+    }
+
+    /// Whether the first scenario's rows are on disk.
+    private func hasMeasuring(_ folder: Folder) -> Bool {
+        folder.metrics().contains { $0["scenario"] == "a" && $0["metric"] == "trial_outcome" }
+    }
+
+    @Test func aDriverThatCannotIsSkippedWithTheReason() throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", scenario("model, null", extra: ""))
+        let ran = try Binary.fixture.run(
+            ["run", "a.yaml", "--driver", "model", "--driver", "null", "--set", "durability=full"], in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        #expect(ran.errors.contains("a: skipped on model: it has no durability 'full'"))
+        #expect(outcomes(folder) == ["null": ""])
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+import TracedSync
+
+@Suite("Run-loop thread")
+struct RunLoopThreadTests {
+    @Test("performs blocks in order, on its own thread")
+    func order() throws {
+        let thread = RunLoopThread("order")
+        defer { thread.stop() }
+        let seen = TracedMutex("seen")
+        nonisolated(unsafe) var numbers: [Int] = []
+        for i in 0..<1_000 { thread.perform { seen.withLock { numbers.append(i) } } }
+        let onThread = try thread.performAndWait { thread.isCurrent }
+        #expect(onThread)
+        #expect(seen.withLock { numbers } == Array(0..<1_000))
+        #expect(!thread.isCurrent)
+    }
+
+    @Test("passes errors of a block on to the caller")
+    func errors() {
+        struct Refused: Error {}
+        let thread = RunLoopThread("errors")
+        defer { thread.stop() }
+        #expect(throws: Refused.self) { try thread.performAndWait { throw Refused() } }
+    }
+
+    @Test("runs what was queued before stop")
+    func stop() {
+        let thread = RunLoopThread("stop")
+        let count = TracedMutex("count")
+        nonisolated(unsafe) var ran = 0
+        for _ in 0..<100 { thread.perform { count.withLock { ran += 1 } } }
+        thread.stop()
+        #expect(count.withLock { ran } == 100)
+    }
+
+    @Test("a signal wakes a loop that sleeps, and signals before the handler starts are one call")
+    func signal() throws {
+        let thread = RunLoopThread("signal")
+        defer { thread.stop() }
+        let lock = TracedMutex("calls")
+        let changed = TracedCondition("calls", lock)
+        nonisolated(unsafe) var calls = 0
+        let signal = try thread.performAndWait {
+            RunLoopSignal("source") { lock.withLock { calls += 1; changed.broadcast() } }
+        }
+        try thread.performAndWait { for _ in 0..<10 { signal.signal() } }
+        lock.withLock { while calls == 0 { changed.wait() } }
+        // Two rounds through the loop: a second call for the same signals would have come by now.
+        try thread.performAndWait {}
+        try thread.performAndWait {}
+        #expect(lock.withLock { calls } == 1)
+        signal.invalidate()
+        signal.signal()
+        try thread.performAndWait {}
+        try thread.performAndWait {}
+        #expect(lock.withLock { calls } == 1)
+    }
+}

@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# Proves that tests can fail: applies each patch of Tests/Faults/ to a scratch copy, one at a time, and expects the tests
+# it names to turn red. Prints a line per fault and exits 1 unless all are caught.
+#
+#   Tools/faults.sh            all faults
+#   Tools/faults.sh NAME…      these only (the file's name without .patch)
+#
+# A patch begins with lines that git does not read:
+#   # fault: what is broken, in a few words
+#   # guards: the tests that must turn red, each of them, as patterns of `swift test --filter` separated by blanks
+#   # claim: the promise that would be broken
+#
+# The scratch copy is the working tree as it is, uncommitted changes included; it and its build products are kept in
+# .build-faults, so that a further run builds little. A patch that does not apply or does not build is an error.
+set -uo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work="$root/.build-faults"
+source="$work/src"
+logs="$work/logs"
+# A fault may make a test run for ever; the slowest green run takes less than a minute.
+limit_s=${FAULTS_LIMIT_S:-600}
+
+mkdir -p "$source" "$logs"
+
+# Makes the scratch copy equal to the working tree. Only what differs is written: a file written anew is built anew.
+synchronize() {
+    local file
+    (cd "$root" && git ls-files -z --cached --others --exclude-standard && printf 'Package.resolved\0') |
+        sort -zu >"$work/files"
+    while IFS= read -r -d '' file; do
+        [ -f "$root/$file" ] || continue
+        cmp -s "$root/$file" "$source/$file" && continue
+        mkdir -p "$(dirname "$source/$file")"
+        cp "$root/$file" "$source/$file"
+    done <"$work/files"
+    (cd "$source" && find . -type f -printf '%P\0' | sort -z) |
+        while IFS= read -r -d '' file; do
+            if ! [ -f "$root/$file" ] || ! grep -qzxF -- "$file" "$work/files"; then rm -f "${source:?}/$file"; fi
+        done
+}
+
+# Applies a patch to the scratch copy. Without the ceiling git would take the copy for a folder of this repository and
+# skip, silently, all paths outside of it.
+apply() {
+    (cd "$source" && GIT_CEILING_DIRECTORIES="$work" git apply --whitespace=nowarn "$1")
+}
+
+build() {
+    swift build --build-tests --package-path "$source" --scratch-path "$work/build"
+}
+
+# Runs the tests whose names match a pattern.
+run_tests() {
+    timeout "$limit_s" swift test --skip-build --package-path "$source" --scratch-path "$work/build" --filter "$1"
+}
+
+# The first of the patterns given whose tests are green; none if all are red.
+first_green() {
+    local pattern
+    for pattern in "$@"; do
+        echo "== $pattern"
+        if run_tests "$pattern"; then
+            green=$pattern
+            return 0
+        fi
+    done
+    return 1
+}
+
+header() {
+    sed -n "/^diff --git/q; s/^# $1: *//p" "$2"
+}
+
+report() {
+    printf '%-7s %-32s %s\n' "$1" "$2" "$3"
+}
+
+patches=()
+if [ $# -gt 0 ]; then
+    for name in "$@"; do
+        patch="$root/Tests/Faults/${name%.patch}.patch"
+        if ! [ -f "$patch" ]; then
+            echo "faults: no fault '$name'; Tests/Faults has: $(cd "$root/Tests/Faults" && ls -- *.patch | sed 's/\.patch$//' | tr '\n' ' ')" >&2
+            exit 64
+        fi
+        patches+=("$patch")
+    done
+else
+    for patch in "$root"/Tests/Faults/*.patch; do
+        if [ -f "$patch" ]; then patches+=("$patch"); fi
+    done
+fi
+if [ ${#patches[@]} -eq 0 ]; then
+    echo "faults: no patch in Tests/Faults" >&2
+    exit 1
+fi
+
+echo "building the scratch copy in .build-faults" >&2
+synchronize
+if ! build >"$logs/build.log" 2>&1; then
+    tail -n 20 "$logs/build.log" >&2
+    echo "faults: the working tree does not build; see .build-faults/logs/build.log" >&2
+    exit 1
+fi
+
+# Without a fault everything named is green, and there is something by that name.
+mapfile -t guards < <(for patch in "${patches[@]}"; do header guards "$patch" | tr -s ' ' '\n'; done | sort -u)
+for guard in "${guards[@]}"; do
+    echo "without a fault: $guard" >&2
+    log="$logs/green.log"
+    if ! run_tests "$guard" >"$log" 2>&1; then
+        echo "faults: '$guard' is red without any fault; see .build-faults/logs/green.log" >&2
+        exit 1
+    fi
+    if ! grep -qE 'Test run with [1-9][0-9]* test' "$log"; then
+        echo "faults: no test is named '$guard'; correct the '# guards:' line of the patch that says so" >&2
+        exit 1
+    fi
+done
+
+passed=0
+failed=0
+for patch in "${patches[@]}"; do
+    name=$(basename "$patch" .patch)
+    log="$logs/$name.log"
+    fault=$(header fault "$patch")
+    read -ra guards <<<"$(header guards "$patch" | tr '\n' ' ')"
+    synchronize
+    if [ ${#guards[@]} -eq 0 ]; then
+        outcome="error"
+        fault="has no '# guards:' line: name the tests that must turn red"
+    elif ! apply "$patch" >"$log" 2>&1; then
+        outcome="error"
+        fault="does not apply: make it anew for the code as it is ($(head -n 1 "$log"))"
+    elif ! build >"$log" 2>&1; then
+        outcome="error"
+        fault="does not build; see .build-faults/logs/$name.log"
+    elif first_green "${guards[@]}" >"$log" 2>&1; then
+        outcome="MISSED"
+        fault="$fault; $green stayed green"
+    else
+        outcome="caught"
+    fi
+    if [ "$outcome" = caught ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    report "$outcome" "$name" "$fault"
+done
+synchronize
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
