@@ -17,7 +17,7 @@ check_swift() {
             "Install $needed_swift or later from https://www.swift.org/install/linux/ and run make again."
     local version
     # `swift --version` opens with "Swift version 6.1.2 (…)" or "Apple Swift version …".
-    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1)
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1) || true
     [ -n "$version" ] || fail "\`swift --version\` does not tell a version; is $(command -v swift) a Swift toolchain?"
     [ "$(printf '%s\n%s\n' "$needed_swift" "$version" | sort -V | head -n 1)" = "$needed_swift" ] ||
         fail "Swift $version is too old: $needed_swift or later is needed." \
