@@ -17,11 +17,11 @@ public struct Pressure: Codable, Sendable, Equatable {
     public var ioSomeNs: Int64?
     /// Time all tasks waited for a disk.
     public var ioFullNs: Int64?
-    /// Times this process was taken off a CPU it still wanted.
+    /// Times this process, or a child of it that has ended, was taken off a CPU it still wanted.
     public var involuntarySwitches: Int64
-    /// Times this process gave its CPU away.
+    /// Times they gave their CPU away.
     public var voluntarySwitches: Int64
-    /// Page faults of this process that waited for a disk.
+    /// Their page faults that waited for a disk.
     public var majorFaults: Int64
 
     /// The window from `earlier` to this reading.
@@ -44,8 +44,10 @@ public struct Pressure: Codable, Sendable, Equatable {
 /// Reads the noise counters. Any thread; four small files, well under a millisecond.
 public enum PressureProbe {
     public static func read() -> Pressure {
-        var usage = rusage()
-        getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
+        var own = rusage()
+        var children = rusage()
+        getrusage(Int32(RUSAGE_SELF.rawValue), &own)
+        getrusage(Int32(RUSAGE_CHILDREN.rawValue), &children)
         let memory = stalls("/proc/pressure/memory")
         let io = stalls("/proc/pressure/io")
         return Pressure(
@@ -53,8 +55,9 @@ public enum PressureProbe {
                 parseStealNs($0, ticksPerSecond: Int64(sysconf(Int32(_SC_CLK_TCK))))
             },
             cpuSomeNs: stalls("/proc/pressure/cpu").some, memorySomeNs: memory.some, memoryFullNs: memory.full,
-            ioSomeNs: io.some, ioFullNs: io.full, involuntarySwitches: Int64(usage.ru_nivcsw),
-            voluntarySwitches: Int64(usage.ru_nvcsw), majorFaults: Int64(usage.ru_majflt))
+            ioSomeNs: io.some, ioFullNs: io.full, involuntarySwitches: Int64(own.ru_nivcsw + children.ru_nivcsw),
+            voluntarySwitches: Int64(own.ru_nvcsw + children.ru_nvcsw),
+            majorFaults: Int64(own.ru_majflt + children.ru_majflt))
     }
 
     /// The eighth number of the `cpu` line: user nice system idle iowait irq softirq steal.

@@ -1,5 +1,6 @@
 // What a person sees at the end of a run: per scenario one small table of headline figures, then what went wrong. A
 // digest of metrics.csv, never more than is there.
+import Foundation
 import Measure
 import Scenario
 import Statistics
@@ -73,13 +74,21 @@ extension ConsoleSummary {
         var lines = [scenario]
         if !headlines.isEmpty { lines += aligned(table) }
         for row in rows where row.variant == RunRow.overSweep && row.figure.statistic != .count {
-            let name = "\(row.figure.metric.rawValue) \(row.figure.statistic.rawValue)"
-            lines.append("\(name)  \(row.driver)  \(cell([row.figure]))")
+            lines.append(sweepLine(row))
         }
         lines += points.flatMap { point in
             notes(point, perTrial.filter { $0.driver == point.driver && $0.variant == point.variant })
         }
         return lines[0] + "\n" + lines.dropFirst().map { "  \($0)\n" }.joined()
+    }
+
+    /// One figure over the sweep, with what it runs over where that has to be said.
+    private static func sweepLine(_ row: RunRow) -> String {
+        let figure = row.figure
+        let name = figure.metric.rawValue + (figure.statistic == .value ? "" : " \(figure.statistic.rawValue)")
+        let place = figure.flags.filter { $0.hasPrefix("over:") || $0.hasPrefix("at:") }
+            .map { $0.replacingOccurrences(of: ":", with: " ") }.joined(separator: " ")
+        return "\(name)  \(row.driver)  \(cell([figure]))" + (place.isEmpty ? "" : "  (\(place))")
     }
 
     /// The median over trials; `≥` where any trial knows only a bound, `~` where any is at the floor of what can be

@@ -35,11 +35,14 @@ struct ClockTests {
 
     @Test("What is said to have been spun is CPU time that the thread used")
     func spinIsAccounted() {
-        let deadlineNs = MonotonicClock.nowNs() + 140_000
-        let cpuBeforeNs = CPUProbe.currentThreadNs()
-        let spunNs = Pacing.wait(untilNs: deadlineNs, spin: true)
-        let cpuNs = CPUProbe.currentThreadNs() - cpuBeforeNs
-        #expect(spunNs > 0)
-        #expect(cpuNs > 0 && spunNs <= cpuNs + Pacing.preemptedGapNs)
+        // On a busy machine a thread may be off its core for a whole wait: then nothing was spun, and another try tells.
+        for _ in 0..<200 {
+            let cpuBeforeNs = CPUProbe.currentThreadNs()
+            let spunNs = Pacing.wait(untilNs: MonotonicClock.nowNs() + 140_000, spin: true)
+            let cpuNs = CPUProbe.currentThreadNs() - cpuBeforeNs
+            #expect(spunNs <= cpuNs + Pacing.preemptedGapNs)
+            if spunNs > 0 { return }
+        }
+        Issue.record("never saw a spin in 200 waits")
     }
 }

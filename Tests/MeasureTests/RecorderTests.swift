@@ -104,25 +104,24 @@ struct RecorderTests {
         let callbacks = try CallbackRecorder(capacity: 10_000, indexCapacity: 100_000)
         let indices = Array(0..<7)
         let counters = try #require(ThreadAllocations())
-        // What the language sets up at the first call of each function is not recording.
-        callbacks.record(
-            enterNs: 0, version: 0, isInitial: true, count: 7, deletions: indices, insertions: indices,
-            modifications: indices, moveCount: 2)
-        callbacks.finish(exitNs: 0)
-        commits.record(CommitRecord(dueNs: 0, beginNs: 0, lockedNs: 0, committedNs: 0, version: 0))
-        let before = counters.allocatedBytes
-        // A plain loop: in debug builds an iterator over a range allocates by itself.
-        var n: Int64 = 0
-        while n < 4_000 {
-            commits.record(CommitRecord(dueNs: n, beginNs: n, lockedNs: n, committedNs: n, version: n))
-            callbacks.record(
-                enterNs: n, version: n, isInitial: false, count: 7, deletions: indices, insertions: indices,
-                modifications: indices, moveCount: 2)
-            callbacks.finish(exitNs: n)
-            n += 1
+        // In several rounds, because the language's runtime now and then sets up a table of its own on whatever thread
+        // needs it; an allocation by the recorders would show in every round.
+        var leastGrowth = UInt64.max
+        for _ in 0..<5 {
+            let before = counters.allocatedBytes
+            // A plain loop: in debug builds an iterator over a range allocates by itself.
+            var n: Int64 = 0
+            while n < 1_000 {
+                commits.record(CommitRecord(dueNs: n, beginNs: n, lockedNs: n, committedNs: n, version: n))
+                callbacks.record(
+                    enterNs: n, version: n, isInitial: false, count: 7, deletions: indices, insertions: indices,
+                    modifications: indices, moveCount: 2)
+                callbacks.finish(exitNs: n)
+                n += 1
+            }
+            leastGrowth = min(leastGrowth, counters.allocatedBytes - before)
         }
-        let after = counters.allocatedBytes
-        #expect(after == before)
-        #expect(commits.records.count == 4_001 && callbacks.records.count == 4_001)
+        #expect(leastGrowth == 0)
+        #expect(commits.records.count == 5_000 && callbacks.records.count == 5_000)
     }
 }

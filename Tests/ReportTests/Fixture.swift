@@ -40,7 +40,10 @@ enum Fixture {
             result(TrialFate.completed.figure, large, 0),
             result(TrialFate.crashed(signal: "SIGSEGV").figure, large, 1),
             result(TrialFate.harnessFault(reason: "no room in \"/tmp\";\n3 files").figure, large, 2),
-            result(Figure(.upkeepExponent, .slope, 0.0421, n: 4), RunRow.overSweep, 0),
+            result(Figure(.upkeepExponent, .value, 0.0421, n: 4), RunRow.overSweep, 0),
+            result(
+                Figure(.fanoutCost, .low, 1_200, n: 4, flags: ["over:observers.count", "at:observers.queries=same"]),
+                RunRow.overSweep, 0),
         ]
     }
 

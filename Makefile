@@ -1,0 +1,41 @@
+# The doors of the project. `make bench` and `make test` work as the first command on a fresh machine with Swift 6.1+.
+# make turns every failure into 2; whoever needs tidegauge's own exit codes calls .build/release/tidegauge.
+
+PROFILE ?= ci
+FILTER ?= LiveStoreTests|TracedSyncTests|HarnessTests
+TIDEGAUGE = .build/release/tidegauge
+
+.PHONY: bench smoke test check lint tsan faults setup build clean help
+
+help:  ## what there is: also what plain `make` does
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+bench: build  ## build, run all scenarios (PROFILE=smoke|ci|full), write Reports/latest
+	$(TIDEGAUGE) run Scenarios --profile $(PROFILE)
+
+smoke: build  ## the same in under a minute: does everything still run?
+	$(TIDEGAUGE) run Scenarios --profile smoke
+
+test: setup  ## unit, property and golden tests
+	swift test
+
+check: build  ## are all scenario files valid? Runs none of them
+	$(TIDEGAUGE) check Scenarios
+
+lint:  ## formatting and style, strict
+	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+
+tsan: setup  ## the concurrent tests under ThreadSanitizer (FILTER=regular expression)
+	Tools/tsan.sh '$(FILTER)'
+
+faults: setup  ## proof that the tests can fail: each patch of Tests/Faults must turn its tests red
+	Tools/faults.sh
+
+setup:  ## install missing system packages, or say the one line that does
+	@Tools/setup.sh
+
+build: setup
+	swift build -c release
+
+clean:  ## remove what was built; reports stay
+	rm -rf .build .build-tsan .build-faults

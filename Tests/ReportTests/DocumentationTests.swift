@@ -1,0 +1,42 @@
+import Foundation
+import Measure
+import Scenario
+import Testing
+
+@testable import Report
+
+@Suite("Reports/README.md")
+struct DocumentationTests {
+    private func readme() throws -> String {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Reports/README.md")
+        return try String(contentsOf: file, encoding: .utf8)
+    }
+
+    @Test("Every column has a line", arguments: MetricsCSV.columns)
+    func columns(column: String) throws {
+        #expect(try readme().contains("\n| `\(column)` | "))
+    }
+
+    @Test("Every metric has a line with its unit", arguments: Metric.allCases)
+    func metrics(metric: Metric) throws {
+        #expect(try readme().contains("\n| `\(metric.rawValue)` | \(metric.unit) | "))
+    }
+
+    @Test("Every statistic is named", arguments: Statistic.allCases)
+    func statistics(statistic: Statistic) throws {
+        #expect(try readme().contains("`\(statistic.rawValue)`"))
+    }
+
+    @Test("Every key of environment.json is named")
+    func environment() throws {
+        let text = try readme()
+        for json in [
+            try EnvironmentReport.fixed.json(), try JSONEncoder().encode(EnvironmentReport.fixed.pressureAfter),
+        ] {
+            let object = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
+            #expect(!object.isEmpty)
+            for key in object.keys { #expect(text.contains("`\(key)`"), "\(key) is not explained") }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Makes a fresh Debian or Ubuntu machine ready to build: checks for Swift, installs the system libraries that are
+# missing where it may, and otherwise prints the one line that does. Quick and silent when everything is there.
+set -euo pipefail
+
+needed_swift=6.1
+packages=(liblmdb-dev libjemalloc-dev gnuplot-nox pkg-config)
+
+fail() {
+    printf 'setup: %s\n' "$@" >&2
+    exit 1
+}
+
+check_swift() {
+    command -v swift >/dev/null ||
+        fail "Swift is not on the PATH." \
+            "Install $needed_swift or later from https://www.swift.org/install/linux/ and run make again."
+    local version
+    # `swift --version` opens with "Swift version 6.1.2 (…)" or "Apple Swift version …".
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1) || true
+    [ -n "$version" ] || fail "\`swift --version\` does not tell a version; is $(command -v swift) a Swift toolchain?"
+    [ "$(printf '%s\n%s\n' "$needed_swift" "$version" | sort -V | head -n 1)" = "$needed_swift" ] ||
+        fail "Swift $version is too old: $needed_swift or later is needed." \
+            "Install it from https://www.swift.org/install/linux/ and run make again."
+}
+
+is_installed() {
+    # Several packages bring this one; the program is what counts.
+    if [ "$1" = pkg-config ]; then
+        command -v pkg-config >/dev/null
+        return
+    fi
+    if command -v dpkg-query >/dev/null; then
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+        return
+    fi
+    # Without dpkg the headers themselves decide.
+    case "$1" in
+    liblmdb-dev) [ -e /usr/include/lmdb.h ] || [ -e /usr/local/include/lmdb.h ] ;;
+    libjemalloc-dev) [ -e /usr/include/jemalloc/jemalloc.h ] || [ -e /usr/local/include/jemalloc/jemalloc.h ] ;;
+    gnuplot-nox) command -v gnuplot >/dev/null ;;
+    esac
+}
+
+install_packages() {
+    local missing=() package
+    for package in "${packages[@]}"; do
+        is_installed "$package" || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+
+    command -v apt-get >/dev/null ||
+        fail "missing: ${missing[*]}, and there is no apt-get here." \
+            "Install LMDB and jemalloc with their headers, and gnuplot, by the means of this system."
+    local line="apt-get update && apt-get install --yes --no-install-recommends ${missing[*]}"
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+            as_root=(sudo -n)
+        else
+            fail "missing: ${missing[*]}. Run this one line, then make again:" "    sudo sh -c '$line'"
+        fi
+    fi
+    echo "setup: installing ${missing[*]}" >&2
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c "$line" >&2 </dev/null ||
+        fail "installing failed. Run this line as root to see why, then make again:" "    $line"
+}
+
+check_swift
+install_packages
