@@ -64,8 +64,7 @@ final class ConnectionQuery: @unchecked Sendable {
                 continue
             }
             if known == nil || !known!.from.isIdentical(to: reported) {
-                known = KnownChanges(
-                    from: reported, TreeDifference(from: reported, to: delivered).changeSet(in: window))
+                known = KnownChanges(from: reported, .between(reported, delivered, in: window))
             }
             token.reported = delivered
             if let changes = known?.changes, !changes.isEmpty { call(token, .update(changes)) }

@@ -2,7 +2,8 @@
 // window; a window nothing happened in costs a few comparisons.
 
 extension TreeDifference {
-    /// What changed in `window`: rows that cross its bounds are insertions or deletions.
+    /// What changed in `window`, which lies within the difference's limits: rows that cross its bounds are insertions or
+    /// deletions.
     ///
     /// O(log n + k log k) for k rows that differ within the window; O(log K) where there are none, of K in all.
     func changeSet(in window: TreeWindow = .all) -> ChangeSet {
@@ -13,9 +14,13 @@ extension TreeDifference {
         let written = Self.indices(of: restamped, from: lower, below: upper) { $0.key }
         if gone.isEmpty && added.isEmpty && written.isEmpty { return ChangeSet() }
         let oldStart = window.lower.map { old.lowerBound(of: $0) } ?? 0
+        // With everything listed, the window's new start follows; otherwise it has to be looked up.
+        let newStart =
+            limits.lower == nil
+            ? oldStart - gone.lowerBound + added.lowerBound : window.lower.map { new.lowerBound(of: $0) } ?? 0
         let clip = Clip(
             deleted: deleted[gone], inserted: inserted[added], partners: partners[gone], restamped: restamped[written],
-            oldStart: oldStart, newStart: oldStart - gone.lowerBound + added.lowerBound)
+            oldStart: oldStart, newStart: newStart)
         return clip.changeSet()
     }
 
@@ -187,7 +192,7 @@ private struct Clip {
 extension ChangeSet {
     /// What changed in `window` from `old` to `new`; for several windows take one `TreeDifference`.
     static func between(_ old: RankedTree, _ new: RankedTree, in window: TreeWindow = .all) -> ChangeSet {
-        old.isIdentical(to: new) ? ChangeSet() : TreeDifference(from: old, to: new).changeSet(in: window)
+        old.isIdentical(to: new) ? ChangeSet() : TreeDifference(from: old, to: new, in: window).changeSet(in: window)
     }
 
     /// What turned the rows of `oldWindow` in `old` into those of `newWindow` in `new`.

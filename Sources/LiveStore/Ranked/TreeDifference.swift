@@ -29,13 +29,26 @@ struct TreeDifference: Sendable {
     /// For each of `deleted`: where in `inserted` the same object is; nil where it is gone.
     private(set) var partners: [Int?] = []
 
-    /// O(nodes not shared + k), k rows that differ; at worst O(n), for trees that share nothing.
-    init(from old: RankedTree, to new: RankedTree) {
+    /// Where the rows looked at begin and end; rows outside of it may differ without being listed.
+    let limits: TreeWindow
+
+    /// Compares the rows of `limits`, or all. What lies outside costs nothing, however much it differs: a window that
+    /// nothing happened in for a long time is compared with a tree that has changed everywhere else.
+    ///
+    /// O(log n + nodes not shared + k), k rows that differ within the limits; at worst O(n), for trees that share nothing.
+    init(from old: RankedTree, to new: RankedTree, in limits: TreeWindow = .all) {
         self.old = old
         self.new = new
+        self.limits = limits
         guard !old.isIdentical(to: new) else { return }
-        withExtendedLifetime((old, new)) {
-            NodeCursor.withCursors(old.root.node, new.root.node) { walk(&$0, &$1) }
+        withExtendedLifetime((old, new, limits)) {
+            NodeCursor.withCursors(old.root.node, new.root.node) { left, right in
+                if let lower = limits.lower {
+                    left.seek(to: BareKey(lower))
+                    right.seek(to: BareKey(lower))
+                }
+                walk(&left, &right)
+            }
         }
         partners = ObjectPairing.partners(of: deleted, in: inserted)
     }
@@ -43,16 +56,21 @@ struct TreeDifference: Sendable {
     var isEmpty: Bool { deleted.isEmpty && inserted.isEmpty && restamped.isEmpty }
 
     private mutating func walk(_ left: inout NodeCursor, _ right: inout NodeCursor) {
+        let end = limits.upper.map { BareKey($0) }
         while !left.isAtEnd && !right.isAtEnd {
             if left.node == right.node && left.isAtStart && right.isAtStart {
                 left.skip()
                 right.skip()
+                left.stop(at: end)
+                right.stop(at: end)
             } else if left.node.height > right.node.height {
                 left.descend()
             } else if left.node.height < right.node.height {
                 right.descend()
             } else if left.node.isLeaf {
                 merge(&left, &right)
+                left.stop(at: end)
+                right.stop(at: end)
             } else {
                 left.descend()
                 right.descend()
@@ -62,11 +80,13 @@ struct TreeDifference: Sendable {
             left.descendToLeaf()
             while left.index < left.node.used { delete(&left) }
             left.leave()
+            left.stop(at: end)
         }
         while !right.isAtEnd {
             right.descendToLeaf()
             while right.index < right.node.used { insert(&right) }
             right.leave()
+            right.stop(at: end)
         }
     }
 
@@ -152,6 +172,28 @@ private struct NodeCursor {
         (path + depth).initialize(to: Frame(node: node, child: 0))
         depth += 1
         node = node.children[0]
+    }
+
+    /// From the root to the first entry that is not below `key`.
+    mutating func seek(to key: BareKey) {
+        while !node.isLeaf {
+            let child = node.childIndex(for: key)
+            rank += node.countBefore(child)
+            (path + depth).initialize(to: Frame(node: node, child: child))
+            depth += 1
+            node = node.children[child]
+        }
+        index = node.lowerBound(key)
+        rank += index
+        if index == node.used { leave() }
+    }
+
+    /// Ends the walk where the next entry is not below `end`. Costs a descent, once per node left behind.
+    mutating func stop(at end: BareKey?) {
+        guard let end, !isAtEnd else { return }
+        var first = node
+        while !first.isLeaf { first = first.children[0] }
+        if index < first.used, !(first.key(at: index) < end) { isAtEnd = true }
     }
 
     mutating func descendToLeaf() {

@@ -20,8 +20,10 @@ struct ConnectionList {
     private var touched: [ConnectedMailbox] = []
     /// Those with `isWaiting`.
     private var waiting: [ConnectedMailbox] = []
-    /// The differences of this step, each computed once however many windows it is clipped to.
-    private var differences: [TreeDifference] = []
+    /// The whole difference of two trees that several windows of this step asked for.
+    private var difference: TreeDifference?
+    /// The two trees that were asked for last.
+    private var lastPair: (old: RankedTree, new: RankedTree)?
 
     mutating func add(_ mailbox: Mailbox) { connected[ObjectIdentifier(mailbox)] = ConnectedMailbox(mailbox) }
 
@@ -38,19 +40,25 @@ struct ConnectionList {
         connection.updates.append(update)
     }
 
-    /// The change set of a window between two trees.
+    /// The change set of a window between two trees. One window is compared alone; where many windows of one tree are
+    /// touched by one step, the whole is compared once and clipped to each.
     mutating func changes(from old: RankedTree, to new: RankedTree, in window: TreeWindow) -> ChangeSet {
-        for known in differences where known.old.isIdentical(to: old) && known.new.isIdentical(to: new) {
-            return known.changeSet(in: window)
+        if let difference, difference.old.isIdentical(to: old), difference.new.isIdentical(to: new) {
+            return difference.changeSet(in: window)
         }
-        let difference = TreeDifference(from: old, to: new)
-        differences.append(difference)
-        return difference.changeSet(in: window)
+        if let lastPair, lastPair.old.isIdentical(to: old), lastPair.new.isIdentical(to: new) {
+            let whole = TreeDifference(from: old, to: new)
+            difference = whole
+            return whole.changeSet(in: window)
+        }
+        lastPair = (old, new)
+        return .between(old, new, in: window)
     }
 
     /// Ends the step: one update per connection, and waiting mail moves on to the new version.
     mutating func deliver(_ snapshot: Snapshot) {
-        differences.removeAll(keepingCapacity: true)
+        difference = nil
+        lastPair = nil
         waiting.removeAll { connection in
             guard connection.updates.isEmpty else { return false }
             connection.isWaiting = connection.mailbox.advance(snapshot)

@@ -110,6 +110,9 @@ import Testing
             if let violation = ChangeSetOracle.violation(changes, from: before, to: after) {
                 return "\(window): \(violation)\n\(changes)\nbefore \(before)\nafter \(after)"
             }
+            // Comparing the window alone finds the same as comparing everything and clipping.
+            let alone = ChangeSet.between(old.tree, new.tree, in: window.window)
+            if alone != changes { return "\(window) alone: \(alone)\nclipped: \(changes)" }
             if old.tree.count(in: window.window) != before.count { return "count in \(window)" }
             if let last = before.last, old.tree.entry(at: before.count - 1, in: window.window) != last.entry {
                 return "last row in \(window)"
