@@ -32,7 +32,8 @@ let package = Package(
         .target(name: "StoreDriver"),
         .target(name: "NullDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Null"),
         .target(
-            name: "LiveStoreDriver", dependencies: ["LiveStore", "StoreDriver", "TracedSync"], path: "Sources/Drivers/LiveStore"),
+            name: "LiveStoreDriver", dependencies: ["LiveStore", "StoreDriver", "TracedSync"],
+            path: "Sources/Drivers/LiveStore"),
         .target(
             name: "Measure",
             dependencies: [

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 needed_swift=6.1
-packages=(liblmdb-dev libjemalloc-dev gnuplot-nox pkg-config)
+packages=(liblmdb-dev libjemalloc-dev pkg-config)
 
 fail() {
     printf 'setup: %s\n' "$@" >&2
@@ -38,7 +38,6 @@ is_installed() {
     case "$1" in
     liblmdb-dev) [ -e /usr/include/lmdb.h ] || [ -e /usr/local/include/lmdb.h ] ;;
     libjemalloc-dev) [ -e /usr/include/jemalloc/jemalloc.h ] || [ -e /usr/local/include/jemalloc/jemalloc.h ] ;;
-    gnuplot-nox) command -v gnuplot >/dev/null ;;
     esac
 }
 
@@ -51,7 +50,7 @@ install_packages() {
 
     command -v apt-get >/dev/null ||
         fail "missing: ${missing[*]}, and there is no apt-get here." \
-            "Install LMDB and jemalloc with their headers, and gnuplot, by the means of this system."
+            "Install LMDB and jemalloc with their headers by the means of this system."
     local line="apt-get update && apt-get install --yes --no-install-recommends ${missing[*]}"
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then

@@ -24,14 +24,16 @@ public final class TracedThread: @unchecked Sendable {
         let resource = TracedResource(.thread, name)
         let start = Unmanaged.passRetained(Start(name, resource, body))
         var handle = pthread_t()
-        let error = pthread_create(&handle, nil, { argument in
-            let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
-            cp_set_thread_name(start.name)
-            Tracing.note(.acquired, start.resource)
-            start.body()
-            Tracing.note(.released, start.resource)
-            return nil
-        }, start.toOpaque())
+        let error = pthread_create(
+            &handle, nil,
+            { argument in
+                let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
+                cp_set_thread_name(start.name)
+                Tracing.note(.acquired, start.resource)
+                start.body()
+                Tracing.note(.released, start.resource)
+                return nil
+            }, start.toOpaque())
         precondition(error == 0, "cannot start thread '\(name)': \(String(cString: strerror(error)))")
         self.handle = handle
         self.resource = resource

@@ -158,7 +158,9 @@ struct StorageTests {
             #expect(throws: StoreError.writeInsideWrite) { try test.store.write { _ in } }
         }
         #expect(throws: StoreError.notInWrite) { try test.store.read { try $0.add(Note(id: 1)) } }
-        #expect(throws: StoreError.unknownModel(type: "Person")) { try test.store.read { _ = try $0.objects(Person.self) } }
+        #expect(throws: StoreError.unknownModel(type: "Person")) {
+            try test.store.read { _ = try $0.objects(Person.self) }
+        }
     }
 
     @Test("a write that waits too long gives up, and leaves the lock to others")

@@ -57,7 +57,8 @@ private final class Checker: @unchecked Sendable {
             violate("shows \(notes.map(\.id)) at version \(newVersion), should show \(expected.map(\.key))")
         }
         for (note, value) in zip(notes, expected)
-        where note.score != value.score || note.title != value.title || note.due != value.due || note.done != value.done {
+        where note.score != value.score || note.title != value.title || note.due != value.due || note.done != value.done
+        {
             violate("reads another version's properties of \(value.key) at \(newVersion)")
         }
         if let changes { check(changes, to: expected) }
@@ -69,13 +70,17 @@ private final class Checker: @unchecked Sendable {
     private func check(_ changes: ChangeSet, to expected: [NoteValue]) {
         if changes.isEmpty { violate("an empty change set") }
         var replayed = shown
-        guard changes.deletions.last ?? -1 < replayed.count else { return violate("deletion out of \(shown.count) rows") }
+        guard changes.deletions.last ?? -1 < replayed.count else {
+            return violate("deletion out of \(shown.count) rows")
+        }
         for index in changes.deletions.reversed() { replayed.remove(at: index) }
         for index in changes.insertions {
             guard index <= replayed.count, index < expected.count else { return violate("insertion at \(index)") }
             replayed.insert(expected[index], at: index)
         }
-        if replayed.map(\.birth) != expected.map(\.birth) { violate("\(changes) does not lead from \(shown) to \(expected)") }
+        if replayed.map(\.birth) != expected.map(\.birth) {
+            violate("\(changes) does not lead from \(shown) to \(expected)")
+        }
         checkReported(changes, expected)
     }
 
@@ -154,7 +159,8 @@ struct StoreHistoryTests {
             // A query that the last commits did not touch stands at an older version: ask for what it shows.
             try checker.reached.wait("\(checker.query.name) to be told, TIDEGAUGE_SEED=\(seed)") { version in
                 version == end || !checker.violations.value.isEmpty
-                    || checker.query.evaluate(history.states.value[version] ?? [:]).map(\.version) == expected.map(\.version)
+                    || checker.query.evaluate(history.states.value[version] ?? [:]).map(\.version)
+                        == expected.map(\.version)
             }
             let violations = checker.violations.value
             #expect(violations.isEmpty, "TIDEGAUGE_SEED=\(seed) round \(round): \(violations.first ?? "")")

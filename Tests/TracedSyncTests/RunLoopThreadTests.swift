@@ -43,7 +43,11 @@ struct RunLoopThreadTests {
         let changed = TracedCondition("calls", lock)
         nonisolated(unsafe) var calls = 0
         let signal = try thread.performAndWait {
-            RunLoopSignal("source") { lock.withLock { calls += 1; changed.broadcast() } }
+            RunLoopSignal("source") {
+                lock.withLock {
+                    calls += 1; changed.broadcast()
+                }
+            }
         }
         try thread.performAndWait { for _ in 0..<10 { signal.signal() } }
         lock.withLock { while calls == 0 { changed.wait() } }

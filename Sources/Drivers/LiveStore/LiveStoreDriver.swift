@@ -167,7 +167,8 @@ final class LiveStoreSubscription: Subscription, @unchecked Sendable {
         token = try results.observe { change in
             switch change {
             case .initial(let results):
-                sink.deliver(Delivery(version: Int64(results.connection.version), isInitial: true, count: results.count))
+                sink.deliver(
+                    Delivery(version: Int64(results.connection.version), isInitial: true, count: results.count))
             case .update(let results, let changes):
                 sink.deliver(
                     Delivery(

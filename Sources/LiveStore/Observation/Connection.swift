@@ -216,7 +216,7 @@ public final class Connection {
         guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
         if column == table.schema.primaryKey {
             let name = "\(table.schema.name).\(table.schema.columns[column].name)"
-            preconditionFailure("\(name) is the primary key of a stored object: add a new object instead of changing it")
+            preconditionFailure("\(name) is the primary key of a stored object: add a new object instead")
         }
         do throws(StoreError) {
             try transaction.update(table, id, column, body)

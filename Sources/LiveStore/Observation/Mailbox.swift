@@ -52,7 +52,10 @@ final class Mailbox: @unchecked Sendable {
     init(_ scheduler: any Scheduler) { self.scheduler = scheduler }
 
     /// Upkeep's one call per version and connection.
-    func put(_ newSnapshot: Snapshot, _ newUpdates: [RootUpdate], failures newFailures: [(ConnectionQuery, StoreError)] = []) {
+    func put(
+        _ newSnapshot: Snapshot, _ newUpdates: [RootUpdate],
+        failures newFailures: [(ConnectionQuery, StoreError)] = []
+    ) {
         var displaced: [RootUpdate] = []
         var oldSnapshot: Snapshot?
         let mustPost = lock.withLock { () -> Bool in

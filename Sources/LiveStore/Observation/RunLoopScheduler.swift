@@ -11,8 +11,8 @@ public final class RunLoopScheduler: Scheduler, @unchecked Sendable {
 
     /// Uses the current thread's run loop; something must run it, or nothing is ever delivered.
     public init() {
-        let thread = Thread.isMainThread ? "main" : (Thread.current.name.flatMap { $0.isEmpty ? nil : $0 } ?? "a thread")
-        name = "run loop of \(thread)"
+        let thread = Thread.current.name ?? ""
+        name = "run loop of \(Thread.isMainThread ? "the main thread" : thread.isEmpty ? "a thread" : thread)"
     }
 
     public func setDelivery(_ deliver: @escaping @Sendable () -> Void) {

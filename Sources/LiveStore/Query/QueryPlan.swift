@@ -35,24 +35,23 @@ struct QueryPlan: Sendable, Hashable {
 private struct WindowBounds {
     var lower: [UInt8]?
     var upper: [UInt8]?
-    private let leading: (term: SortTerm, type: ColumnType)?
+    private let leading: SortTerm?
 
     init(leading term: SortTerm?, _ table: TableSchema) {
         // Null is in no order, so a range over an optional column has a hole; it stays a residual filter.
         leading = term.flatMap { term in
-            let column = table.columns[term.column]
-            return column.isOptional ? nil : (term, column.type)
+            table.columns[term.column].isOptional ? nil : term
         }
     }
 
     /// Takes the condition in as a bound; false when it cannot be one.
     mutating func take(_ condition: FilterExpression) -> Bool {
         guard case .compare(let column, let comparison, let value) = condition, let leading,
-            column == leading.term.column, comparison != .notEqual, let range = Self.range(comparison, value, leading.type)
+            column == leading.column, let range = Self.range(comparison, value)
         else { return false }
-        let (low, high) = leading.term.ascending ? (range.from, range.to) : (range.to, range.from)
-        if let low, !narrowLower(low, ascending: leading.term.ascending) { return false }
-        if let high, !narrowUpper(high, ascending: leading.term.ascending) { return false }
+        let (low, high) = leading.ascending ? (range.from, range.to) : (range.to, range.from)
+        if let low, !narrowLower(low, ascending: leading.ascending) { return false }
+        if let high, !narrowUpper(high, ascending: leading.ascending) { return false }
         return true
     }
 
@@ -62,9 +61,7 @@ private struct WindowBounds {
         var isIncluded: Bool
     }
 
-    private static func range(
-        _ comparison: Comparison, _ value: ColumnValue, _ type: ColumnType
-    ) -> (from: End?, to: End?)? {
+    private static func range(_ comparison: Comparison, _ value: ColumnValue) -> (from: End?, to: End?)? {
         // Not a number sorts beyond infinity, and passes no comparison: such ends are closed at infinity.
         var first: End?
         var last: End?

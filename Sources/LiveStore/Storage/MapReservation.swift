@@ -25,7 +25,7 @@ struct MapReservation {
         try LMDB.check(mdb_env_get_fd(environment, &file), "get file", path: path)
         self.file = file
         guard let base = Self.address(ofMapOf: path + "/data.mdb") else {
-            throw .cannotOpen(path: path, reason: "its memory map cannot be found in /proc/self/maps; is /proc mounted?")
+            throw .cannotOpen(path: path, reason: "its map is not in /proc/self/maps; is /proc mounted?")
         }
         self.base = base
         try ensure(extraBytes: 0)

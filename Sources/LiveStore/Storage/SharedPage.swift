@@ -62,7 +62,8 @@ final class SharedPage: @unchecked Sendable {
         guard base.load(fromByteOffset: Layout.magicOffset, as: UInt64.self) == Layout.magic else {
             munmap(base, Layout.bytes)
             close(file)
-            throw .cannotOpen(path: path, reason: "another version of the library has it open; close that process first")
+            throw .cannotOpen(
+                path: path, reason: "another version of the library has it open; close that process first")
         }
     }
 

@@ -172,7 +172,8 @@ final class WriteTransaction {
         if let known = nextIDs[table.id] {
             id = known
         } else {
-            id = Self.counterKey(table.id) { LMDB.get(transaction, storage.meta, key: $0) }?
+            id =
+                Self.counterKey(table.id) { LMDB.get(transaction, storage.meta, key: $0) }?
                 .loadUnaligned(as: UInt64.self) ?? 1
         }
         nextIDs[table.id] = id + 1

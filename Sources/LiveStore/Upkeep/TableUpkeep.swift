@@ -43,7 +43,9 @@ final class TableUpkeep {
 
     /// Brings the trees from one snapshot to the next, given the rows that may differ. Calls `body` once with each
     /// live query whose window was touched.
-    func apply(_ rows: ArraySlice<ChangedRow>, from old: Snapshot, to new: Snapshot, _ body: (SharedTree, LiveQuery) -> Void) {
+    func apply(
+        _ rows: ArraySlice<ChangedRow>, from old: Snapshot, to new: Snapshot, _ body: (SharedTree, LiveQuery) -> Void
+    ) {
         for row in rows {
             let before = old.row(table, row.id)
             let after = new.row(table, row.id)

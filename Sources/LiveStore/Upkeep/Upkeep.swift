@@ -169,7 +169,9 @@ final class Upkeep: @unchecked Sendable {
     }
 
     private func attach(_ mailbox: Mailbox, _ query: ConnectionQuery) {
-        guard let table = storage.tablesByID[query.plan.tree.table], let connection = connections[mailbox] else { return }
+        guard let table = storage.tablesByID[query.plan.tree.table], let connection = connections[mailbox] else {
+            return
+        }
         if tables.isEmpty, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
         let upkeep = tables[table.id] ?? TableUpkeep(table)
         tables[table.id] = upkeep
