@@ -1,7 +1,8 @@
 // The switch and the sink through which every lock, condition, hand-off and thread of this package can be watched.
 // Off, an operation pays one relaxed load. On, each one reports to the sink on the thread that performs it.
 //
-// `sink` is written only while `switchedOn` is false and read only after it was seen true (release/acquire below).
+// `current` is the one piece of state: a pointer to a box that holds the sink, released and acquired. Boxes are never
+// freed, because a thread may still be inside one; tracing is switched on a few times in a process's life.
 import CPlatform
 import Synchronization
 
@@ -48,29 +49,33 @@ public protocol TracedSink: AnyObject, Sendable {
 }
 
 public enum Tracing {
-    private static let switchedOn = Atomic<Bool>(false)
-    nonisolated(unsafe) private static var sink: (any TracedSink)?
-
-    /// Starts reporting to `newSink`. Call before the threads to be watched use a primitive; not thread-safe against
-    /// `stop`.
-    public static func start(_ newSink: any TracedSink) {
-        precondition(!switchedOn.load(ordering: .acquiring), "tracing is on already: stop() it first")
-        sink = newSink
-        switchedOn.store(true, ordering: .releasing)
+    private final class Box: Sendable {
+        let sink: any TracedSink
+        init(_ sink: any TracedSink) { self.sink = sink }
     }
 
-    /// Stops reporting. The sink stays referenced until the next `start`, because a thread may be inside it.
-    public static func stop() { switchedOn.store(false, ordering: .releasing) }
+    /// The address of a box; 0 while tracing is off.
+    private static let current = Atomic<UInt>(0)
+
+    /// Starts reporting to `sink`, which is kept for good. Any thread.
+    public static func start(_ sink: any TracedSink) {
+        let box = Unmanaged.passRetained(Box(sink)).toOpaque()
+        let before = current.exchange(UInt(bitPattern: box), ordering: .acquiringAndReleasing)
+        precondition(before == 0, "tracing is on already: stop() it first")
+    }
+
+    /// Stops reporting. A thread that is inside the sink may still finish its call.
+    public static func stop() { current.store(0, ordering: .releasing) }
 
     @inline(__always)
     static func note(_ event: TracedEvent, _ resource: @autoclosure () -> TracedResource) {
-        if switchedOn.load(ordering: .relaxed) { report(event, resource()) }
+        if current.load(ordering: .relaxed) != 0 { report(event, resource()) }
     }
 
     @inline(never)
     private static func report(_ event: TracedEvent, _ resource: TracedResource) {
-        guard switchedOn.load(ordering: .acquiring) else { return }
-        sink?.record(event, resource)
+        guard let box = UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring)) else { return }
+        Unmanaged<Box>.fromOpaque(box).takeUnretainedValue().sink.record(event, resource)
     }
 
     /// Reports for a resource this module does not implement itself, such as a lock shared between processes.
