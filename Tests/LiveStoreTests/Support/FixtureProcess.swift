@@ -95,10 +95,11 @@ final class FixtureProcess: @unchecked Sendable {
     func resume() { kill(process.processIdentifier, SIGCONT) }
 }
 
-/// Observes all halves on a thread of its own, and checks every change set against what it knew before.
+/// Observes all halves on a thread of its own, and keeps what the change sets alone make of it.
 final class BatchObserver: @unchecked Sendable {
     struct Seen: Sendable {
         var version: UInt64 = 0
+        /// The initial rows with all change sets applied to them.
         var keys: [Int]?
         var changes: [ChangeSet] = []
         var violations: [String] = []
@@ -116,16 +117,11 @@ final class BatchObserver: @unchecked Sendable {
                 switch change {
                 case .initial(let halves):
                     let keys = halves.map(\.key)
-                    seen.update { $0.note(connection.version, keys, nil) }
+                    seen.update { $0.start(connection.version, keys) }
                 case .update(let halves, let changes):
-                    let keys = halves.map(\.key)
-                    let sum = changes.insertions.reduce(0) { $0 + halves[$1].amount }
-                    seen.update {
-                        $0.note(connection.version, keys, changes)
-                        if 2 * sum != changes.insertions.count * Batches.sum {
-                            $0.violations.append("version \(connection.version) shows torn batches")
-                        }
-                    }
+                    let inserted = changes.insertions.map { (key: halves[$0].key, amount: halves[$0].amount) }
+                    let count = halves.count
+                    seen.update { $0.apply(changes, inserted, count, connection.version) }
                 case .error(let error): seen.update { $0.violations.append("\(error)") }
                 }
             }
@@ -143,17 +139,26 @@ final class BatchObserver: @unchecked Sendable {
 }
 
 extension BatchObserver.Seen {
-    fileprivate mutating func note(_ version: UInt64, _ keys: [Int], _ changes: ChangeSet?) {
-        if let changes, var expected = self.keys {
-            for index in changes.deletions.reversed() { expected.remove(at: index) }
-            for index in changes.insertions { expected.insert(keys[index], at: index) }
-            if expected != keys { violations.append("version \(version): the change set does not give what is shown") }
-            if version <= self.version { violations.append("version \(version) came after \(self.version)") }
-            self.changes.append(changes)
-        } else if self.keys != nil || changes != nil {
-            violations.append("version \(version): not one initial callback, and first")
-        }
+    fileprivate mutating func start(_ version: UInt64, _ keys: [Int]) {
+        if self.keys != nil { violations.append("version \(version): a second initial callback") }
         self.version = version
         self.keys = keys
+    }
+
+    /// Costs as much as what changed, so that the observer keeps up with writers.
+    fileprivate mutating func apply(
+        _ changes: ChangeSet, _ inserted: [(key: Int, amount: Int)], _ count: Int, _ version: UInt64
+    ) {
+        if version <= self.version { violations.append("version \(version) came after \(self.version)") }
+        if 2 * inserted.reduce(0, { $0 + $1.amount }) != inserted.count * Batches.sum {
+            violations.append("version \(version) shows a torn batch among \(inserted)")
+        }
+        for index in changes.deletions.reversed() { keys?.remove(at: index) }
+        for (index, row) in zip(changes.insertions, inserted) { keys?.insert(row.key, at: index) }
+        if keys?.count != count {
+            violations.append("version \(version): \(count) rows, by change sets \(keys?.count ?? -1)")
+        }
+        self.changes.append(changes)
+        self.version = version
     }
 }
