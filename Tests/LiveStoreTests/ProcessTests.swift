@@ -217,6 +217,54 @@ struct ProcessTests {
         }
     }
 
+    @Test("a process killed while it opens a store leaves the setting up to whoever waits for it")
+    func killedOpening() throws {
+        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // What a crashed machine left, and a process that has got as far as its locks.
+        try Data(repeating: 0x2a, count: 4_096).write(to: URL(fileURLWithPath: path + "/shared"))
+        let files = [open(path, O_RDONLY | O_CLOEXEC), open(path + "/shared", O_RDWR | O_CLOEXEC)]
+        for file in files { try #require(flock(file, LOCK_EX) == 0) }
+        let inodes = try files.map { file in
+            var status = stat()
+            try #require(fstat(file, &status) == 0)
+            return status.st_ino
+        }
+        let found = Watched<[Int]>([])
+        let opening = TracedThread("opening") {
+            do {
+                let store = try Store(.init(path: path, models: Batches.models, durability: .relaxed))
+                let count = try store.write { try Batches.insert($0) }
+                found.update { $0.append(count) }
+            } catch {
+                Issue.record(error)
+                found.update { $0.append(-1) }
+            }
+        }
+        // The kernel lists who waits with an arrow, and the inode behind two colons.
+        while true {
+            let waiting = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+                .filter { $0.contains("->") }
+            if waiting.contains(where: { line in inodes.contains { line.contains(":\($0) ") } }) { break }
+            sched_yield()
+        }
+        for file in files { close(file) }
+        try found.wait("the store to be opened") { $0 == [1] }
+        opening.join()
+    }
+
+    @Test("processes that start and end together agree on one memory store")
+    func opening() throws {
+        let test = try makeStore(.memory)
+        for round in 1...4 {
+            let fixtures = try (0..<3).map { _ in try FixtureProcess(test, "insert", "1") }
+            for fixture in fixtures { try fixture.go() }
+            for fixture in fixtures { try fixture.waitForEnd() }
+            #expect(try test.store.read { try Batches.value("batches", $0) } == 3 * round)
+        }
+    }
+
     @Test("a reader that was killed does not keep old versions in the file")
     func killedReader() throws {
         let test = try makeStore()

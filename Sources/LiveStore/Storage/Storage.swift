@@ -58,7 +58,7 @@ final class Storage: @unchecked Sendable {
     init(directory: String, durability: Durability, mapBytes: Int, models: [StoredObject.Type]) throws {
         self.directory = directory
         self.durability = durability
-        page = try SharedPage(path: directory + "/shared")
+        page = try SharedPage(directory: directory)
         writeLock = WriteLock(page)
         if durability == .memory, page.wasAlone { try Storage.wipe(directory) }
 
