@@ -126,8 +126,9 @@ struct ProcessTests {
             $0.split(separator: "+").dropFirst().first?.split(separator: " ").first
         }
         #expect(insertions.flatMap { $0.split(separator: ",").compactMap { Int($0) } } == Array(2..<402))
-        // Once it has, the log goes.
+        // Without the process the log goes.
         try other.killNow()
+        other.waitUntilReaped()
         for _ in 0..<200 { try test.store.write { try Batches.increment("other", $0) } }
         guard case .incomplete = try test.store.core.storage.openSnapshot().changes(after: before) else {
             Issue.record("the log is kept for a process that is gone")
@@ -254,15 +255,46 @@ struct ProcessTests {
         opening.join()
     }
 
-    @Test("processes that start and end together agree on one memory store")
-    func opening() throws {
-        let test = try makeStore(.memory)
-        for round in 1...4 {
-            let fixtures = try (0..<3).map { _ in try FixtureProcess(test, "insert", "1") }
+    @Test("processes that start at once agree on one store, new or old", arguments: [Durability.relaxed, .memory])
+    func opening(_ durability: Durability) throws {
+        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        for round in 0..<8 {
+            let fixtures = try (0..<3).map { _ in
+                try FixtureProcess(path: path, durability, ["increment", "shared", "1"])
+            }
+            for fixture in fixtures { try fixture.waitUntilReady() }
             for fixture in fixtures { try fixture.go() }
             for fixture in fixtures { try fixture.waitForEnd() }
-            #expect(try test.store.read { try Batches.value("batches", $0) } == 3 * round)
+            // A memory store ends with the last of them, and the next round finds a new one.
+            let first = durability == .memory ? 1 : 3 * round + 1
+            #expect(fixtures.flatMap { $0.lines.compactMap { Int($0) } }.sorted() == Array(first..<first + 3))
         }
+    }
+
+    @Test("a commit whose bell was never rung reaches observers, and does not need another one for it")
+    func silentCommit() throws {
+        let test = try makeStore()
+        let observer = try BatchObserver(test.store)
+        defer { observer.stop() }
+        // As a writer does that is killed right after its commit.
+        let storage = test.store.core.storage
+        _ = try storage.writeLock.lock(timeoutNs: -1)
+        do {
+            defer { storage.writeLock.unlock() }
+            let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
+            defer { transaction.cancel() }
+            let table = try storage.table(of: Half.self)
+            for key in 0..<2 {
+                let half = Half()
+                half.key = key
+                half.amount = Batches.sum / 2
+                _ = try transaction.insert(table) { table.layout.encode(half, into: $0) }
+            }
+            _ = try transaction.commit()
+        }
+        try observer.seen.wait("the silent commit") { $0.keys == [0, 1] }
+        #expect(observer.seen.value.violations.isEmpty)
     }
 
     @Test("a reader that was killed does not keep old versions in the file")

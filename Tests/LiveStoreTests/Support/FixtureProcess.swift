@@ -17,14 +17,20 @@ final class FixtureProcess: @unchecked Sendable {
     private let input: FileHandle
     let output = Watched(Output())
 
-    /// Starts it on the store of `test`; it waits for `go()` once it has opened it.
-    init(_ test: TestStore, _ arguments: String...) throws {
+    /// Starts it on the store of `test`, and waits until it has opened it; it goes on with `go()`.
+    convenience init(_ test: TestStore, _ arguments: String...) throws {
+        try self.init(path: test.path, test.store.configuration.durability, arguments)
+        try waitUntilReady()
+    }
+
+    /// Starts it on the store at `path`.
+    init(path: String, _ durability: Durability, _ arguments: [String]) throws {
         // Not Foundation's pipes: every process started later would inherit their ends, and so keep them open.
         let (childInput, input) = try Self.makePipe()
         let (output, childOutput) = try Self.makePipe()
         self.input = input
         process.executableURL = try Self.binary()
-        process.arguments = [test.path, test.store.configuration.durability.rawValue] + arguments
+        process.arguments = [path, durability.rawValue] + arguments
         process.standardInput = childInput
         process.standardOutput = childOutput
         try process.run()
@@ -33,7 +39,11 @@ final class FixtureProcess: @unchecked Sendable {
         let lines = self.output
         // Ends with the process, and needs nobody to wait for it.
         Thread.detachNewThread { Self.read(output, into: lines) }
-        try self.output.wait("the fixture to be ready") { $0.lines.first == "ready" || $0.isOver }
+    }
+
+    func waitUntilReady() throws {
+        let output = try output.wait("the fixture to be ready") { !$0.lines.isEmpty || $0.isOver }
+        try #require(output.lines.first == "ready", "the fixture could not open the store")
     }
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
@@ -89,6 +99,9 @@ final class FixtureProcess: @unchecked Sendable {
         kill(process.processIdentifier, SIGKILL)
         try waitForEnd()
     }
+
+    /// Waits until its process id is free again, which is later.
+    func waitUntilReaped() { process.waitUntilExit() }
 
     func pause() { kill(process.processIdentifier, SIGSTOP) }
 
