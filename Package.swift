@@ -60,7 +60,9 @@ let package = Package(
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
         .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
-        .testTarget(name: "LiveStoreTests", dependencies: ["LiveStore", "TracedSync"]),
+        .testTarget(
+            name: "LiveStoreTests",
+            dependencies: ["CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture"]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
@@ -76,6 +78,12 @@ let package = Package(
         .executableTarget(
             name: "tidegauge-fixture", dependencies: ["HarnessFixtures", "NullDriver", "TidegaugeCLI"],
             path: "Tests/Fixtures/tidegauge-fixture"),
+
+        // A process that has a store open, for the tests of many processes, and the models it shares with them.
+        .target(name: "LiveStoreFixtures", dependencies: ["LiveStore"], path: "Tests/Fixtures/LiveStoreFixtures"),
+        .executableTarget(
+            name: "livestore-fixture", dependencies: ["LiveStore", "LiveStoreFixtures", "TracedSync"],
+            path: "Tests/Fixtures/livestore-fixture"),
     ],
     swiftLanguageModes: [.v6]
 )

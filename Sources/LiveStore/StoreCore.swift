@@ -1,7 +1,6 @@
 // What all handles and connections of one opened store share: its storage, and the upkeep thread once somebody observes.
 //
 // `lock` guards `upkeep` and `isClosed`. It is never held while upkeep is joined or a transaction runs.
-import CLMDB
 import Foundation
 import TracedSync
 
@@ -53,12 +52,17 @@ final class StoreCore: @unchecked Sendable {
         if ownerDied {
             // It may have committed and died before it rang.
             storage.page.ringAll()
-            _ = mdb_reader_check(storage.environment, nil)
+            storage.releaseDeadReaders()
         }
         let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
+        // A commit that was cut short after its last byte becomes visible only when the next transaction begins.
+        if ownerDied { storage.page.ringAll() }
         defer {
             transaction.cancel()
-            if transaction.isCommitted { storage.page.ring(committed: transaction.version) }
+            if transaction.isCommitted {
+                storage.page.ring(committed: transaction.version)
+                if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
+            }
         }
         return try body(transaction)
     }

@@ -28,30 +28,39 @@ final class SharedPage: @unchecked Sendable {
 
     private let base: UnsafeMutableRawPointer
     private let file: Int32
-    private let path: String
+    /// The folder, locked while this process opens the store; −1 afterwards.
+    private var folder: Int32
     /// True when no other process had the store open: what a killed machine left behind has been wiped.
     let wasAlone: Bool
 
-    init(path: String) throws(StoreError) {
+    /// Maps the page of the store in `directory`, and keeps other processes from opening it until `admitOthers`.
+    ///
+    /// Two locks: the folder's is held by the one process that opens, the page's is shared by all that have it open.
+    /// With one alone, a process that waits while another one is killed in the middle of opening would take the page for
+    /// made, and find there what a crashed machine has left.
+    init(directory: String) throws(StoreError) {
+        let path = directory + "/shared"
+        var files: [Int32] = []
         func failure(_ what: String) -> StoreError {
-            .cannotOpen(path: path, reason: "\(what): \(String(cString: strerror(errno)))")
+            let reason = "\(what): \(String(cString: strerror(errno)))"
+            for file in files { close(file) }
+            return .cannotOpen(path: path, reason: reason)
         }
+        let folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw failure("open folder") }
+        files.append(folder)
+        guard flock(folder, LOCK_EX) == 0 else { throw failure("lock folder") }
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw failure("open") }
+        files.append(file)
         let alone = flock(file, LOCK_EX | LOCK_NB) == 0
-        if !alone, flock(file, LOCK_SH) != 0 {
-            close(file)
-            throw failure("lock")
-        }
+        if !alone, flock(file, LOCK_SH) != 0 { throw failure("lock") }
         guard ftruncate(file, off_t(Layout.bytes)) == 0,
             let base = mmap(nil, Layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), base != MAP_FAILED
-        else {
-            close(file)
-            throw failure("map")
-        }
+        else { throw failure("map") }
         self.base = base
         self.file = file
-        self.path = path
+        self.folder = folder
         self.wasAlone = alone
         if alone {
             memset(base, 0, Layout.bytes)
@@ -60,16 +69,18 @@ final class SharedPage: @unchecked Sendable {
             base.storeBytes(of: Layout.magic, toByteOffset: Layout.magicOffset, as: UInt64.self)
         }
         guard base.load(fromByteOffset: Layout.magicOffset, as: UInt64.self) == Layout.magic else {
-            munmap(base, Layout.bytes)
-            close(file)
+            // What is mapped and open goes with this instance: all of it is initialised.
             throw .cannotOpen(
                 path: path, reason: "another version of the library has it open; close that process first")
         }
     }
 
-    /// Lets other processes in, once whoever was alone has set the store up. The conversion is not atomic: a process
-    /// that comes in between wipes a page nobody has used yet.
-    func admitOthers() { flock(file, LOCK_SH) }
+    /// Lets other processes in, once this one has set the store up. Called once, before other threads have the page.
+    func admitOthers() {
+        flock(file, LOCK_SH)
+        close(folder)
+        folder = -1
+    }
 
     /// Whether no other process has the store open now. Keeps others out until the page is closed.
     func isAloneAgain() -> Bool { flock(file, LOCK_EX | LOCK_NB) == 0 }
@@ -77,6 +88,7 @@ final class SharedPage: @unchecked Sendable {
     deinit {
         munmap(base, Layout.bytes)
         close(file)
+        if folder >= 0 { close(folder) }
     }
 
     var mutex: UnsafeMutablePointer<pthread_mutex_t> {

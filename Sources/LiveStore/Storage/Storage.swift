@@ -30,6 +30,8 @@ struct Table: Sendable {
 
 final class Storage: @unchecked Sendable {
     static let maxReaders: UInt32 = 1_024
+    /// Commits between two looks for readers that were killed. Asks the kernel once per process that reads.
+    static let deadReaderInterval: UInt64 = 256
 
     let environment: OpaquePointer
     let directory: String
@@ -56,7 +58,7 @@ final class Storage: @unchecked Sendable {
     init(directory: String, durability: Durability, mapBytes: Int, models: [StoredObject.Type]) throws {
         self.directory = directory
         self.durability = durability
-        page = try SharedPage(path: directory + "/shared")
+        page = try SharedPage(directory: directory)
         writeLock = WriteLock(page)
         if durability == .memory, page.wasAlone { try Storage.wipe(directory) }
 
@@ -70,8 +72,7 @@ final class Storage: @unchecked Sendable {
         let code = mdb_env_open(environment, directory, durability.flags, 0o644)
         if code != 0 { throw StoreError.cannotOpen(path: directory, reason: String(cString: mdb_strerror(code))) }
         if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
-        // Left behind by killed processes.
-        _ = mdb_reader_check(environment, nil)
+        releaseDeadReaders()
         try openTables(models)
         page.admitOthers()
     }
@@ -95,10 +96,16 @@ final class Storage: @unchecked Sendable {
 
     private func openTables(_ models: [StoredObject.Type]) throws {
         _ = try writeLock.lock(timeoutNs: -1)
-        defer { writeLock.unlock() }
+        defer {
+            // New tables are a commit too, and whoever starts a snapshot counts on hearing of every commit.
+            page.ringAll()
+            writeLock.unlock()
+        }
         try reserved?.ensure(extraBytes: 0)
         var transaction: LMDBTransaction?
         try LMDB.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin", path: directory)
+        // If the last owner of the lock was killed in its commit, that commit may be visible from here on.
+        page.ringAll()
         do {
             log = try openTable(transaction!, "log", MDB_INTEGERKEY)
             meta = try openTable(transaction!, "meta", 0)
@@ -174,6 +181,10 @@ final class Storage: @unchecked Sendable {
             reader.reset()
         }
     }
+
+    /// Lets go of what readers held that were killed: a read transaction that never ends keeps every later version in
+    /// the file. The engine itself does not look.
+    func releaseDeadReaders() { _ = mdb_reader_check(environment, nil) }
 
     /// Takes the transaction of a snapshot that has ended.
     func recycle(_ reader: SnapshotReader) {

@@ -1,0 +1,91 @@
+// A process that has a store open, for the tests of many processes. It says `ready`, waits for a line on standard input,
+// does what it was told, and prints a line for all that has been acknowledged, with no buffer in between. It ends when
+// standard input does.
+import Foundation
+import LiveStore
+import LiveStoreFixtures
+import TracedSync
+
+let usage =
+    "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe)"
+
+func say(_ line: String) {
+    let bytes = Array("\(line)\n".utf8)
+    guard write(1, bytes, bytes.count) == bytes.count else { exit(1) }
+}
+
+func refuse(_ reason: String) -> Never {
+    FileHandle.standardError.write(Data("livestore-fixture: \(reason)\n".utf8))
+    exit(64)
+}
+
+func number(_ text: String) -> Int {
+    guard let number = Int(text) else { refuse("'\(text)' is no number; \(usage)") }
+    return number
+}
+
+/// Waits for the line that says go, and from then on for the end of the input.
+func waitForGo() -> TracedThread {
+    say("ready")
+    guard readLine() != nil else { exit(0) }
+    return TracedThread("standard input") {
+        while readLine() != nil {}
+        exit(0)
+    }
+}
+
+func observe(_ store: Store) throws -> NotificationToken {
+    let connection = try store.connect(on: .runLoop)
+    return try connection.objects(Half.self).sorted(by: \.key).observe { change in
+        func list(_ indices: [Int]) -> String { indices.map(String.init).joined(separator: ",") }
+        switch change {
+        case .initial(let halves): say("initial \(halves.count)")
+        case .update(let halves, let changes):
+            let kinds = [changes.deletions, changes.insertions, changes.modifications].map(list)
+            say("update \(halves.count) -\(kinds[0]) +\(kinds[1]) ~\(kinds[2])")
+        case .error(let error): refuse("\(error)")
+        }
+    }
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+guard arguments.count >= 3, let durability = Durability(rawValue: arguments[1]) else { refuse(usage) }
+do {
+    let store = try Store(.init(path: arguments[0], models: Batches.models, durability: durability))
+    switch (arguments[2], Array(arguments[3...])) {
+    case ("increment", let given) where given.count == 2:
+        let input = waitForGo()
+        for _ in 0..<number(given[1]) {
+            let version = try store.write { connection in
+                try Batches.increment(given[0], connection)
+                return connection.version + 1
+            }
+            say("\(version)")
+        }
+        withExtendedLifetime(input) {}
+    case ("insert", let given) where given.count == 1:
+        let input = waitForGo()
+        for _ in 0..<number(given[0]) { say("\(try store.write { try Batches.insert($0) })") }
+        withExtendedLifetime(input) {}
+    case ("delete", let given) where given.count == 1:
+        let input = waitForGo()
+        try store.write { try Batches.delete(number(given[0]), $0) }
+        say("deleted")
+        withExtendedLifetime(input) {}
+    case ("hold", []):
+        say("ready")
+        guard readLine() != nil else { exit(0) }
+        try store.write { connection in
+            try Batches.insert(connection)
+            say("held")
+            while readLine() != nil {}
+        }
+    case ("observe", []):
+        let input = waitForGo()
+        let token = try observe(store)
+        withExtendedLifetime((token, input)) { RunLoop.main.run() }
+    default: refuse(usage)
+    }
+} catch {
+    refuse("\(error)")
+}
