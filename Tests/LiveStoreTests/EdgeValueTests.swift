@@ -77,4 +77,43 @@ struct EdgeValueTests {
         #expect(told == ["==": [], "!=": [1], ">": [], "due": []])
         for token in tokens { token.invalidate() }
     }
+
+    @Test("rows older than a property are found by what the property reads")
+    func addedProperties() throws {
+        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func open(_ model: StoredObject.Type) throws -> Store {
+            try Store(.init(path: path, models: [model], durability: .relaxed))
+        }
+        do { try open(Short.Animal.self).write { try $0.add(Short.Animal()) } }
+        let store = try open(Long.Animal.self)
+        func check(_ what: Comment) throws {
+            try store.read { connection in
+                let animals = try connection.objects(Long.Animal.self)
+                #expect(animals[0].legs == 0 && animals[0].owner == nil)
+                let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+                let passing: [Filter<Long.Animal>] = [
+                    \.legs == 0, \.legs < 1, \.weight == 0, \.sound == "", \.tag == zero,
+                    (\Long.Animal.legs).isOne(of: [0, 4]),
+                    \.owner == nil, \.owner != "Ada", !(\.legs != 0),
+                ]
+                for (number, filter) in passing.enumerated() {
+                    #expect(animals.where(filter).count == 1, "filter \(number) \(what)")
+                    let table = try store.core.storage.table(of: Long.Animal.self)
+                    var index = QueryIndex(table.schema)
+                    index.insert(Set(filter.expression.conjuncts), handle: 0)
+                    var hits = 0
+                    let row = try #require(connection.currentRow(table, ObjectID(rawValue: 1)))
+                    index.forEachCandidate(nil, row) { _ in hits += 1 }
+                    #expect(hits == 1, "index of filter \(number) \(what)")
+                }
+                #expect(animals.where(\.legs > 0).isEmpty && animals.where(\.owner == "").isEmpty)
+            }
+        }
+        try check("before it was written again")
+        try store.write { connection in
+            try #require(try connection.object(Long.Animal.self, forPrimaryKey: "")).weight = 0
+        }
+        try check("after it was written again")
+    }
 }

@@ -47,8 +47,9 @@ private struct WindowBounds {
 
     /// Takes the condition in as a bound; false when it cannot be one.
     mutating func take(_ condition: FilterExpression) -> Bool {
-        guard case .compare(let column, let comparison, let value) = condition, let leading,
-            column == leading.term.column, comparison != .notEqual, let range = Self.range(comparison, value, leading.type)
+        guard case .compare(let column, let comparison, let value, _) = condition, let leading,
+            column == leading.term.column, comparison != .notEqual,
+            let range = Self.range(comparison, value, leading.type)
         else { return false }
         let (low, high) = leading.term.ascending ? (range.from, range.to) : (range.to, range.from)
         if let low, !narrowLower(low, ascending: leading.term.ascending) { return false }
