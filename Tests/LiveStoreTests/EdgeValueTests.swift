@@ -78,6 +78,47 @@ struct EdgeValueTests {
         for token in tokens { token.invalidate() }
     }
 
+    @Test("an empty primary key is a key, and collides with no other")
+    func emptyKey() throws {
+        let test = try TestStore([Short.Animal.self, Blob.self, Tagged.self])
+        let keys = [Data(), Data([0]), Data([0, 0]), Data([0, 1]), Data([255])]
+        try test.store.write { connection in
+            try connection.add(Short.Animal())
+            try connection.add(Tagged())
+            for (number, key) in keys.enumerated() {
+                let blob = Blob()
+                blob.key = key
+                blob.number = number
+                try connection.add(blob)
+            }
+        }
+        try test.store.write { connection in
+            #expect(try connection.object(Short.Animal.self, forPrimaryKey: "")?.name == "")
+            #expect(throws: StoreError.duplicatePrimaryKey(table: "Animal", key: "''")) {
+                try connection.add(Short.Animal())
+            }
+            #expect(try connection.object(Tagged.self, forPrimaryKey: Tagged().tag) != nil)
+            for (number, key) in keys.enumerated() {
+                let blob = try #require(try connection.object(Blob.self, forPrimaryKey: key))
+                #expect(blob.number == number)
+                try connection.delete(blob)
+                #expect(try connection.object(Blob.self, forPrimaryKey: key) == nil)
+            }
+        }
+    }
+
+    @Test("zero and minus zero are one primary key")
+    func minusZero() throws {
+        let test = try TestStore([Measured.self])
+        try test.store.write { connection in
+            let measured = Measured()
+            measured.value = -0.0
+            try connection.add(measured)
+            #expect(try connection.object(Measured.self, forPrimaryKey: 0.0) != nil)
+            #expect(throws: StoreError.self) { try connection.add(Measured()) }
+        }
+    }
+
     @Test("rows older than a property are found by what the property reads")
     func addedProperties() throws {
         let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
