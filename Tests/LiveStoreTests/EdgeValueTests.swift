@@ -157,4 +157,44 @@ struct EdgeValueTests {
         }
         try check("after it was written again")
     }
+
+    @Test("a row whose strings come and go does not grow")
+    func nullingStrings() throws {
+        let test = try TestStore([Long.Animal.self])
+        let table = try test.store.core.storage.table(of: Long.Animal.self)
+        func bytes() throws -> Int {
+            try test.store.read { try #require($0.currentRow(table, ObjectID(rawValue: 1))).byteCount }
+        }
+        func set(_ owner: String?) throws {
+            try test.store.write { try $0.objects(Long.Animal.self)[0].owner = owner }
+        }
+        try test.store.write { try $0.add(Long.Animal()) }
+        try set("a rather long name")
+        let full = try bytes()
+        for _ in 0..<10 {
+            try set(nil)
+            #expect(try bytes() < full)
+            try set("a rather long name")
+            #expect(try bytes() == full)
+        }
+    }
+
+    @Test("a row that a later program has made wider keeps what this one does not know")
+    func widerRows() throws {
+        let row = RowBuffer()
+        row.reset(columnCount: 4)
+        "name".self._write(row, 0)
+        7._write(row, 1)
+        "unknown text"._write(row, 2)
+        9._write(row, 3)
+        let change = RowBuffer()
+        change.load(row.reader, columnCount: 2, outOfLine: [0])
+        "another name"._write(change, 0)
+        "n"._write(change, 0)
+        8._write(change, 1)
+        change.compact(columnCount: 2, outOfLine: [0])
+        #expect(String._read(change.reader, 0) == "n" && Int._read(change.reader, 1) == 8)
+        #expect(change.reader.columnCount == 4)
+        #expect(String._read(change.reader, 2) == "unknown text" && Int._read(change.reader, 3) == 9)
+    }
 }

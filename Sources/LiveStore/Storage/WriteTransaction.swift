@@ -96,7 +96,7 @@ final class WriteTransaction {
     func closeRow() throws(StoreError) {
         guard isOpenRowDirty, let table = openTable else { return }
         isOpenRowDirty = false
-        buffer.compact(outOfLine: table.layout.outOfLine)
+        buffer.compact(columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
         try put(table, openID, isNew: false)
     }
 
