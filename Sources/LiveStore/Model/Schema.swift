@@ -48,8 +48,7 @@ struct StoreSchema: Codable {
         guard layout.properties.count <= Self.maxColumns else {
             throw StoreError.invalidModel(
                 type: name,
-                reason:
-                    "it has \(layout.properties.count) @Stored properties, the limit is \(Self.maxColumns); split it")
+                reason: "it has \(layout.properties.count) @Stored properties, the limit is \(Self.maxColumns); split it")
         }
         if let key = layout.primaryKey, layout.properties[key].isOptional {
             throw StoreError.invalidModel(type: name, reason: "its primary key is optional; make it a plain type")
