@@ -211,4 +211,22 @@ struct EdgeValueTests {
             #expect(met == Array(0..<10))
         }
     }
+
+    @Test("a change that failed half way cannot be committed, and a full map names its size")
+    func halfChange() throws {
+        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let store = try Store(.init(path: path, models: [Note.self], durability: .relaxed, mapBytes: 1 << 20))
+        let full = StoreError.mapFull(limitBytes: 1 << 20)
+        let thrown = #expect(throws: StoreError.self) {
+            try store.write { connection in
+                let large = Note(id: 1)
+                large.blob = Data(count: 4 << 20)
+                #expect(throws: full) { try connection.add(large) }
+            }
+        }
+        #expect(thrown == full)
+        try store.write { try $0.add(Note(id: 1)) }
+        #expect(try store.read { try $0.objects(Note.self).map(\.id) } == [1])
+    }
 }

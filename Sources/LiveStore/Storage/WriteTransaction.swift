@@ -35,7 +35,7 @@ final class WriteTransaction {
         try storage.reserveForWrite()
         var transaction: LMDBTransaction?
         let code = mdb_txn_begin(storage.environment, nil, 0, &transaction)
-        try LMDB.check(code, "begin write", path: storage.directory)
+        try storage.check(code, "begin write")
         self.transaction = transaction!
         version = ChangeLog.version(transaction!, storage.log) + 1
     }
@@ -100,7 +100,22 @@ final class WriteTransaction {
         try put(table, openID, isNew: false)
     }
 
+    /// Runs a step of a change. If it fails, so will the commit: the block may catch the error, but half a change must not
+    /// be stored.
+    private func step(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        do throws(StoreError) {
+            try body()
+        } catch {
+            fail(error)
+            throw error
+        }
+    }
+
     private func put(_ table: Table, _ id: ObjectID, isNew: Bool) throws(StoreError) {
+        try step { () throws(StoreError) in try store(table, id, isNew: isNew) }
+    }
+
+    private func store(_ table: Table, _ id: ObjectID, isNew: Bool) throws(StoreError) {
         let cursor = try rowCursor(table)
         try storage.reserve(buffer.byteCount)
         var id = id.rawValue
@@ -110,7 +125,7 @@ final class WriteTransaction {
             var value = MDB_val(mv_size: buffer.byteCount, mv_data: buffer.base)
             return mdb_cursor_put(cursor, &key, &value, flags)
         }
-        try LMDB.check(code, "store row", path: storage.directory)
+        try storage.check(code, "store row")
         var key = MDB_val()
         var value = MDB_val()
         if storage.durability == .memory, mdb_cursor_get(cursor, &key, &value, MDB_GET_CURRENT) == 0 {
@@ -122,7 +137,7 @@ final class WriteTransaction {
         if let cursor = rowCursors[table.id] { return cursor }
         var cursor: LMDBCursor?
         let code = mdb_cursor_open(transaction, table.rows, &cursor)
-        try LMDB.check(code, "open cursor", path: storage.directory)
+        try storage.check(code, "open cursor")
         rowCursors[table.id] = cursor
         return cursor!
     }
@@ -162,7 +177,7 @@ final class WriteTransaction {
             let bytes = buffer.reader.bytes(column).count
             return .primaryKeyTooLong(table: name, bytes: bytes, limit: PrimaryKey.maxBytes)
         default:
-            return LMDB.error(code, "store primary key", path: storage.directory)
+            return storage.error(code, "store primary key")
         }
     }
 
@@ -195,14 +210,14 @@ final class WriteTransaction {
                     mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
                 return mdb_del(transaction, index, &key, nil)
             }
-            try LMDB.check(code, "delete primary key", path: storage.directory)
+            try step { () throws(StoreError) in try storage.check(code, "delete primary key") }
         }
         var number = id.rawValue
         let code = withUnsafeMutablePointer(to: &number) { pointer in
             var key = MDB_val(mv_size: 8, mv_data: pointer)
             return mdb_del(transaction, table.rows, &key, nil)
         }
-        try LMDB.check(code, "delete row", path: storage.directory)
+        try step { () throws(StoreError) in try storage.check(code, "delete row") }
         entries.append(LogEntry(table: table.id, .delete, id: id.rawValue))
         generation += 1
     }
@@ -221,7 +236,7 @@ final class WriteTransaction {
         isOver = true
         closeCursors()
         let code = mdb_txn_commit(transaction)
-        try LMDB.check(code, "commit", path: storage.directory)
+        try storage.check(code, "commit")
         isCommitted = true
         return version
     }
@@ -250,7 +265,7 @@ final class WriteTransaction {
                     return mdb_put(transaction, storage.meta, &key, &value, 0)
                 }
             }
-            try LMDB.check(code, "store counter", path: storage.directory)
+            try storage.check(code, "store counter")
         }
     }
 
@@ -267,7 +282,7 @@ final class WriteTransaction {
                 return mdb_put(transaction, storage.log, &key, &value, UInt32(MDB_APPEND))
             }
         }
-        try LMDB.check(code, "store log", path: storage.directory)
+        try storage.check(code, "store log")
         if version % ChangeLog.pruneEvery == 0 { try pruneLog() }
     }
 
@@ -283,7 +298,7 @@ final class WriteTransaction {
                 var key = MDB_val(mv_size: 8, mv_data: pointer)
                 return mdb_del(transaction, storage.log, &key, nil)
             }
-            try LMDB.check(code, "prune log", path: storage.directory)
+            try storage.check(code, "prune log")
         }
     }
 }
