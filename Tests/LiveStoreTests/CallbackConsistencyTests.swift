@@ -6,6 +6,107 @@ import TracedSync
 
 @Suite("What a callback sees")
 struct CallbackConsistencyTests {
+    @Test("a write in one callback is not seen by the next of the same delivery, and by everyone after it")
+    func writeBetweenCallbacks() throws {
+        let test = try TestStore()
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        let notes = try connection.objects(Note.self)
+        let others = notes.where(\.score == 0)
+        let unobserved = notes.where(\.score >= 0)
+        var initials = 0
+        var seen: [[[Int]]] = []
+        var found: [Bool] = []
+        let tokens = [
+            try notes.observe { change in
+                guard case .update = change, notes.count == 1 else { return }
+                do { try connection.write { try connection.add(Note(id: 2)) } } catch { Issue.record(error) }
+                #expect(notes.map(\.id) == [1, 2])
+            },
+            try notes.observe { change in
+                guard case .update = change else { return initials += 1 }
+                seen.append([notes, others, unobserved].map { $0.map(\.id) })
+                do { found.append(try connection.object(Note.self, forPrimaryKey: 2) != nil) } catch {
+                    Issue.record(error)
+                }
+            },
+            try others.observe { if case .initial = $0 { initials += 1 } },
+        ]
+        try scheduler.turn { initials == 2 }
+        try test.store.write { try $0.add(Note(id: 1)) }
+        try scheduler.turn { !seen.isEmpty }
+        #expect(seen == [[[1], [1], [1]]])
+        #expect(found == [false])
+        // After the callbacks the write shows, without a delivery.
+        #expect([notes, others, unobserved].map { $0.map(\.id) } == [[1, 2], [1, 2], [1, 2]])
+        try scheduler.turn { seen.count == 2 }
+        #expect(seen[1] == [[1, 2], [1, 2], [1, 2]])
+        for token in tokens { token.invalidate() }
+    }
+
+    @Test("a write block in a callback starts from the rows its callback saw")
+    func indicesInWrite() throws {
+        let test = try TestStore()
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        let notes = try connection.objects(Note.self).sorted(by: \.score)
+        var initials = 0
+        var inside: [Int] = []
+        var after: [Int] = []
+        let tokens = [
+            try notes.observe { change in
+                guard case .update = change, notes.count == 1 else { return initials += 1 }
+                do { try connection.write { try connection.add(Note(id: 0, score: -5)) } } catch { Issue.record(error) }
+            },
+            try notes.observe { change in
+                guard case .update = change, notes.count == 1 else { return initials += 1 }
+                do {
+                    try connection.write {
+                        inside = notes.map(\.id)
+                        notes[0].score = 7
+                    }
+                } catch { Issue.record(error) }
+                after = notes.map(\.id)
+            },
+        ]
+        try scheduler.turn { initials == 2 }
+        try test.store.write { try $0.add(Note(id: 1)) }
+        try scheduler.turn { !after.isEmpty }
+        #expect(inside == [1])
+        #expect(after == [0, 1])
+        #expect(try connection.object(Note.self, forPrimaryKey: 1)?.score == 7)
+        for token in tokens { token.invalidate() }
+    }
+
+    @Test(
+        "an initial callback between an own write and its delivery leaves that write to the next one", arguments: 0..<20
+    )
+    func initialAfterOwnWrite(_ round: Int) throws {
+        let test = try TestStore()
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        let notes = try connection.objects(Note.self)
+        var isReady = false
+        var count: Int?
+        let first = try notes.observe { _ in isReady = true }
+        try scheduler.turn { isReady }
+        let second = try notes.observe { change in
+            switch change {
+            case .initial: count = notes.count
+            case .update(_, let changes):
+                count? += changes.insertions.count - changes.deletions.count
+                #expect(count == notes.count)
+            case .error(let error): Issue.record(error)
+            }
+        }
+        try connection.write { try connection.add(Note(id: 1)) }
+        #expect(notes.count == 1)
+        try scheduler.turn { count == 1 }
+        try connection.write { try connection.add(Note(id: 2)) }
+        try scheduler.turn { count == 2 }
+        for token in [first, second] { token.invalidate() }
+    }
+
     @Test("a write inside a write is an error while another writer insists on being next, too")
     func nestedWhileStarving() throws {
         let test = try TestStore()

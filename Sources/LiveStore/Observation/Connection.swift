@@ -29,6 +29,8 @@ public final class Connection {
     private var showsOwn = true
     /// Rows this connection has written since the last delivery, the transaction in progress included.
     private(set) var ownChanges: [LogEntry] = []
+    /// Where those of them begin that results show: a callback starts without what earlier ones have written.
+    private(set) var ownChangesShownFrom = 0
     /// Counts what makes shown rows worthless: deliveries, and writes that were cancelled.
     private(set) var epoch = 0
     /// Some query has used `ownChanges` up to its end, so that a further change of the last row must be listed anew.
@@ -87,14 +89,17 @@ public final class Connection {
     /// A row as properties read it: the transaction inside a write, then the last own commit, then the last delivery.
     func currentRow(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let transaction { return transaction.row(table, id) }
-        return (showsOwn ? own ?? delivered : delivered)?.row(table, id)
+        return shown?.row(table, id)
     }
+
+    /// What is read outside of a write.
+    private var shown: Snapshot? { showsOwn ? own ?? delivered : delivered }
 
     /// A row as it was in the last delivery.
     func deliveredRow(_ table: Table, _ id: ObjectID) -> RowReader? { delivered?.row(table, id) }
 
     /// How many of `ownChanges` a fresh evaluation contains already.
-    var ownChangesSeenByEvaluation: Int { isLive ? 0 : ownChanges.count }
+    var ownChangesSeenByEvaluation: Int { isLive ? ownChangesShownFrom : ownChanges.count }
 
     /// Evaluates a query where this connection stands.
     func evaluate(_ key: TreeKey, _ table: Table) throws(StoreError) -> RankedTree {
@@ -134,7 +139,7 @@ public final class Connection {
         let table = try core.storage.table(of: type)
         let id = PrimaryKey.withBytes(of: key._columnValue) { bytes -> ObjectID? in
             if let transaction { return transaction.find(table, primaryKey: bytes) }
-            return (own ?? delivered)?.find(table, primaryKey: bytes)
+            return shown?.find(table, primaryKey: bytes)
         }
         return id.map { makeObject(table, $0) }
     }
@@ -181,6 +186,7 @@ public final class Connection {
                 if let reader {
                     own = try core.storage.openSnapshot(with: reader)
                     showsOwn = true
+                    ownChangesShownFrom = 0
                 }
                 return result
             } catch {
@@ -229,7 +235,8 @@ public final class Connection {
     private func noteOwnChange(_ table: Table, _ id: ObjectID, _ operation: LogEntry.Operation) {
         let change = LogEntry(table: table.id, operation, id: id.rawValue)
         if isLive {
-            if !lastOwnChangeIsUsed, ownChanges.last == change { return }
+            let isShown = ownChanges.count > ownChangesShownFrom
+            if isShown, !lastOwnChangeIsUsed, ownChanges.last == change { return }
             ownChanges.append(change)
             lastOwnChangeIsUsed = false
         } else {
@@ -317,8 +324,10 @@ public final class Connection {
     private func call(_ token: TokenState, _ change: DeliveredChange) {
         guard token.begin() else { return }
         showsOwn = false
+        ownChangesShownFrom = ownChanges.count
         token.deliver?(change)
         showsOwn = true
+        ownChangesShownFrom = 0
         token.end()
     }
 }

@@ -80,7 +80,7 @@ final class ConnectionQuery: @unchecked Sendable {
 
     /// The rows as `connection` shows them now.
     func rows(_ connection: Connection) throws(StoreError) -> RankedTree {
-        if let shown, shown.epoch == connection.epoch {
+        if let shown, shown.epoch == connection.epoch, shown.from == connection.ownChangesShownFrom {
             self.shown = try catchUp(shown, connection)
         } else {
             let base: RankedTree
@@ -89,7 +89,9 @@ final class ConnectionQuery: @unchecked Sendable {
             } else {
                 base = try connection.evaluate(plan.tree, table)
             }
-            let start = ShownRows(tree: base, epoch: connection.epoch, applied: connection.ownChangesSeenByEvaluation)
+            let start = ShownRows(
+                tree: base, epoch: connection.epoch, from: connection.ownChangesShownFrom,
+                applied: connection.ownChangesSeenByEvaluation)
             shown = try catchUp(start, connection)
         }
         return shown!.tree
@@ -124,6 +126,8 @@ private struct ShownRows {
     var tree: RankedTree
     /// The delivery or write this belongs to; of another one, it is worth nothing.
     let epoch: Int
+    /// Where the own changes begin that are shown.
+    let from: Int
     /// How many of the connection's own changes are in.
     var applied: Int
     /// Where each row written by the connection itself is shown; nil: not at all.
