@@ -107,6 +107,19 @@ struct CallbackConsistencyTests {
         for token in [first, second] { token.invalidate() }
     }
 
+    @Test("a connection never goes back to a version before the one it was opened at")
+    func neverBack() throws {
+        let test = try TestStore()
+        let old = try test.store.core.storage.openSnapshot()
+        try test.store.write { try $0.add(Note(id: 1)) }
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        // What an upkeep sends that has not heard of the newest commit yet.
+        connection.mailbox?.put(old, [])
+        try scheduler.turn()
+        #expect(connection.version == 1)
+    }
+
     @Test("a write inside a write is an error while another writer insists on being next, too")
     func nestedWhileStarving() throws {
         let test = try TestStore()

@@ -292,7 +292,8 @@ public final class Connection {
             return
         }
         isDelivering = true
-        let mail = mailbox.take(minimum: own?.version ?? 0)
+        // Upkeep may stand at an older version than the one a connection was opened at.
+        let mail = mailbox.take(minimum: own?.version ?? version)
         if let snapshot = mail.snapshot { accept(snapshot, mail.updates) }
         for (query, error) in mail.failures { query.fail(error, call) }
         for query in mail.initials { query.tell(ahead: nil, call) }
