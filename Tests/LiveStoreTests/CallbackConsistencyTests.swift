@@ -107,6 +107,61 @@ struct CallbackConsistencyTests {
         for token in [first, second] { token.invalidate() }
     }
 
+    @Test("a query that could not be evaluated says so once, and can be observed again")
+    func failedEvaluation() throws {
+        let test = try TestStore()
+        let storage = test.store.core.storage
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        let notes = try connection.objects(Note.self)
+        var readers: [SnapshotReader] = []
+        while let reader = try? storage.takeReader() { readers.append(reader) }
+        var errors: [StoreError] = []
+        var initials = 0
+        func observe() throws -> NotificationToken {
+            try notes.observe { change in
+                if case .error(let error) = change { errors.append(error) }
+                if case .initial = change { initials += 1 }
+            }
+        }
+        let first = try observe()
+        try scheduler.turn { !errors.isEmpty }
+        #expect(errors == [.tooManySnapshots(limit: 1_024)])
+        for reader in readers { storage.recycle(reader) }
+        let second = try observe()
+        try scheduler.turn { initials > 0 }
+        #expect(initials == 1 && errors.count == 1)
+        for token in [first, second] { token.invalidate() }
+    }
+
+    @Test("a root that was on its way when the last observer left is not shown for ever")
+    func lateRoot() throws {
+        let test = try TestStore()
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        let notes = try connection.objects(Note.self)
+        var isReady = false
+        let token = try notes.observe { _ in isReady = true }
+        try scheduler.turn { isReady }
+        let attachment = notes.query.attachment
+        token.invalidate()
+        // What upkeep sends before it has read that nobody watches any more.
+        let snapshot = try test.store.core.storage.openSnapshot()
+        let late = RootUpdate(query: notes.query, attachment: attachment, tree: RankedTree())
+        connection.mailbox?.put(snapshot, [late])
+        try scheduler.turn()
+        try connection.write { try connection.add(Note(id: 1)) }
+        try scheduler.turn { connection.version == 1 }
+        #expect(notes.map(\.id) == [1])
+        // Nor is it taken for the root of a new observer.
+        var initial: [Int]?
+        let next = try notes.observe { _ in initial = notes.map(\.id) }
+        connection.mailbox?.put(try test.store.core.storage.openSnapshot(), [late])
+        try scheduler.turn { initial != nil }
+        #expect(initial == [1])
+        next.invalidate()
+    }
+
     @Test("a connection never goes back to a version before the one it was opened at")
     func neverBack() throws {
         let test = try TestStore()

@@ -271,7 +271,7 @@ public final class Connection {
         query.add(state)
         if query.attach() {
             attached[ObjectIdentifier(query)] = query
-            upkeep.send(.attach(mailbox, query))
+            upkeep.send(.attach(mailbox, query, attachment: query.attachment))
         } else if query.delivered != nil {
             mailbox.requestInitial(of: query)
         }
@@ -280,6 +280,12 @@ public final class Connection {
             if let query { mailbox.requestSweep(of: query) }
             withExtendedLifetime(reference) {}
         }
+    }
+
+    private func sweep(_ query: ConnectionQuery) {
+        guard query.sweep() else { return }
+        attached[ObjectIdentifier(query)] = nil
+        core.detach(query)
     }
 
     // MARK: Delivering
@@ -295,12 +301,11 @@ public final class Connection {
         // Upkeep may stand at an older version than the one a connection was opened at.
         let mail = mailbox.take(minimum: own?.version ?? version)
         if let snapshot = mail.snapshot { accept(snapshot, mail.updates) }
-        for (query, error) in mail.failures { query.fail(error, call) }
-        for query in mail.initials { query.tell(ahead: nil, call) }
-        for query in mail.sweeps where query.sweep() {
-            attached[ObjectIdentifier(query)] = nil
-            core.detach(query)
+        for failure in mail.failures {
+            failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call)
         }
+        for query in mail.initials { query.tell(ahead: nil, call) }
+        for query in mail.sweeps { sweep(query) }
         isDelivering = false
         repostMissedDelivery()
     }
@@ -317,7 +322,7 @@ public final class Connection {
         ownChanges.removeAll(keepingCapacity: true)
         lastOwnChangeIsUsed = false
         epoch += 1
-        for update in updates { update.query.accept(update.tree) }
+        for update in updates { update.query.accept(update) }
         for update in updates { update.query.tell(ahead: update.ahead, call) }
     }
 
@@ -340,7 +345,7 @@ final class WeakConnection: @unchecked Sendable {
     init(_ connection: Connection) { self.connection = connection }
 }
 
-/// A connection that a token keeps alive, on whatever thread the token is.
+/// A connection that a token keeps alive, on whatever thread the token is, and asks to let go of its observer.
 private final class HeldConnection: @unchecked Sendable {
     private let connection: Connection
 

@@ -11,6 +11,8 @@ final class ConnectionQuery: @unchecked Sendable {
     private(set) var tokens: [TokenState] = []
     /// Set while upkeep keeps this query.
     private(set) var isAttached = false
+    /// Counts the times it has begun to: what it still sends for an earlier one is not for this one.
+    private(set) var attachment = 0
     /// The root of the last delivery.
     private(set) var delivered: RankedTree?
     private var shown: ShownRows?
@@ -31,8 +33,10 @@ final class ConnectionQuery: @unchecked Sendable {
 
     /// Marks the query as upkeep's from here on; true when it was not.
     func attach() -> Bool {
-        defer { isAttached = true }
-        return !isAttached
+        if isAttached { return false }
+        isAttached = true
+        attachment += 1
+        return true
     }
 
     /// Drops observers that have been invalidated, and with them the user's code they hold.
@@ -48,8 +52,9 @@ final class ConnectionQuery: @unchecked Sendable {
     }
 
     /// Takes a new root in; observers are told afterwards, when all queries of the connection have theirs.
-    func accept(_ tree: RankedTree) {
-        delivered = tree
+    func accept(_ update: RootUpdate) {
+        guard isAttached, update.attachment == attachment else { return }
+        delivered = update.tree
         shown = nil
     }
 
@@ -72,8 +77,20 @@ final class ConnectionQuery: @unchecked Sendable {
         }
     }
 
-    func fail(_ error: StoreError, _ call: (TokenState, DeliveredChange) -> Void) {
-        for token in tokens { call(token, .failed(error)) }
+    /// Ends the observers with an error; one that is added meanwhile has upkeep try again.
+    /// - Parameter detached: called before the first of them is told.
+    func fail(_ failure: QueryFailure, _ detached: () -> Void, _ call: (TokenState, DeliveredChange) -> Void) {
+        guard isAttached, failure.attachment == attachment else { return }
+        let ended = tokens
+        tokens = []
+        isAttached = false
+        delivered = nil
+        detached()
+        for token in ended {
+            call(token, .failed(failure.error))
+            _ = token.invalidate()
+            token.releaseCallback()
+        }
     }
 
     // MARK: The rows shown
