@@ -175,6 +175,27 @@ struct CallbackConsistencyTests {
         #expect(connection.version == 1)
     }
 
+    /// A weak reference that crosses threads.
+    private final class Weak: @unchecked Sendable { weak var connection: Connection? }
+
+    @Test("a connection whose run loop never turns again is let go all the same")
+    func runLoopGone() throws {
+        let test = try TestStore()
+        let weak = Weak()
+        let thread = TracedThread("short-lived") {
+            do {
+                let notes = try test.store.connect(on: .runLoop).objects(Note.self)
+                weak.connection = notes.connection
+                var isReady = false
+                let token = try notes.observe { [notes] _ in isReady = notes.isEmpty }
+                while !isReady { _ = RunLoop.current.run(mode: .default, before: .distantFuture) }
+                token.invalidate()
+            } catch { Issue.record(error) }
+        }
+        thread.join()
+        #expect(weak.connection == nil)
+    }
+
     @Test("a write inside a write is an error while another writer insists on being next, too")
     func nestedWhileStarving() throws {
         let test = try TestStore()

@@ -277,8 +277,17 @@ public final class Connection {
         }
         let reference = HeldConnection(self)
         return NotificationToken(state, madeAt: place) { [weak query] in
-            if let query { mailbox.requestSweep(of: query) }
-            withExtendedLifetime(reference) {}
+            if let query { reference.sweep(query) }
+        }
+    }
+
+    /// Lets go of invalidated observers. Any thread. On the scheduler it is done at once where that is possible, because
+    /// a run loop that ends never turns again.
+    fileprivate func requestSweep(_ query: ConnectionQuery) {
+        if scheduler?.isCurrent == true, !isDelivering, transaction == nil {
+            sweep(query)
+        } else {
+            mailbox?.requestSweep(of: query)
         }
     }
 
@@ -350,6 +359,8 @@ private final class HeldConnection: @unchecked Sendable {
     private let connection: Connection
 
     init(_ connection: Connection) { self.connection = connection }
+
+    func sweep(_ query: ConnectionQuery) { connection.requestSweep(query) }
 }
 
 private struct WeakQuery {
