@@ -42,8 +42,9 @@ final class Upkeep: @unchecked Sendable {
     init(_ storage: Storage) throws(StoreError) {
         self.storage = storage
         evaluator = Evaluator(storage)
-        slot = storage.page.claimSlot()
         snapshot = try storage.openSnapshot()
+        // Last, because it would not be given back if something threw after it.
+        slot = storage.page.claimSlot()
         lastOfferVersion = snapshot.version
         lastOfferNs = monotonicNs()
         thread = TracedThread("livestore-upkeep") { [self] in run() }
