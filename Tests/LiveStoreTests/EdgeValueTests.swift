@@ -229,4 +229,18 @@ struct EdgeValueTests {
         try store.write { try $0.add(Note(id: 1)) }
         #expect(try store.read { try $0.objects(Note.self).map(\.id) } == [1])
     }
+
+    @Test("what outlives its block says so instead of reading as empty")
+    func afterBlock() throws {
+        let test = try TestStore()
+        let note = Note(id: 1, title: "kept")
+        try test.store.write { connection in
+            try connection.add(note)
+            #expect(connection.misuse == nil)
+        }
+        #expect(note.connection?.misuse?.contains("block") == true)
+        #expect(note.isInvalidated)
+        let read = try test.store.read { try #require(try $0.object(Note.self, forPrimaryKey: 1)) }
+        #expect(read.connection?.misuse?.contains("block") == true)
+    }
 }

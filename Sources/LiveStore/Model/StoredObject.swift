@@ -21,7 +21,8 @@ open class StoredObject {
     /// The row's identity, never reused; nil for an object that is not stored.
     public var objectID: ObjectID? { binding?.id }
 
-    /// Whether the row has been deleted, as far as this object's connection has seen. False for a plain object.
+    /// Whether the row has been deleted, as far as this object's connection has seen, or the block has ended that the
+    /// connection was for. False for a plain object.
     public var isInvalidated: Bool { binding?.isInvalidated ?? false }
 
     /// The connection this object belongs to; nil for a plain object.
@@ -34,9 +35,14 @@ struct RowBinding {
     let table: Table
     let id: ObjectID
 
-    var isInvalidated: Bool { connection.currentRow(table, id) == nil }
+    var isInvalidated: Bool {
+        if connection.isOver { return true }
+        connection.checkScheduler()
+        return connection.currentRow(table, id) == nil
+    }
 
     func read<Value: StorableValue>(_ column: Int) -> Value {
+        connection.checkScheduler()
         guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id) else {
             return Value._zero
         }

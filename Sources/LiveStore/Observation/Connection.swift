@@ -41,6 +41,8 @@ public final class Connection {
     private var attached: [ObjectIdentifier: ConnectionQuery] = [:]
     private var queriesToPrune = 64
     private var isDelivering = false
+    /// The block has returned that this connection was for.
+    private(set) var isOver = false
     private var missedDelivery = false
 
     /// A live connection on the current scheduler.
@@ -113,14 +115,33 @@ public final class Connection {
     }
 
     /// Stops a call from a wrong place.
+    @inline(__always)
     func checkScheduler() {
-        guard let scheduler, !scheduler.isCurrent else { return }
+        if let scheduler { if scheduler.isCurrent { return } } else if !isOver { return }
+        preconditionFailure(misuse ?? "")
+    }
+
+    /// What is wrong with using this connection here and now; nil if nothing is.
+    var misuse: String? {
+        guard let scheduler else {
+            guard isOver else { return nil }
+            return """
+                something of a store.read or store.write block was used after the block: copy what is needed inside the \
+                block, or open a connection with store.connect(on:) for objects that stay
+                """
+        }
+        if scheduler.isCurrent { return nil }
         let caller = Thread.current.name.flatMap { $0.isEmpty ? nil : "thread '\($0)'" } ?? "another thread"
-        preconditionFailure(
-            """
+        return """
             a connection of \(scheduler.name) was used on \(caller): objects and results stay where their connection is; \
             open another connection there
-            """)
+            """
+    }
+
+    /// Ends a connection that was for one block.
+    func endBlock() {
+        reading = .block(nil)
+        isOver = true
     }
 
     // MARK: Reading
@@ -201,6 +222,7 @@ public final class Connection {
     /// Stores a new object, which stands for its row from here on. Inside a write block.
     /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`.
     public func add(_ object: StoredObject) throws {
+        checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
         if object.binding != nil { return }
         let table = try core.storage.table(of: type(of: object))
@@ -211,6 +233,7 @@ public final class Connection {
 
     /// Deletes an object's row. One that is gone already is left alone. Inside a write block.
     public func delete(_ object: StoredObject) throws {
+        checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
         guard let binding = object.binding else { return }
         try transaction.delete(binding.table, binding.id)
@@ -219,6 +242,7 @@ public final class Connection {
 
     /// Sets a column through `body`. What goes wrong makes the whole write fail, because a setter cannot throw.
     func update(_ table: Table, _ id: ObjectID, _ column: Int, _ body: (RowBuffer) -> Void) {
+        checkScheduler()
         guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
         if column == table.schema.primaryKey {
             let name = "\(table.schema.name).\(table.schema.columns[column].name)"
