@@ -243,4 +243,23 @@ struct EdgeValueTests {
         let read = try test.store.read { try #require(try $0.object(Note.self, forPrimaryKey: 1)) }
         #expect(read.connection?.misuse?.contains("block") == true)
     }
+
+    @Test("an object added in a write that failed is a plain one again, and can be added anew")
+    func addAgain() throws {
+        struct Stop: Error {}
+        let test = try TestStore()
+        let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
+        let first = Note(id: 1, title: "first")
+        #expect(throws: Stop.self) {
+            try connection.write {
+                try connection.add(first)
+                throw Stop()
+            }
+        }
+        try connection.write { try connection.add(Note(id: 2, title: "second")) }
+        #expect(first.title == "first" && first.objectID == nil)
+        try connection.write { try connection.add(first) }
+        #expect(first.title == "first")
+        #expect(try test.store.read { try $0.objects(Note.self).map(\.title) } == ["second", "first"])
+    }
 }

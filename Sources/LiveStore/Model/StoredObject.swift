@@ -6,8 +6,13 @@
 /// An object is a plain one until it is added to a store; from then on, or when it was read from a store, its
 /// properties read and write the row. Not Sendable: use it on its connection's thread or queue.
 open class StoredObject {
-    /// Set once the object stands for a row.
-    var binding: RowBinding?
+    private var row: RowBinding?
+    /// Set while the object stands for a row. One that was added in a write that was cancelled is a plain object again:
+    /// its row's number may be somebody else's by now.
+    var binding: RowBinding? {
+        get { row.flatMap { $0.addedIn?.isCancelled == true ? nil : $0 } }
+        set { row = newValue }
+    }
     /// Set while a key path is being resolved to a column.
     var trace: AccessTrace?
 
@@ -34,6 +39,8 @@ struct RowBinding {
     let connection: Connection
     let table: Table
     let id: ObjectID
+    /// The write that added the object itself, rather than one that was read.
+    var addedIn: WriteTransaction.Fate?
 
     var isInvalidated: Bool {
         if connection.isOver { return true }

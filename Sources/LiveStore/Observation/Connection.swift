@@ -227,7 +227,7 @@ public final class Connection {
         if object.binding != nil { return }
         let table = try core.storage.table(of: type(of: object))
         let id = try transaction.insert(table) { table.layout.encode(object, into: $0) }
-        object.binding = RowBinding(connection: self, table: table, id: id)
+        object.binding = RowBinding(connection: self, table: table, id: id, addedIn: transaction.fate)
         noteOwnChange(table, id, .insert)
     }
 

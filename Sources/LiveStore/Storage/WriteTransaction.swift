@@ -7,6 +7,11 @@ import CLMDB
 import Glibc
 
 final class WriteTransaction {
+    /// What became of a transaction, for objects that were added in it. Written on the writing thread.
+    final class Fate {
+        fileprivate(set) var isCancelled = false
+    }
+
     private let storage: Storage
     private let transaction: LMDBTransaction
     /// The version this commit will have.
@@ -27,6 +32,7 @@ final class WriteTransaction {
     private var isOver = false
     /// Whether the commit is in the store.
     private(set) var isCommitted = false
+    let fate = Fate()
 
     /// Begins; the caller holds the write lock.
     init(_ storage: Storage, buffer: RowBuffer) throws(StoreError) {
@@ -236,6 +242,7 @@ final class WriteTransaction {
         isOver = true
         closeCursors()
         let code = mdb_txn_commit(transaction)
+        if code != 0 { fate.isCancelled = true }
         try storage.check(code, "commit")
         isCommitted = true
         return version
@@ -245,6 +252,7 @@ final class WriteTransaction {
     func cancel() {
         guard !isOver else { return }
         isOver = true
+        fate.isCancelled = !entries.isEmpty
         closeCursors()
         mdb_txn_abort(transaction)
     }
