@@ -175,6 +175,27 @@ struct CallbackConsistencyTests {
         #expect(connection.version == 1)
     }
 
+    @Test("nothing is delivered once the store has been closed, not even what was waiting")
+    func closedWithMail() throws {
+        let test = try TestStore()
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        let notes = try connection.objects(Note.self)
+        var calls: [String] = []
+        let tokens = [
+            try notes.observe { _ in
+                calls.append("first")
+                if notes.count == 1 { test.store.close() }
+            },
+            try notes.observe { _ in calls.append("second") },
+        ]
+        try scheduler.turn { calls.count == 2 }
+        try test.store.write { try $0.add(Note(id: 1)) }
+        try scheduler.turn()
+        #expect(calls == ["first", "second", "first"])
+        for token in tokens { token.invalidate() }
+    }
+
     /// A weak reference that crosses threads.
     private final class Weak: @unchecked Sendable { weak var connection: Connection? }
 

@@ -333,7 +333,7 @@ public final class Connection {
         isDelivering = true
         // Upkeep may stand at an older version than the one a connection was opened at.
         let mail = mailbox.take(minimum: own?.version ?? version)
-        if let snapshot = mail.snapshot { accept(snapshot, mail.updates) }
+        if let snapshot = mail.snapshot, core.isOpen { accept(snapshot, mail.updates) }
         for failure in mail.failures {
             failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call)
         }
@@ -361,7 +361,7 @@ public final class Connection {
 
     /// Runs one callback at the delivered version, whatever earlier callbacks of this delivery have written.
     private func call(_ token: TokenState, _ change: DeliveredChange) {
-        guard token.begin() else { return }
+        guard core.isOpen, token.begin() else { return }
         showsOwn = false
         ownChangesShownFrom = ownChanges.count
         token.deliver?(change)
