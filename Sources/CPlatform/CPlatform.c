@@ -73,6 +73,12 @@ int cp_robust_mutex_lock(pthread_mutex_t *mutex, int64_t timeout_ns, bool *owner
 
 int cp_robust_mutex_unlock(pthread_mutex_t *mutex) { return pthread_mutex_unlock(mutex); }
 
+bool cp_mutex_is_mine(const pthread_mutex_t *mutex) {
+    // The futex word, not the owner field, which outlives an owner that was killed.
+    uint32_t word = __atomic_load_n((const uint32_t *)&mutex->__data.__lock, __ATOMIC_SEQ_CST);
+    return (word & FUTEX_TID_MASK) == (uint32_t)cp_thread_id();
+}
+
 int32_t cp_mutex_owner(const pthread_mutex_t *mutex) { return mutex->__data.__owner; }
 
 bool cp_is_memory_file_system(const char *path) {

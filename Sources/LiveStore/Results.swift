@@ -63,6 +63,18 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         connection.makeObject(table, ObjectID(rawValue: rows.entry(at: position, in: query.window).key.id))
     }
 
+    /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
+    public func makeIterator() -> AnyIterator<Object> {
+        let rows = rows
+        let ids = rows.ids(in: rows.ranks(in: query.window))
+        var next = ids.startIndex
+        return AnyIterator { [connection, table] in
+            guard next < ids.endIndex else { return nil }
+            defer { next = ids.index(after: next) }
+            return connection.makeObject(table, ObjectID(rawValue: ids[next]))
+        }
+    }
+
     /// The ids of the objects shown, in order. O(n), reads no row.
     public var objectIDs: [ObjectID] {
         let rows = rows

@@ -83,13 +83,16 @@ public final class Store: Sendable {
     @discardableResult
     public func write<Result>(timeout: Double? = nil, _ body: (Connection) throws -> Result) throws -> Result {
         let connection = Connection(self, reading: nil)
+        defer { connection.endBlock() }
         return try connection.write(timeout: timeout) { try body(connection) }
     }
 
     /// Runs `body` on the newest version. Waits for nobody. The connection given to it ends with the block.
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try core.checkOpen()
-        return try body(Connection(self, reading: try core.storage.openSnapshot()))
+        let connection = Connection(self, reading: try core.storage.openSnapshot())
+        defer { connection.endBlock() }
+        return try body(connection)
     }
 
     /// Stops deliveries and refuses further work through this handle and its connections. Any thread, inside a callback

@@ -39,8 +39,10 @@ final class StoreCore: @unchecked Sendable {
         running?.stop()
     }
 
+    var isOpen: Bool { lock.withLock { !isClosed } }
+
     func checkOpen() throws {
-        if lock.withLock({ isClosed }) { throw StoreError.closed }
+        if !isOpen { throw StoreError.closed }
     }
 
     /// Runs `body` with a new transaction, holding the write lock. `body` commits; what it does not commit is cancelled.

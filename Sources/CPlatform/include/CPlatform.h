@@ -29,6 +29,8 @@ int cp_robust_mutex_init(pthread_mutex_t *mutex);
 /// `timeout_ns` negative waits for ever. Returns 0, ETIMEDOUT, EDEADLK or another errno.
 int cp_robust_mutex_lock(pthread_mutex_t *mutex, int64_t timeout_ns, bool *owner_died);
 int cp_robust_mutex_unlock(pthread_mutex_t *mutex);
+/// Whether the calling thread holds a robust mutex.
+bool cp_mutex_is_mine(const pthread_mutex_t *mutex);
 /// The kernel thread id of the owner of a locked glibc mutex, 0 when free. A racy reading, for diagnosis only.
 int32_t cp_mutex_owner(const pthread_mutex_t *mutex);
 

@@ -20,3 +20,42 @@ public enum ColumnValue: Sendable, Hashable {
     case data(Data)
     case uuid(UUID)
 }
+
+/// Equal where no query can tell them apart: strings by their bytes, as filters compare them, and not a number equals
+/// itself, so that a query which names it is found again.
+extension ColumnValue {
+    public static func == (left: ColumnValue, right: ColumnValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.int(let left), .int(let right)): left == right
+        case (.double(let left), .double(let right)): same(left, right)
+        case (.bool(let left), .bool(let right)): left == right
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.date(let left), .date(let right)):
+            same(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
+        case (.data(let left), .data(let right)): left == right
+        case (.uuid(let left), .uuid(let right)): left == right
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .int(let value): hasher.combine(value)
+        case .double(let value): Self.hash(value, into: &hasher)
+        case .bool(let value): hasher.combine(value)
+        case .string(var value): value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        case .date(let value): Self.hash(value.timeIntervalSinceReferenceDate, into: &hasher)
+        case .data(let value): hasher.combine(value)
+        case .uuid(let value): hasher.combine(value)
+        }
+    }
+
+    private static func same(_ left: Double, _ right: Double) -> Bool { left == right || left.isNaN && right.isNaN }
+
+    private static func hash(_ value: Double, into hasher: inout Hasher) {
+        // There are many bit patterns that are not a number; zero and minus zero hash alike by themselves.
+        hasher.combine(value.isNaN ? .nan : value)
+    }
+}

@@ -1,5 +1,6 @@
 // Primary keys as bytes of their index. Integers are big endian with the sign bit turned, so that ascending keys
-// append; everything else is the column's own bytes.
+// append; everything else is the column's own bytes. The engine has no empty key: the empty one is a zero byte, and keys
+// that start with a zero byte get another in front.
 import CLMDB
 import Foundation
 
@@ -11,8 +12,10 @@ enum PrimaryKey {
     static func withBytes<Result>(
         of row: RowReader, _ column: Int, _ type: ColumnType, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
-        if type.isOutOfLine { return body(row.bytes(column)) }
-        return withUnsafeBytes(of: ordered(row.slot(column)).bigEndian, body)
+        if type.isOutOfLine { return withKey(row.bytes(column), body) }
+        let isFloating = type == .double || type == .date
+        let slot = isFloating ? unsignedZero(row.slot(column)) : row.slot(column)
+        return withUnsafeBytes(of: ordered(slot).bigEndian, body)
     }
 
     /// The key bytes of a value; nil for null.
@@ -21,15 +24,26 @@ enum PrimaryKey {
         case .null: return nil
         case .int(let value): return withUnsafeBytes(of: ordered(UInt64(bitPattern: Int64(value))).bigEndian, body)
         case .bool(let value): return withUnsafeBytes(of: ordered(value ? 1 : 0).bigEndian, body)
-        case .double(let value): return withUnsafeBytes(of: ordered(value.bitPattern).bigEndian, body)
+        case .double(let value):
+            return withUnsafeBytes(of: ordered(unsignedZero(value.bitPattern)).bigEndian, body)
         case .date(let value):
             let bits = value.timeIntervalSinceReferenceDate.bitPattern
-            return withUnsafeBytes(of: ordered(bits).bigEndian, body)
-        case .string(var value): return value.withUTF8 { body(UnsafeRawBufferPointer($0)) }
-        case .data(let value): return value.withUnsafeBytes { body($0) }
-        case .uuid(let value): return withUnsafeBytes(of: value.uuid, body)
+            return withUnsafeBytes(of: ordered(unsignedZero(bits)).bigEndian, body)
+        case .string(var value): return value.withUTF8 { withKey(UnsafeRawBufferPointer($0), body) }
+        case .data(let value): return value.withUnsafeBytes { withKey($0, body) }
+        case .uuid(let value): return withUnsafeBytes(of: value.uuid) { withKey($0, body) }
         }
     }
+
+    private static func withKey<Result>(
+        _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        if let first = bytes.first, first != 0 { return body(bytes) }
+        return ([0] + bytes).withUnsafeBytes(body)
+    }
+
+    /// Zero and minus zero are equal, so they are one key.
+    private static func unsignedZero(_ bits: UInt64) -> UInt64 { bits == 1 << 63 ? 0 : bits }
 
     private static func ordered(_ slot: UInt64) -> UInt64 { slot ^ 1 << 63 }
 

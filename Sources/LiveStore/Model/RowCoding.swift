@@ -68,9 +68,10 @@ public final class RowBuffer {
         base.storeBytes(of: UInt16(columnCount), as: UInt16.self)
     }
 
-    /// Starts from a stored row, widened with nulls where properties were added since.
+    /// Starts from a stored row, widened with nulls where properties were added since. A row that a later program has
+    /// made wider stays as wide.
     func load(_ row: RowReader, columnCount: Int, outOfLine: [Int]) {
-        guard row.columnCount == columnCount else { return widen(row, columnCount, outOfLine) }
+        guard row.columnCount >= columnCount else { return widen(row, columnCount, outOfLine) }
         byteCount = row.byteCount
         wastedBytes = 0
         reserve(0)
@@ -97,7 +98,9 @@ public final class RowBuffer {
         base.storeBytes(of: mask & ~(1 << UInt64(column)), toByteOffset: 8, as: UInt64.self)
     }
 
-    func setNull(_ column: Int) {
+    /// - Parameter isOutOfLine: whether the slot points to bytes, which are given up.
+    func setNull(_ column: Int, isOutOfLine: Bool = false) {
+        if isOutOfLine { wastedBytes += reader.bytes(column).count }
         setSlot(column, 0)
         let mask = base.load(fromByteOffset: 8, as: UInt64.self)
         base.storeBytes(of: mask | 1 << UInt64(column), toByteOffset: 8, as: UInt64.self)
@@ -119,11 +122,12 @@ public final class RowBuffer {
         setSlot(column, UInt64(offset) | UInt64(value.count) << 32)
     }
 
-    /// Squeezes out bytes that nothing points to. O(row).
-    func compact(outOfLine: [Int]) {
-        guard wastedBytes > 0 else { return }
+    /// Squeezes out bytes that nothing points to. Not in a row of more columns than `columnCount`, those that are known:
+    /// the others may point to bytes too. O(row).
+    func compact(columnCount: Int, outOfLine: [Int]) {
+        guard wastedBytes > 0, reader.columnCount == columnCount else { return }
         let copy = RowBuffer()
-        copy.widen(reader, reader.columnCount, outOfLine)
+        copy.widen(reader, columnCount, outOfLine)
         swap(&base, &copy.base)
         swap(&capacity, &copy.capacity)
         byteCount = copy.byteCount

@@ -93,7 +93,11 @@ extension Optional: StorableValue where Wrapped: StorableValue {
         row.isNull(column) ? nil : Wrapped._read(row, column)
     }
     public func _write(_ row: RowBuffer, _ column: Int) {
-        if let self { self._write(row, column) } else { row.setNull(column) }
+        if let self {
+            self._write(row, column)
+        } else {
+            row.setNull(column, isOutOfLine: Wrapped._columnType.isOutOfLine)
+        }
     }
     public var _columnValue: ColumnValue { self?._columnValue ?? .null }
 }

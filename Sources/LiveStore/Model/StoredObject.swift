@@ -6,8 +6,13 @@
 /// An object is a plain one until it is added to a store; from then on, or when it was read from a store, its
 /// properties read and write the row. Not Sendable: use it on its connection's thread or queue.
 open class StoredObject {
-    /// Set once the object stands for a row.
-    var binding: RowBinding?
+    private var row: RowBinding?
+    /// Set while the object stands for a row. One that was added in a write that was cancelled is a plain object again:
+    /// its row's number may be somebody else's by now.
+    var binding: RowBinding? {
+        get { row.flatMap { $0.addedIn?.isCancelled == true ? nil : $0 } }
+        set { row = newValue }
+    }
     /// Set while a key path is being resolved to a column.
     var trace: AccessTrace?
 
@@ -21,7 +26,8 @@ open class StoredObject {
     /// The row's identity, never reused; nil for an object that is not stored.
     public var objectID: ObjectID? { binding?.id }
 
-    /// Whether the row has been deleted, as far as this object's connection has seen. False for a plain object.
+    /// Whether the row has been deleted, as far as this object's connection has seen, or the block has ended that the
+    /// connection was for. False for a plain object.
     public var isInvalidated: Bool { binding?.isInvalidated ?? false }
 
     /// The connection this object belongs to; nil for a plain object.
@@ -33,10 +39,17 @@ struct RowBinding {
     let connection: Connection
     let table: Table
     let id: ObjectID
+    /// The write that added the object itself, rather than one that was read.
+    var addedIn: WriteTransaction.Fate?
 
-    var isInvalidated: Bool { connection.currentRow(table, id) == nil }
+    var isInvalidated: Bool {
+        if connection.isOver { return true }
+        connection.checkScheduler()
+        return connection.currentRow(table, id) == nil
+    }
 
     func read<Value: StorableValue>(_ column: Int) -> Value {
+        connection.checkScheduler()
         guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id) else {
             return Value._zero
         }

@@ -29,6 +29,8 @@ public final class Connection {
     private var showsOwn = true
     /// Rows this connection has written since the last delivery, the transaction in progress included.
     private(set) var ownChanges: [LogEntry] = []
+    /// Where those of them begin that results show: a callback starts without what earlier ones have written.
+    private(set) var ownChangesShownFrom = 0
     /// Counts what makes shown rows worthless: deliveries, and writes that were cancelled.
     private(set) var epoch = 0
     /// Some query has used `ownChanges` up to its end, so that a further change of the last row must be listed anew.
@@ -39,6 +41,8 @@ public final class Connection {
     private var attached: [ObjectIdentifier: ConnectionQuery] = [:]
     private var queriesToPrune = 64
     private var isDelivering = false
+    /// The block has returned that this connection was for.
+    private(set) var isOver = false
     private var missedDelivery = false
 
     /// A live connection on the current scheduler.
@@ -87,14 +91,17 @@ public final class Connection {
     /// A row as properties read it: the transaction inside a write, then the last own commit, then the last delivery.
     func currentRow(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let transaction { return transaction.row(table, id) }
-        return (showsOwn ? own ?? delivered : delivered)?.row(table, id)
+        return shown?.row(table, id)
     }
+
+    /// What is read outside of a write.
+    private var shown: Snapshot? { showsOwn ? own ?? delivered : delivered }
 
     /// A row as it was in the last delivery.
     func deliveredRow(_ table: Table, _ id: ObjectID) -> RowReader? { delivered?.row(table, id) }
 
     /// How many of `ownChanges` a fresh evaluation contains already.
-    var ownChangesSeenByEvaluation: Int { isLive ? 0 : ownChanges.count }
+    var ownChangesSeenByEvaluation: Int { isLive ? ownChangesShownFrom : ownChanges.count }
 
     /// Evaluates a query where this connection stands.
     func evaluate(_ key: TreeKey, _ table: Table) throws(StoreError) -> RankedTree {
@@ -108,14 +115,33 @@ public final class Connection {
     }
 
     /// Stops a call from a wrong place.
+    @inline(__always)
     func checkScheduler() {
-        guard let scheduler, !scheduler.isCurrent else { return }
+        if let scheduler { if scheduler.isCurrent { return } } else if !isOver { return }
+        preconditionFailure(misuse ?? "")
+    }
+
+    /// What is wrong with using this connection here and now; nil if nothing is.
+    var misuse: String? {
+        guard let scheduler else {
+            guard isOver else { return nil }
+            return """
+                something of a store.read or store.write block was used after the block: copy what is needed inside the \
+                block, or open a connection with store.connect(on:) for objects that stay
+                """
+        }
+        if scheduler.isCurrent { return nil }
         let caller = Thread.current.name.flatMap { $0.isEmpty ? nil : "thread '\($0)'" } ?? "another thread"
-        preconditionFailure(
-            """
+        return """
             a connection of \(scheduler.name) was used on \(caller): objects and results stay where their connection is; \
             open another connection there
-            """)
+            """
+    }
+
+    /// Ends a connection that was for one block.
+    func endBlock() {
+        reading = .block(nil)
+        isOver = true
     }
 
     // MARK: Reading
@@ -134,7 +160,7 @@ public final class Connection {
         let table = try core.storage.table(of: type)
         let id = PrimaryKey.withBytes(of: key._columnValue) { bytes -> ObjectID? in
             if let transaction { return transaction.find(table, primaryKey: bytes) }
-            return (own ?? delivered)?.find(table, primaryKey: bytes)
+            return shown?.find(table, primaryKey: bytes)
         }
         return id.map { makeObject(table, $0) }
     }
@@ -181,6 +207,7 @@ public final class Connection {
                 if let reader {
                     own = try core.storage.openSnapshot(with: reader)
                     showsOwn = true
+                    ownChangesShownFrom = 0
                 }
                 return result
             } catch {
@@ -195,16 +222,18 @@ public final class Connection {
     /// Stores a new object, which stands for its row from here on. Inside a write block.
     /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`.
     public func add(_ object: StoredObject) throws {
+        checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
         if object.binding != nil { return }
         let table = try core.storage.table(of: type(of: object))
         let id = try transaction.insert(table) { table.layout.encode(object, into: $0) }
-        object.binding = RowBinding(connection: self, table: table, id: id)
+        object.binding = RowBinding(connection: self, table: table, id: id, addedIn: transaction.fate)
         noteOwnChange(table, id, .insert)
     }
 
     /// Deletes an object's row. One that is gone already is left alone. Inside a write block.
     public func delete(_ object: StoredObject) throws {
+        checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
         guard let binding = object.binding else { return }
         try transaction.delete(binding.table, binding.id)
@@ -213,6 +242,7 @@ public final class Connection {
 
     /// Sets a column through `body`. What goes wrong makes the whole write fail, because a setter cannot throw.
     func update(_ table: Table, _ id: ObjectID, _ column: Int, _ body: (RowBuffer) -> Void) {
+        checkScheduler()
         guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
         if column == table.schema.primaryKey {
             let name = "\(table.schema.name).\(table.schema.columns[column].name)"
@@ -229,7 +259,8 @@ public final class Connection {
     private func noteOwnChange(_ table: Table, _ id: ObjectID, _ operation: LogEntry.Operation) {
         let change = LogEntry(table: table.id, operation, id: id.rawValue)
         if isLive {
-            if !lastOwnChangeIsUsed, ownChanges.last == change { return }
+            let isShown = ownChanges.count > ownChangesShownFrom
+            if isShown, !lastOwnChangeIsUsed, ownChanges.last == change { return }
             ownChanges.append(change)
             lastOwnChangeIsUsed = false
         } else {
@@ -264,15 +295,30 @@ public final class Connection {
         query.add(state)
         if query.attach() {
             attached[ObjectIdentifier(query)] = query
-            upkeep.send(.attach(mailbox, query))
+            upkeep.send(.attach(mailbox, query, attachment: query.attachment))
         } else if query.delivered != nil {
             mailbox.requestInitial(of: query)
         }
         let reference = HeldConnection(self)
         return NotificationToken(state, madeAt: place) { [weak query] in
-            if let query { mailbox.requestSweep(of: query) }
-            withExtendedLifetime(reference) {}
+            if let query { reference.sweep(query) }
         }
+    }
+
+    /// Lets go of invalidated observers. Any thread. On the scheduler it is done at once where that is possible, because
+    /// a run loop that ends never turns again.
+    fileprivate func requestSweep(_ query: ConnectionQuery) {
+        if scheduler?.isCurrent == true, !isDelivering, transaction == nil {
+            sweep(query)
+        } else {
+            mailbox?.requestSweep(of: query)
+        }
+    }
+
+    private func sweep(_ query: ConnectionQuery) {
+        guard query.sweep() else { return }
+        attached[ObjectIdentifier(query)] = nil
+        core.detach(query)
     }
 
     // MARK: Delivering
@@ -285,14 +331,14 @@ public final class Connection {
             return
         }
         isDelivering = true
-        let mail = mailbox.take(minimum: own?.version ?? 0)
-        if let snapshot = mail.snapshot { accept(snapshot, mail.updates) }
-        for (query, error) in mail.failures { query.fail(error, call) }
-        for query in mail.initials { query.tell(ahead: nil, call) }
-        for query in mail.sweeps where query.sweep() {
-            attached[ObjectIdentifier(query)] = nil
-            core.detach(query)
+        // Upkeep may stand at an older version than the one a connection was opened at.
+        let mail = mailbox.take(minimum: own?.version ?? version)
+        if let snapshot = mail.snapshot, core.isOpen { accept(snapshot, mail.updates) }
+        for failure in mail.failures {
+            failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call)
         }
+        for query in mail.initials { query.tell(ahead: nil, call) }
+        for query in mail.sweeps { sweep(query) }
         isDelivering = false
         repostMissedDelivery()
     }
@@ -309,16 +355,18 @@ public final class Connection {
         ownChanges.removeAll(keepingCapacity: true)
         lastOwnChangeIsUsed = false
         epoch += 1
-        for update in updates { update.query.accept(update.tree) }
+        for update in updates { update.query.accept(update) }
         for update in updates { update.query.tell(ahead: update.ahead, call) }
     }
 
     /// Runs one callback at the delivered version, whatever earlier callbacks of this delivery have written.
     private func call(_ token: TokenState, _ change: DeliveredChange) {
-        guard token.begin() else { return }
+        guard core.isOpen, token.begin() else { return }
         showsOwn = false
+        ownChangesShownFrom = ownChanges.count
         token.deliver?(change)
         showsOwn = true
+        ownChangesShownFrom = 0
         token.end()
     }
 }
@@ -330,11 +378,13 @@ final class WeakConnection: @unchecked Sendable {
     init(_ connection: Connection) { self.connection = connection }
 }
 
-/// A connection that a token keeps alive, on whatever thread the token is.
+/// A connection that a token keeps alive, on whatever thread the token is, and asks to let go of its observer.
 private final class HeldConnection: @unchecked Sendable {
     private let connection: Connection
 
     init(_ connection: Connection) { self.connection = connection }
+
+    func sweep(_ query: ConnectionQuery) { connection.requestSweep(query) }
 }
 
 private struct WeakQuery {

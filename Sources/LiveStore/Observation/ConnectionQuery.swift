@@ -11,6 +11,8 @@ final class ConnectionQuery: @unchecked Sendable {
     private(set) var tokens: [TokenState] = []
     /// Set while upkeep keeps this query.
     private(set) var isAttached = false
+    /// Counts the times it has begun to: what it still sends for an earlier one is not for this one.
+    private(set) var attachment = 0
     /// The root of the last delivery.
     private(set) var delivered: RankedTree?
     private var shown: ShownRows?
@@ -31,8 +33,10 @@ final class ConnectionQuery: @unchecked Sendable {
 
     /// Marks the query as upkeep's from here on; true when it was not.
     func attach() -> Bool {
-        defer { isAttached = true }
-        return !isAttached
+        if isAttached { return false }
+        isAttached = true
+        attachment += 1
+        return true
     }
 
     /// Drops observers that have been invalidated, and with them the user's code they hold.
@@ -48,8 +52,9 @@ final class ConnectionQuery: @unchecked Sendable {
     }
 
     /// Takes a new root in; observers are told afterwards, when all queries of the connection have theirs.
-    func accept(_ tree: RankedTree) {
-        delivered = tree
+    func accept(_ update: RootUpdate) {
+        guard isAttached, update.attachment == attachment else { return }
+        delivered = update.tree
         shown = nil
     }
 
@@ -71,15 +76,27 @@ final class ConnectionQuery: @unchecked Sendable {
         }
     }
 
-    func fail(_ error: StoreError, _ call: (TokenState, DeliveredChange) -> Void) {
-        for token in tokens { call(token, .failed(error)) }
+    /// Ends the observers with an error; one that is added meanwhile has upkeep try again.
+    /// - Parameter detached: called before the first of them is told.
+    func fail(_ failure: QueryFailure, _ detached: () -> Void, _ call: (TokenState, DeliveredChange) -> Void) {
+        guard isAttached, failure.attachment == attachment else { return }
+        let ended = tokens
+        tokens = []
+        isAttached = false
+        delivered = nil
+        detached()
+        for token in ended {
+            call(token, .failed(failure.error))
+            _ = token.invalidate()
+            token.releaseCallback()
+        }
     }
 
     // MARK: The rows shown
 
     /// The rows as `connection` shows them now.
     func rows(_ connection: Connection) throws(StoreError) -> RankedTree {
-        if let shown, shown.epoch == connection.epoch {
+        if let shown, shown.epoch == connection.epoch, shown.from == connection.ownChangesShownFrom {
             self.shown = try catchUp(shown, connection)
         } else {
             let base: RankedTree
@@ -88,7 +105,9 @@ final class ConnectionQuery: @unchecked Sendable {
             } else {
                 base = try connection.evaluate(plan.tree, table)
             }
-            let start = ShownRows(tree: base, epoch: connection.epoch, applied: connection.ownChangesSeenByEvaluation)
+            let start = ShownRows(
+                tree: base, epoch: connection.epoch, from: connection.ownChangesShownFrom,
+                applied: connection.ownChangesSeenByEvaluation)
             shown = try catchUp(start, connection)
         }
         return shown!.tree
@@ -123,6 +142,8 @@ private struct ShownRows {
     var tree: RankedTree
     /// The delivery or write this belongs to; of another one, it is worth nothing.
     let epoch: Int
+    /// Where the own changes begin that are shown.
+    let from: Int
     /// How many of the connection's own changes are in.
     var applied: Int
     /// Where each row written by the connection itself is shown; nil: not at all.

@@ -18,9 +18,18 @@ final class KnownChanges: Sendable {
 /// A new root of one query.
 struct RootUpdate: Sendable {
     let query: ConnectionQuery
+    /// Which of the query's attachments it is for; one that has ended is told nothing.
+    let attachment: Int
     let tree: RankedTree
     /// Computed by upkeep: how an earlier tree became this one. Of use to whoever was last told that one.
     var ahead: KnownChanges?
+}
+
+/// A query that could not be evaluated.
+struct QueryFailure: Sendable {
+    let query: ConnectionQuery
+    let attachment: Int
+    let error: StoreError
 }
 
 /// What a turn of the scheduler finds.
@@ -28,8 +37,7 @@ struct Mail: Sendable {
     /// The version all of `updates` stand at; nil when upkeep has left nothing, or nothing new enough.
     var snapshot: Snapshot?
     var updates: [RootUpdate] = []
-    /// Queries that could not be evaluated.
-    var failures: [(ConnectionQuery, StoreError)] = []
+    var failures: [QueryFailure] = []
     /// Queries with an observer that waits for its initial callback, their root being here already.
     var initials: [ConnectionQuery] = []
     /// Queries with an observer that has been invalidated.
@@ -40,7 +48,7 @@ final class Mailbox: @unchecked Sendable {
     private let lock = TracedMutex("mailbox")
     private var snapshot: Snapshot?
     private var updates: [RootUpdate] = []
-    private var failures: [(ConnectionQuery, StoreError)] = []
+    private var failures: [QueryFailure] = []
     private var initials: [ConnectionQuery] = []
     private var sweeps: [ConnectionQuery] = []
     /// The scheduler has been asked for a turn that has not begun to take yet.
@@ -53,8 +61,7 @@ final class Mailbox: @unchecked Sendable {
 
     /// Upkeep's one call per version and connection.
     func put(
-        _ newSnapshot: Snapshot, _ newUpdates: [RootUpdate],
-        failures newFailures: [(ConnectionQuery, StoreError)] = []
+        _ newSnapshot: Snapshot, _ newUpdates: [RootUpdate], failures newFailures: [QueryFailure] = []
     ) {
         var displaced: [RootUpdate] = []
         var oldSnapshot: Snapshot?
@@ -98,8 +105,8 @@ final class Mailbox: @unchecked Sendable {
     /// Holding the lock: whether the scheduler has to be told, which it then counts as told.
     private func shouldPost() -> Bool {
         if isPosted { return false }
-        let hasMail = snapshot.map { $0.version >= minimumVersion } ?? !failures.isEmpty
-        isPosted = hasMail || !initials.isEmpty || !sweeps.isEmpty
+        let hasMail = snapshot.map { $0.version >= minimumVersion } ?? false
+        isPosted = hasMail || !failures.isEmpty || !initials.isEmpty || !sweeps.isEmpty
         return isPosted
     }
 

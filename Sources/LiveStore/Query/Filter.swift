@@ -13,7 +13,7 @@ public struct Filter<Object: StoredObject>: Sendable {
 
     init<Value: StorableValue>(_ keyPath: KeyPath<Object, Value>, _ comparison: Comparison, _ value: Value) {
         let column = ModelLayout.of(Object.self).column(keyPath)
-        expression = .compare(column: column, comparison, value._columnValue)
+        expression = .compare(column: column, comparison, value._columnValue, isOptional: Value._isOptional)
     }
 }
 
@@ -58,6 +58,7 @@ public prefix func ! <Object: StoredObject>(filter: Filter<Object>) -> Filter<Ob
 extension KeyPath where Root: StoredObject, Value: StorableValue {
     /// Whether the property has one of `values`.
     public func isOne(of values: some Sequence<Value>) -> Filter<Root> {
-        Filter(.oneOf(column: ModelLayout.of(Root.self).column(self), Set(values.map(\._columnValue))))
+        let column = ModelLayout.of(Root.self).column(self)
+        return Filter(.oneOf(column: column, Set(values.map(\._columnValue)), isOptional: Value._isOptional))
     }
 }

@@ -1,5 +1,6 @@
 // A filter without its Swift types: what `Filter` builds, what is normalised, indexed and evaluated on rows.
-// Strings and data compare as bytes. Null equals null, is in no order, and differs from every value.
+// Strings and data compare as bytes. Null equals null, is in no order, and differs from every value. A column that is
+// not optional is never null: where a row is older than the column, it compares as the zero that its property reads.
 import Foundation
 
 enum Comparison: Sendable, Hashable {
@@ -22,8 +23,8 @@ enum Comparison: Sendable, Hashable {
 indirect enum FilterExpression: Sendable, Hashable {
     case all
     case none
-    case compare(column: Int, Comparison, ColumnValue)
-    case oneOf(column: Int, Set<ColumnValue>)
+    case compare(column: Int, Comparison, ColumnValue, isOptional: Bool = false)
+    case oneOf(column: Int, Set<ColumnValue>, isOptional: Bool = false)
     case and([FilterExpression])
     case or([FilterExpression])
     case not(FilterExpression)
@@ -33,8 +34,10 @@ indirect enum FilterExpression: Sendable, Hashable {
         switch self {
         case .all: true
         case .none: false
-        case .compare(let column, let comparison, let value): row.compare(column, value, comparison)
-        case .oneOf(let column, let values): values.contains { row.compare(column, $0, .equal) }
+        case .compare(let column, let comparison, let value, let isOptional):
+            row.compare(column, value, comparison, isOptional)
+        case .oneOf(let column, let values, let isOptional):
+            values.contains { row.compare(column, $0, .equal, isOptional) }
         case .and(let parts): parts.allSatisfy { $0.matches(row) }
         case .or(let parts): parts.contains { $0.matches(row) }
         case .not(let part): !part.matches(row)
@@ -52,8 +55,10 @@ indirect enum FilterExpression: Sendable, Hashable {
 }
 
 extension RowReader {
-    fileprivate func compare(_ column: Int, _ value: ColumnValue, _ comparison: Comparison) -> Bool {
-        if isNull(column) { return nullCompare(value == .null, comparison) }
+    fileprivate func compare(
+        _ column: Int, _ value: ColumnValue, _ comparison: Comparison, _ isOptional: Bool
+    ) -> Bool {
+        if isOptional, isNull(column) { return nullCompare(value == .null, comparison) }
         switch value {
         case .null: return comparison == .notEqual
         case .int(let constant): return comparison.admits(order(Int._read(self, column), constant))
@@ -67,11 +72,13 @@ extension RowReader {
         case .data(let constant):
             return constant.withUnsafeBytes { comparison.admits(order(bytes(column), $0)) }
         case .uuid(let constant):
-            return withUnsafeBytes(of: constant.uuid) { comparison.admits(order(bytes(column), $0)) }
+            return withUnsafeBytes(of: UUID._read(self, column).uuid) { value in
+                withUnsafeBytes(of: constant.uuid) { comparison.admits(order(value, $0)) }
+            }
         }
     }
 
-    /// A column that the row does not have yet reads as null; null meets only (in)equality.
+    /// Null meets only (in)equality.
     private func nullCompare(_ isNullConstant: Bool, _ comparison: Comparison) -> Bool {
         switch comparison {
         case .equal: isNullConstant

@@ -54,11 +54,11 @@ struct QueryIndex {
         var bestColumn = Int.max
         for condition in conditions {
             switch condition {
-            case .compare(let column, .equal, let value):
+            case .compare(let column, .equal, let value, _):
                 if case .equal = best, column >= bestColumn { continue }
                 best = .equal(column: column, [value])
                 bestColumn = column
-            case .oneOf(let column, let values):
+            case .oneOf(let column, let values, _):
                 if case .equal = best, column >= bestColumn { continue }
                 best = .equal(column: column, Array(values))
                 bestColumn = column
@@ -73,7 +73,7 @@ struct QueryIndex {
     private func rangeAccess(_ conditions: Set<FilterExpression>) -> Access? {
         var bounds: [Int: (low: UInt64, high: UInt64)] = [:]
         for condition in conditions {
-            guard case .compare(let column, let comparison, let value) = condition,
+            guard case .compare(let column, let comparison, let value, _) = condition,
                 let number = Self.number(value)
             else { continue }
             var bound = bounds[column] ?? (0, .max)
@@ -104,7 +104,7 @@ struct QueryIndex {
                 body(handle)
             }
         }
-        for (column, index) in ranges where !row.isNull(column) {
+        for (column, index) in ranges where !(columns[column].isOptional && row.isNull(column)) {
             guard let number = Self.number(row, column, columns[column].type) else { continue }
             index.forEach(containing: number) { handle in
                 if lastProbe[handle] != probe {
@@ -137,7 +137,7 @@ struct QueryIndex {
 extension RowReader {
     /// A column's value as a constant.
     func value(_ column: Int, _ schema: ColumnSchema) -> ColumnValue {
-        if isNull(column) { return .null }
+        if schema.isOptional, isNull(column) { return .null }
         return switch schema.type {
         case .int: .int(Int._read(self, column))
         case .double: .double(Double._read(self, column))

@@ -46,7 +46,7 @@ private struct WindowBounds {
 
     /// Takes the condition in as a bound; false when it cannot be one.
     mutating func take(_ condition: FilterExpression) -> Bool {
-        guard case .compare(let column, let comparison, let value) = condition, let leading,
+        guard case .compare(let column, let comparison, let value, _) = condition, let leading,
             column == leading.column, let range = Self.range(comparison, value)
         else { return false }
         let (low, high) = leading.ascending ? (range.from, range.to) : (range.to, range.from)

@@ -36,6 +36,7 @@ final class Storage: @unchecked Sendable {
     let environment: OpaquePointer
     let directory: String
     let durability: Durability
+    private let mapBytes: Int
     let page: SharedPage
     let writeLock: WriteLock
     private(set) var log: MDB_dbi = 0
@@ -58,6 +59,7 @@ final class Storage: @unchecked Sendable {
     init(directory: String, durability: Durability, mapBytes: Int, models: [StoredObject.Type]) throws {
         self.directory = directory
         self.durability = durability
+        self.mapBytes = mapBytes
         page = try SharedPage(directory: directory)
         writeLock = WriteLock(page)
         if durability == .memory, page.wasAlone { try Storage.wipe(directory) }
@@ -122,13 +124,13 @@ final class Storage: @unchecked Sendable {
             mdb_txn_abort(transaction)
             throw error
         }
-        try LMDB.check(mdb_txn_commit(transaction), "commit", path: directory)
+        try check(mdb_txn_commit(transaction), "commit")
     }
 
     private func openTable(_ transaction: LMDBTransaction, _ name: String, _ flags: Int32) throws -> MDB_dbi {
         var handle: MDB_dbi = 0
         let code = mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle)
-        try LMDB.check(code, "open table \(name)", path: directory)
+        try check(code, "open table \(name)")
         return handle
     }
 
@@ -136,6 +138,17 @@ final class Storage: @unchecked Sendable {
     func table(of type: StoredObject.Type) throws(StoreError) -> Table {
         guard let table = tables[ObjectIdentifier(type)] else { throw .unknownModel(type: "\(type)") }
         return table
+    }
+
+    /// Throws the error that `code` stands for, unless it is success.
+    @inline(__always)
+    func check(_ code: Int32, _ operation: @autoclosure () -> String) throws(StoreError) {
+        if code != 0 { throw error(code, operation()) }
+    }
+
+    func error(_ code: Int32, _ operation: String) -> StoreError {
+        if code == MDB_MAP_FULL { return .mapFull(limitBytes: mapBytes) }
+        return LMDB.error(code, operation, path: directory)
     }
 
     // MARK: Space

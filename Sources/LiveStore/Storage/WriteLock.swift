@@ -51,6 +51,8 @@ final class WriteLock: @unchecked Sendable {
         func remainingNs() -> Int64 { timeoutNs < 0 ? -1 : max(0, deadlineNs - monotonicNs()) }
 
         if cp_load32(page.starving) != 0 {
+            // Whoever has the mutex must not wait for the gate: its keeper waits for the mutex.
+            if cp_mutex_is_mine(page.mutex) { return EDEADLK }
             let error = passGate(remainingNs())
             if error != 0 { return error }
         }

@@ -7,6 +7,11 @@ import CLMDB
 import Glibc
 
 final class WriteTransaction {
+    /// What became of a transaction, for objects that were added in it. Written on the writing thread.
+    final class Fate {
+        fileprivate(set) var isCancelled = false
+    }
+
     private let storage: Storage
     private let transaction: LMDBTransaction
     /// The version this commit will have.
@@ -27,6 +32,7 @@ final class WriteTransaction {
     private var isOver = false
     /// Whether the commit is in the store.
     private(set) var isCommitted = false
+    let fate = Fate()
 
     /// Begins; the caller holds the write lock.
     init(_ storage: Storage, buffer: RowBuffer) throws(StoreError) {
@@ -35,7 +41,7 @@ final class WriteTransaction {
         try storage.reserveForWrite()
         var transaction: LMDBTransaction?
         let code = mdb_txn_begin(storage.environment, nil, 0, &transaction)
-        try LMDB.check(code, "begin write", path: storage.directory)
+        try storage.check(code, "begin write")
         self.transaction = transaction!
         version = ChangeLog.version(transaction!, storage.log) + 1
     }
@@ -96,11 +102,26 @@ final class WriteTransaction {
     func closeRow() throws(StoreError) {
         guard isOpenRowDirty, let table = openTable else { return }
         isOpenRowDirty = false
-        buffer.compact(outOfLine: table.layout.outOfLine)
+        buffer.compact(columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
         try put(table, openID, isNew: false)
     }
 
+    /// Runs a step of a change. If it fails, so will the commit: the block may catch the error, but half a change must not
+    /// be stored.
+    private func step(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        do throws(StoreError) {
+            try body()
+        } catch {
+            fail(error)
+            throw error
+        }
+    }
+
     private func put(_ table: Table, _ id: ObjectID, isNew: Bool) throws(StoreError) {
+        try step { () throws(StoreError) in try store(table, id, isNew: isNew) }
+    }
+
+    private func store(_ table: Table, _ id: ObjectID, isNew: Bool) throws(StoreError) {
         let cursor = try rowCursor(table)
         try storage.reserve(buffer.byteCount)
         var id = id.rawValue
@@ -110,7 +131,7 @@ final class WriteTransaction {
             var value = MDB_val(mv_size: buffer.byteCount, mv_data: buffer.base)
             return mdb_cursor_put(cursor, &key, &value, flags)
         }
-        try LMDB.check(code, "store row", path: storage.directory)
+        try storage.check(code, "store row")
         var key = MDB_val()
         var value = MDB_val()
         if storage.durability == .memory, mdb_cursor_get(cursor, &key, &value, MDB_GET_CURRENT) == 0 {
@@ -122,7 +143,7 @@ final class WriteTransaction {
         if let cursor = rowCursors[table.id] { return cursor }
         var cursor: LMDBCursor?
         let code = mdb_cursor_open(transaction, table.rows, &cursor)
-        try LMDB.check(code, "open cursor", path: storage.directory)
+        try storage.check(code, "open cursor")
         rowCursors[table.id] = cursor
         return cursor!
     }
@@ -162,7 +183,7 @@ final class WriteTransaction {
             let bytes = buffer.reader.bytes(column).count
             return .primaryKeyTooLong(table: name, bytes: bytes, limit: PrimaryKey.maxBytes)
         default:
-            return LMDB.error(code, "store primary key", path: storage.directory)
+            return storage.error(code, "store primary key")
         }
     }
 
@@ -196,14 +217,14 @@ final class WriteTransaction {
                     mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
                 return mdb_del(transaction, index, &key, nil)
             }
-            try LMDB.check(code, "delete primary key", path: storage.directory)
+            try step { () throws(StoreError) in try storage.check(code, "delete primary key") }
         }
         var number = id.rawValue
         let code = withUnsafeMutablePointer(to: &number) { pointer in
             var key = MDB_val(mv_size: 8, mv_data: pointer)
             return mdb_del(transaction, table.rows, &key, nil)
         }
-        try LMDB.check(code, "delete row", path: storage.directory)
+        try step { () throws(StoreError) in try storage.check(code, "delete row") }
         entries.append(LogEntry(table: table.id, .delete, id: id.rawValue))
         generation += 1
     }
@@ -222,7 +243,8 @@ final class WriteTransaction {
         isOver = true
         closeCursors()
         let code = mdb_txn_commit(transaction)
-        try LMDB.check(code, "commit", path: storage.directory)
+        if code != 0 { fate.isCancelled = true }
+        try storage.check(code, "commit")
         isCommitted = true
         return version
     }
@@ -231,6 +253,7 @@ final class WriteTransaction {
     func cancel() {
         guard !isOver else { return }
         isOver = true
+        fate.isCancelled = !entries.isEmpty
         closeCursors()
         mdb_txn_abort(transaction)
     }
@@ -251,7 +274,7 @@ final class WriteTransaction {
                     return mdb_put(transaction, storage.meta, &key, &value, 0)
                 }
             }
-            try LMDB.check(code, "store counter", path: storage.directory)
+            try storage.check(code, "store counter")
         }
     }
 
@@ -268,7 +291,7 @@ final class WriteTransaction {
                 return mdb_put(transaction, storage.log, &key, &value, UInt32(MDB_APPEND))
             }
         }
-        try LMDB.check(code, "store log", path: storage.directory)
+        try storage.check(code, "store log")
         if version % ChangeLog.pruneEvery == 0 { try pruneLog() }
     }
 
@@ -284,7 +307,7 @@ final class WriteTransaction {
                 var key = MDB_val(mv_size: 8, mv_data: pointer)
                 return mdb_del(transaction, storage.log, &key, nil)
             }
-            try LMDB.check(code, "prune log", path: storage.directory)
+            try storage.check(code, "prune log")
         }
     }
 }

@@ -5,6 +5,7 @@
 struct Subscription {
     let connection: ConnectedMailbox
     let query: ConnectionQuery
+    let attachment: Int
     /// The tree the connection was last sent, from which the next change set is computed ahead.
     var sent: RankedTree?
 }

@@ -12,7 +12,7 @@ final class Upkeep: @unchecked Sendable {
     enum Message {
         case connect(Mailbox)
         case disconnect(Mailbox)
-        case attach(Mailbox, ConnectionQuery)
+        case attach(Mailbox, ConnectionQuery, attachment: Int)
         case detach(ConnectionQuery)
         case evaluated([(SharedTree, RankedTree)], Snapshot)
         case failed([SharedTree], StoreError)
@@ -42,8 +42,9 @@ final class Upkeep: @unchecked Sendable {
     init(_ storage: Storage) throws(StoreError) {
         self.storage = storage
         evaluator = Evaluator(storage)
-        slot = storage.page.claimSlot()
         snapshot = try storage.openSnapshot()
+        // Last, because it would not be given back if something threw after it.
+        slot = storage.page.claimSlot()
         lastOfferVersion = snapshot.version
         lastOfferNs = monotonicNs()
         thread = TracedThread("livestore-upkeep") { [self] in run() }
@@ -131,7 +132,7 @@ final class Upkeep: @unchecked Sendable {
         var known: KnownChanges?
         for index in query.subscriptions.indices {
             let subscription = query.subscriptions[index]
-            var update = RootUpdate(query: subscription.query, tree: ranked)
+            var update = RootUpdate(query: subscription.query, attachment: subscription.attachment, tree: ranked)
             if let sent = subscription.sent, subscription.connection.isIdle {
                 // Observers of one query were mostly sent the same root: one change set serves them all.
                 if known?.from.isIdentical(to: sent) != true {
@@ -161,14 +162,14 @@ final class Upkeep: @unchecked Sendable {
         switch message {
         case .connect(let mailbox): connections.add(mailbox)
         case .disconnect(let mailbox): connections.remove(mailbox)
-        case .attach(let mailbox, let query): attach(mailbox, query)
+        case .attach(let mailbox, let query, let attachment): attach(mailbox, query, attachment)
         case .detach(let query): detach(query)
         case .evaluated(let trees, let at): adopt(trees, at)
         case .failed(let trees, let error): fail(trees, error)
         }
     }
 
-    private func attach(_ mailbox: Mailbox, _ query: ConnectionQuery) {
+    private func attach(_ mailbox: Mailbox, _ query: ConnectionQuery, _ attachment: Int) {
         guard let table = storage.tablesByID[query.plan.tree.table], let connection = connections[mailbox] else {
             return
         }
@@ -177,10 +178,11 @@ final class Upkeep: @unchecked Sendable {
         tables[table.id] = upkeep
         let (tree, isNew) = upkeep.tree(query.plan.tree)
         let live = tree.query(query.plan)
-        live.subscriptions.append(Subscription(connection: connection, query: query, sent: tree.tree))
+        live.subscriptions.append(
+            Subscription(connection: connection, query: query, attachment: attachment, sent: tree.tree))
         if isNew { evaluator.evaluate(tree) { [weak self] in self?.send($0) } }
         if let ranked = tree.tree {
-            connections.add(RootUpdate(query: query, tree: ranked), to: connection)
+            connections.add(RootUpdate(query: query, attachment: attachment, tree: ranked), to: connection)
         }
     }
 
@@ -191,7 +193,11 @@ final class Upkeep: @unchecked Sendable {
         if let index = live.subscriptions.firstIndex(where: { $0.query === query }) {
             live.subscriptions.remove(at: index)
         }
-        if live.subscriptions.isEmpty, tree.drop(live) || isNew { upkeep.drop(tree) }
+        if live.subscriptions.isEmpty, tree.drop(live) || isNew { drop(tree, upkeep) }
+    }
+
+    private func drop(_ tree: SharedTree, _ upkeep: TableUpkeep) {
+        upkeep.drop(tree)
         if upkeep.isEmpty { tables[upkeep.table.id] = nil }
         if tables.isEmpty, let slot { storage.page.setVersion(SharedPage.noVersion, ofSlot: slot) }
     }
@@ -218,13 +224,16 @@ final class Upkeep: @unchecked Sendable {
         tree.applyNoted { _ in }
     }
 
+    /// Tells everyone who waits for the trees, and forgets them: whoever observes again has them evaluated again.
     private func fail(_ trees: [SharedTree], _ error: StoreError) {
         for tree in trees {
-            for case let query? in tree.queries {
-                for subscription in query.subscriptions {
-                    subscription.connection.mailbox.put(snapshot, [], failures: [(subscription.query, error)])
-                }
+            guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
+            for subscription in tree.queries.compactMap(\.self).flatMap(\.subscriptions) {
+                let failure = QueryFailure(
+                    query: subscription.query, attachment: subscription.attachment, error: error)
+                subscription.connection.mailbox.put(snapshot, [], failures: [failure])
             }
+            drop(tree, upkeep)
         }
     }
 }
