@@ -20,7 +20,7 @@ struct ProcessTests {
     func increments(_ durability: Durability) throws {
         let test = try makeStore(durability)
         let each = 400
-        let fixtures = try (0..<2).map { _ in try FixtureProcess(test, "increment", "shared", "\(each)") }
+        let fixtures = try (0..<2).map { _ in try FixtureProcess(test, "increment", "shared", "\(each)", "0") }
         for fixture in fixtures { try fixture.go() }
         var versions: [UInt64] = []
         for _ in 0..<each {
@@ -80,7 +80,9 @@ struct ProcessTests {
         func counts() throws -> [Int] {
             try test.store.read { connection in try names.map { try Batches.value($0, connection) } }
         }
-        let fixtures = try names.prefix(2).map { try FixtureProcess(test, "increment", $0, "1000000") }
+        // Where the lock is nearly always held, whoever gives it back takes it again before another one is awake.
+        let heldUs = 300
+        let fixtures = try names.prefix(2).map { try FixtureProcess(test, "increment", $0, "1000000", "\(heldUs)") }
         for fixture in fixtures { try fixture.go() }
         for fixture in fixtures { try fixture.waitForLines(1) }
         let before = try counts()
@@ -88,7 +90,12 @@ struct ProcessTests {
         let threads = names.suffix(2).map { name in
             TracedThread(name) {
                 do {
-                    while monotonicNs() < endNs { try test.store.write { try Batches.increment(name, $0) } }
+                    while monotonicNs() < endNs {
+                        try test.store.write { connection in
+                            try Batches.increment(name, connection)
+                            Batches.spend(us: heldUs)
+                        }
+                    }
                 } catch {
                     Issue.record(error)
                 }
@@ -261,7 +268,7 @@ struct ProcessTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         for round in 0..<8 {
             let fixtures = try (0..<3).map { _ in
-                try FixtureProcess(path: path, durability, ["increment", "shared", "1"])
+                try FixtureProcess(path: path, durability, ["increment", "shared", "1", "0"])
             }
             for fixture in fixtures { try fixture.waitUntilReady() }
             for fixture in fixtures { try fixture.go() }

@@ -1,5 +1,6 @@
 // What the processes of a test write: counters, and batches of two rows that make sense together only. A batch and its
 // count change in one transaction, so a torn, lost or doubled commit shows in what is left.
+import Dispatch
 import LiveStore
 
 public final class Counter: StoredObject {
@@ -30,6 +31,12 @@ public enum Batches {
         counter.value = 1
         try connection.add(counter)
         return 1
+    }
+
+    /// Keeps the processor, and the write lock if inside a write.
+    public static func spend(us: Int) {
+        let end = DispatchTime.now().uptimeNanoseconds + UInt64(us) * 1_000
+        while DispatchTime.now().uptimeNanoseconds < end {}
     }
 
     public static func value(_ name: String, _ connection: Connection) throws -> Int {

@@ -53,11 +53,13 @@ guard arguments.count >= 3, let durability = Durability(rawValue: arguments[1]) 
 do {
     let store = try Store(.init(path: arguments[0], models: Batches.models, durability: durability))
     switch (arguments[2], Array(arguments[3...])) {
-    case ("increment", let given) where given.count == 2:
+    case ("increment", let given) where given.count == 3:
         let input = waitForGo()
+        let heldUs = number(given[2])
         for _ in 0..<number(given[1]) {
             let version = try store.write { connection in
                 try Batches.increment(given[0], connection)
+                Batches.spend(us: heldUs)
                 return connection.version + 1
             }
             say("\(version)")
