@@ -117,7 +117,7 @@ struct ProcessTests {
         let other = try FixtureProcess(test, "observe")
         try other.go()
         #expect(try other.waitForLines(1) == ["initial 2"])
-        other.pause()
+        try other.pause()
         let before = try test.store.read { $0.version }
         for _ in 0..<200 { try test.store.write { try Batches.insert($0) } }
         guard case .complete(let entries) = try test.store.core.storage.openSnapshot().changes(after: before) else {

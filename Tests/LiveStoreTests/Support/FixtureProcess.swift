@@ -103,7 +103,18 @@ final class FixtureProcess: @unchecked Sendable {
     /// Waits until its process id is free again, which is later.
     func waitUntilReaped() { process.waitUntilExit() }
 
-    func pause() { kill(process.processIdentifier, SIGSTOP) }
+    /// Stops it, and waits until all its threads stand still: the signal alone takes effect some time later.
+    func pause() throws {
+        let pid = process.processIdentifier
+        kill(pid, SIGSTOP)
+        for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task") {
+            let path = "/proc/\(pid)/task/\(thread)/stat"
+            // The state is the first thing behind the name, which is in brackets.
+            while try String(contentsOfFile: path, encoding: .utf8).split(separator: ") ").last?.first != "T" {
+                sched_yield()
+            }
+        }
+    }
 
     func resume() { kill(process.processIdentifier, SIGCONT) }
 }
