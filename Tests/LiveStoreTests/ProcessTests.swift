@@ -188,6 +188,8 @@ struct ProcessTests {
         defer { observer.stop() }
         var random = SeededRandom(seed: SeededRandom.base)
         var removed = 0
+        // Batches that were there before the round's writer began.
+        var before = 0
         for round in 0..<40 {
             let place: Comment = "\(durability), round \(round), TIDEGAUGE_SEED=\(SeededRandom.base)"
             let writer = try FixtureProcess(test, "insert", "1000000")
@@ -198,7 +200,7 @@ struct ProcessTests {
             let killNs = monotonicNs() + Int64(random.below(200_000))
             while monotonicNs() < killNs {}
             try writer.killNow()
-            let acknowledged = writer.lines.last.flatMap { Int($0) } ?? removed
+            let acknowledged = writer.lines.last.flatMap { Int($0) } ?? before
 
             // What is visible now has to reach the observer without the help of another commit.
             let (version, visible, violation) = try store.read {
@@ -217,6 +219,7 @@ struct ProcessTests {
                 for batch in removed..<count { try Batches.delete(batch, connection) }
                 try Batches.insert(connection)
                 removed = count
+                before = count + 1
                 return connection.version + 1
             }
             try observer.seen.wait("version \(next) in \(place)") { $0.version >= next }
