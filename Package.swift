@@ -84,6 +84,16 @@ let package = Package(
         .executableTarget(
             name: "livestore-fixture", dependencies: ["LiveStore", "LiveStoreFixtures", "TracedSync"],
             path: "Tests/Fixtures/livestore-fixture"),
+
+        // The stress test (`make stress`), a program because it kills processes of its own kind.
+        .executableTarget(
+            name: "livestore-stress",
+            dependencies: [
+                "CPlatform", "LiveStore", "TracedSync",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/Stress"),
     ],
     swiftLanguageModes: [.v6]
 )
