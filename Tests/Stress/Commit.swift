@@ -14,8 +14,8 @@ struct Commit: Sendable {
     /// Changes a few rows, rarely many, inside a write.
     func make(_ connection: Connection, _ random: inout SeededRandom) throws {
         try Ledger.add(writer, connection)
-        if random.oneIn(5) {
-            let count = random.oneIn(48) ? random.from(200...600) : random.from(1...6)
+        if random.oneIn(10) {
+            let count = random.oneIn(24) ? random.from(200...600) : random.from(1...6)
             for _ in 0..<count { try change(LargeRow.self, keys: plan.largeKeys, connection, &random) }
         } else {
             let count = random.oneIn(16) ? random.from(8...24) : random.from(1...3)

@@ -28,7 +28,7 @@ struct ForeignWriterCommand: ParsableCommand {
         let observer = random.oneIn(3) ? nil : try Bystander(store, random.one(of: plan.queries))
         let commit = Commit(writer: plan.foreignWriter(writer), plan: plan)
         while true {
-            let pauseUs = random.one(of: [0, 100, 2_000])
+            let pauseUs = random.one(of: [0, 300, 3_000, 10_000])
             for _ in 0..<random.from(1...80) {
                 do {
                     let rollsBack = random.oneIn(24)
@@ -39,6 +39,7 @@ struct ForeignWriterCommand: ParsableCommand {
                 } catch is RolledBack {}
                 if pauseUs > 0 { sleep(us: random.below(pauseUs) + 1) }
             }
+            sleep(us: random.below(10_000))
         }
         withExtendedLifetime((guardian, observer)) {}
     }

@@ -5,19 +5,21 @@ import LiveStore
 import Synchronization
 import TracedSync
 
-enum Invariant: String, CaseIterable, Sendable {
-    case i1 = "I1"
-    case i2 = "I2"
-    case i3 = "I3"
-    case i4 = "I4"
-    case i5 = "I5"
-    case i6 = "I6"
-    case i7 = "I7"
-    case i8 = "I8"
-    case i9 = "I9"
-    case i10 = "I10"
+enum Invariant: Int, CaseIterable, Sendable {
+    case i1, i2, i3, i4, i5, i6, i7, i8, i9, i10
     case stall
-    case noError = "no error"
+    case noError
+
+    /// Where its counts lie.
+    var ordinal: Int { rawValue }
+
+    var name: String {
+        switch self {
+        case .stall: "stall"
+        case .noError: "no error"
+        default: "I\(ordinal + 1)"
+        }
+    }
 
     var text: String {
         switch self {
@@ -56,20 +58,20 @@ final class Verdict: @unchecked Sendable {
     private let lock = TracedMutex("verdict")
     private var first: Violation?
     private let violations = Counter()
-    private let checks = Dictionary(uniqueKeysWithValues: Invariant.allCases.map { ($0, Counter()) })
+    private let checks = Invariant.allCases.map { _ in Counter() }
 
     /// Counts a check, and reports a violation unless `holds`. Any thread.
     func expect(
         _ invariant: Invariant, _ holds: Bool, _ observer: @autoclosure () -> String,
         _ detail: @autoclosure () -> String
     ) {
-        checks[invariant]!.add()
+        checks[invariant.ordinal].add()
         if !holds { report(invariant, observer(), detail()) }
     }
 
     /// The same with the difference that was found, if any.
     func expectNone(_ invariant: Invariant, _ difference: String?, _ observer: @autoclosure () -> String) {
-        checks[invariant]!.add()
+        checks[invariant.ordinal].add()
         if let difference { report(invariant, observer(), difference) }
     }
 
@@ -82,5 +84,5 @@ final class Verdict: @unchecked Sendable {
     var isClean: Bool { violations.value == 0 }
     var violationCount: Int { violations.value }
     var firstViolation: Violation? { lock.withLock { first } }
-    func checkCount(_ invariant: Invariant) -> Int { checks[invariant]!.value }
+    func checkCount(_ invariant: Invariant) -> Int { checks[invariant.ordinal].value }
 }

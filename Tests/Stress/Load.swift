@@ -50,7 +50,8 @@ final class Load: Sendable {
     /// One write, whoever's: some are rolled back, some give up. `write` runs a block in a transaction.
     /// - Returns: whether it was committed.
     func write(
-        _ who: String, _ commit: Commit, _ random: inout SeededRandom, _ write: ((Connection) throws -> Void) throws -> Void
+        _ who: String, _ commit: Commit, _ random: inout SeededRandom,
+        _ write: ((Connection) throws -> Void) throws -> Void
     ) -> Bool {
         let rollsBack = random.oneIn(24)
         do {

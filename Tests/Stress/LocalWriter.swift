@@ -20,7 +20,7 @@ final class LocalWriter: Sendable {
     private func run() {
         var random = load.plan.random(name)
         while !load.isStopping {
-            let pauseUs = random.one(of: [0, 0, 100, 1_000, 4_000])
+            let pauseUs = random.one(of: [0, 200, 1_000, 3_000, 10_000])
             for _ in 0..<random.from(1...60) where !load.isStopping {
                 heartbeat.beat()
                 one(&random)

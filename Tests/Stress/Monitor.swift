@@ -45,6 +45,7 @@ final class Monitor: Sendable {
                 for (index, site) in sites.enumerated() {
                     let (turn, answer) = (turns[index], answers[index])
                     site.place.perform {
+                        site.noteStanding()
                         turn.beat()
                         answer.add()
                     }

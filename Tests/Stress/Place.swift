@@ -7,12 +7,21 @@ import LiveStore
 import Synchronization
 import TracedSync
 
-enum PlaceKind: String, CaseIterable, Sendable {
-    case main = "main run loop"
-    case thread = "run-loop thread"
-    case queue = "serial queue"
+enum PlaceKind: Int, CaseIterable, Sendable {
+    case main, thread, queue
     /// A custom scheduler whose turns run one at a time on changing threads, some of them without being asked for.
-    case hopping = "custom scheduler"
+    case hopping
+
+    var ordinal: Int { rawValue }
+
+    var name: String {
+        switch self {
+        case .main: "main run loop"
+        case .thread: "run-loop thread"
+        case .queue: "serial queue"
+        case .hopping: "custom scheduler"
+        }
+    }
 }
 
 protocol Place: AnyObject, Sendable {
@@ -41,7 +50,7 @@ extension Place {
 
 /// The main thread's run loop.
 final class MainPlace: Place, @unchecked Sendable {
-    let name = PlaceKind.main.rawValue
+    let name = PlaceKind.main.name
     private let inbox = TracedMutex("main inbox")
     private var blocks: [@Sendable () -> Void] = []
     private var wake: RunLoopSignal?

@@ -29,19 +29,19 @@ struct Plan: Sendable {
         var random = SeededRandom(seed: seed, actor: "plan")
         let drawn = random.one(of: [Durability.relaxed, .memory])
         durability = forced ?? drawn
-        smallKeys = random.from(8...40)
-        largeKeys = random.from(1_000...4_000)
+        smallKeys = random.one(of: [6, 12, 24])
+        largeKeys = random.from(300...1_200)
         localWriters = random.from(2...3)
         foreignWriters = random.from(1...2)
-        queries = (0..<24).map { index in Query(index % 4 == 3 ? .large : .small, &random) }
+        queries = (0..<32).map { index in Query(index % 8 == 7 ? .large : .small, &random) }
         // Every kind of place, and for each kind one that two connections share.
         var sites: [SitePlan] = []
         for kind in PlaceKind.allCases {
-            let count = random.from(2...3)
+            let count = random.from(1...3)
             for number in 0..<count {
                 sites.append(
                     SitePlan(
-                        place: kind, placeNumber: kind == .main ? 0 : number / 2, viewCount: random.from(3...7),
+                        place: kind, placeNumber: kind == .main ? 0 : number / 2, viewCount: random.from(6...14),
                         hasOwnStore: random.oneIn(4), isSlow: random.oneIn(6)))
             }
         }

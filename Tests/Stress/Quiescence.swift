@@ -40,7 +40,7 @@ struct Quiescence {
 
     private func standing(_ site: Site) -> String {
         let text = Box("it does not answer")
-        _ = site.place.performAndWait(seconds: 1) { text.set(site.standing) }
+        _ = site.place.performAndWait(seconds: 1) { text.set(site.standingText) }
         return text.value
     }
 

@@ -48,7 +48,7 @@ struct Report {
                     ("silent", tally.silentCommits.value), ("rolled back", tally.rolledBack.value),
                     ("timed out", tally.timedOut.value),
                 ]),
-            line("callbacks", PlaceKind.allCases.map { ($0.rawValue, tally.callbacks[$0]!.value) }),
+            line("callbacks", PlaceKind.allCases.map { ($0.name, tally.callbacks[$0.ordinal].value) }),
             line(
                 "",
                 [
@@ -76,13 +76,16 @@ struct Report {
                 [("connections", tally.connectionsOpened.value), ("stores", tally.storesOpened.value + 1)]),
             line(
                 "file",
-                [("MB at most", tally.fileBytes.value >> 20), ("commits pinned at most", tally.pinnedCommits.value)]),
+                [
+                    ("MB at most", tally.fileBytes.value >> 20),
+                    ("commits a connection lagged at most", tally.pinnedCommits.value),
+                ]),
         ]
     }
 
     private var checks: [String] {
         let counts = Invariant.allCases.filter { $0 != .stall && $0 != .noError }
-            .map { ($0.rawValue, load.verdict.checkCount($0)) }
+            .map { ($0.name, load.verdict.checkCount($0)) }
         return [
             line("checks", counts),
             """
@@ -99,7 +102,7 @@ struct Report {
         return """
             violations    \(load.verdict.violationCount)
 
-            VIOLATION of \(violation.invariant.rawValue): \(violation.invariant.text)
+            VIOLATION of \(violation.invariant.name): \(violation.invariant.text)
               observer  \(violation.observer)
                 \(detail)
               seed      \(load.plan.seed)

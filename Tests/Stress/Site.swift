@@ -22,6 +22,8 @@ final class Site: @unchecked Sendable {
     /// Tables as scanned at `scannedVersion`; views of one delivery share them.
     private var scans: [TableSize: [RowValue]] = [:]
     private var scannedVersion: UInt64 = 0
+    /// The version the connection was last seen at.
+    private var standing = Int.max
 
     private let inside = Atomic<Int>(0)
     private let lock = TracedMutex("site views")
@@ -45,6 +47,7 @@ final class Site: @unchecked Sendable {
         load.tally.connectionsOpened.add()
         connection = load.expectNoError(name) { try place.connect(try store()) }
         scannedVersion = .max
+        standing = connection.map { Int($0.version) } ?? .max
         tend()
     }
 
@@ -170,7 +173,7 @@ final class Site: @unchecked Sendable {
     }
 
     func otherView(than view: View) -> View? {
-        guard views.count > 1, random.oneIn(2) else { return nil }
+        guard views.count > 1, random.oneIn(4) else { return nil }
         let other = random.one(of: views)
         return other === view || other.hasEnded || other.kept == nil ? nil : other
     }
@@ -178,7 +181,7 @@ final class Site: @unchecked Sendable {
     /// What callbacks do now and then besides looking: take long, write, end tokens, add observers.
     func calledBack(_ view: View, _ connection: Connection) {
         guard !load.isStopping else { return }
-        if plan.isSlow, random.oneIn(40) { dawdle(connection) }
+        if plan.isSlow, random.oneIn(100) { dawdle() }
         switch random.below(400) {
         case 0..<4:
             guard load.gate.tryEnter() else { return }
@@ -193,11 +196,17 @@ final class Site: @unchecked Sendable {
     }
 
     /// Keeps the connection's version for a while: a deliberate pin.
-    private func dawdle(_ connection: Connection) {
+    private func dawdle() {
         load.tally.slowCallbacks.add()
         sleep(us: 1_000 * (random.oneIn(12) ? random.from(200...900) : random.from(2...60)))
-        let newest = load.expectNoError(name) { try load.store.read { $0.version } } ?? 0
-        load.tally.pinnedCommits.raise(to: Int(newest) - Int(connection.version))
+        noteStanding()
+    }
+
+    /// Notes for how many commits the connection has kept its version, for I8. In callbacks and in every other turn.
+    func noteStanding() {
+        guard let connection else { return }
+        load.tally.pinnedCommits.raise(to: load.pulse.version - min(standing, load.pulse.version))
+        standing = Int(connection.version)
     }
 
     // MARK: At rest
@@ -213,5 +222,5 @@ final class Site: @unchecked Sendable {
         return true
     }
 
-    var standing: String { "\(name) stands at version \(connection?.version ?? 0)" }
+    var standingText: String { "\(name) stands at version \(connection?.version ?? 0)" }
 }

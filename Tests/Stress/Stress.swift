@@ -11,7 +11,8 @@ struct Stress: ParsableCommand {
 }
 
 struct RunCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "run", abstract: "One run. Exits with 1 on a violation.")
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "One run. Exits with 1 on a violation.")
     static let secondsAllowed = 1.0...86_400
 
     @Option(help: "How long the load lasts.")

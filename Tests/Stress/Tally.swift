@@ -9,7 +9,8 @@ struct Tally: Sendable {
     let rolledBack = Counter()
     let timedOut = Counter()
 
-    let callbacks = Dictionary(uniqueKeysWithValues: PlaceKind.allCases.map { ($0, Counter()) })
+    /// By kind of place.
+    let callbacks = PlaceKind.allCases.map { _ in Counter() }
     let initials = Counter()
     let updates = Counter()
     /// Versions that updates went forward, in all and at most.
@@ -33,9 +34,9 @@ struct Tally: Sendable {
     let skips = Counter()
 
     let fileBytes = Counter()
-    /// The most commits a callback has kept its connection's version for.
+    /// The most commits that a connection has kept its version for.
     let pinnedCommits = Counter()
 
-    var callbackCount: Int { callbacks.values.reduce(0) { $0 + $1.value } }
+    var callbackCount: Int { callbacks.reduce(0) { $0 + $1.value } }
     var commitCount: Int { localCommits.value + connectionCommits.value + callbackCommits.value }
 }

@@ -13,7 +13,6 @@ final class ThreadTrace: TracedSink, @unchecked Sendable {
         static let cacheSize = 1_024
         let thread = cp_thread_id()
         let waitsFor = Atomic<UInt64>(0)
-        let sinceNs = Atomic<Int64>(0)
         let held: [Held]
         /// The owner's own: which resources it has entered names of.
         let known = UnsafeMutablePointer<UInt64>.allocate(capacity: cacheSize)
@@ -64,7 +63,6 @@ final class ThreadTrace: TracedSink, @unchecked Sendable {
         case .gaveUp: slot.waitsFor.store(0, ordering: .relaxed)
         case .willWait:
             enter(resource, slot)
-            slot.sinceNs.store(monotonicNs(), ordering: .relaxed)
             slot.waitsFor.store(resource.id, ordering: .relaxed)
         case .acquired:
             enter(resource, slot)
@@ -110,10 +108,7 @@ final class ThreadTrace: TracedSink, @unchecked Sendable {
         if held.isEmpty, waits == 0 { return nil }
         var text = "thread \(slot.thread) \(comm):"
         if !held.isEmpty { text += " holds or runs " + held.joined(separator: ", ") }
-        if waits != 0 {
-            let sinceMs = (monotonicNs() - slot.sinceNs.load(ordering: .relaxed)) / 1_000_000
-            text += " waits for \(name(waits)) since \(sinceMs) ms"
-        }
+        if waits != 0 { text += " waits for \(name(waits))" }
         return text
     }
 

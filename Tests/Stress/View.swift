@@ -76,8 +76,9 @@ final class View: @unchecked Sendable {
         defer { site.leave() }
         guard let connection = site.connection, isExpected() else { return }
         callCount += 1
-        load.tally.callbacks[site.plan.place]!.add()
+        load.tally.callbacks[site.plan.place.ordinal].add()
         let version = connection.version
+        site.noteStanding()
         switch event {
         case .initial: begin(version)
         case .update(let changes): follow(changes, version)
@@ -144,7 +145,8 @@ final class View: @unchecked Sendable {
             new[to] = face.row(to)
         }
         for move in changes.moves
-        where !old.indices.contains(move.from) || !new.indices.contains(move.to) || old[move.from].id != new[move.to].id {
+        where !old.indices.contains(move.from) || !new.indices.contains(move.to) || old[move.from].id != new[move.to].id
+        {
             return "move \(move.from) to \(move.to) names two rows"
         }
         kept = new
@@ -160,7 +162,8 @@ final class View: @unchecked Sendable {
         guard isSmall || callCount % Self.largeScanInterval == 1 else { return }
         guard let rows = site.rows(query.table, connection) else { return }
         checkRows(query.evaluate(rows), .i2)
-        if let other = site.otherView(than: self), isSmall || other.query.table == .large {
+        // A large table is scanned here only if it has been for this view.
+        if let other = site.otherView(than: self), other.query.table == .small || !isSmall {
             other.checkFromElsewhere(connection)
         }
     }
