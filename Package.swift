@@ -62,7 +62,9 @@ let package = Package(
         .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
         .testTarget(
             name: "LiveStoreTests",
-            dependencies: ["CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture"]),
+            dependencies: [
+                "CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture", "livestore-stress",
+            ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
