@@ -28,8 +28,14 @@ extension Upkeep {
     private func plan(
         _ row: SkipRecord.Row, of version: UInt64, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
     ) -> TreeSkip.Row {
-        let before = tree.key(row.before, row.id)
-        guard let after = tree.key(row.after, row.id) else {
+        // What other rows were like between two commits of one step, nobody knows any more.
+        let isKnown = !tree.needsReach || old.version + 1 == version && snapshot.version == version
+        guard isKnown || row.after == nil else {
+            return TreeSkip.Row(
+                id: row.id, before: .unknown, after: RankedEntry(key: RankedKey(prefix: 0, id: 0), stamp: version))
+        }
+        let before = tree.key(row.before, row.id, in: old)
+        guard let after = tree.key(row.after, row.id, in: snapshot) else {
             return TreeSkip.Row(id: row.id, before: .unknown, after: nil)
         }
         let observed = tree.key.observed
@@ -55,13 +61,13 @@ extension Upkeep {
             return nil
         }
         if let change = earlier.last(where: { tree.key.observed.includes($0.entry.columns) }) { return change.version }
-        let known = tree.key(old.row(tree.table, row.id), row.id).flatMap { tree.tree?.stamp(of: $0) }
+        let known = tree.key(old.row(tree.table, row.id), row.id, in: old).flatMap { tree.tree?.stamp(of: $0) }
         return known ?? earlier.last?.version
     }
 }
 
 extension SharedTree {
-    func key(_ row: [UInt8]?, _ id: ObjectID) -> RankedKey? {
-        row?.withUnsafeBytes { key(RowReader($0), id) }
+    func key(_ row: [UInt8]?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
+        row?.withUnsafeBytes { key(RowReader($0), id, in: source) }
     }
 }
