@@ -45,7 +45,8 @@ final class Additions {
     func end(isStored: Bool) {
         guard !added.isEmpty else { return }
         if isStored {
-            for object in added {
+            // Of a part of the write that was cancelled, they are all there is.
+            for object in added where object.binding != nil {
                 for property in ModelLayout.of(type(of: object)).connected {
                     property.wrapper.forget(at: object.address + property.offset)
                 }

@@ -23,6 +23,14 @@ struct DependantRows {
     }
 }
 
+extension NetChanges {
+    /// The version that a row was last changed at, as an observer of the tree sees it.
+    func version(of row: ChangedRow, _ tree: SharedTree, isDependant: Bool) -> UInt64 {
+        let own = version(of: row, observed: tree.key.observed)
+        return isDependant ? max(own, tree.dependants.version) : own
+    }
+}
+
 extension SharedTree {
     /// Notes the dependants that have not been noted as written rows.
     func noteDependants(from old: Snapshot, to new: Snapshot) {

@@ -56,7 +56,7 @@ final class TableUpkeep {
     /// live query whose window was touched.
     /// - Parameter dependants: trees with rows that change by what they lead to.
     func apply(
-        _ rows: [ChangedRow], dependants: [SharedTree] = [], from old: Snapshot, to new: Snapshot,
+        _ rows: [ChangedRow], _ changes: NetChanges, dependants: [SharedTree], from old: Snapshot, to new: Snapshot,
         _ body: (SharedTree, LiveQuery) -> Void
     ) {
         for row in rows {
@@ -66,9 +66,10 @@ final class TableUpkeep {
             index.forEachCandidate(before, after) { handle in
                 guard let tree = trees[handle] else { return }
                 let wasTouched = tree.hasNotes
-                let columns = row.columns | tree.dependants.take(row.id)
+                let extra = tree.dependants.take(row.id)
                 let isChanged = tree.note(
-                    row.id, from: old, old: before, to: new, new: after, columns: columns, version: row.version)
+                    row.id, from: old, old: before, to: new, new: after, columns: row.columns | extra,
+                    version: changes.version(of: row, tree, isDependant: extra != 0))
                 if isChanged, !wasTouched { touched.append(tree) }
             }
         }

@@ -17,7 +17,7 @@ extension Upkeep {
             for tokens in queries.values {
                 guard let (query, tree) = live(tokens[0].query), tree.tree != nil else { continue }
                 let rows = record.rows.filter { $0.table == tree.table.id }
-                    .map { plan($0, of: record.version, tree, changes, from: old) }
+                    .compactMap { plan($0, of: record.version, tree, changes, from: old) }
                 planned[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips
                     .append(TreeSkip(version: record.version, tokens: tokens, rows: rows))
             }
@@ -27,13 +27,10 @@ extension Upkeep {
 
     private func plan(
         _ row: SkipRecord.Row, of version: UInt64, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
-    ) -> TreeSkip.Row {
+    ) -> TreeSkip.Row? {
         // What other rows were like between two commits of one step, nobody knows any more.
         let isKnown = !tree.needsReach || old.version + 1 == version && snapshot.version == version
-        guard isKnown || row.after == nil else {
-            return TreeSkip.Row(
-                id: row.id, before: .unknown, after: RankedEntry(key: RankedKey(prefix: 0, id: 0), stamp: version))
-        }
+        guard isKnown || row.after == nil else { return nil }
         let before = tree.key(row.before, row.id, in: old)
         guard let after = tree.key(row.after, row.id, in: snapshot) else {
             return TreeSkip.Row(id: row.id, before: .unknown, after: nil)

@@ -180,13 +180,13 @@ final class Upkeep: @unchecked Sendable {
         for change in changes.tables {
             let upkeep = tables[change.table.id]
             let trees = dependants.removeValue(forKey: change.table.id) ?? []
-            upkeep?.apply(change.rows, dependants: trees, from: old, to: newest) { publish($0, $1) }
+            upkeep?.apply(change.rows, changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
             upkeep?.forEachWatched(change.rows, changes, skips: skips, from: old, to: newest) { watch, update in
                 connections.add(update, to: watch.connection)
             }
         }
         for (table, trees) in dependants {
-            tables[table]?.apply([], dependants: trees, from: old, to: newest) { publish($0, $1) }
+            tables[table]?.apply([], changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
         }
         // Silent changes that leave nothing to tell here still have to reach what their observers were last told.
         for (query, tree) in plannedSkips.values.map(\.subject) { publish(tree, query) }
@@ -356,9 +356,10 @@ final class Upkeep: @unchecked Sendable {
             from: at, to: snapshot, wanted: { id in tables.first { $0.id == id } }, allWanted: { tables })
         _ = dependencies.find(changes, from: at, to: snapshot)
         for row in changes.tables.filter({ $0.table.id == tree.table.id }).flatMap(\.rows) {
+            let extra = tree.dependants.take(row.id)
             _ = tree.note(
                 row.id, from: at, old: at.row(tree.table, row.id), to: snapshot, new: snapshot.row(tree.table, row.id),
-                columns: row.columns | tree.dependants.take(row.id), version: row.version)
+                columns: row.columns | extra, version: changes.version(of: row, tree, isDependant: extra != 0))
         }
         tree.noteDependants(from: at, to: snapshot)
         tree.applyNoted { _ in }
