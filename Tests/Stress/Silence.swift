@@ -1,0 +1,37 @@
+// A silent commit as the observers it skips see it: they have shown its changes themselves, before the store tells them
+// anything. What that means is rule 8: a change applies where the observer knew the row as it was, a removal always.
+import LiveStore
+
+struct Silence: Sendable {
+    struct Row: Sendable, CustomStringConvertible {
+        let id: ObjectID
+        let before: RowValue?
+        let after: RowValue?
+
+        var description: String {
+            "#\(id.rawValue) from \(before?.description ?? "none") to \(after?.description ?? "none")"
+        }
+    }
+
+    let version: UInt64
+    /// Rows of the small table, each once.
+    let rows: [Row]
+
+    func apply(to known: inout [RowValue], _ query: Query) {
+        guard query.table == .small else { return }
+        for row in rows {
+            let index = known.firstIndex { $0.id == row.id }
+            guard let after = row.after, query.passes(after) else {
+                if let index { known.remove(at: index) }
+                continue
+            }
+            if let before = row.before, query.passes(before) {
+                guard let index, known[index] == before else { continue }
+                known.remove(at: index)
+            } else if index != nil {
+                continue
+            }
+            known.insert(after, at: known.firstIndex { query.precedes(after, $0) } ?? known.count)
+        }
+    }
+}
