@@ -71,14 +71,15 @@ extension RankedTree {
     /// versions.
     ///
     /// A change is applied only where the observer knew the row as it was just before it; otherwise somebody else's change
-    /// of the row is unreported, and the row is reported as a whole. A removal is applied always.
+    /// of the row is unreported, and the row is reported as a whole. A removal from the
+    /// window is applied always.
     /// - Parameter keyNow: the key a row had at the last delivery, if it passed the query's filter then.
     func applying(_ skips: [TreeSkip], in window: TreeWindow, keyNow: (ObjectID) -> RankedKey?) -> RankedTree {
         var tree = self
         var keys: [ObjectID: RankedKey?] = [:]
         for row in skips.flatMap(\.rows) {
             let shown = keys[row.id] ?? keyNow(row.id).flatMap { window.contains($0) && tree.has($0) ? $0 : nil }
-            if let after = row.after {
+            if let after = row.after, window.contains(after.key) {
                 switch row.before {
                 case .unknown: continue
                 case .absent: guard shown == nil else { continue }
@@ -90,7 +91,7 @@ extension RankedTree {
                     }
                 }
                 tree.apply(removals: shown.map { $0 == after.key ? [] : [$0] } ?? [], insertions: [after])
-                keys[row.id] = window.contains(after.key) ? after.key : .some(nil)
+                keys[row.id] = after.key
             } else if let shown {
                 tree.apply(removals: [shown], insertions: [])
                 keys[row.id] = .some(nil)

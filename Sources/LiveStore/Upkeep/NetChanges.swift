@@ -61,6 +61,13 @@ struct NetChanges {
         }
     }
 
+    /// The last version that changed an observed column of the row; its last at all where none did.
+    @inline(__always)
+    func version(of row: ChangedRow, observed: Observed) -> UInt64 {
+        if case .everything = observed { return row.version }
+        return log[row.history].last { observed.includes($0.entry.columns) }?.version ?? row.version
+    }
+
     /// The changes of one row, in order of versions; nil where the log could not tell.
     func history(of id: ObjectID, in table: UInt32) -> ArraySlice<LoggedChange>? {
         guard isComplete else { return nil }

@@ -55,7 +55,8 @@ final class TableUpkeep {
     /// Brings the trees from one snapshot to the next, given the rows that may differ. Calls `body` once with each
     /// live query whose window was touched.
     func apply(
-        _ rows: [ChangedRow], from old: Snapshot, to new: Snapshot, _ body: (SharedTree, LiveQuery) -> Void
+        _ rows: [ChangedRow], _ changes: NetChanges, from old: Snapshot, to new: Snapshot,
+        _ body: (SharedTree, LiveQuery) -> Void
     ) {
         for row in rows {
             let before = old.row(table, row.id)
@@ -65,7 +66,8 @@ final class TableUpkeep {
                 guard let tree = trees[handle] else { return }
                 let wasTouched = tree.hasNotes
                 let isChanged = tree.note(
-                    row.id, old: before, new: after, columns: row.columns, version: row.version)
+                    row.id, old: before, new: after, columns: row.columns,
+                    version: changes.version(of: row, observed: tree.key.observed))
                 if isChanged, !wasTouched { touched.append(tree) }
             }
         }

@@ -176,7 +176,7 @@ final class Upkeep: @unchecked Sendable {
         plannedSkips = skips.isEmpty ? [:] : plan(skips, changes, from: old)
         for change in changes.tables {
             let upkeep = tables[change.table.id]
-            upkeep?.apply(change.rows, from: old, to: newest) { tree, query in publish(tree, query) }
+            upkeep?.apply(change.rows, changes, from: old, to: newest) { tree, query in publish(tree, query) }
             upkeep?.forEachWatched(change.rows, changes, skips: skips, from: old, to: newest) { watch, update in
                 connections.add(update, to: watch.connection)
             }
@@ -336,7 +336,7 @@ final class Upkeep: @unchecked Sendable {
         for row in changes.tables.flatMap(\.rows) {
             _ = tree.note(
                 row.id, old: at.row(tree.table, row.id), new: snapshot.row(tree.table, row.id), columns: row.columns,
-                version: row.version)
+                version: changes.version(of: row, observed: tree.key.observed))
         }
         tree.applyNoted { _ in }
     }
