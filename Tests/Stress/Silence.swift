@@ -21,16 +21,13 @@ struct Silence: Sendable {
         guard query.table == .small else { return }
         for row in rows {
             let index = known.firstIndex { $0.id == row.id }
+            let before = row.before.flatMap { query.passes($0) ? $0 : nil }
             guard let after = row.after, query.passes(after) else {
-                if let index { known.remove(at: index) }
+                if let index, row.after == nil || before != nil { known.remove(at: index) }
                 continue
             }
-            if let before = row.before, query.passes(before) {
-                guard let index, known[index] == before else { continue }
-                known.remove(at: index)
-            } else if index != nil {
-                continue
-            }
+            guard index.map({ known[$0] }) == before else { continue }
+            if let index { known.remove(at: index) }
             known.insert(after, at: known.firstIndex { query.precedes(after, $0) } ?? known.count)
         }
     }
