@@ -53,6 +53,7 @@ struct RowValue: Equatable, Sendable, CustomStringConvertible {
 
     func value(of property: String) -> ColumnValue {
         switch property {
+        case "key": .int(key)
         case "score": .int(score)
         case "weight": .double(weight)
         case "isDone": .bool(isDone)
