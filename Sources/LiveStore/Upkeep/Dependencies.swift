@@ -17,6 +17,9 @@ struct DependantRows {
         if !ids.isEmpty { self.version = max(self.version, version) }
     }
 
+    /// The columns that count as written.
+    func columns(of id: ObjectID) -> UInt64 { columns[id] ?? 0 }
+
     /// The columns that count as written, for a row that is dealt with now.
     mutating func take(_ id: ObjectID) -> UInt64 {
         columns.isEmpty ? 0 : columns.removeValue(forKey: id) ?? 0
@@ -138,28 +141,33 @@ struct Dependencies {
     /// - Returns: the trees that have any, by their tables.
     func find(_ changes: NetChanges, from old: Snapshot, to new: Snapshot) -> [UInt32: [SharedTree]] {
         var found: [ObjectIdentifier: SharedTree] = [:]
-        func add(_ tree: SharedTree, _ ids: Set<ObjectID>, isModification: Bool, _ version: UInt64) {
-            if ids.isEmpty { return }
-            tree.dependants.add(ids, isModification: isModification, version: version)
+        forEachDependant(of: changes.tables, from: old, to: new) { tree, ids, isModification in
+            tree.dependants.add(ids, isModification: isModification, version: new.version)
             found[ObjectIdentifier(tree)] = tree
         }
+        return Dictionary(grouping: found.values, by: { $0.table.id })
+    }
+
+    /// Calls `body` with the rows of each tree that depend on changed rows; a tree may come several times.
+    func forEachDependant(
+        of changes: [NetChanges.OfTable], from old: Snapshot, to new: Snapshot,
+        _ body: (SharedTree, Set<ObjectID>, _ isModification: Bool) -> Void
+    ) {
         var linked: [UInt32: Set<ObjectID>] = [:]
-        for change in changes.tables {
+        for change in changes {
             for use in uses[change.table.id] ?? [] {
                 let rows = change.rows.filter { $0.columns & use.columns != 0 }
-                if rows.isEmpty { continue }
-                let ids = Self.roots(rows.map(\.id), use.way, old, new)
-                add(use.tree, ids, isModification: use.isModification, new.version)
+                let ids = rows.isEmpty ? [] : Self.roots(rows.map(\.id), use.way, old, new)
+                if !ids.isEmpty { body(use.tree, ids, use.isModification) }
             }
             if reached[change.table.id] != nil { linked[change.table.id] = Set(change.rows.map(\.id)) }
         }
-        guard !linked.isEmpty else { return Dictionary(grouping: found.values, by: { $0.table.id }) }
+        guard !linked.isEmpty else { return }
         var roots: [UInt32: Set<ObjectID>] = [:]
         for snapshot in [old, new] { walkBack(linked, in: snapshot) { roots[$0, default: []].formUnion($1) } }
-        for (table, ids) in roots {
-            for tree in deep[table] ?? [] { add(tree, ids, isModification: true, new.version) }
+        for (table, ids) in roots where !ids.isEmpty {
+            for tree in deep[table] ?? [] { body(tree, ids, true) }
         }
-        return Dictionary(grouping: found.values, by: { $0.table.id })
     }
 
     /// The rows at the start of a way that leads to one of `ids`.

@@ -40,7 +40,7 @@ final class Upkeep: @unchecked Sendable {
     // The thread's own.
     private(set) var snapshot: Snapshot
     private var tables: [UInt32: TableUpkeep] = [:]
-    private var dependencies: Dependencies
+    private(set) var dependencies: Dependencies
     private var connections = ConnectionList()
     private var slot: Int?
     private var lastOfferVersion: UInt64
