@@ -86,7 +86,7 @@ final class ModelLayout: @unchecked Sendable {
     }
 
     /// The column that a key path of the class names.
-    func column<Object: StoredObject, Value>(_ keyPath: KeyPath<Object, Value>) -> Int {
+    func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
         let object = Object()
         let trace = AccessTrace()
         object.trace = trace

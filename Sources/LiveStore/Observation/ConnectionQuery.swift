@@ -16,6 +16,7 @@ final class ConnectionQuery: @unchecked Sendable {
     /// The root of the last delivery.
     private(set) var delivered: RankedTree?
     private var shown: ShownRows?
+    private let form: TreeForm
     private var encoder: SortKeyEncoder
     private let residual: [FilterExpression]
 
@@ -23,7 +24,8 @@ final class ConnectionQuery: @unchecked Sendable {
         self.plan = plan
         self.table = table
         window = plan.window
-        encoder = SortKeyEncoder(plan.tree.sort, table.schema)
+        form = TreeForm(plan.tree, table.schema)
+        encoder = SortKeyEncoder(plan.tree, table.schema)
         residual = Array(plan.tree.residual)
     }
 
@@ -123,9 +125,9 @@ final class ConnectionQuery: @unchecked Sendable {
             let old = next.overlay[id] ?? connection.deliveredRow(table, id).flatMap { key($0, id) }
             let new = connection.currentRow(table, id).flatMap { key($0, id) }
             next.overlay[id] = .some(new)
-            next.tree.apply(
+            form.apply(
                 removals: old.map { $0 == new ? [] : [$0] } ?? [],
-                insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [])
+                insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [], to: &next.tree)
         }
         next.applied = changes.count
         connection.noteOwnChangesUsed()

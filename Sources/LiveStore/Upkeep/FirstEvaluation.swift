@@ -18,6 +18,7 @@ enum FirstEvaluation {
 /// Gathers the rows of one tree and sorts them once.
 struct EntryCollector {
     private let residual: [FilterExpression]
+    private let form: TreeForm
     private var encoder: SortKeyEncoder
     private var keys: [RankedKey] = []
     /// Used instead of `keys` where keys are numbers: half the size, and nothing to count references of.
@@ -25,7 +26,8 @@ struct EntryCollector {
 
     init(_ key: TreeKey, _ table: Table) {
         residual = Array(key.residual)
-        encoder = SortKeyEncoder(key.sort, table.schema)
+        form = TreeForm(key, table.schema)
+        encoder = SortKeyEncoder(key, table.schema)
     }
 
     mutating func collect(_ id: ObjectID, _ row: RowReader) {
@@ -37,10 +39,10 @@ struct EntryCollector {
     mutating func makeTree(stamp: UInt64) -> RankedTree {
         if encoder.isNumeric {
             numbers.sort { $0.prefix != $1.prefix ? $0.prefix < $1.prefix : $0.id < $1.id }
-            return RankedTree(
+            return form.tree(
                 sorted: numbers.lazy.map { RankedEntry(key: RankedKey(prefix: $0.prefix, id: $0.id), stamp: stamp) })
         }
         keys.sort()
-        return RankedTree(sorted: keys.lazy.map { RankedEntry(key: $0, stamp: stamp) })
+        return form.tree(sorted: keys.lazy.map { RankedEntry(key: $0, stamp: stamp) })
     }
 }

@@ -28,6 +28,7 @@ final class SharedTree {
     let key: TreeKey
     let table: Table
     private let residual: [FilterExpression]
+    private let form: TreeForm
     private var encoder: SortKeyEncoder
 
     /// nil until the first evaluation has been taken over.
@@ -47,7 +48,8 @@ final class SharedTree {
         self.key = key
         self.table = table
         residual = Array(key.residual)
-        encoder = SortKeyEncoder(key.sort, table.schema)
+        form = TreeForm(key, table.schema)
+        encoder = SortKeyEncoder(key, table.schema)
     }
 
     // MARK: Windows
@@ -102,7 +104,7 @@ final class SharedTree {
 
     /// Applies what was noted, and calls `body` with each query whose window it touches.
     func applyNoted(_ body: (LiveQuery) -> Void) {
-        tree?.apply(removals: removals, insertions: insertions)
+        if tree != nil { form.apply(removals: removals, insertions: insertions, to: &tree!) }
         step += 1
         for key in touchedKeys {
             windows.forEach(containing: key.prefix) { handle in
