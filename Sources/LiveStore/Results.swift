@@ -6,11 +6,11 @@
 /// Reading it for the first time evaluates the query there and then; observing it evaluates in the background.
 public final class Results<Object: StoredObject>: RandomAccessCollection {
     public let connection: Connection
-    private let table: Table
-    private let filter: FilterExpression
-    private let sort: [SortTerm]
-    private let distinct: [Int]
-    private let limit: Int?
+    let table: Table
+    let filter: FilterExpression
+    let sort: [SortTerm]
+    let distinct: [Int]
+    let limit: Int?
     let query: ConnectionQuery
 
     init(
@@ -75,17 +75,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     // MARK: Reading
 
-    private var rows: RankedTree {
-        connection.checkScheduler()
-        do {
-            return try query.rows(connection)
-        } catch {
-            // A collection's count cannot throw. Inside a write the write fails with this error; elsewhere the scan of a
-            // snapshot cannot fail.
-            connection.transaction?.fail(error)
-            return RankedTree()
-        }
-    }
+    var rows: RankedTree { connection.shownRows(query) }
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { rows.count(in: query.window) }
@@ -127,9 +117,24 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         try connection.observe(query, madeAt: "\(file):\(line)") { [self] change in
             switch change {
             case .initial: body(.initial(self))
-            case .update(let changes): body(.update(self, changes))
+            case .update(let changes, _, _): body(.update(self, changes))
             case .failed(let error): body(.error(error))
             }
+        }
+    }
+}
+
+extension Connection {
+    /// The rows of a query as this connection shows them.
+    func shownRows(_ query: ConnectionQuery) -> RankedTree {
+        checkScheduler()
+        do {
+            return try query.rows(self)
+        } catch {
+            // A collection's count cannot throw. Inside a write the write fails with this error; elsewhere the scan of a
+            // snapshot cannot fail.
+            transaction?.fail(error)
+            return RankedTree()
         }
     }
 }

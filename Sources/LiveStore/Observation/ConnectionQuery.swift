@@ -74,7 +74,9 @@ final class ConnectionQuery: @unchecked Sendable {
                 known = KnownChanges(from: reported, .between(reported, delivered, in: window))
             }
             token.reported = delivered
-            if let changes = known?.changes, !changes.isEmpty { call(token, .update(changes)) }
+            if let changes = known?.changes, !changes.isEmpty {
+                call(token, .update(changes, from: reported, to: delivered))
+            }
         }
     }
 

@@ -46,7 +46,7 @@ final class TokenState: @unchecked Sendable {
 /// What a token is told, before it is dressed in the collection's type.
 enum DeliveredChange {
     case initial
-    case update(ChangeSet)
+    case update(ChangeSet, from: RankedTree, to: RankedTree)
     case failed(StoreError)
 }
 

@@ -93,6 +93,20 @@ struct SortKeyBytes {
         _ = append(value, ascending: ascending)
     }
 
+    /// Where those values of a column stand that are in its order: not null, and numbers.
+    static func ordered(_ column: ColumnSchema, ascending: Bool) -> (lower: [UInt8], upper: [UInt8]?) {
+        func key(_ infinity: Double?) -> [UInt8] {
+            var key = SortKeyBytes()
+            if column.isOptional { key.bytes.append(ascending ? 1 : 0xfe) }
+            if let infinity { key.append(.double(infinity), isOptional: false, ascending: ascending) }
+            return key.bytes
+        }
+        let isFloating = column.type == .double || column.type == .date
+        let first = key(isFloating ? (ascending ? -.infinity : .infinity) : nil)
+        let last = key(isFloating ? (ascending ? .infinity : -.infinity) : nil)
+        return (first, last.isEmpty ? nil : successor(of: last))
+    }
+
     /// Appends an object's id.
     mutating func append(_ id: ObjectID) { append(id.rawValue) }
 
