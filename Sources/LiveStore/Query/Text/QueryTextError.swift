@@ -1,0 +1,60 @@
+// What is wrong with the text of a query, and where. Becomes `StoreError.invalidQuery`.
+
+/// A fault at one place of a text, which is counted in Unicode scalars.
+struct QueryTextFault: Error {
+    var offset: Int
+    var reason: String
+}
+
+extension StoreError {
+    /// The error for a fault, with its place as line and column, both from 1.
+    static func invalidQuery(_ fault: QueryTextFault, in text: [Unicode.Scalar]) -> StoreError {
+        let before = text.prefix(fault.offset)
+        let lineStart = before.lastIndex(of: "\n").map { $0 + 1 } ?? 0
+        let rest = text[lineStart...]
+        var line = String.UnicodeScalarView()
+        line.append(contentsOf: rest.prefix { $0 != "\n" })
+        return .invalidQuery(
+            text: String(line), line: before.count { $0 == "\n" } + 1, column: before.count - lineStart + 1,
+            reason: fault.reason)
+    }
+
+    /// The part of a line around a column, with a caret under the column.
+    static func excerpt(_ line: String, column: Int) -> String {
+        let scalars = Array(line.unicodeScalars)
+        // So much of a long line as shows the place.
+        let start = max(0, column - 61)
+        let part = scalars[min(start, scalars.count)..<min(start + 100, scalars.count)]
+        var shown = String.UnicodeScalarView()
+        shown.append(contentsOf: part.map { $0.value < 0x20 ? " " : $0 })
+        return "    \(String(shown))\n    \(String(repeating: " ", count: column - 1 - start))^"
+    }
+}
+
+/// The name that was probably meant.
+enum NearestName {
+    /// A hint to end a sentence with; empty where nothing is near.
+    static func hint(for word: String, among known: [String]) -> String {
+        let reach = max(1, min(3, word.count / 3))
+        let wanted = Array(word.lowercased())
+        let near = known.map { (distance(wanted, Array($0.lowercased())), $0) }.filter { $0.0 <= reach }
+        return near.min { $0 < $1 }.map { " (did you mean '\($0.1)'?)" } ?? ""
+    }
+
+    /// Insertions, deletions and substitutions that lead from one word to the other (Levenshtein), in one row of the
+    /// table. Of words that are no slip of the finger the length alone is compared.
+    private static func distance(_ a: [Character], _ b: [Character]) -> Int {
+        guard a.count <= 64, b.count <= 64 else { return abs(a.count - b.count) + 64 }
+        var row = Array(0...b.count)
+        for (i, left) in a.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, right) in b.enumerated() {
+                let next = min(row[j] + 1, row[j + 1] + 1, diagonal + (left == right ? 0 : 1))
+                diagonal = row[j + 1]
+                row[j + 1] = next
+            }
+        }
+        return row[b.count]
+    }
+}
