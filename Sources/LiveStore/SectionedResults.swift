@@ -89,7 +89,25 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
-        try connection.observe(query, madeAt: "\(file):\(line)") { [self] change in
+        try observe(query, "\(file):\(line)", body)
+    }
+
+    /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
+    /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    public func observe(
+        keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
+        _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
+    ) throws -> NotificationToken {
+        let columns = table.layout.mask(of: keyPaths)
+        let filtered = connection.query(query.plan.observing(.columns(columns)), table, showing: query)
+        return try observe(filtered, "\(file):\(line)", body)
+    }
+
+    private func observe(
+        _ query: ConnectionQuery, _ place: String, _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
+    ) throws -> NotificationToken {
+        try connection.observe(query, madeAt: place) { [self] change in
             switch change {
             case .initial: body(.initial(self))
             case .update(let changes, let old, let new):

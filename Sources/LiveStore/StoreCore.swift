@@ -45,27 +45,56 @@ final class StoreCore: @unchecked Sendable {
         if !isOpen { throw StoreError.closed }
     }
 
-    /// Runs `body` with a new transaction, holding the write lock. `body` commits; what it does not commit is cancelled.
-    func withWriteLock<Result>(timeout: Double?, _ body: (WriteTransaction) throws -> Result) throws -> Result {
+    /// Takes the write lock and begins a transaction, which `endWrite` ends on the same thread.
+    func beginWrite(timeout: Double?) throws -> WriteTransaction {
         try checkOpen()
         let timeoutNs = timeout.map { Int64($0 * 1e9) } ?? -1
         let ownerDied = try storage.writeLock.lock(timeoutNs: timeoutNs)
-        defer { storage.writeLock.unlock() }
-        if ownerDied {
-            // It may have committed and died before it rang.
-            storage.page.ringAll()
-            storage.releaseDeadReaders()
-        }
-        let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
-        // A commit that was cut short after its last byte becomes visible only when the next transaction begins.
-        if ownerDied { storage.page.ringAll() }
-        defer {
-            transaction.cancel()
-            if transaction.isCommitted {
-                storage.page.ring(committed: transaction.version)
-                if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
+        do {
+            if ownerDied {
+                // It may have committed and died before it rang.
+                storage.page.ringAll()
+                storage.releaseDeadReaders()
             }
+            let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
+            // A commit that was cut short after its last byte becomes visible only when the next transaction begins.
+            if ownerDied { storage.page.ringAll() }
+            return transaction
+        } catch {
+            storage.writeLock.unlock()
+            throw error
         }
-        return try body(transaction)
+    }
+
+    /// Gives the write lock back and rings; what was not committed is cancelled.
+    func endWrite(_ transaction: WriteTransaction) {
+        transaction.cancel()
+        if transaction.isCommitted {
+            storage.page.ring(committed: transaction.version)
+            if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
+        }
+        storage.writeLock.unlock()
+    }
+
+    /// Commits. Those who are not to hear of it are named to their upkeep before the commit can be seen.
+    func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {
+        guard !tokens.isEmpty, !transaction.entries.isEmpty else {
+            _ = try transaction.commit()
+            return
+        }
+        guard tokens.allSatisfy({ $0.core.storage === storage }) else { throw StoreError.foreignToken }
+        try transaction.closeRow()
+        let record = SkipRecord(
+            transaction, tokens.map(\.state), tables: storage.tablesByID, before: try storage.openSnapshot())
+        let followers = Dictionary(
+            tokens.compactMap(\.core.runningUpkeep).map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
+        ).values
+        for upkeep in followers { upkeep.announce(record) }
+        do {
+            _ = try transaction.commit()
+        } catch {
+            for upkeep in followers { upkeep.withdraw(record) }
+            throw error
+        }
     }
 }

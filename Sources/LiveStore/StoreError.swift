@@ -26,12 +26,22 @@ public enum StoreError: Error, Sendable, Equatable {
     case writeInsideWrite
     /// A change was attempted outside a write block.
     case notInWrite
+    /// A write was ended on another thread than it was begun on.
+    case writeOnOtherThread
     /// The write lock was not granted in time.
     case writeTimedOut(seconds: Double)
     /// The object's row does not exist any more.
     case invalidatedObject(table: String)
     /// `observe` was called on a connection that has nowhere to deliver.
     case noScheduler
+    /// `observe` was called on an object inside a write block.
+    case observedInWrite
+    /// Something that stored objects only can do was asked of an object that is not stored.
+    case notStored(type: String)
+    /// A token of another store was named in `withoutNotifying`.
+    case foreignToken
+    /// The text of a query cannot be read. `text` is the line, `line` and `column` count from 1.
+    case invalidQuery(text: String, line: Int, column: Int, reason: String)
     /// The store has been closed.
     case closed
 }
@@ -63,6 +73,11 @@ extension StoreError: CustomStringConvertible {
             "write was called inside a write block of the same thread: make the change in the outer block"
         case .notInWrite:
             "stored objects change inside a write block only: wrap the change in connection.write { }"
+        case .writeOnOtherThread:
+            """
+            a write ends on the thread that began it: call beginWrite and commitWrite in one block of the queue, or use \
+            write { }
+            """
         case .writeTimedOut(let seconds):
             "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
         case .invalidatedObject(let table):
@@ -73,6 +88,14 @@ extension StoreError: CustomStringConvertible {
             serial queue (store.connect(on: .queue(queue))); a plain dispatch queue or a detached task has no run \
             loop, and RunLoopThread makes a thread that has one
             """
+        case .observedInWrite:
+            "an object is observed outside of write blocks: call observe after the write has been committed"
+        case .notStored(let type):
+            "an object of \(type) is in no store yet: add it in a write block first"
+        case .foreignToken:
+            "withoutNotifying names a token of another store: pass tokens of the store that is written to"
+        case .invalidQuery(let text, let line, let column, let reason):
+            "cannot read the query at \(line):\(column): \(reason)\n\(StoreError.excerpt(text, column: column))"
         case .closed:
             "the store has been closed: open it again"
         }

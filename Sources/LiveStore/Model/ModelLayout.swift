@@ -85,6 +85,11 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
+    /// The columns that key paths of the class name, as bits.
+    func mask<Object: StoredObject>(of keyPaths: [PartialKeyPath<Object>]) -> UInt64 {
+        keyPaths.reduce(0) { $0 | 1 << UInt64(column($1)) }
+    }
+
     /// The column that a key path of the class names.
     func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
         let object = Object()

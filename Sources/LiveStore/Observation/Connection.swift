@@ -39,11 +39,20 @@ public final class Connection {
     /// Queries that results or observers hold, and those that upkeep keeps.
     private var queries: [QueryPlan: WeakQuery] = [:]
     private var attached: [ObjectIdentifier: ConnectionQuery] = [:]
+    private var objectTokens: [ObjectIdentifier: ObjectToken] = [:]
+    private var storeTokens: [StoreToken] = []
     private var queriesToPrune = 64
     private var isDelivering = false
     /// The block has returned that this connection was for.
     private(set) var isOver = false
     private var missedDelivery = false
+    private var ownChangesAtBegin = 0
+    /// Whether the connection moves on to newer versions by itself. Off, it stays at its version until `refresh()`;
+    /// observers of the whole store are told `.refreshRequired` when there is something newer, and whatever this version
+    /// needs stays in the file for as long.
+    public var autorefresh = true {
+        didSet { if autorefresh, !oldValue { mailbox?.repost() } }
+    }
 
     /// A live connection on the current scheduler.
     init(_ store: Store, on scheduler: any Scheduler) throws {
@@ -70,7 +79,7 @@ public final class Connection {
     deinit {
         scheduler?.invalidate()
         guard let mailbox else { return }
-        core.runningUpkeep?.disconnect(mailbox, Array(attached.values))
+        core.runningUpkeep?.disconnect(mailbox, Array(attached.values), Array(objectTokens.values))
     }
 
     // MARK: Versions and rows
@@ -180,43 +189,88 @@ public final class Connection {
     ///
     /// Waits for other writers, in fair turns, and for nothing else; callbacks never run inside it. The changes reach
     /// this connection's observers in a later delivery.
-    /// - Parameter timeout: seconds to wait for the lock; nil waits as long as it takes.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`.
+    /// - Parameters:
+    ///   - timeout: seconds to wait for the lock; nil waits as long as it takes.
+    ///   - withoutNotifying: tokens of this store, of any connection, that are not to hear of this commit. What somebody
+    ///     else has changed in the same rows, and they have not heard of yet, they are told all the same.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`, `foreignToken`.
     @discardableResult
-    public func write<Result>(timeout: Double? = nil, _ body: () throws -> Result) throws -> Result {
+    public func write<Result>(
+        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
+    ) throws -> Result {
+        try beginWrite(timeout: timeout)
+        let result: Result
+        do {
+            result = try body()
+        } catch {
+            if transaction != nil { endWrite(keeping: false) }
+            throw error
+        }
+        // The block may have ended the write itself.
+        if transaction != nil { try commitWrite(withoutNotifying: tokens) }
+        return result
+    }
+
+    /// Takes the store's write lock; `commitWrite` or `cancelWrite` gives it back, on the same thread. `write` does both.
+    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `diskFull`, `closed`.
+    public func beginWrite(timeout: Double? = nil) throws {
         checkScheduler()
         guard transaction == nil else { throw StoreError.writeInsideWrite }
-        return try core.withWriteLock(timeout: timeout) { transaction in
-            self.transaction = transaction
-            let ownCount = ownChanges.count
-            defer {
-                self.transaction = nil
-                repostMissedDelivery()
-            }
+        transaction = try core.beginWrite(timeout: timeout)
+        ownChangesAtBegin = ownChanges.count
+    }
+
+    /// Commits what was changed since `beginWrite`. If it throws, nothing was changed, and the write is over too.
+    /// - Parameter withoutNotifying: tokens of this store that are not to hear of this commit.
+    /// - Throws: `notInWrite`, `diskFull`, `foreignToken`, `invalidatedObject`, `writeOnOtherThread`.
+    public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
+        checkScheduler()
+        let transaction = try ongoingWrite()
+        do {
+            let reader = isLive ? try core.storage.takeReader() : nil
             do {
-                let reader = isLive ? try core.storage.takeReader() : nil
-                let result: Result
-                do {
-                    result = try body()
-                    _ = try transaction.commit()
-                } catch {
-                    reader.map(core.storage.recycle)
-                    throw error
-                }
-                // Nobody else can have committed yet: this is exactly the version just made.
-                if let reader {
-                    own = try core.storage.openSnapshot(with: reader)
-                    showsOwn = true
-                    ownChangesShownFrom = 0
-                }
-                return result
+                try core.commit(transaction, withoutNotifying: tokens)
             } catch {
-                transaction.cancel()
-                ownChanges.removeSubrange(ownCount...)
-                epoch += 1
+                reader.map(core.storage.recycle)
                 throw error
             }
+            // Nobody else can have committed yet: this is exactly the version just made.
+            if let reader {
+                own = try core.storage.openSnapshot(with: reader)
+                showsOwn = true
+                ownChangesShownFrom = 0
+            }
+        } catch {
+            endWrite(keeping: false)
+            throw error
         }
+        endWrite(keeping: true)
+    }
+
+    /// Forgets what was changed since `beginWrite`.
+    /// - Throws: `notInWrite`, `writeOnOtherThread`.
+    public func cancelWrite() throws {
+        checkScheduler()
+        _ = try ongoingWrite()
+        endWrite(keeping: false)
+    }
+
+    /// The lock belongs to the thread that took it; a queue may run its next block on another one.
+    private func ongoingWrite() throws -> WriteTransaction {
+        guard let transaction else { throw StoreError.notInWrite }
+        guard transaction.isOnItsThread else { throw StoreError.writeOnOtherThread }
+        return transaction
+    }
+
+    private func endWrite(keeping: Bool) {
+        guard let transaction else { return }
+        self.transaction = nil
+        if !keeping {
+            ownChanges.removeSubrange(ownChangesAtBegin...)
+            epoch += 1
+        }
+        core.endWrite(transaction)
+        repostMissedDelivery()
     }
 
     /// Stores a new object, which stands for its row from here on. Inside a write block.
@@ -273,9 +327,9 @@ public final class Connection {
     // MARK: Observing
 
     /// The one instance of a query on this connection.
-    func query(_ plan: QueryPlan, _ table: Table) -> ConnectionQuery {
+    func query(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) -> ConnectionQuery {
         if let known = queries[plan]?.query { return known }
-        let query = ConnectionQuery(plan, table)
+        let query = ConnectionQuery(plan, table, showing: showing)
         queries[plan] = WeakQuery(query: query)
         if queries.count > queriesToPrune {
             queries = queries.filter { $0.value.query != nil }
@@ -288,10 +342,8 @@ public final class Connection {
     func observe(
         _ query: ConnectionQuery, madeAt place: String, _ body: @escaping (DeliveredChange) -> Void
     ) throws -> NotificationToken {
-        checkScheduler()
-        guard let mailbox else { throw StoreError.noScheduler }
-        let upkeep = try core.startUpkeep()
-        let state = TokenState(body)
+        let (mailbox, upkeep) = try observing()
+        let state = CollectionToken(query, body)
         query.add(state)
         if query.attach() {
             attached[ObjectIdentifier(query)] = query
@@ -300,25 +352,83 @@ public final class Connection {
             mailbox.requestInitial(of: query)
         }
         let reference = HeldConnection(self)
-        return NotificationToken(state, madeAt: place) { [weak query] in
-            if let query { reference.sweep(query) }
+        return NotificationToken(state, core, madeAt: place) { [weak query] in
+            if let query { reference.sweep(.query(query)) }
         }
+    }
+
+    /// Adds an observer of one object.
+    func observe(
+        _ binding: RowBinding, columns: UInt64, madeAt place: String,
+        _ body: @escaping (DeliveredObjectChange) -> Void
+    ) throws -> NotificationToken {
+        let (mailbox, upkeep) = try observing()
+        guard transaction == nil else { throw StoreError.observedInWrite }
+        guard let row = shown?.row(binding.table, binding.id) else {
+            throw StoreError.invalidatedObject(table: binding.table.schema.name)
+        }
+        let isDelivered = deliveredRow(binding.table, binding.id) != nil
+        let state = ObjectToken(
+            binding.table, binding.id, columns: columns, since: shown?.version ?? 0,
+            rowBeforeDelivery: isDelivered ? nil : row, body)
+        objectTokens[ObjectIdentifier(state)] = state
+        upkeep.send(.watch(mailbox, state))
+        let reference = HeldConnection(self)
+        return NotificationToken(state, core, madeAt: place) { [weak state] in
+            if let state { reference.sweep(.object(state)) }
+        }
+    }
+
+    /// Calls `body` on this connection's scheduler whenever the connection has moved on to a newer version, before the
+    /// observers of collections and objects; and with `.refreshRequired` where `autorefresh` is off and there is one.
+    ///
+    /// There is no initial call. Several commits may come as one.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    public func observe(
+        file: String = #fileID, line: Int = #line, _ body: @escaping (StoreNotification, Connection) -> Void
+    ) throws -> NotificationToken {
+        let (mailbox, upkeep) = try observing()
+        let state = StoreToken { [unowned self] in body($0, self) }
+        if storeTokens.isEmpty { upkeep.send(.observeStore(mailbox, true)) }
+        storeTokens.append(state)
+        let reference = HeldConnection(self)
+        return NotificationToken(state, core, madeAt: "\(file):\(line)") { reference.sweep(.store) }
+    }
+
+    /// What every observer needs.
+    private func observing() throws -> (Mailbox, Upkeep) {
+        checkScheduler()
+        guard let mailbox else { throw StoreError.noScheduler }
+        return (mailbox, try core.startUpkeep())
     }
 
     /// Lets go of invalidated observers. Any thread. On the scheduler it is done at once where that is possible, because
     /// a run loop that ends never turns again.
-    fileprivate func requestSweep(_ query: ConnectionQuery) {
+    fileprivate func requestSweep(_ subject: ObservedSubject) {
         if scheduler?.isCurrent == true, !isDelivering, transaction == nil {
-            sweep(query)
+            sweep(subject)
         } else {
-            mailbox?.requestSweep(of: query)
+            mailbox?.requestSweep(of: subject)
         }
     }
 
-    private func sweep(_ query: ConnectionQuery) {
-        guard query.sweep() else { return }
-        attached[ObjectIdentifier(query)] = nil
-        core.detach(query)
+    private func sweep(_ subject: ObservedSubject) {
+        switch subject {
+        case .query(let query):
+            guard query.sweep() else { return }
+            attached[ObjectIdentifier(query)] = nil
+            core.detach(query)
+        case .object(let token):
+            guard objectTokens.removeValue(forKey: ObjectIdentifier(token)) != nil else { return }
+            token.releaseCallback()
+            core.runningUpkeep?.send(.unwatch(token))
+        case .store:
+            let gone = storeTokens.filter { !$0.isActive }
+            storeTokens.removeAll { !$0.isActive }
+            for token in gone { token.releaseCallback() }
+            guard storeTokens.isEmpty, !gone.isEmpty, let mailbox else { return }
+            core.runningUpkeep?.send(.observeStore(mailbox, false))
+        }
     }
 
     // MARK: Delivering
@@ -330,17 +440,48 @@ public final class Connection {
             missedDelivery = true
             return
         }
+        if autorefresh {
+            deliver(from: mailbox)
+        } else {
+            isDelivering = true
+            tidy(mailbox.takeRequests())
+            if mailbox.hasSnapshot(after: version) { tellStore(.refreshRequired) { _ in true } }
+            isDelivering = false
+            repostMissedDelivery()
+        }
+    }
+
+    /// Moves on to the newest version and delivers what changed, before it returns. Waits for upkeep, which waits for
+    /// nobody.
+    /// - Returns: whether there was anything newer; false inside a callback or a write, where nothing can be delivered.
+    @discardableResult
+    public func refresh() throws -> Bool {
+        checkScheduler()
+        guard let mailbox else { throw StoreError.noScheduler }
+        guard transaction == nil, !isDelivering else { return false }
+        let newest = try core.storage.openSnapshot().version
+        let before = version
+        try core.startUpkeep().catchUp(mailbox, to: newest)
+        deliver(from: mailbox)
+        return version > before
+    }
+
+    private func deliver(from mailbox: Mailbox) {
         isDelivering = true
         // Upkeep may stand at an older version than the one a connection was opened at.
         let mail = mailbox.take(minimum: own?.version ?? version)
-        if let snapshot = mail.snapshot, core.isOpen { accept(snapshot, mail.updates) }
+        if let snapshot = mail.snapshot, core.isOpen { accept(snapshot, mail) }
         for failure in mail.failures {
             failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call)
         }
-        for query in mail.initials { query.tell(ahead: nil, call) }
-        for query in mail.sweeps { sweep(query) }
+        tidy(mail)
         isDelivering = false
         repostMissedDelivery()
+    }
+
+    private func tidy(_ mail: Mail) {
+        for query in mail.initials { query.tell(nil, old: nil, call) }
+        for subject in mail.sweeps { sweep(subject) }
     }
 
     private func repostMissedDelivery() {
@@ -349,26 +490,66 @@ public final class Connection {
         mailbox?.repost()
     }
 
-    private func accept(_ snapshot: Snapshot, _ updates: [RootUpdate]) {
+    private func accept(_ snapshot: Snapshot, _ mail: Mail) {
+        let old = delivered
         reading = .live(delivered: snapshot)
         own = nil
         ownChanges.removeAll(keepingCapacity: true)
         lastOwnChangeIsUsed = false
         epoch += 1
-        for update in updates { update.query.accept(update) }
-        for update in updates { update.query.tell(ahead: update.ahead, call) }
+        for update in mail.updates { update.query.accept(update) }
+        if !storeTokens.isEmpty { tellStore(mail, from: old, to: snapshot) }
+        for update in mail.updates { update.query.tell(update, old: old, call) }
+        for update in mail.objects { tell(update, from: old, to: snapshot) }
     }
 
+    private func tellStore(_ mail: Mail, from old: Snapshot?, to new: Snapshot) {
+        let from = old?.version ?? 0
+        guard new.version > from else { return }
+        tellStore(.didChange) { token in
+            let skipped = mail.storeSkips.count { record in
+                record.version > from && record.version <= new.version && record.tokens.contains { $0 === token }
+            }
+            return UInt64(skipped) < new.version - from
+        }
+    }
+
+    private func tellStore(_ notification: StoreNotification, where isConcerned: (StoreToken) -> Bool) {
+        for token in storeTokens where isConcerned(token) { run(token) { token.tell(notification) } }
+    }
+
+    private func tell(_ update: ObjectUpdate, from old: Snapshot?, to new: Snapshot) {
+        let token = update.token
+        let change = token.change(
+            update, old: old?.row(token.table, token.id), new: new.row(token.table, token.id))
+        guard let change else { return }
+        run(token) { token.tell(change) }
+        if case .deleted = change {
+            _ = token.invalidate()
+            sweep(.object(token))
+        }
+    }
+
+    private func call(_ token: CollectionToken, _ change: DeliveredChange) { run(token) { token.tell(change) } }
+
     /// Runs one callback at the delivered version, whatever earlier callbacks of this delivery have written.
-    private func call(_ token: TokenState, _ change: DeliveredChange) {
+    private func run(_ token: TokenState, _ body: () -> Void) {
         guard core.isOpen, token.begin() else { return }
         showsOwn = false
         ownChangesShownFrom = ownChanges.count
-        token.deliver?(change)
+        body()
         showsOwn = true
         ownChangesShownFrom = 0
         token.end()
     }
+}
+
+/// What observers of the whole store are told.
+public enum StoreNotification: Sendable, Equatable {
+    /// The connection has moved on to a newer version.
+    case didChange
+    /// There is a newer version, and `autorefresh` is off: call `refresh()`.
+    case refreshRequired
 }
 
 /// A connection that code on another thread refers to without using it.
@@ -384,9 +565,5 @@ private final class HeldConnection: @unchecked Sendable {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    func sweep(_ query: ConnectionQuery) { connection.requestSweep(query) }
-}
-
-private struct WeakQuery {
-    weak var query: ConnectionQuery?
+    func sweep(_ subject: ObservedSubject) { connection.requestSweep(subject) }
 }

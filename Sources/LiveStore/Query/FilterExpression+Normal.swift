@@ -21,6 +21,10 @@ extension FilterExpression {
             case 1: .compare(column: column, .equal, values.first!, isOptional: isOptional)
             default: self
             }
+        case .compare(_, .less, .null, _), .compare(_, .lessOrEqual, .null, _), .compare(_, .greater, .null, _),
+            .compare(_, .greaterOrEqual, .null, _), .compare(_, .equal, .null, false):
+            .none
+        case .compare(_, .notEqual, .null, false): .all
         default: self
         }
     }

@@ -11,10 +11,25 @@ struct TreeKey: Sendable, Hashable {
     var distinct: [Int] = []
     /// Comes before `sort`.
     var section: SectionTerm?
+    var observed = Observed.everything
+}
+
+/// Which changes of a row that stays are modifications. Trees that differ in it have the same rows with other stamps.
+enum Observed: Sendable, Hashable {
+    case everything
+    /// Bit i: column i. None at all is shallow: only rows that come, go or move are told.
+    case columns(UInt64)
+
+    func includes(_ columns: UInt64) -> Bool {
+        switch self {
+        case .everything: true
+        case .columns(let mask): columns & mask != 0
+        }
+    }
 }
 
 struct QueryPlan: Sendable, Hashable {
-    let tree: TreeKey
+    private(set) var tree: TreeKey
     /// Bounds on the sort key's bytes, half open; nil is unbounded.
     let lower: [UInt8]?
     let upper: [UInt8]?
@@ -37,6 +52,13 @@ struct QueryPlan: Sendable, Hashable {
         upper = bounds.upper
         self.limit = limit
         sections = section?.layout(table.schema)
+    }
+
+    /// The same rows, with another idea of what a modification is.
+    func observing(_ observed: Observed) -> QueryPlan {
+        var plan = self
+        plan.tree.observed = observed
+        return plan
     }
 
     var window: TreeWindow {

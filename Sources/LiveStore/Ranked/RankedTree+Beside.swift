@@ -15,6 +15,8 @@ final class TreesBeside: Sendable {
 extension RankedTree {
     /// All rows by group, where only the first of each group is shown.
     var groups: RankedTree? { root.beside?.groups }
+    /// The tree that has every row, under its base key (TreeForm.swift).
+    var base: RankedTree { groups ?? self }
     /// One entry per section, its id being 0.
     var sections: RankedTree? { root.beside?.sections }
 

@@ -33,6 +33,8 @@ final class WriteTransaction {
     /// Whether the commit is in the store.
     private(set) var isCommitted = false
     let fate = Fate()
+    private let thread = pthread_self()
+    var isOnItsThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
     /// Begins; the caller holds the write lock.
     init(_ storage: Storage, buffer: RowBuffer) throws(StoreError) {

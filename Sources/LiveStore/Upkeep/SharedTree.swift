@@ -76,22 +76,22 @@ final class SharedTree {
 
     // MARK: Keeping true
 
-    func passes(_ row: RowReader) -> Bool { residual.allSatisfy { $0.matches(row) } }
-
-    /// The entry of a row that passes.
-    func entry(_ row: RowReader, _ id: ObjectID, stamp: UInt64) -> RankedEntry {
-        RankedEntry(key: encoder.key(row, id), stamp: stamp)
-    }
+    private func passes(_ row: RowReader) -> Bool { residual.allSatisfy { $0.matches(row) } }
 
     /// Whether the current step has noted a row.
     var hasNotes: Bool { !touchedKeys.isEmpty }
 
     /// Notes one changed row; true when the tree changes with it.
-    func note(_ id: ObjectID, old: RowReader?, new: RowReader?, stamp: UInt64) -> Bool {
-        let oldKey = old.flatMap { passes($0) ? encoder.key($0, id) : nil }
-        let newKey = new.flatMap { passes($0) ? encoder.key($0, id) : nil }
+    func note(_ id: ObjectID, old: RowReader?, new: RowReader?, columns: UInt64, version: UInt64) -> Bool {
+        let oldKey = key(old, id)
+        let newKey = key(new, id)
         if oldKey == nil, newKey == nil { return false }
         if let newKey {
+            var stamp = version
+            if let oldKey, !key.observed.includes(columns) {
+                if oldKey == newKey { return false }
+                stamp = tree?.base.stamp(of: oldKey) ?? version
+            }
             insertions.append(RankedEntry(key: newKey, stamp: stamp))
             touchedKeys.append(newKey)
         }
@@ -100,6 +100,11 @@ final class SharedTree {
             touchedKeys.append(oldKey)
         }
         return true
+    }
+
+    /// The key of a row; nil where it does not pass.
+    func key(_ row: RowReader?, _ id: ObjectID) -> RankedKey? {
+        row.flatMap { passes($0) ? encoder.key($0, id) : nil }
     }
 
     /// Applies what was noted, and calls `body` with each query whose window it touches.

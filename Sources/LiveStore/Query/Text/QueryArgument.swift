@@ -18,3 +18,5 @@ extension StorableValue {
 extension Array: QueryArgument where Element: StorableValue {
     public var _queryArgument: QueryArgumentValue { .list(map(\._columnValue)) }
 }
+
+extension Optional: QueryArgument where Wrapped: StorableValue {}

@@ -9,14 +9,14 @@ struct QueryTextFault: Error {
 extension StoreError {
     /// The error for a fault, with its place as line and column, both from 1.
     static func invalidQuery(_ fault: QueryTextFault, in text: [Unicode.Scalar]) -> StoreError {
-        let before = text.prefix(fault.offset)
+        let before: ArraySlice<Unicode.Scalar> = text.prefix(fault.offset)
         let lineStart = before.lastIndex(of: "\n").map { $0 + 1 } ?? 0
         let rest = text[lineStart...]
         var line = String.UnicodeScalarView()
-        line.append(contentsOf: rest.prefix { $0 != "\n" })
+        for scalar in rest.prefix(while: { $0 != "\n" }) { line.append(scalar) }
+        let breaks = before.filter { $0 == "\n" }.count
         return .invalidQuery(
-            text: String(line), line: before.count { $0 == "\n" } + 1, column: before.count - lineStart + 1,
-            reason: fault.reason)
+            text: String(line), line: breaks + 1, column: before.count - lineStart + 1, reason: fault.reason)
     }
 
     /// The part of a line around a column, with a caret under the column.
@@ -26,7 +26,7 @@ extension StoreError {
         let start = max(0, column - 61)
         let part = scalars[min(start, scalars.count)..<min(start + 100, scalars.count)]
         var shown = String.UnicodeScalarView()
-        shown.append(contentsOf: part.map { $0.value < 0x20 ? " " : $0 })
+        for scalar in part { shown.append(scalar.value < 0x20 ? " " : scalar) }
         return "    \(String(shown))\n    \(String(repeating: " ", count: column - 1 - start))^"
     }
 }
