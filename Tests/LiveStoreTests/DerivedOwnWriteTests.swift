@@ -44,7 +44,8 @@ struct DerivedOwnWriteTests {
             for (query, notes) in zip(queries, observed) {
                 // Not by properties: a row of our own that somebody else deleted before it was delivered has none left.
                 let expected = query.evaluate(rows).map { UInt64($0.birth) }
-                try #require(notes.objectIDs.map(\.rawValue) == expected, "\(query.name) \(what), TIDEGAUGE_SEED=\(seed)")
+                try #require(
+                    notes.objectIDs.map(\.rawValue) == expected, "\(query.name) \(what), TIDEGAUGE_SEED=\(seed)")
             }
         }
         for _ in 0..<60 {

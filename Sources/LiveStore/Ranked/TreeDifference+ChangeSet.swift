@@ -182,7 +182,8 @@ private struct Clip {
         guard let sections else { return true }
         let oldBytes = old.bytes
         let newBytes = new.bytes
-        return oldBytes.prefix(sections.length(in: oldBytes[...])) == newBytes.prefix(sections.length(in: newBytes[...]))
+        return oldBytes.prefix(sections.length(in: oldBytes[...]))
+            == newBytes.prefix(sections.length(in: newBytes[...]))
     }
 
     /// Rows written in place and rows that stay although their key changed; both ascend on both sides. A key changes

@@ -136,7 +136,9 @@ private final class SectionChecker: @unchecked Sendable {
         for path in changes.insertions {
             rows[path.section].insert(expected[path.section][path.row].birth, at: path.row)
         }
-        if rows != expected.map({ $0.map(\.birth) }) { violate("\(changes) does not lead from \(shown) to \(expected)") }
+        if rows != expected.map({ $0.map(\.birth) }) {
+            violate("\(changes) does not lead from \(shown) to \(expected)")
+        }
     }
 
     /// Rows that stay and were written are modifications; of rows in both, only written ones move.
@@ -154,7 +156,9 @@ private final class SectionChecker: @unchecked Sendable {
                 let path = RowPath(section: section, row: row)
                 if inserted.contains(path) {
                     moved.append(SectionedMove(from: before.0, to: path))
-                    if before.1.version == value.version { violate("\(path), which nobody wrote, is reported as moved") }
+                    if before.1.version == value.version {
+                        violate("\(path), which nobody wrote, is reported as moved")
+                    }
                 } else if before.1.version != value.version {
                     modified.append((before.0, path))
                 }

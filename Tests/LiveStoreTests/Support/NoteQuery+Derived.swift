@@ -75,7 +75,8 @@ extension NoteQuery {
             name: "title begins with Ü or ends with R, without case",
             live: {
                 $0.where(
-                    (\Note.title).hasPrefix("Ü", caseInsensitive: true) || (\Note.title).hasSuffix("R", caseInsensitive: true))
+                    (\Note.title).hasPrefix("Ü", caseInsensitive: true)
+                        || (\Note.title).hasSuffix("R", caseInsensitive: true))
             },
             passes: { $0.title.hasPrefix("ü") || $0.title.hasSuffix("r") }, precedes: { _, _ in nil }),
         NoteQuery(

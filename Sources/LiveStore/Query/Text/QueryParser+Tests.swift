@@ -60,7 +60,8 @@ extension QueryParser {
         let place = tokens.current.offset
         let foldsCase = try tokens.takeCaseOption()
         if foldsCase, found != .equal, found != .notEqual {
-            throw QueryTextFault(offset: place, reason: "[c] goes with == and != and with operators on text, not with \(symbol)")
+            throw QueryTextFault(
+                offset: place, reason: "[c] goes with == and != and with operators on text, not with \(symbol)")
         }
         return (found, foldsCase)
     }
@@ -139,7 +140,8 @@ extension QueryParser {
         case .true, .false, .null, .nil: return .constant(try constant())
         default:
             throw tokens.fault(
-                "expected a property or a constant, found the keyword \(tokens.current.described); a property of this name is written in backquotes")
+                "expected a property or a constant, found the keyword \(tokens.current.described); a property of this name is written in backquotes"
+            )
         }
     }
 
@@ -147,7 +149,8 @@ extension QueryParser {
     private mutating func rightSide() throws(QueryTextFault) -> QueryConstant {
         if case .word = tokens.current.kind, tokens.keyword == nil {
             throw tokens.fault(
-                "a property is compared with a constant; write text in quotes, and pass other values as arguments, as in $0")
+                "a property is compared with a constant; write text in quotes, and pass other values as arguments, as in $0"
+            )
         }
         return try constant()
     }

@@ -61,7 +61,8 @@ struct QueryParser {
             case .sort, .distinct, .limit:
                 throw tokens.fault("SORT, DISTINCT and LIMIT stand in this order, each of them once")
             default:
-                throw tokens.fault("expected AND, OR, SORT, DISTINCT, LIMIT or the end, found \(tokens.current.described)")
+                throw tokens.fault(
+                    "expected AND, OR, SORT, DISTINCT, LIMIT or the end, found \(tokens.current.described)")
             }
         }
         return query

@@ -41,20 +41,21 @@ enum NearestName {
         return near.min { $0 < $1 }.map { " (did you mean '\($0.1)'?)" } ?? ""
     }
 
-    /// Insertions, deletions and substitutions that lead from one word to the other (Levenshtein), in one row of the
-    /// table. Of words that are no slip of the finger the length alone is compared.
+    /// Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other (optimal string
+    /// alignment), in the last rows of the table. Of words that are no slip of the finger the length alone is compared.
     private static func distance(_ a: [Character], _ b: [Character]) -> Int {
         guard a.count <= 64, b.count <= 64 else { return abs(a.count - b.count) + 64 }
-        var row = Array(0...b.count)
-        for (i, left) in a.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, right) in b.enumerated() {
-                let next = min(row[j] + 1, row[j + 1] + 1, diagonal + (left == right ? 0 : 1))
-                diagonal = row[j + 1]
-                row[j + 1] = next
+        var beforeLast: [Int] = []
+        var last = Array(0...b.count)
+        for i in a.indices {
+            var row = [i + 1]
+            for j in b.indices {
+                var cost = min(last[j] + (a[i] == b[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, beforeLast[j - 1] + 1) }
+                row.append(cost)
             }
+            (beforeLast, last) = (last, row)
         }
-        return row[b.count]
+        return last[b.count]
     }
 }

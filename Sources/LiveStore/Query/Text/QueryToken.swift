@@ -49,7 +49,8 @@ struct QueryLexer {
 
     /// Longer ones first.
     private static let symbols = [
-        "==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".",
+        "==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",",
+        ".",
     ].map { ($0, Array($0.unicodeScalars)) }
 
     private mutating func next() throws(QueryTextFault) -> QueryToken {
@@ -76,7 +77,8 @@ struct QueryLexer {
             kind = .symbol(symbol)
         } else {
             throw QueryTextFault(
-                offset: start, reason: "'\(scalar.escaped(asASCII: false))' means nothing here: remove it, or quote it in a string")
+                offset: start,
+                reason: "'\(scalar.escaped(asASCII: false))' means nothing here: remove it, or quote it in a string")
         }
         return QueryToken(kind: kind, offset: start)
     }
@@ -100,7 +102,9 @@ struct QueryLexer {
         let start = index
         index += 1
         let word = take { $0 != "`" }
-        guard index < text.count else { throw QueryTextFault(offset: start, reason: "the name has no closing backquote: add it") }
+        guard index < text.count else {
+            throw QueryTextFault(offset: start, reason: "the name has no closing backquote: add it")
+        }
         index += 1
         return word
     }
@@ -159,7 +163,9 @@ struct QueryLexer {
                 index += 1
             }
         }
-        guard index < text.count else { throw QueryTextFault(offset: start, reason: "the string has no closing quote: add it") }
+        guard index < text.count else {
+            throw QueryTextFault(offset: start, reason: "the string has no closing quote: add it")
+        }
         index += 1
         return String(result)
     }
@@ -191,6 +197,7 @@ struct QueryLexer {
         default: break
         }
         throw QueryTextFault(
-            offset: start, reason: "expected an escape: \\n, \\t, \\r, \\0, \\\\, \\\", \\' or \\u{…}; write \\\\ for a backslash")
+            offset: start,
+            reason: "expected an escape: \\n, \\t, \\r, \\0, \\\\, \\\", \\' or \\u{…}; write \\\\ for a backslash")
     }
 }
