@@ -62,7 +62,9 @@ let package = Package(
         .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
         .testTarget(
             name: "LiveStoreTests",
-            dependencies: ["CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture"]),
+            dependencies: [
+                "CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture", "livestore-stress",
+            ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
@@ -84,6 +86,16 @@ let package = Package(
         .executableTarget(
             name: "livestore-fixture", dependencies: ["LiveStore", "LiveStoreFixtures", "TracedSync"],
             path: "Tests/Fixtures/livestore-fixture"),
+
+        // The stress test (`make stress`), a program because it kills processes of its own kind.
+        .executableTarget(
+            name: "livestore-stress",
+            dependencies: [
+                "CPlatform", "LiveStore", "TracedSync",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/Stress"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,6 @@
 // What all handles and connections of one opened store share: its storage, and the upkeep thread once somebody observes.
 //
-// `lock` guards `upkeep` and `isClosed`. It is never held while upkeep is joined or a transaction runs.
+// `lock` guards `upkeep`, `writer` and `isClosed`. It is never held while upkeep is joined or a transaction runs.
 import Foundation
 import TracedSync
 
@@ -8,11 +8,27 @@ final class StoreCore: @unchecked Sendable {
     let storage: Storage
     private let lock = TracedMutex("store")
     private var upkeep: Upkeep?
+    private var writer: AsyncWriter?
     private var isClosed = false
 
     init(_ storage: Storage) { self.storage = storage }
 
-    deinit { upkeep?.stop() }
+    deinit {
+        upkeep?.stop()
+        writer?.stop()
+    }
+
+    /// The thread for asynchronous writes, started by the first one.
+    func startWriter() -> AsyncWriter {
+        lock.withLock {
+            if let writer { return writer }
+            // Without a sync a commit costs less than what a group would share.
+            let started = AsyncWriter(groups: storage.durability == .full)
+            if isClosed { started.stop() }
+            writer = started
+            return started
+        }
+    }
 
     /// The upkeep thread, started by the first live connection: a store that is only written to pays nothing for it.
     func startUpkeep() throws -> Upkeep {
@@ -31,11 +47,12 @@ final class StoreCore: @unchecked Sendable {
 
     /// Ends deliveries and refuses further work. Snapshots that are held stay readable; the file is closed with the last.
     func close() {
-        let running = lock.withLock { () -> Upkeep? in
+        let (running, writing) = lock.withLock { () -> (Upkeep?, AsyncWriter?) in
             isClosed = true
             defer { upkeep = nil }
-            return upkeep
+            return (upkeep, writer)
         }
+        writing?.stop()
         running?.stop()
     }
 

@@ -47,6 +47,7 @@ public final class Connection {
     private(set) var isOver = false
     private var missedDelivery = false
     private var ownChangesAtBegin = 0
+    private var sharesTransaction = false
     /// Whether the connection moves on to newer versions by itself. Off, it stays at its version until `refresh()`;
     /// observers of the whole store are told `.refreshRequired` when there is something newer, and whatever this version
     /// needs stays in the file for as long.
@@ -74,6 +75,17 @@ public final class Connection {
         scheduler = nil
         mailbox = nil
         reading = .block(snapshot)
+    }
+
+    /// A connection for one block within a transaction that others share, and that somebody else commits.
+    init(_ store: Store, in transaction: WriteTransaction) {
+        self.store = store
+        core = store.core
+        scheduler = nil
+        mailbox = nil
+        reading = .block(nil)
+        self.transaction = transaction
+        sharesTransaction = true
     }
 
     deinit {
@@ -150,6 +162,7 @@ public final class Connection {
     /// Ends a connection that was for one block.
     func endBlock() {
         reading = .block(nil)
+        transaction = nil
         isOver = true
     }
 
@@ -258,6 +271,7 @@ public final class Connection {
     /// The lock belongs to the thread that took it; a queue may run its next block on another one.
     private func ongoingWrite() throws -> WriteTransaction {
         guard let transaction else { throw StoreError.notInWrite }
+        if sharesTransaction { throw StoreError.writeInsideWrite }
         guard transaction.isOnItsThread else { throw StoreError.writeOnOtherThread }
         return transaction
     }

@@ -13,7 +13,9 @@ final class WriteTransaction {
     }
 
     private let storage: Storage
-    private let transaction: LMDBTransaction
+    private var transaction: LMDBTransaction
+    /// The transaction around the part that is being run, and what it had before.
+    private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt32: UInt64])?
     /// The version this commit will have.
     let version: UInt64
     /// Changes at every modification: what was read before may be out of date.
@@ -32,7 +34,9 @@ final class WriteTransaction {
     private var isOver = false
     /// Whether the commit is in the store.
     private(set) var isCommitted = false
-    let fate = Fate()
+    private(set) var fate = Fate()
+    /// Of the parts that are over.
+    private var fates: [Fate] = []
     private let thread = pthread_self()
     var isOnItsThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
@@ -231,6 +235,47 @@ final class WriteTransaction {
         generation += 1
     }
 
+    // MARK: Parts
+
+    /// Begins a part that can be cancelled alone. Not where the file is written through the map.
+    func beginPart() throws(StoreError) {
+        try closeRow()
+        closeCursors()
+        var part: LMDBTransaction?
+        try storage.check(mdb_txn_begin(storage.environment, transaction, 0, &part), "begin part of a write")
+        whole = (transaction, entries.count, nextIDs)
+        transaction = part!
+        fate = Fate()
+    }
+
+    /// Makes the part's changes the whole's.
+    func commitPart() throws(StoreError) {
+        if let failure { throw failure }
+        try closeRow()
+        guard let whole else { return }
+        closeCursors()
+        self.whole = nil
+        fates.append(fate)
+        let part = transaction
+        transaction = whole.transaction
+        try storage.check(mdb_txn_commit(part), "commit part of a write")
+    }
+
+    /// Forgets the part's changes, and what went wrong in it.
+    func cancelPart() {
+        guard let whole else { return }
+        self.whole = nil
+        isOpenRowDirty = false
+        closeCursors()
+        mdb_txn_abort(transaction)
+        transaction = whole.transaction
+        entries.removeSubrange(whole.entries...)
+        nextIDs = whole.nextIDs
+        fate.isCancelled = true
+        failure = nil
+        generation += 1
+    }
+
     // MARK: Ending
 
     /// Commits, unless nothing was changed. The transaction is over either way.
@@ -245,7 +290,7 @@ final class WriteTransaction {
         isOver = true
         closeCursors()
         let code = mdb_txn_commit(transaction)
-        if code != 0 { fate.isCancelled = true }
+        if code != 0 { markCancelled() }
         try storage.check(code, "commit")
         isCommitted = true
         return version
@@ -254,11 +299,14 @@ final class WriteTransaction {
     /// Forgets every change. Does nothing once the transaction is over.
     func cancel() {
         guard !isOver else { return }
+        cancelPart()
         isOver = true
-        fate.isCancelled = !entries.isEmpty
+        if !entries.isEmpty { markCancelled() }
         closeCursors()
         mdb_txn_abort(transaction)
     }
+
+    private func markCancelled() { for fate in fates + [fate] { fate.isCancelled = true } }
 
     private func closeCursors() {
         for cursor in rowCursors.values { mdb_cursor_close(cursor) }
