@@ -193,11 +193,23 @@ struct QueryTextTests {
             var read = 0
             for _ in 0..<4_000 {
                 let text: String
-                if random.oneIn(3) {
+                switch random.below(3) {
+                case 0:
                     let bytes = (0..<random.below(40)).map { _ in UInt8(random.below(256)) }
                     text = String(decoding: bytes, as: UTF8.self)
-                } else {
+                case 1:
                     text = (0..<random.below(12)).map { _ in soup[random.below(soup.count)] }.joined(separator: " ")
+                default:
+                    // A good text with one word too many, or one missing.
+                    var printer = QueryPrinter(table.schema)
+                    var words = printer.print(Self.filter(table.schema, depth: 2, &random)).split(separator: " ")
+                    let place = random.below(words.count)
+                    if random.oneIn(2) {
+                        words.remove(at: place)
+                    } else {
+                        words.insert(words[random.below(words.count)], at: place)
+                    }
+                    text = words.joined(separator: " ")
                 }
                 do {
                     let query = try QueryParser.parse(text, table.schema, [.value(.int(3)), .list([.string("a")])])
