@@ -136,7 +136,7 @@ extension ColumnValue {
     func value<Value: StorableValue>(as type: Value.Type = Value.self) -> Value {
         let value: (any StorableValue)? =
             switch self {
-            case .null: nil
+            case .null, .link: nil
             case .int(let value): value
             case .double(let value): value
             case .bool(let value): value

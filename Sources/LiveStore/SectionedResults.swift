@@ -77,6 +77,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
         case .date(let value): "\(value)"
         case .data(let value): "\(value)"
         case .uuid(let value): "\(value)"
+        case .link(let value): "\(value.rawValue)"
         }
     }
 

@@ -35,9 +35,10 @@ extension KeyPath where Root: StoredObject, Value: StorableText {
     public func isEqualIgnoringCase(to text: String) -> Filter<Root> { filter(.equals, text, true) }
 
     private func filter(_ match: TextMatch, _ text: String, _ foldsCase: Bool) -> Filter<Root> {
-        let column = ModelLayout.of(Root.self).column(self)
+        let path = ColumnPath(self)
+        let property = path.property(of: self, Value.self)
         let pattern = TextPattern(match, text, foldsCase: foldsCase)
-        return Filter(.text(column: column, pattern, isOptional: Value._isOptional))
+        return Filter(.along(path.links, .text(column: path.column, pattern, isOptional: property.isOptional)))
     }
 }
 

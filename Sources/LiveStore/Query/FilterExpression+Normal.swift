@@ -25,8 +25,21 @@ extension FilterExpression {
             .compare(_, .greaterOrEqual, .null, _), .compare(_, .equal, .null, false):
             .none
         case .compare(_, .notEqual, .null, false): .all
+        case .linked(let column, let condition): Self.over(condition) { .linked(column: column, $0) }
+        case .quantified(let column, .any, let condition):
+            Self.over(condition) { .quantified(column: column, .any, $0) }
+        case .quantified(let column, let quantifier, let condition):
+            .quantified(column: column, quantifier, condition.normalized)
         default: self
         }
+    }
+
+    /// What nothing passes, nothing leads to.
+    private static func over(
+        _ condition: FilterExpression, _ wrap: (FilterExpression) -> FilterExpression
+    ) -> FilterExpression {
+        let condition = condition.normalized
+        return condition == .none ? .none : wrap(condition)
     }
 
     private static func joined(

@@ -12,13 +12,19 @@ struct TreeKey: Sendable, Hashable {
     /// Comes before `sort`.
     var section: SectionTerm?
     var observed = Observed.everything
+
+    /// Whether membership depends on other rows.
+    var needsReach: Bool { residual.contains(where: \.needsReach) }
 }
 
 /// Which changes of a row that stays are modifications. Trees that differ in it have the same rows with other stamps.
 enum Observed: Sendable, Hashable {
+    /// All columns, and objects the row leads to over up to `depth` links.
     case everything
     /// Bit i: column i. None at all is shallow: only rows that come, go or move are told.
     case columns(UInt64)
+
+    static let depth = 3
 
     func includes(_ columns: UInt64) -> Bool {
         switch self {

@@ -49,7 +49,7 @@ extension SortKeyLayout.Part {
 
     private func plainLength(_ bytes: ArraySlice<UInt8>) -> Int {
         switch type {
-        case .int, .double, .date: return 8
+        case .int, .double, .date, .link, .list: return 8
         case .bool: return 1
         case .uuid: return 16
         case .string, .data:
@@ -71,7 +71,8 @@ extension SortKeyLayout.Part {
         var plain = bytes.map { $0 ^ mask }
         if isOptional, plain.removeFirst() == 0 { return .null }
         switch type {
-        case .int: return .int(Int(bitPattern: UInt(number(plain) ^ 1 << 63)))
+        case .int, .list: return .int(Int(bitPattern: UInt(number(plain) ^ 1 << 63)))
+        case .link: return .link(ObjectID(rawValue: number(plain)))
         case .double: return .double(floating(plain))
         case .date: return .date(Date(timeIntervalSinceReferenceDate: floating(plain)))
         case .bool: return .bool(plain[0] != 0)

@@ -11,27 +11,28 @@ struct QueryConstant {
 }
 
 extension QueryConstant {
-    /// The condition that a property compares so with this constant.
+    /// The condition that the column at a path's end compares so with this constant.
     func compared(_ path: QueryPath, _ comparison: Comparison) throws(QueryTextFault) -> FilterExpression {
-        let column = path.column
-        let isOptional = path.schema.isOptional
-        if value == .null {
-            guard comparison == .equal || comparison == .notEqual else {
-                throw QueryTextFault(offset: offset, reason: "NULL is in no order: use == or !=")
-            }
-            return .compare(column: column, comparison, .null, isOptional: isOptional)
+        let (column, schema) = try path.column()
+        let isLink = schema.type == .link
+        if comparison != .equal, comparison != .notEqual, value == .null || isLink {
+            throw QueryTextFault(
+                offset: offset, reason: "\(isLink ? path.name : "NULL") is in no order: use == or !=")
         }
-        if path.schema.type == .int, case .double(let number) = value {
-            return Self.compare(column, comparison, number, isOptional: isOptional)
+        if schema.type == .int, case .double(let number) = value {
+            return Self.compare(column, comparison, number, isOptional: schema.isOptional)
         }
-        return .compare(column: column, comparison, try converted(path), isOptional: isOptional)
+        // A link may always lead nowhere.
+        return .compare(
+            column: column, comparison, try converted(path), isOptional: isLink || schema.isOptional)
     }
 
-    /// The value as one of the property's column; null stays null. Not for integers and fractions.
+    /// The value as one of the column at a path's end; null stays null. Not for integers and fractions.
     func converted(_ path: QueryPath) throws(QueryTextFault) -> ColumnValue {
-        switch (path.schema.type, value) {
+        let type = try path.column().schema.type
+        switch (type, value) {
         case (_, .null), (.int, .int), (.double, .double), (.bool, .bool), (.string, .string), (.date, .date),
-            (.data, .data), (.uuid, .uuid):
+            (.data, .data), (.uuid, .uuid), (.link, .link):
             return value
         case (.double, .int(let number)):
             return .double(Double(number))
@@ -40,13 +41,35 @@ extension QueryConstant {
         default: break
         }
         let remedy =
-            switch path.schema.type {
+            switch type {
             case .date, .data, .uuid: "; pass one as an argument, as in $0"
+            case .link: "; pass an object as an argument, as in $0"
             default: ""
             }
         throw QueryTextFault(
             offset: offset,
-            reason: "\(path.name) is \(path.schema.type.described), and cannot be compared with \(described)\(remedy)")
+            reason: "\(path.name) is \(type.described), and cannot be compared with \(described)\(remedy)")
+    }
+
+    /// The value to compare an aggregate with.
+    func number(_ path: QueryPath) throws(QueryTextFault) -> ColumnValue {
+        switch value {
+        case .int, .double, .date, .null: return value
+        default:
+            throw QueryTextFault(
+                offset: offset,
+                reason: "what \(path.name) comes to is a number, and cannot be compared with \(described)")
+        }
+    }
+
+    /// The condition that an object of a list is this one.
+    func identity(_ path: QueryPath, _ comparison: Comparison) throws(QueryTextFault) -> FilterExpression {
+        guard case .link(let id) = value, comparison == .equal || comparison == .notEqual else {
+            throw QueryTextFault(
+                offset: offset,
+                reason: "\(path.name) has objects: compare them by == or != with one, as an argument, as in $0")
+        }
+        return comparison == .equal ? .identity(id) : .not(.identity(id))
     }
 
     /// An integer column compared with a number that need not be one.

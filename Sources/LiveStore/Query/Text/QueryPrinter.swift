@@ -2,10 +2,32 @@
 // becomes an argument.
 
 struct QueryPrinter {
-    private let table: TableSchema
+    /// The names of a class's columns, and of those that its links lead to.
+    struct Names {
+        let columns: [String]
+        private let layout: ModelLayout?
+
+        init(_ layout: ModelLayout) {
+            columns = layout.properties.map(\.name)
+            self.layout = layout
+        }
+
+        /// Of the elements of a list of values.
+        private init() {
+            columns = ListTable.columnNames
+            layout = nil
+        }
+
+        func target(_ column: Int) -> Names {
+            guard let target = layout?.properties[column].target else { return Names() }
+            return Names(ModelLayout.of(target))
+        }
+    }
+
+    private var names: Names
     private(set) var arguments: [QueryArgumentValue] = []
 
-    init(_ table: TableSchema) { self.table = table }
+    init(_ names: Names) { self.names = names }
 
     mutating func print(_ filter: FilterExpression) -> String {
         switch filter {
@@ -20,7 +42,22 @@ struct QueryPrinter {
         case .and(let parts): print(parts, "AND", empty: .all)
         case .or(let parts): print(parts, "OR", empty: .none)
         case .not(let part): "NOT (\(print(part)))"
+        case .identity(let id): "SELF == \(print(.link(id)))"
+        case .linked(let column, let condition): "\(name(column)).(\(print(condition, behind: column)))"
+        case .quantified(let column, let quantifier, let condition):
+            "\(Self.symbol(quantifier)) \(name(column)).(\(print(condition, behind: column)))"
+        case .aggregate(let column, let aggregate, let of, let comparison, let value):
+            "\(name(column)).\(Self.symbol(aggregate))\(of.map { ".\(name($0, in: names.target(column)))" } ?? "") "
+                + "\(Self.symbol(comparison)) \(print(value))"
         }
+    }
+
+    /// A condition on what a link or a list leads to.
+    private mutating func print(_ condition: FilterExpression, behind column: Int) -> String {
+        let outer = names
+        names = names.target(column)
+        defer { names = outer }
+        return print(condition)
     }
 
     private mutating func print(_ parts: [FilterExpression], _ word: String, empty: FilterExpression) -> String {
@@ -36,8 +73,10 @@ struct QueryPrinter {
         return texts.joined(separator: " \(word) ")
     }
 
-    private func name(_ column: Int) -> String {
-        let name = table.columns[column].name
+    private func name(_ column: Int) -> String { name(column, in: names) }
+
+    private func name(_ column: Int, in names: Names) -> String {
+        let name = names.columns[column]
         return QueryKeyword(word: name) == nil ? name : "`\(name)`"
     }
 
@@ -76,6 +115,24 @@ struct QueryPrinter {
         case .lessOrEqual: "<="
         case .greater: ">"
         case .greaterOrEqual: ">="
+        }
+    }
+
+    private static func symbol(_ quantifier: Quantifier) -> String {
+        switch quantifier {
+        case .any: "ANY"
+        case .all: "ALL"
+        case .none: "NONE"
+        }
+    }
+
+    private static func symbol(_ aggregate: Aggregate) -> String {
+        switch aggregate {
+        case .count: "@count"
+        case .sum: "@sum"
+        case .min: "@min"
+        case .max: "@max"
+        case .average: "@avg"
         }
     }
 

@@ -4,7 +4,7 @@
 enum QueryKeyword: String, CaseIterable {
     case and, or, not, any, some, all, none, `in`, between, contains, beginsWith, endsWith, like
     case null, `nil`, `true`, `false`, truePredicate, falsePredicate
-    case sort, distinct, limit, asc, ascending, desc, descending
+    case `self`, sort, distinct, limit, asc, ascending, desc, descending
 
     private static let byWord = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
 

@@ -15,8 +15,10 @@ extension Results {
     }
 
     func refined(by text: String, _ arguments: [(any QueryArgument)?]) throws -> Results {
-        let query = try QueryParser.parse(
-            text, table.schema, arguments.map { $0?._queryArgument ?? .value(.null) })
+        let tables = connection.core.storage.tablesByID.values
+        let query = try QueryParser.parse(text, table.schema, arguments.map { $0?._queryArgument ?? .value(.null) }) {
+            name in tables.first { $0.schema.name == name }?.schema
+        }
         let kept = sort.filter { term in !query.sort.contains { $0.column == term.column } }
         return refined(
             filter: .and([filter, query.filter]), sort: query.sort + kept, distinct: query.distinct,
@@ -37,9 +39,7 @@ extension Connection {
 extension Filter: CustomStringConvertible {
     /// The condition as text; values that cannot be written stand as `$0`, `$1`, ….
     public var description: String {
-        let layout = ModelLayout.of(Object.self)
-        let columns = layout.properties.map { ColumnSchema(name: $0.name, type: $0.type, isOptional: $0.isOptional) }
-        var printer = QueryPrinter(TableSchema(id: 0, name: layout.typeName, columns: columns, primaryKey: nil))
+        var printer = QueryPrinter(.init(ModelLayout.of(Object.self)))
         return printer.print(expression)
     }
 }
