@@ -1,6 +1,9 @@
 // Which rows change by what they lead to: a filter over links reads other rows, and an observer hears of changes in
-// linked objects. From each changed row the way is walked back over the indexes, in the old and in the new snapshot, to
-// the rows whose trees depend on it. Costs nothing for tables that nothing depends on. Upkeep thread only.
+// linked objects. From each changed row the way is walked back over the indexes to the rows whose trees depend on it.
+// Costs nothing for tables that nothing depends on. Upkeep thread only.
+//
+// Walking back in the new snapshot is enough. A way that was there and is not any more ends at a row whose link was
+// changed, or whose target was deleted, which is a change of the row too; and what is left of the way leads to that row.
 
 /// Rows of one tree that a step changes by what they lead to, with what that means for their stamps.
 struct DependantRows {
@@ -136,7 +139,7 @@ struct Dependencies {
 
     /// Leaves with each tree those of its rows that depend on changed rows.
     /// - Returns: the trees that have any, by their tables.
-    func find(_ changes: NetChanges, from old: Snapshot, to new: Snapshot) -> [UInt32: [SharedTree]] {
+    func find(_ changes: NetChanges, in new: Snapshot) -> [UInt32: [SharedTree]] {
         var found: [ObjectIdentifier: SharedTree] = [:]
         func add(_ tree: SharedTree, _ ids: Set<ObjectID>, isModification: Bool, _ version: UInt64) {
             if ids.isEmpty { return }
@@ -148,14 +151,14 @@ struct Dependencies {
             for use in uses[change.table.id] ?? [] {
                 let rows = change.rows.filter { $0.columns & use.columns != 0 }
                 if rows.isEmpty { continue }
-                let ids = Self.roots(rows.map(\.id), use.way, old, new)
+                let ids = Self.roots(rows.map(\.id), use.way, in: new)
                 add(use.tree, ids, isModification: use.isModification, new.version)
             }
             if reached[change.table.id] != nil { linked[change.table.id] = Set(change.rows.map(\.id)) }
         }
         guard !linked.isEmpty else { return Dictionary(grouping: found.values, by: { $0.table.id }) }
         var roots: [UInt32: Set<ObjectID>] = [:]
-        for snapshot in [old, new] { walkBack(linked, in: snapshot) { roots[$0, default: []].formUnion($1) } }
+        walkBack(linked, in: new) { roots[$0, default: []].formUnion($1) }
         for (table, ids) in roots {
             for tree in deep[table] ?? [] { add(tree, ids, isModification: true, new.version) }
         }
@@ -163,13 +166,8 @@ struct Dependencies {
     }
 
     /// The rows at the start of a way that leads to one of `ids`.
-    static func roots(
-        _ ids: some Sequence<ObjectID>, _ way: [LinkEdge], _ old: any RowSource, _ new: any RowSource
-    ) -> Set<ObjectID> {
-        func walk(_ source: any RowSource) -> Set<ObjectID> {
-            way.reversed().reduce(Set(ids)) { source.sources(of: $0, along: $1) }
-        }
-        return walk(old).union(walk(new))
+    static func roots(_ ids: some Sequence<ObjectID>, _ way: [LinkEdge], in source: any RowSource) -> Set<ObjectID> {
+        way.reversed().reduce(Set(ids)) { source.sources(of: $0, along: $1) }
     }
 
     /// Calls `body` with the rows of observed tables that lead to `changed` rows. A row is passed once, by the shortest
