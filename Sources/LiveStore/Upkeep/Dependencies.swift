@@ -1,6 +1,9 @@
 // Which rows change by what they lead to: a filter over links reads other rows, and an observer hears of changes in
-// linked objects. From each changed row the way is walked back over the indexes, in the old and in the new snapshot, to
-// the rows whose trees depend on it. Costs nothing for tables that nothing depends on. Upkeep thread only.
+// linked objects. From each changed row the way is walked back over the indexes to the rows whose trees depend on it.
+// Costs nothing for tables that nothing depends on. Upkeep thread only.
+//
+// For all changes of a step, walking back in the new snapshot is enough. A way that was there and is not any more ends at a row whose link was
+// changed, or whose target was deleted, which is a change of the row too; and what is left of the way leads to that row.
 
 /// Rows of one tree that a step changes by what they lead to, with what that means for their stamps.
 struct DependantRows {
@@ -139,9 +142,9 @@ struct Dependencies {
 
     /// Leaves with each tree those of its rows that depend on changed rows.
     /// - Returns: the trees that have any, by their tables.
-    func find(_ changes: NetChanges, from old: Snapshot, to new: Snapshot) -> [UInt32: [SharedTree]] {
+    func find(_ changes: NetChanges, in new: Snapshot) -> [UInt32: [SharedTree]] {
         var found: [ObjectIdentifier: SharedTree] = [:]
-        forEachDependant(of: changes.tables, from: old, to: new) { tree, ids, isModification in
+        forEachDependant(of: changes.tables, in: [new]) { tree, ids, isModification in
             tree.dependants.add(ids, isModification: isModification, version: new.version)
             found[ObjectIdentifier(tree)] = tree
         }
@@ -150,34 +153,32 @@ struct Dependencies {
 
     /// Calls `body` with the rows of each tree that depend on changed rows; a tree may come several times.
     func forEachDependant(
-        of changes: [NetChanges.OfTable], from old: Snapshot, to new: Snapshot,
+        of changes: [NetChanges.OfTable], in snapshots: [Snapshot],
         _ body: (SharedTree, Set<ObjectID>, _ isModification: Bool) -> Void
     ) {
         var linked: [UInt32: Set<ObjectID>] = [:]
         for change in changes {
             for use in uses[change.table.id] ?? [] {
                 let rows = change.rows.filter { $0.columns & use.columns != 0 }
-                let ids = rows.isEmpty ? [] : Self.roots(rows.map(\.id), use.way, old, new)
-                if !ids.isEmpty { body(use.tree, ids, use.isModification) }
+                if rows.isEmpty { continue }
+                for snapshot in snapshots {
+                    let ids = Self.roots(rows.map(\.id), use.way, in: snapshot)
+                    if !ids.isEmpty { body(use.tree, ids, use.isModification) }
+                }
             }
             if reached[change.table.id] != nil { linked[change.table.id] = Set(change.rows.map(\.id)) }
         }
         guard !linked.isEmpty else { return }
         var roots: [UInt32: Set<ObjectID>] = [:]
-        for snapshot in [old, new] { walkBack(linked, in: snapshot) { roots[$0, default: []].formUnion($1) } }
+        for snapshot in snapshots { walkBack(linked, in: snapshot) { roots[$0, default: []].formUnion($1) } }
         for (table, ids) in roots where !ids.isEmpty {
             for tree in deep[table] ?? [] { body(tree, ids, true) }
         }
     }
 
     /// The rows at the start of a way that leads to one of `ids`.
-    static func roots(
-        _ ids: some Sequence<ObjectID>, _ way: [LinkEdge], _ old: any RowSource, _ new: any RowSource
-    ) -> Set<ObjectID> {
-        func walk(_ source: any RowSource) -> Set<ObjectID> {
-            way.reversed().reduce(Set(ids)) { source.sources(of: $0, along: $1) }
-        }
-        return walk(old).union(walk(new))
+    static func roots(_ ids: some Sequence<ObjectID>, _ way: [LinkEdge], in source: any RowSource) -> Set<ObjectID> {
+        way.reversed().reduce(Set(ids)) { source.sources(of: $0, along: $1) }
     }
 
     /// Calls `body` with the rows of observed tables that lead to `changed` rows. A row is passed once, by the shortest

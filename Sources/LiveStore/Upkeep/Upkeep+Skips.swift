@@ -45,7 +45,8 @@ extension Upkeep {
                     rows: change.rows.filter { changes.log[$0.history].contains { !silent.contains($0.version) } })
             }
             var others = Set(loud.first { $0.table.id == tree.table.id }?.rows.map(\.id) ?? [])
-            dependencies.forEachDependant(of: loud.filter { !$0.rows.isEmpty }, from: old, to: snapshot) {
+            // In both snapshots: a way may have been broken by a silent commit after a loud one.
+            dependencies.forEachDependant(of: loud.filter { !$0.rows.isEmpty }, in: [old, snapshot]) {
                 dependent, ids, _ in
                 if dependent === tree { others.formUnion(ids) }
             }
