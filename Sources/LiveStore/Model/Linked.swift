@@ -70,13 +70,13 @@ extension Linked: AnyConnected {
     static func prepareToAdd(at address: UnsafeRawPointer, _ connection: Connection) throws {
         guard let target = property(address).value else { return }
         // On a cycle it is being added already, and the link is set once it is.
-        if !connection.isAdding(target) { _ = try connection.resolve(target) }
+        if !connection.additions.isPending(target) { _ = try connection.resolve(target) }
     }
 
     static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws {
         guard let target = property(address).value, let binding = owner.binding else { return }
         guard binding.connection.currentRow(binding.table, binding.id)?.isNull(ordinal) == true else { return }
-        binding.connection.whenAdded(target) { binding.writeLink(target, ordinal) }
+        binding.writeLink(target, ordinal)
     }
 
     static func forget(at address: UnsafeMutableRawPointer) {

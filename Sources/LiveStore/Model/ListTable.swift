@@ -48,7 +48,8 @@ enum ListPosition {
             let above = isBounded ? (place < high.count ? Int(high[place]) : 0) : 256
             if above - below > 1 {
                 found.append(UInt8(below + (above - below) / 2))
-                return found + bytes(change)
+                // Not the bare number: its zeros in front would leave no room below.
+                return found + last(change)
             }
             if above > max(below, 0) { isBounded = false }
             found.append(UInt8(max(below, 0)))
@@ -56,7 +57,7 @@ enum ListPosition {
     }
 
     /// Right behind a position.
-    static func behind(_ low: [UInt8], _ change: UInt64) -> [UInt8] { low + [127] + bytes(change) }
+    static func behind(_ low: [UInt8], _ change: UInt64) -> [UInt8] { low + last(change) }
 
     private static func bytes(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
 }

@@ -4,17 +4,12 @@
 final class Additions {
     /// Objects whose rows are not there yet, because what they lead to is added first.
     private var pending: Set<ObjectIdentifier> = []
-    /// Links to set once a pending object is there.
-    private var waiting: [ObjectIdentifier: [() -> Void]] = [:]
+    /// Those whose rows are there, but not yet all that leads from them.
+    private var unfinished: [(object: StoredObject, layout: ModelLayout)] = []
     /// Added in this write, with plain values of their own still.
     private var added: [StoredObject] = []
 
     func isPending(_ object: StoredObject) -> Bool { pending.contains(ObjectIdentifier(object)) }
-
-    /// Runs `body` once `object` is stored.
-    func whenAdded(_ object: StoredObject, _ body: @escaping () -> Void) {
-        if isPending(object) { waiting[ObjectIdentifier(object), default: []].append(body) } else { body() }
-    }
 
     /// Adds an object with what it leads to. If that fails half-way, so will the commit.
     func add(
@@ -29,15 +24,23 @@ final class Additions {
                 try property.wrapper.prepareToAdd(at: object.address + property.offset, connection)
             }
             try connection.insert(object, table, transaction)
+            added.append(object)
+            unfinished.append((object, table.layout))
         } catch {
-            waiting[key] = nil
             if transaction.entries.count > changes { connection.failWrite(error) }
             throw error
         }
-        added.append(object)
-        for body in waiting.removeValue(forKey: key) ?? [] { body() }
-        for property in table.layout.connected {
-            try property.wrapper.finishAdding(at: object.address + property.offset, object, property.ordinal)
+        // What is on a cycle is there once the object is that was added first.
+        if !pending.isEmpty { return }
+        while let (object, layout) = unfinished.popLast() {
+            for property in layout.connected {
+                do {
+                    try property.wrapper.finishAdding(at: object.address + property.offset, object, property.ordinal)
+                } catch {
+                    connection.failWrite(error)
+                    throw error
+                }
+            }
         }
     }
 
@@ -53,15 +56,11 @@ final class Additions {
             }
         }
         added = []
-        waiting = [:]
+        unfinished = []
     }
 }
 
 extension Connection {
-    func isAdding(_ object: StoredObject) -> Bool { additions.isPending(object) }
-
-    func whenAdded(_ object: StoredObject, _ body: @escaping () -> Void) { additions.whenAdded(object, body) }
-
     /// The id to link an object by, which is added if it is not stored. Inside a write.
     /// - Throws: `otherConnection`, `invalidatedObject`, and what `add` throws.
     func resolve(_ object: StoredObject) throws -> ObjectID {

@@ -167,4 +167,13 @@ extension RowReader {
         case .list: .int(Int._read(self, column))
         }
     }
+
+    /// Bit i: column i has another value than in `other`.
+    func columns(differingFrom other: RowReader, _ table: TableSchema) -> UInt64 {
+        var columns: UInt64 = 0
+        for (index, schema) in table.columns.enumerated() where value(index, schema) != other.value(index, schema) {
+            columns |= 1 << UInt64(index)
+        }
+        return columns
+    }
 }

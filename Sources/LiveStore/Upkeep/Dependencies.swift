@@ -83,9 +83,23 @@ struct Dependencies {
                     Use(tree: tree, way: way, columns: columns, isModification: false))
             }
         }
+        if case .columns(_, let paths) = tree.key.observed { for path in paths { admit(tree, path) } }
         guard tree.key.observed == .everything, links.leadsToObjects else { return }
         deep[tree.table.id, default: []].append(tree)
         reach()
+    }
+
+    /// Changes along a path count for the tree.
+    private mutating func admit(_ tree: SharedTree, _ path: ColumnPath) {
+        var links = tree.table.links
+        var way: [LinkEdge] = []
+        for (link, next) in zip(path.columns, path.columns.dropFirst()) {
+            guard let edge = links?.edge(link) else { return }
+            way.append(edge)
+            uses[edge.target, default: []].append(
+                Use(tree: tree, way: way, columns: 1 << UInt64(next), isModification: true))
+            links = storage.tablesByID[edge.target]?.links
+        }
     }
 
     mutating func drop(_ tree: SharedTree) {

@@ -32,19 +32,15 @@ extension Upkeep {
         let isKnown = !tree.needsReach || old.version + 1 == version && snapshot.version == version
         guard isKnown || row.after == nil else { return nil }
         let before = tree.key(row.before, row.id, in: old)
-        guard let after = tree.key(row.after, row.id, in: snapshot) else {
-            return TreeSkip.Row(id: row.id, before: .unknown, after: nil)
+        let after = tree.key(row.after, row.id, in: snapshot)
+        var beforeStamp: UInt64?
+        if before != nil, after != nil {
+            beforeStamp = stamp(of: row, before: version, tree, changes, from: old)
         }
-        let observed = tree.key.observed
-        guard let before else {
-            return TreeSkip.Row(id: row.id, before: .absent, after: RankedEntry(key: after, stamp: version))
-        }
-        guard let stamp = stamp(of: row, before: version, tree, changes, from: old) else {
-            return TreeSkip.Row(id: row.id, before: .unknown, after: RankedEntry(key: after, stamp: version))
-        }
+        let isObserved = tree.key.observed.includes(row.columns)
         return TreeSkip.Row(
-            id: row.id, before: .entry(RankedEntry(key: before, stamp: stamp)),
-            after: RankedEntry(key: after, stamp: observed.includes(row.columns) ? version : stamp))
+            id: row.id, isDeleted: row.after == nil, before: before, beforeStamp: beforeStamp,
+            after: after.map { RankedEntry(key: $0, stamp: isObserved ? version : beforeStamp ?? version) })
     }
 
     /// The stamp a row had just before `version`: that of its last observed change within the step, or else the tree's.

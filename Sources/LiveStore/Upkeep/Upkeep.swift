@@ -14,7 +14,7 @@ final class Upkeep: @unchecked Sendable {
         case disconnect(Mailbox)
         case attach(Mailbox, ConnectionQuery, attachment: Int)
         case detach(ConnectionQuery)
-        case watch(Mailbox, ObjectToken)
+        case watch(Mailbox, ObjectToken, seen: [UInt8])
         case unwatch(ObjectToken)
         case observeStore(Mailbox, Bool)
         /// Bring one connection's mail to this version or later, then say so.
@@ -165,6 +165,12 @@ final class Upkeep: @unchecked Sendable {
             Logger(label: "livestore").error("upkeep cannot read the store and will try again: \(error)")
             return
         }
+        if newest.version > snapshot.version {
+            // Observers that silent commits of this step name have been announced before those were visible.
+            let (arrived, _) = takeMessages()
+            for message in arrived { handle(message) }
+            if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+        }
         if newest.version > snapshot.version { step(to: newest) }
         offerToLagging()
     }
@@ -244,7 +250,7 @@ final class Upkeep: @unchecked Sendable {
         case .disconnect(let mailbox): connections.remove(mailbox)
         case .attach(let mailbox, let query, let attachment): attach(mailbox, query, attachment)
         case .detach(let query): detach(query)
-        case .watch(let mailbox, let token): watch(mailbox, token)
+        case .watch(let mailbox, let token, let seen): watch(mailbox, token, seen: seen)
         case .unwatch(let token): unwatch(token)
         case .observeStore(let mailbox, let observes):
             if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
@@ -313,9 +319,30 @@ final class Upkeep: @unchecked Sendable {
         if !isWatching, let slot { storage.page.setVersion(SharedPage.noVersion, ofSlot: slot) }
     }
 
-    private func watch(_ mailbox: Mailbox, _ token: ObjectToken) {
+    /// - Parameter seen: the row at `token.since`.
+    private func watch(_ mailbox: Mailbox, _ token: ObjectToken, seen: [UInt8]) {
         guard let connection = connections[mailbox] else { return }
         upkeep(of: token.table).watch(ObjectWatch(connection: connection, token: token))
+        // Its connection may stand behind: what has happened since is in no step to come.
+        guard token.since < snapshot.version else { return }
+        let missed = entries(of: token, seen: seen)
+        if !missed.isEmpty { connections.add(ObjectUpdate(token, missed), to: connection) }
+    }
+
+    /// What commits have done to an object since there is its observer. Where the log has been pruned, values tell.
+    private func entries(of token: ObjectToken, seen: [UInt8]) -> [ObjectChangeEntry] {
+        switch snapshot.changes(after: token.since) {
+        case .complete(let changes):
+            return changes.filter { $0.entry.table == token.table.id && $0.entry.id == token.id.rawValue }
+                .map { ObjectChangeEntry($0, []) }
+        case .incomplete:
+            guard let row = snapshot.row(token.table, token.id) else {
+                return [ObjectChangeEntry(version: snapshot.version, columns: .max, isDeletion: true)]
+            }
+            let columns = seen.withUnsafeBytes { row.columns(differingFrom: RowReader($0), token.table.schema) }
+            if columns == 0 { return [] }
+            return [ObjectChangeEntry(version: snapshot.version, columns: columns, isDeletion: false)]
+        }
     }
 
     private func unwatch(_ token: ObjectToken) {
