@@ -150,9 +150,12 @@ private struct LinkQuery: Sendable {
         humans("humans of old circles", { try $0.objects(Human.self).where((\Human.friends).sum(\.age) > 100) }) {
             human, state in human.friends.reduce(0) { $0 + state.humans[$1.value]!.age } > 100
         },
-        humans("humans whose boss has dogs' friends", {
-            try $0.objects(Human.self).where(.any(\.friends, \.boss?.name == "b"))
-        }) { human, state in human.friends.contains { state.human(state.humans[$0.value]!.boss)?.name == "b" } },
+        humans(
+            "humans whose boss has dogs' friends",
+            {
+                try $0.objects(Human.self).where(.any(\.friends, \.boss?.name == "b"))
+            }
+        ) { human, state in human.friends.contains { state.human(state.humans[$0.value]!.boss)?.name == "b" } },
         humans("those who have 1 as a friend", { try human($0, 1).linkingObjects(\Human.friends) }) {
             human, _ in human.friends.contains { $0.value == 1 }
         },

@@ -17,7 +17,9 @@ struct DerivedSkipTests {
         var model = NoteModel()
         let queries = NoteQuery.derived + NoteQuery.text
         let observed = try queries.map { try $0.live(connection.objects(Note.self)) }
-        let sections = try connection.objects(Note.self).sorted(by: \.score).sectioned(by: \.title) { $0.prefix(1).count }
+        let sections = try connection.objects(Note.self).sorted(by: \.score).sectioned(by: \.title) {
+            $0.prefix(1).count
+        }
         var shown = [[ObjectID]](repeating: [], count: queries.count)
         var shownSections: [[ObjectID]] = []
         var initials = 0
