@@ -100,8 +100,8 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
-        let columns = table.layout.mask(of: keyPaths)
-        let filtered = connection.query(query.plan.observing(.columns(columns)), table, showing: query)
+        let observed = Observed(keyPaths.map { ColumnPath($0) })
+        let filtered = connection.query(query.plan.observing(observed), table, showing: query)
         return try observe(filtered, "\(file):\(line)", body)
     }
 

@@ -98,4 +98,21 @@ struct TextConditionTests {
         #expect(a == b)
         #expect(plan(!(\.score == 1) && .all, SortKey(\.title)) == plan(\.score != 1, SortKey(\.title)))
     }
+
+    @Test("a prefix of an indexed column is found by its index, zeros in it and all")
+    func indexed() throws {
+        let test = try TestStore([Human.self], durability: .memory)
+        let table = try test.store.core.storage.table(of: Human.self)
+        try test.store.write { connection in
+            for id in 0..<200 { try connection.add(Human(id, id % 20 == 0 ? "a\0\(id)" : "b\(id)")) }
+        }
+        try test.store.read { connection in
+            let filter = (\Human.name).hasPrefix("a\0")
+            let source = try #require(connection.currentSource)
+            #expect(IndexAccess.candidates([filter.expression], table, source)?.count == 10)
+            #expect(try connection.objects(Human.self).where(filter).count == 10)
+            let folding = (\Human.name).hasPrefix("A\0", caseInsensitive: true)
+            #expect(IndexAccess.candidates([folding.expression], table, source) == nil)
+        }
+    }
 }
