@@ -19,6 +19,11 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         query = connection.query(QueryPlan(table: table, filter: filter, sort: sort), table)
     }
 
+    /// Makes the same query on another connection.
+    var remake: @Sendable (Connection) -> Results {
+        { [table, filter, sort] in Results($0, table, filter, sort) }
+    }
+
     // MARK: Refining
 
     /// Those objects that also pass `condition`.

@@ -99,6 +99,17 @@ public final class Store: Sendable {
     /// too. The file is closed when the last connection and frozen collection is gone.
     public func close() { core.close() }
 
+    /// How many versions the file keeps: the newest, and all since the oldest that is still read, by whatever process.
+    /// A number that grows shows that something is held for too long; `oldestPin` tells what. Any thread. O(readers).
+    public var activeVersions: Int { core.storage.activeVersions() }
+
+    /// What keeps the oldest version in the file, by whatever process; nil when nothing older than the newest is held.
+    /// Any thread. O(readers).
+    ///
+    /// Each commit takes about 26 KB of file or less while an old version is held, and nothing that is deleted meanwhile
+    /// makes room.
+    public var oldestPin: VersionPin? { core.storage.oldestPin() }
+
     /// Bytes that the file occupies on its file system.
     public var fileBytes: Int { core.storage.fileBytes() }
 }

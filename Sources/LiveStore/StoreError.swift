@@ -30,6 +30,16 @@ public enum StoreError: Error, Sendable, Equatable {
     case writeTimedOut(seconds: Double)
     /// The object's row does not exist any more.
     case invalidatedObject(table: String)
+    /// A change of a frozen object was attempted.
+    case frozen
+    /// Something was to be frozen inside a write block.
+    case freezeInWrite
+    /// The object is a plain one, which is in no store.
+    case notStored(type: String)
+    /// A reference or frozen thing belongs to another store.
+    case otherStore(path: String)
+    /// A reference to what the block does not see yet.
+    case referenceTooNew(version: UInt64, connection: UInt64)
     /// `observe` was called on a connection that has nowhere to deliver.
     case noScheduler
     /// The store has been closed.
@@ -67,6 +77,19 @@ extension StoreError: CustomStringConvertible {
             "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
         case .invalidatedObject(let table):
             "the object of '\(table)' has been deleted: check isInvalidated before changing it"
+        case .frozen:
+            "frozen objects do not change: thaw(on: connection) gives the live object, which can be written to"
+        case .freezeInWrite:
+            "a write block has no version yet: freeze before it, or after it has returned"
+        case .notStored(let type):
+            "this object of \(type) is in no store: add it inside a write block first"
+        case .otherStore(let path):
+            "this belongs to the store at \(path): use a connection of that store"
+        case .referenceTooNew(let version, let connection):
+            """
+            the reference was made at version \(version) and this block reads version \(connection): resolve it in a \
+            block that begins later, or on a live connection
+            """
         case .noScheduler:
             """
             this connection has nowhere to deliver to: open it on a run loop (store.connect(on: .runLoop)) or on a \

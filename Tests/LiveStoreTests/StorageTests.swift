@@ -69,6 +69,52 @@ struct StorageTests {
         #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == [2])
     }
 
+    @Test("an object looked up in a write that is cancelled stands for no row that comes later")
+    func lookedUpInCancelledWrite() throws {
+        struct Stop: Error {}
+        let test = try TestStore()
+        let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
+        var found: Note?
+        #expect(throws: Stop.self) {
+            try connection.write {
+                try connection.add(Note(id: 1, title: "cancelled"))
+                found = try connection.object(Note.self, forPrimaryKey: 1)
+                throw Stop()
+            }
+        }
+        let later = Note(id: 2, title: "later")
+        try connection.write { try connection.add(later) }
+        let note = try #require(found)
+        #expect(note.isInvalidated && note.title == "" && note.objectID != later.objectID)
+        try connection.write { try connection.delete(note) }
+        #expect(throws: StoreError.invalidatedObject(table: "Note")) { try connection.write { note.title = "mine" } }
+        #expect(later.title == "later")
+    }
+
+    @Test("at the limit of snapshots a live connection still commits and cancels")
+    func snapshotLimit() throws {
+        struct Stop: Error {}
+        let test = try TestStore()
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        var held: [Snapshot] = []
+        let error = #expect(throws: StoreError.self) {
+            while true { held.append(try test.store.core.storage.openSnapshot()) }
+        }
+        #expect(error == .tooManySnapshots(limit: Int(Storage.maxReaders)))
+        try connection.write { try connection.add(Note(id: 1)) }
+        #expect(throws: Stop.self) {
+            try connection.write {
+                try connection.add(Note(id: 2))
+                throw Stop()
+            }
+        }
+        try test.store.write { try $0.add(Note(id: 3)) }
+        held = []
+        try scheduler.turn { connection.version >= 2 }
+        #expect(try connection.objects(Note.self).map(\.id) == [1, 3])
+    }
+
     @Test("a primary key is unique, and free again after a deletion; object ids are never reused")
     func primaryKeys() throws {
         let test = try TestStore()

@@ -38,9 +38,14 @@ open class StoredObject {
 struct RowBinding {
     let connection: Connection
     let table: Table
-    let id: ObjectID
+    let row: ObjectID
     /// The write that added the object itself, rather than one that was read.
     var addedIn: WriteTransaction.Fate?
+    /// The write in progress in which the object was read, if that has also made the row. Once it is cancelled the
+    /// object stands for nothing: the next write gives the number to a row of its own.
+    var seenIn: WriteTransaction.Fate?
+
+    var id: ObjectID { seenIn?.isCancelled == true ? .none : row }
 
     var isInvalidated: Bool {
         if connection.isOver { return true }

@@ -53,6 +53,9 @@ final class Storage: @unchecked Sendable {
     /// The row being written; guarded by the write lock.
     let writeBuffer = RowBuffer()
 
+    /// Who holds which versions.
+    let pins = PinList()
+
     private let pool = TracedMutex("snapshot pool")
     private var idleReaders: [SnapshotReader] = []
 
@@ -179,6 +182,7 @@ final class Storage: @unchecked Sendable {
         try LMDB.check(code, "begin snapshot", path: directory)
         let reader = try SnapshotReader(transaction!, log: log, path: directory)
         reader.reset()
+        pins.add(reader)
         return reader
     }
 
