@@ -62,7 +62,7 @@ let package = Package(
         .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
         .testTarget(
             name: "LiveStoreTests",
-            dependencies: ["CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture"]),
+            dependencies: ["CLMDB", "CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture"]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),

@@ -28,7 +28,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     /// Those objects that also pass `condition`.
     public func `where`(_ condition: Filter<Object>) -> Results {
-        Results(connection, table, .and([filter, condition.expression]), sort)
+        Results(connection, table, .and([filter, table.layout.stored(condition.expression)]), sort)
     }
 
     /// The same objects in this order; ties keep the order of earlier `sorted` calls, then that of creation.
@@ -42,7 +42,10 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// The same objects in the order of several keys, the first being the most significant.
     public func sorted(by keys: [SortKey<Object>]) -> Results {
         var terms: [SortTerm] = []
-        for key in keys where !terms.contains(where: { $0.column == key.term.column }) { terms.append(key.term) }
+        for key in keys {
+            let term = table.layout.stored(key.term)
+            if !terms.contains(where: { $0.column == term.column }) { terms.append(term) }
+        }
         return Results(connection, table, filter, terms)
     }
 

@@ -20,14 +20,24 @@ public final class Store: Sendable {
         /// Address space reserved for the file, and so the limit of its size. Costs nothing until it is used. The same
         /// for every process.
         public var mapBytes: Int
+        /// The program's version of its models. New models, and new properties in any place, need no higher one. What
+        /// does: a property that is gone (its values are kept in the file, hidden), one that became optional; and, with a
+        /// `migration` block, one of another type or not optional any more, another primary key, a new name.
+        public var schemaVersion: UInt64
+        /// Called when the file has a lower version, inside the transaction that opens it: if it throws, the file stays
+        /// as it was, and so does its version. On the opening thread, with no other process at the store.
+        public var migration: (@Sendable (Migration) throws -> Void)?
 
         public init(
-            path: String, models: [StoredObject.Type], durability: Durability = .full, mapBytes: Int = 64 << 30
+            path: String, models: [StoredObject.Type], durability: Durability = .full, mapBytes: Int = 64 << 30,
+            schemaVersion: UInt64 = 0, migration: (@Sendable (Migration) throws -> Void)? = nil
         ) {
             self.path = path
             self.models = models
             self.durability = durability
             self.mapBytes = mapBytes
+            self.schemaVersion = schemaVersion
+            self.migration = migration
         }
     }
 
@@ -35,21 +45,27 @@ public final class Store: Sendable {
     let core: StoreCore
 
     /// Opens a store, making it if there is none.
-    /// - Throws: `cannotOpen`, `schemaMismatch`, `invalidModel`, `diskFull`.
+    /// - Throws: `cannotOpen`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`, `invalidModel`, `diskFull`, and
+    ///   what a migration block throws.
     public init(_ configuration: Configuration) throws {
         self.configuration = configuration
         let directory = try StoreDirectory.prepare(configuration)
         let storage = try StorageRegistry.storage(directory) {
             try Storage(
                 directory: directory, durability: configuration.durability, mapBytes: configuration.mapBytes,
-                models: configuration.models)
+                schema: SchemaRequest(
+                    models: configuration.models, version: configuration.schemaVersion,
+                    migration: configuration.migration))
         }
-        guard storage.durability == configuration.durability,
+        guard storage.durability == configuration.durability, storage.schemaVersion == configuration.schemaVersion,
             configuration.models.allSatisfy({ storage.tables[ObjectIdentifier($0)] != nil })
         else {
             throw StoreError.cannotOpen(
                 path: configuration.path,
-                reason: "this process has it open with other models or another durability; use the same configuration")
+                reason: """
+                    this process has it open with other models, or another durability or schema version; use the same \
+                    configuration
+                    """)
         }
         core = StoreCore(storage)
     }

@@ -6,6 +6,14 @@ public enum StoreError: Error, Sendable, Equatable {
     case cannotOpen(path: String, reason: String)
     /// The stored schema and the models in the configuration disagree.
     case schemaMismatch(table: String, reason: String)
+    /// The file was made by a program whose models have a higher version.
+    case schemaTooNew(path: String, file: UInt64, configured: UInt64)
+    /// A higher schema version needs the store alone.
+    case migrationNeedsAll(path: String, file: UInt64, configured: UInt64)
+    /// A migration block named something that is not there, or used a value of the wrong type.
+    case migrationMisuse(reason: String)
+    /// The storage engine has no room for more tables.
+    case tooManyTables(limit: Int)
     /// The model class cannot be stored as it is declared.
     case invalidModel(type: String, reason: String)
     /// The model class is not among `Store.Configuration.models`.
@@ -53,6 +61,20 @@ extension StoreError: CustomStringConvertible {
             "cannot open the store at \(path): \(reason)"
         case .schemaMismatch(let table, let reason):
             "the stored table '\(table)' does not fit its model: \(reason)"
+        case .schemaTooNew(let path, let file, let configured):
+            """
+            the store at \(path) has schema version \(file), and this program knows \(configured): update the program, or \
+            correct Store.Configuration.schemaVersion
+            """
+        case .migrationNeedsAll(let path, let file, let configured):
+            """
+            the store at \(path) is to go from schema version \(file) to \(configured), and another process has it open: \
+            end that process, then open the store again
+            """
+        case .migrationMisuse(let reason):
+            "the migration was given up and the file is as it was: \(reason)"
+        case .tooManyTables(let limit):
+            "the models need more than the \(limit) tables of the storage engine: use fewer models or indexes"
         case .invalidModel(let type, let reason):
             "\(type) cannot be stored: \(reason)"
         case .unknownModel(let type):

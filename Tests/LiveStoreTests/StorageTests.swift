@@ -91,30 +91,6 @@ struct StorageTests {
         #expect(later.title == "later")
     }
 
-    @Test("at the limit of snapshots a live connection still commits and cancels")
-    func snapshotLimit() throws {
-        struct Stop: Error {}
-        let test = try TestStore()
-        let scheduler = ManualScheduler()
-        let connection = try test.store.connect(on: .scheduler(scheduler))
-        var held: [Snapshot] = []
-        let error = #expect(throws: StoreError.self) {
-            while true { held.append(try test.store.core.storage.openSnapshot()) }
-        }
-        #expect(error == .tooManySnapshots(limit: Int(Storage.maxReaders)))
-        try connection.write { try connection.add(Note(id: 1)) }
-        #expect(throws: Stop.self) {
-            try connection.write {
-                try connection.add(Note(id: 2))
-                throw Stop()
-            }
-        }
-        try test.store.write { try $0.add(Note(id: 3)) }
-        held = []
-        try scheduler.turn { connection.version >= 2 }
-        #expect(try connection.objects(Note.self).map(\.id) == [1, 3])
-    }
-
     @Test("a primary key is unique, and free again after a deletion; object ids are never reused")
     func primaryKeys() throws {
         let test = try TestStore()

@@ -19,8 +19,6 @@ final class ModelLayout: @unchecked Sendable {
     let typeName: String
     let properties: [Property]
     let primaryKey: Int?
-    /// Columns whose bytes lie behind the slots.
-    let outOfLine: [Int]
 
     private static let registry = TracedMutex("model layouts")
     nonisolated(unsafe) private static var layouts: [ObjectIdentifier: ModelLayout] = [:]
@@ -51,7 +49,6 @@ final class ModelLayout: @unchecked Sendable {
         self.typeName = typeName
         self.properties = properties
         self.primaryKey = primaryKey
-        outOfLine = properties.indices.filter { properties[$0].type.isOutOfLine }
     }
 
     private static func properties(of type: StoredObject.Type) -> [Property] {
@@ -76,16 +73,7 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
-    /// Writes the values of an object that is not stored yet into `row`.
-    func encode(_ object: StoredObject, into row: RowBuffer) {
-        row.reset(columnCount: properties.count)
-        let address = object.address
-        for (ordinal, property) in properties.enumerated() {
-            property.wrapper.write(at: address + property.offset, row, ordinal)
-        }
-    }
-
-    /// The column that a key path of the class names.
+    /// The ordinal of the property that a key path of the class names.
     func column<Object: StoredObject, Value>(_ keyPath: KeyPath<Object, Value>) -> Int {
         let object = Object()
         let trace = AccessTrace()

@@ -53,15 +53,17 @@ struct RowBinding {
         return connection.currentRow(table, id) == nil
     }
 
-    func read<Value: StorableValue>(_ column: Int) -> Value {
+    func read<Value: StorableValue>(_ ordinal: Int) -> Value {
         connection.checkScheduler()
+        let column = table.layout.column(ordinal)
         guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id) else {
             return Value._zero
         }
         return row.isNull(column) ? Value._zero : Value._read(row, column)
     }
 
-    func write<Value: StorableValue>(_ value: Value, _ column: Int) {
+    func write<Value: StorableValue>(_ value: Value, _ ordinal: Int) {
+        let column = table.layout.column(ordinal)
         connection.update(table, id, column) { row in value._write(row, column) }
     }
 }

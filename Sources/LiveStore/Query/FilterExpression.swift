@@ -44,6 +44,19 @@ indirect enum FilterExpression: Sendable, Hashable {
         }
     }
 
+    /// The same condition on columns of other numbers.
+    func renumbered(_ column: (Int) -> Int) -> FilterExpression {
+        switch self {
+        case .all, .none: self
+        case .compare(let old, let comparison, let value, let isOptional):
+            .compare(column: column(old), comparison, value, isOptional: isOptional)
+        case .oneOf(let old, let values, let isOptional): .oneOf(column: column(old), values, isOptional: isOptional)
+        case .and(let parts): .and(parts.map { $0.renumbered(column) })
+        case .or(let parts): .or(parts.map { $0.renumbered(column) })
+        case .not(let part): .not(part.renumbered(column))
+        }
+    }
+
     /// The parts that must all hold. Nested conjunctions are one, `all` is no part; `none` stays.
     var conjuncts: [FilterExpression] {
         switch self {

@@ -21,7 +21,7 @@ public enum Durability: String, Sendable, CaseIterable {
 /// A stored table: its schema and the handles of its rows and of its primary-key index.
 struct Table: Sendable {
     let schema: TableSchema
-    let layout: ModelLayout
+    let layout: TableLayout
     let rows: MDB_dbi
     let primaryIndex: MDB_dbi?
 
@@ -30,12 +30,15 @@ struct Table: Sendable {
 
 final class Storage: @unchecked Sendable {
     static let maxReaders: UInt32 = 1_024
+    /// Each model takes one, and one more for its primary key; the log and the schema take two.
+    static let maxTables: UInt32 = 512
     /// Commits between two looks for readers that were killed. Asks the kernel once per process that reads.
     static let deadReaderInterval: UInt64 = 256
 
     let environment: OpaquePointer
     let directory: String
     let durability: Durability
+    let schemaVersion: UInt64
     private let mapBytes: Int
     let page: SharedPage
     let writeLock: WriteLock
@@ -59,10 +62,11 @@ final class Storage: @unchecked Sendable {
     private let pool = TracedMutex("snapshot pool")
     private var idleReaders: [SnapshotReader] = []
 
-    init(directory: String, durability: Durability, mapBytes: Int, models: [StoredObject.Type]) throws {
+    init(directory: String, durability: Durability, mapBytes: Int, schema: SchemaRequest) throws {
         self.directory = directory
         self.durability = durability
         self.mapBytes = mapBytes
+        schemaVersion = schema.version
         page = try SharedPage(directory: directory)
         writeLock = WriteLock(page)
         if durability == .memory, page.wasAlone { try Storage.wipe(directory) }
@@ -73,12 +77,12 @@ final class Storage: @unchecked Sendable {
         self.environment = environment!
         try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: directory)
         try LMDB.check(mdb_env_set_maxreaders(environment, Storage.maxReaders), "set readers", path: directory)
-        try LMDB.check(mdb_env_set_maxdbs(environment, 512), "set tables", path: directory)
+        try LMDB.check(mdb_env_set_maxdbs(environment, Storage.maxTables), "set tables", path: directory)
         let code = mdb_env_open(environment, directory, durability.flags, 0o644)
         if code != 0 { throw StoreError.cannotOpen(path: directory, reason: String(cString: mdb_strerror(code))) }
         if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
         releaseDeadReaders()
-        try openTables(models)
+        try openTables(schema)
         page.admitOthers()
     }
 
@@ -99,7 +103,7 @@ final class Storage: @unchecked Sendable {
         }
     }
 
-    private func openTables(_ models: [StoredObject.Type]) throws {
+    private func openTables(_ request: SchemaRequest) throws {
         _ = try writeLock.lock(timeoutNs: -1)
         defer {
             // New tables are a commit too, and whoever starts a snapshot counts on hearing of every commit.
@@ -114,14 +118,12 @@ final class Storage: @unchecked Sendable {
         do {
             log = try openTable(transaction!, "log", MDB_INTEGERKEY)
             meta = try openTable(transaction!, "meta", 0)
-            let schema = try StoreSchema.reconcile(transaction!, meta, with: models, path: directory)
-            for (model, layout, table) in schema {
-                let opened = Table(
-                    schema: table, layout: layout,
-                    rows: try openTable(transaction!, "rows.\(table.id)", MDB_INTEGERKEY),
-                    primaryIndex: table.primaryKey == nil ? nil : try openTable(transaction!, "key.\(table.id)", 0))
-                tables[ObjectIdentifier(model)] = opened
-                tablesByID[table.id] = opened
+            let engine = MigrationEngine(
+                transaction: transaction!, meta: meta, log: log, path: directory, mapBytes: mapBytes)
+            let opening = SchemaOpening(request, engine, isAlone: page.wasAlone, path: directory)
+            for (model, table) in try opening.open() {
+                tables[ObjectIdentifier(model)] = table
+                tablesByID[table.id] = table
             }
         } catch {
             mdb_txn_abort(transaction)
