@@ -49,10 +49,11 @@ public final class Store: Sendable {
     ///   what a migration block throws.
     public init(_ configuration: Configuration) throws {
         self.configuration = configuration
-        let directory = try StoreDirectory.prepare(configuration)
-        let storage = try StorageRegistry.storage(directory) {
+        let directory = try StoreDirectory(configuration)
+        let storage = try StorageRegistry.storage(directory.path) {
             try Storage(
-                directory: directory, durability: configuration.durability, mapBytes: configuration.mapBytes,
+                directory: directory.path, ownsFolder: directory.isOwn, durability: configuration.durability,
+                mapBytes: configuration.mapBytes,
                 schema: SchemaRequest(
                     models: configuration.models, version: configuration.schemaVersion,
                     migration: configuration.migration))
@@ -122,29 +123,54 @@ public final class Store: Sendable {
     /// What keeps the oldest version in the file, by whatever process; nil when nothing older than the newest is held.
     /// Any thread. O(readers).
     ///
-    /// Each commit takes about 26 KB of file or less while an old version is held, and nothing that is deleted meanwhile
-    /// makes room.
+    /// Each commit of one row takes about 26 KB of file while an old version is held (20, and 4 for each level of the
+    /// table's tree: 28 with ten thousand rows), and nothing that is deleted meanwhile makes room.
     public var oldestPin: VersionPin? { core.storage.oldestPin() }
+
+    /// Writes a copy of the newest version to `path`, a folder that holds no store yet, without the free pages of the
+    /// file. Others may read and write meanwhile. Any thread. O(content); holds one version for as long as it takes.
+    /// - Throws: `cannotOpen`, `diskFull`, `tooManySnapshots`, `closed`; then nothing is left at `path`.
+    public func compact(to path: String) throws {
+        try core.checkOpen()
+        try core.storage.copyCompactly(to: path)
+    }
+
+    /// Makes the file of a store as small as its content. Nobody may have it open: not this process, nor another one. Any
+    /// thread. O(content); needs as much free space as the content takes. If it fails the file stays as it was.
+    /// - Throws: `storeInUse`, `cannotOpen`, `diskFull`.
+    public static func compact(_ configuration: Configuration) throws {
+        let directory = try StoreDirectory(configuration)
+        try Compaction.compactInPlace(directory, mapBytes: configuration.mapBytes)
+    }
 
     /// Bytes that the file occupies on its file system.
     public var fileBytes: Int { core.storage.fileBytes() }
 }
 
 /// Where a store's files are.
-private enum StoreDirectory {
-    /// Makes the folder and returns its canonical path.
-    static func prepare(_ configuration: Store.Configuration) throws -> String {
-        try make(configuration.path)
-        let path = try canonical(configuration.path)
-        guard configuration.durability == .memory, !cp_is_memory_file_system(path) else { return path }
+struct StoreDirectory {
+    /// Canonical.
+    let path: String
+    /// Whether the library has made the folder for itself.
+    let isOwn: Bool
+
+    /// Makes the folder.
+    init(_ configuration: Store.Configuration) throws {
+        try Self.make(configuration.path)
+        let path = try Self.canonical(configuration.path)
+        guard configuration.durability == .memory, !cp_is_memory_file_system(path) else {
+            self.path = path
+            isOwn = false
+            return
+        }
         let shared = "/dev/shm"
         guard cp_is_memory_file_system(shared) else {
             throw StoreError.cannotOpen(
                 path: path, reason: "\(shared) is no memory file system; mount one, or put the store on one")
         }
-        let inMemory = "\(shared)/livestore-\(getuid())\(path.replacingOccurrences(of: "/", with: "-"))"
-        try make(inMemory)
-        return inMemory
+        self.path = "\(shared)/livestore-\(getuid())\(path.replacingOccurrences(of: "/", with: "-"))"
+        isOwn = true
+        try Self.make(self.path)
     }
 
     private static func make(_ path: String) throws {

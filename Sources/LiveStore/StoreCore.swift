@@ -63,7 +63,10 @@ final class StoreCore: @unchecked Sendable {
             transaction.cancel()
             if transaction.isCommitted {
                 storage.page.ring(committed: transaction.version)
-                if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
+                if transaction.version % Storage.deadReaderInterval == 0 {
+                    storage.releaseDeadReaders()
+                    storage.writeLock.forgetDead()
+                }
             }
         }
         return try body(transaction)

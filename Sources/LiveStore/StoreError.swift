@@ -8,6 +8,8 @@ public enum StoreError: Error, Sendable, Equatable {
     case schemaMismatch(table: String, reason: String)
     /// The file was made by a program whose models have a higher version.
     case schemaTooNew(path: String, file: UInt64, configured: UInt64)
+    /// The store is open where it must not be.
+    case storeInUse(path: String)
     /// A higher schema version needs the store alone.
     case migrationNeedsAll(path: String, file: UInt64, configured: UInt64)
     /// A migration block named something that is not there, or used a value of the wrong type.
@@ -66,6 +68,8 @@ extension StoreError: CustomStringConvertible {
             the store at \(path) has schema version \(file), and this program knows \(configured): update the program, or \
             correct Store.Configuration.schemaVersion
             """
+        case .storeInUse(let path):
+            "the store at \(path) is open: close it, here and in other processes, and let go of its connections first"
         case .migrationNeedsAll(let path, let file, let configured):
             """
             the store at \(path) is to go from schema version \(file) to \(configured), and another process has it open: \

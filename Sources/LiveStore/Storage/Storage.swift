@@ -62,14 +62,18 @@ final class Storage: @unchecked Sendable {
     private let pool = TracedMutex("snapshot pool")
     private var idleReaders: [SnapshotReader] = []
 
-    init(directory: String, durability: Durability, mapBytes: Int, schema: SchemaRequest) throws {
+    /// Whether the folder is this library's own and goes with the store.
+    private let ownsFolder: Bool
+
+    init(directory: String, ownsFolder: Bool, durability: Durability, mapBytes: Int, schema: SchemaRequest) throws {
         self.directory = directory
+        self.ownsFolder = ownsFolder
         self.durability = durability
         self.mapBytes = mapBytes
         schemaVersion = schema.version
         page = try SharedPage(directory: directory)
         writeLock = WriteLock(page)
-        if durability == .memory, page.wasAlone { try Storage.wipe(directory) }
+        if durability == .memory, page.wasAlone { Storage.wipe(directory, ["data.mdb", "lock.mdb"]) }
 
         var environment: OpaquePointer?
         try LMDB.check(mdb_env_create(&environment), "create", path: directory)
@@ -79,7 +83,8 @@ final class Storage: @unchecked Sendable {
         try LMDB.check(mdb_env_set_maxreaders(environment, Storage.maxReaders), "set readers", path: directory)
         try LMDB.check(mdb_env_set_maxdbs(environment, Storage.maxTables), "set tables", path: directory)
         let code = mdb_env_open(environment, directory, durability.flags, 0o644)
-        if code != 0 { throw StoreError.cannotOpen(path: directory, reason: String(cString: mdb_strerror(code))) }
+        if code != 0 { throw StoreFile.openingError(code, directory) }
+        try StoreFile.checkLength(self.environment, directory, isAlone: page.wasAlone)
         if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
         releaseDeadReaders()
         try openTables(schema)
@@ -92,15 +97,17 @@ final class Storage: @unchecked Sendable {
     deinit {
         for reader in idleReaders { reader.end() }
         mdb_env_close(environment)
-        // What cannot be removed now is wiped by whoever opens the store next.
-        if durability == .memory, page.isAloneAgain() { try? Storage.wipe(directory) }
+        if durability == .memory {
+            page.ifAlone(in: directory) {
+                Storage.wipe(directory, ["data.mdb", "lock.mdb", "shared"])
+                if ownsFolder { rmdir(directory) }
+            }
+        }
         if isRegistered { StorageRegistry.closed(directory) }
     }
 
-    private static func wipe(_ directory: String) throws {
-        for name in ["data.mdb", "lock.mdb"] where access(directory + "/" + name, F_OK) == 0 {
-            try FileManager.default.removeItem(atPath: directory + "/" + name)
-        }
+    private static func wipe(_ directory: String, _ files: [String]) {
+        for name in files { unlink(directory + "/" + name) }
     }
 
     private func openTables(_ request: SchemaRequest) throws {
@@ -153,6 +160,8 @@ final class Storage: @unchecked Sendable {
 
     func error(_ code: Int32, _ operation: String) -> StoreError {
         if code == MDB_MAP_FULL { return .mapFull(limitBytes: mapBytes) }
+        // The engine calls a write that could be done in part only an input/output error.
+        if code == EIO, StoreFile.isFull(environment, directory) { return .diskFull(path: directory) }
         return LMDB.error(code, operation, path: directory)
     }
 
