@@ -100,7 +100,26 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ResultsChange<Object>) -> Void
     ) throws -> NotificationToken {
-        try connection.observe(query, madeAt: "\(file):\(line)") { [self] change in
+        try observe(query, "\(file):\(line)", body)
+    }
+
+    /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
+    /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone. A path over
+    /// links, as `\.owner?.name`, counts changes of the objects it leads to.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    public func observe(
+        keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
+        _ body: @escaping (ResultsChange<Object>) -> Void
+    ) throws -> NotificationToken {
+        let observed = Observed(keyPaths.map { table.layout.stored(ColumnPath($0)) })
+        let filtered = connection.query(query.plan.observing(observed), table, showing: query)
+        return try observe(filtered, "\(file):\(line)", body)
+    }
+
+    private func observe(
+        _ query: ConnectionQuery, _ place: String, _ body: @escaping (ResultsChange<Object>) -> Void
+    ) throws -> NotificationToken {
+        try connection.observe(query, madeAt: place) { [self] change in
             switch change {
             case .initial: body(.initial(self))
             case .update(let changes): body(.update(self, changes))

@@ -95,13 +95,18 @@ public final class Store: Sendable {
 
     /// Runs `body` in a write transaction and commits it; if `body` throws, nothing is changed. The connection given to
     /// it, and the objects read from it, end with the block. Waits for other writers and for nothing else.
-    /// - Parameter timeout: seconds to wait for the write lock; nil waits as long as it takes.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `closed`.
+    /// - Parameters:
+    ///   - timeout: seconds to wait for the write lock; nil waits as long as it takes.
+    ///   - withoutNotifying: tokens of this store that are not to hear of this commit.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `foreignToken`, `closed`.
     @discardableResult
-    public func write<Result>(timeout: Double? = nil, _ body: (Connection) throws -> Result) throws -> Result {
+    public func write<Result>(
+        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [],
+        _ body: (Connection) throws -> Result
+    ) throws -> Result {
         let connection = Connection(self, reading: nil)
         defer { connection.endBlock() }
-        return try connection.write(timeout: timeout) { try body(connection) }
+        return try connection.write(timeout: timeout, withoutNotifying: tokens) { try body(connection) }
     }
 
     /// Runs `body` on the newest version. Waits for nobody. The connection given to it ends with the block.

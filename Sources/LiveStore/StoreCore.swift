@@ -1,6 +1,6 @@
 // What all handles and connections of one opened store share: its storage, and the upkeep thread once somebody observes.
 //
-// `lock` guards `upkeep` and `isClosed`. It is never held while upkeep is joined or a transaction runs.
+// `lock` guards `upkeep`, `writer` and `isClosed`. It is never held while upkeep is joined or a transaction runs.
 import Foundation
 import TracedSync
 
@@ -8,11 +8,27 @@ final class StoreCore: @unchecked Sendable {
     let storage: Storage
     private let lock = TracedMutex("store")
     private var upkeep: Upkeep?
+    private var writer: AsyncWriter?
     private var isClosed = false
 
     init(_ storage: Storage) { self.storage = storage }
 
-    deinit { upkeep?.stop() }
+    deinit {
+        upkeep?.stop()
+        writer?.stop()
+    }
+
+    /// The thread for asynchronous writes, started by the first one.
+    func startWriter() -> AsyncWriter {
+        lock.withLock {
+            if let writer { return writer }
+            // Without a sync a commit costs less than what a group would share.
+            let started = AsyncWriter(groups: storage.durability == .full)
+            if isClosed { started.stop() }
+            writer = started
+            return started
+        }
+    }
 
     /// The upkeep thread, started by the first live connection: a store that is only written to pays nothing for it.
     func startUpkeep() throws -> Upkeep {
@@ -31,11 +47,12 @@ final class StoreCore: @unchecked Sendable {
 
     /// Ends deliveries and refuses further work. Snapshots that are held stay readable; the file is closed with the last.
     func close() {
-        let running = lock.withLock { () -> Upkeep? in
+        let (running, writing) = lock.withLock { () -> (Upkeep?, AsyncWriter?) in
             isClosed = true
             defer { upkeep = nil }
-            return upkeep
+            return (upkeep, writer)
         }
+        writing?.stop()
         running?.stop()
     }
 
@@ -45,30 +62,59 @@ final class StoreCore: @unchecked Sendable {
         if !isOpen { throw StoreError.closed }
     }
 
-    /// Runs `body` with a new transaction, holding the write lock. `body` commits; what it does not commit is cancelled.
-    func withWriteLock<Result>(timeout: Double?, _ body: (WriteTransaction) throws -> Result) throws -> Result {
+    /// Takes the write lock and begins a transaction, which `endWrite` ends on the same thread.
+    func beginWrite(timeout: Double?) throws -> WriteTransaction {
         try checkOpen()
         let timeoutNs = timeout.map { Int64($0 * 1e9) } ?? -1
         let ownerDied = try storage.writeLock.lock(timeoutNs: timeoutNs)
-        defer { storage.writeLock.unlock() }
-        if ownerDied {
-            // It may have committed and died before it rang.
-            storage.page.ringAll()
-            storage.releaseDeadReaders()
+        do {
+            if ownerDied {
+                // It may have committed and died before it rang.
+                storage.page.ringAll()
+                storage.releaseDeadReaders()
+            }
+            let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
+            // A commit that was cut short after its last byte becomes visible only when the next transaction begins.
+            if ownerDied { storage.page.ringAll() }
+            return transaction
+        } catch {
+            storage.writeLock.unlock()
+            throw error
         }
-        let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
-        // A commit that was cut short after its last byte becomes visible only when the next transaction begins.
-        if ownerDied { storage.page.ringAll() }
-        defer {
-            transaction.cancel()
-            if transaction.isCommitted {
-                storage.page.ring(committed: transaction.version)
-                if transaction.version % Storage.deadReaderInterval == 0 {
-                    storage.releaseDeadReaders()
-                    storage.writeLock.forgetDead()
-                }
+    }
+
+    /// Gives the write lock back and rings; what was not committed is cancelled.
+    func endWrite(_ transaction: WriteTransaction) {
+        transaction.cancel()
+        if transaction.isCommitted {
+            storage.page.ring(committed: transaction.version)
+            if transaction.version % Storage.deadReaderInterval == 0 {
+                storage.releaseDeadReaders()
+                storage.writeLock.forgetDead()
             }
         }
-        return try body(transaction)
+        storage.writeLock.unlock()
+    }
+
+    /// Commits. Those who are not to hear of it are named to their upkeep before the commit can be seen.
+    func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {
+        guard !tokens.isEmpty, !transaction.entries.isEmpty else {
+            _ = try transaction.commit()
+            return
+        }
+        guard tokens.allSatisfy({ $0.core.storage === storage }) else { throw StoreError.foreignToken }
+        try transaction.closeRow()
+        let record = SkipRecord(
+            transaction, tokens.map(\.state), tables: storage.tablesByID, before: try storage.openSnapshot())
+        let followers = Dictionary(
+            tokens.compactMap(\.core.runningUpkeep).map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
+        ).values
+        for upkeep in followers { upkeep.announce(record) }
+        do {
+            _ = try transaction.commit()
+        } catch {
+            for upkeep in followers { upkeep.withdraw(record) }
+            throw error
+        }
     }
 }

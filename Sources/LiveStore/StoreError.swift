@@ -36,6 +36,8 @@ public enum StoreError: Error, Sendable, Equatable {
     case writeInsideWrite
     /// A change was attempted outside a write block.
     case notInWrite
+    /// A write was ended on another thread than it was begun on.
+    case writeOnOtherThread
     /// The write lock was not granted in time.
     case writeTimedOut(seconds: Double)
     /// The object's row does not exist any more.
@@ -44,14 +46,20 @@ public enum StoreError: Error, Sendable, Equatable {
     case frozen
     /// Something was to be frozen inside a write block.
     case freezeInWrite
-    /// The object is a plain one, which is in no store.
-    case notStored(type: String)
     /// A reference or frozen thing belongs to another store.
     case otherStore(path: String)
     /// A reference to what the block does not see yet.
     case referenceTooNew(version: UInt64, connection: UInt64)
+    /// A link was set to an object of another connection.
+    case otherConnection(type: String)
     /// `observe` was called on a connection that has nowhere to deliver.
     case noScheduler
+    /// `observe` was called on an object inside a write block.
+    case observedInWrite
+    /// Something that stored objects only can do was asked of an object that is not stored.
+    case notStored(type: String)
+    /// A token of another store was named in `withoutNotifying`.
+    case foreignToken
     /// The store has been closed.
     case closed
 }
@@ -99,6 +107,11 @@ extension StoreError: CustomStringConvertible {
             "write was called inside a write block of the same thread: make the change in the outer block"
         case .notInWrite:
             "stored objects change inside a write block only: wrap the change in connection.write { }"
+        case .writeOnOtherThread:
+            """
+            a write ends on the thread that began it: call beginWrite and commitWrite in one block of the queue, or use \
+            write { }
+            """
         case .writeTimedOut(let seconds):
             "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
         case .invalidatedObject(let table):
@@ -107,8 +120,6 @@ extension StoreError: CustomStringConvertible {
             "frozen objects do not change: thaw(on: connection) gives the live object, which can be written to"
         case .freezeInWrite:
             "a write block has no version yet: freeze before it, or after it has returned"
-        case .notStored(let type):
-            "this object of \(type) is in no store: add it inside a write block first"
         case .otherStore(let path):
             "this belongs to the store at \(path): use a connection of that store"
         case .referenceTooNew(let version, let connection):
@@ -116,12 +127,20 @@ extension StoreError: CustomStringConvertible {
             the reference was made at version \(version) and this block reads version \(connection): resolve it in a \
             block that begins later, or on a live connection
             """
+        case .otherConnection(let type):
+            "a \(type) of another connection cannot be linked to: look it up on this one, by its primary key"
         case .noScheduler:
             """
             this connection has nowhere to deliver to: open it on a run loop (store.connect(on: .runLoop)) or on a \
             serial queue (store.connect(on: .queue(queue))); a plain dispatch queue or a detached task has no run \
             loop, and RunLoopThread makes a thread that has one
             """
+        case .observedInWrite:
+            "an object is observed outside of write blocks: call observe after the write has been committed"
+        case .notStored(let type):
+            "an object of \(type) is in no store yet: add it in a write block first"
+        case .foreignToken:
+            "withoutNotifying names a token of another store: pass tokens of the store that is written to"
         case .closed:
             "the store has been closed: open it again"
         }

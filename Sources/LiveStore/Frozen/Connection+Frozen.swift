@@ -20,6 +20,7 @@ extension Connection {
     ) throws(StoreError) -> Object? {
         try checkResolves(storage)
         if versionRead < version { try readNewest(forVersion: version) }
-        return currentRow(table, id) == nil ? nil : makeObject(table, id)
+        if currentRow(table, id) == nil { return nil }
+        return makeObject(table, id)
     }
 }

@@ -51,15 +51,12 @@ extension Frozen: Hashable {
     }
 }
 
-/// Gives subclasses of `StoredObject` methods that speak of the subclass.
-public protocol Freezable: AnyObject {}
-
-extension StoredObject: Freezable {
+extension StoredObject {
     /// Whether the object is bound to one version for good.
     public var isFrozen: Bool { binding?.connection.isFrozen ?? false }
 }
 
-extension Freezable where Self: StoredObject {
+extension LiveObject {
     /// The object as its connection shows it now, for any thread. O(1). On the connection's scheduler.
     /// - Throws: `notStored` for a plain object, `freezeInWrite` inside a write block.
     public func freeze(file: String = #fileID, line: Int = #line) throws -> Frozen<Self> {

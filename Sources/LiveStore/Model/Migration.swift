@@ -59,12 +59,8 @@ public final class Migration {
                 fail(failure)
                 throw failure
             }
-            if new.isDeleted {
-                try engine.delete(after.id, id)
-            } else {
-                new.buffer.compact(columnCount: after.columns.count, outOfLine: after.outOfLine)
-                try engine.put(after.id, id, new.buffer)
-            }
+            new.buffer.compact(columnCount: after.columns.count, outOfLine: after.outOfLine)
+            try engine.put(after.id, id, new.buffer)
         }
     }
 
@@ -97,6 +93,10 @@ public final class Migration {
         guard !change.hasModel(table) else {
             throw misuse("'\(table)' is among the models; take it out of Store.Configuration.models first")
         }
+        for list in change.schema.listTables(of: stored) {
+            try engine.drop(list)
+            change.remove(list.name)
+        }
         try engine.drop(stored)
         change.remove(table)
     }
@@ -113,12 +113,12 @@ public final class Migration {
     }
 }
 
-/// One row during a migration, by the names of its properties. Of use inside the block of `enumerate` only.
+/// One row during a migration, by the names of its properties. Of use inside the block of `enumerate` only. Links and
+/// lists stay as they are, and are not read here.
 public final class MigrationRow {
     private let table: TableSchema
     fileprivate let buffer: RowBuffer
     private let isReadOnly: Bool
-    fileprivate private(set) var isDeleted = false
     fileprivate private(set) var failure: StoreError?
 
     fileprivate init(_ table: TableSchema, _ buffer: RowBuffer, isReadOnly: Bool) {
@@ -132,6 +132,7 @@ public final class MigrationRow {
         get {
             guard let column = column(property) else { return nil }
             let schema = table.columns[column]
+            guard !schema.type.leadsToRows else { return failLink(schema) }
             let row = buffer.reader
             return schema.isOptional && row.isNull(column) ? nil : schema.type.read(row, column)
         }
@@ -141,6 +142,7 @@ public final class MigrationRow {
             guard !isReadOnly else {
                 return fail("'\(table.name).\(property)' of the old row was set; set the new one")
             }
+            guard !schema.type.leadsToRows else { return _ = failLink(schema) }
             let value = newValue.flatMap { $0._columnValue == .null ? nil : $0 }
             guard let value else {
                 guard schema.isOptional else { return fail("\(place(schema)) was set to nil; give it a value") }
@@ -153,16 +155,15 @@ public final class MigrationRow {
         }
     }
 
-    /// Deletes the row. On the new row.
-    public func delete() {
-        guard !isReadOnly else { return fail("an old row of '\(table.name)' was deleted; delete the new one") }
-        isDeleted = true
-    }
-
     private func column(_ name: String) -> Int? {
         if let column = table.columns.firstIndex(where: { $0.name == name && !$0.isGone }) { return column }
         let names = table.visibleNames.sorted().map { "'\($0)'" }.joined(separator: ", ")
         fail("'\(table.name)' has no property '\(name)' \(isReadOnly ? "in the file" : "now"); it has \(names)")
+        return nil
+    }
+
+    private func failLink(_ column: ColumnSchema) -> (any StorableValue)? {
+        fail("\(place(column)) leads to other objects: that stays as it is, and changes in a write after the migration")
         return nil
     }
 
@@ -189,7 +190,9 @@ extension RowBuffer {
 }
 
 extension ColumnType {
-    fileprivate func read(_ row: RowReader, _ column: Int) -> any StorableValue {
+    fileprivate var leadsToRows: Bool { self == .link || self == .list }
+
+    fileprivate func read(_ row: RowReader, _ column: Int) -> (any StorableValue)? {
         switch self {
         case .int: Int._read(row, column)
         case .double: Double._read(row, column)
@@ -198,6 +201,7 @@ extension ColumnType {
         case .date: Date._read(row, column)
         case .data: Data._read(row, column)
         case .uuid: UUID._read(row, column)
+        case .link, .list: nil
         }
     }
 }

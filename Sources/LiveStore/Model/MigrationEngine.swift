@@ -31,7 +31,7 @@ struct MigrationEngine {
             primaryIndex: schema.primaryKey == nil ? nil : try keys(schema.id))
     }
 
-    /// Goes through the rows in order of ids. `body` may change or delete the one it is given.
+    /// Goes through the rows in order of ids. `body` may change the one it is given.
     func forEachRow(_ table: UInt32, _ body: (UInt64, [UInt8]) throws -> Void) throws {
         let rows = try rows(table)
         var next: UInt64 = 0
@@ -58,19 +58,22 @@ struct MigrationEngine {
         try check(code, "store row")
     }
 
-    func delete(_ table: UInt32, _ id: UInt64) throws(StoreError) {
-        let rows = try rows(table)
-        var id = id
-        let code = withUnsafeMutablePointer(to: &id) { pointer in
-            var key = MDB_val(mv_size: 8, mv_data: pointer)
-            return mdb_del(transaction, rows, &key, nil)
-        }
-        try check(code, "delete row")
-    }
-
     func drop(_ table: TableSchema) throws(StoreError) {
         try check(mdb_drop(transaction, try rows(table.id), 1), "delete table")
         if table.primaryKey != nil { try check(mdb_drop(transaction, try keys(table.id), 1), "delete keys") }
+        try dropIndexes(table)
+    }
+
+    /// Deletes the indexes of a table; those it should have are made anew when it is opened.
+    func dropIndexes(_ table: TableSchema) throws(StoreError) {
+        for column in table.columns.indices {
+            var handle: MDB_dbi = 0
+            let name = ColumnIndex.name(table.id, column)
+            let code = mdb_dbi_open(transaction, name, ColumnIndex.flags, &handle)
+            if code == MDB_NOTFOUND { continue }
+            try check(code, "open \(name)")
+            try check(mdb_drop(transaction, handle, 1), "delete \(name)")
+        }
     }
 
     /// Makes the index of primary keys anew from the rows.

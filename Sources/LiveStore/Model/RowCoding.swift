@@ -19,6 +19,9 @@ public struct RowReader: @unchecked Sendable {
         byteCount = bytes.count
     }
 
+    /// The row as it lies there, to be copied.
+    var image: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
+
     @inline(__always)
     var columnCount: Int { Int(base.loadUnaligned(as: UInt16.self)) }
 

@@ -9,6 +9,23 @@ struct ColumnSchema: Codable, Equatable {
     var isOptional: Bool
     /// True for a column that the model does not have any more. Absent otherwise.
     var isHidden: Bool?
+    /// The table that a link, or a list of links, leads to.
+    var target: String?
+    /// Whether the column has an index; missing in files that were written before there were any.
+    private var indexed: Bool?
+
+    init(name: String, type: ColumnType, isOptional: Bool, target: String? = nil, isIndexed: Bool = false) {
+        self.name = name
+        self.type = type
+        self.isOptional = isOptional
+        self.target = target
+        self.isIndexed = isIndexed
+    }
+
+    var isIndexed: Bool {
+        get { indexed ?? false }
+        set { indexed = newValue ? true : nil }
+    }
 }
 
 struct TableSchema: Codable, Equatable, Sendable {

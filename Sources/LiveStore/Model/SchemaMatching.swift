@@ -18,28 +18,28 @@ extension TableSchema {
     /// The table of a class that is not stored yet.
     init(id: UInt32, _ layout: ModelLayout) {
         self.init(
-            id: id, name: layout.typeName, columns: layout.properties.map { ColumnSchema($0) },
-            primaryKey: layout.primaryKey)
+            id: id, name: layout.typeName, columns: layout.declaredColumns, primaryKey: layout.primaryKey)
     }
 
     /// The table as `layout`'s class needs it, and what that changes.
     func matched(with layout: ModelLayout) -> (table: TableSchema, differences: [SchemaDifference]) {
         var table = self
         var differences: [SchemaDifference] = []
-        for property in layout.properties {
-            let declared = ColumnSchema(property)
+        for declared in layout.declaredColumns {
             guard let index = columns.firstIndex(where: { $0.name == declared.name }) else {
                 table.columns.append(declared)
                 continue
             }
             let stored = columns[index]
-            if stored.type != declared.type {
+            if stored.type != declared.type || stored.target != declared.target {
                 // The values stay readable to a migration block; the name goes to the new column.
                 table.columns[index].name = "\(stored.name)#\(index)"
                 table.columns[index].isHidden = true
                 table.columns.append(declared)
             } else {
                 table.columns[index] = declared
+                // An index stays: a program that does not ask for it keeps it true all the same.
+                table.columns[index].isIndexed = declared.isIndexed || stored.isIndexed
             }
             if let need = stored.need(toBecome: declared) {
                 let text = "the file has \(stored.described) where the model declares \(declared.described)"
@@ -65,18 +65,29 @@ extension TableSchema {
     }
 }
 
-extension ColumnSchema {
-    init(_ property: ModelLayout.Property) {
-        self.init(name: property.name, type: property.type, isOptional: property.isOptional)
+extension ModelLayout {
+    /// The columns that the class declares, without those of its lists' elements.
+    fileprivate var declaredColumns: [ColumnSchema] {
+        properties.enumerated().map { ordinal, property in
+            ColumnSchema(
+                name: property.name, type: property.type, isOptional: property.isOptional,
+                target: property.target.map { "\($0)" }, isIndexed: indexed.contains(ordinal))
+        }
     }
+}
 
+extension ColumnSchema {
     var isGone: Bool { isHidden == true }
 
-    var described: String { "'\(name)' (\(isOptional ? "optional " : "")\(type.rawValue))" }
+    var described: String {
+        let target = target.map { " to \($0)" } ?? ""
+        return "'\(name)' (\(isOptional && type != .link ? "optional " : "")\(type.rawValue)\(target))"
+    }
 
     /// What it takes to change the column's type; nil when it need not change, or nobody has it.
     fileprivate func need(toBecome declared: ColumnSchema) -> SchemaDifference.Need? {
-        if isGone || self == declared { return nil }
-        return type == declared.type && !isOptional ? .version : .block
+        let isSameType = type == declared.type && target == declared.target
+        if isGone || isSameType && isOptional == declared.isOptional { return nil }
+        return isSameType && !isOptional ? .version : .block
     }
 }

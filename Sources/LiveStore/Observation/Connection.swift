@@ -41,11 +41,23 @@ public final class Connection {
     /// Queries that results or observers hold, and those that upkeep keeps.
     private var queries: [QueryPlan: WeakQuery] = [:]
     private var attached: [ObjectIdentifier: ConnectionQuery] = [:]
+    private var objectTokens: [ObjectIdentifier: ObjectToken] = [:]
+    private var storeTokens: [StoreToken] = []
     private var queriesToPrune = 64
     private var isDelivering = false
     /// The block has returned that this connection was for.
     private(set) var isOver = false
     private var missedDelivery = false
+    /// Objects with links that are being added in the current write.
+    let additions = Additions()
+    private var ownChangesAtBegin = 0
+    private var sharesTransaction = false
+    /// Whether the connection moves on to newer versions by itself. Off, it stays at its version until `refresh()`;
+    /// observers of the whole store are told `.refreshRequired` when there is something newer, and whatever this version
+    /// needs stays in the file for as long.
+    public var autorefresh = true {
+        didSet { if autorefresh, !oldValue { mailbox?.repost() } }
+    }
 
     /// A live connection on the current scheduler.
     init(_ store: Store, on scheduler: any Scheduler) throws {
@@ -81,10 +93,22 @@ public final class Connection {
         reading = .block(pin.snapshot)
     }
 
+    /// A connection for one block within a transaction that others share, and that somebody else commits.
+    init(_ store: Store, in transaction: WriteTransaction) {
+        self.store = store
+        core = store.core
+        scheduler = nil
+        mailbox = nil
+        frozen = nil
+        reading = .block(nil)
+        self.transaction = transaction
+        sharesTransaction = true
+    }
+
     deinit {
         scheduler?.invalidate()
         guard let mailbox else { return }
-        core.runningUpkeep?.disconnect(mailbox, Array(attached.values))
+        core.runningUpkeep?.disconnect(mailbox, Array(attached.values), Array(objectTokens.values))
     }
 
     // MARK: Versions and rows
@@ -131,6 +155,10 @@ public final class Connection {
     /// A row as it was in the last delivery.
     func deliveredRow(_ table: Table, _ id: ObjectID) -> RowReader? { delivered?.row(table, id) }
 
+    /// Where rows are read as properties read them, and as they were in the last delivery.
+    var currentSource: (any RowSource)? { transaction ?? shown }
+    var deliveredSource: (any RowSource)? { delivered }
+
     /// How many of `ownChanges` a fresh evaluation contains already.
     var ownChangesSeenByEvaluation: Int { isLive ? ownChangesShownFrom : ownChanges.count }
 
@@ -138,9 +166,11 @@ public final class Connection {
     func evaluate(_ key: TreeKey, _ table: Table) throws(StoreError) -> RankedTree {
         var collector = EntryCollector(key, table)
         if let delivered {
-            delivered.scan(table) { collector.collect($0, $1) }
-        } else if let transaction {
-            try transaction.scan(table) { collector.collect($0, $1) }
+            if !collector.collectByIndex(key, in: delivered) {
+                delivered.scan(table) { collector.collect($0, $1, $2) }
+            }
+        } else if let transaction, !collector.collectByIndex(key, in: transaction) {
+            try transaction.scan(table) { collector.collect($0, $1, transaction) }
         }
         return collector.makeTree(stamp: version)
     }
@@ -172,6 +202,7 @@ public final class Connection {
     /// Ends a connection that was for one block.
     func endBlock() {
         reading = .block(nil)
+        transaction = nil
         isOver = true
     }
 
@@ -196,6 +227,18 @@ public final class Connection {
         return id.map { makeObject(table, $0) }
     }
 
+    /// Makes the write in progress fail, from a place that cannot throw.
+    func failWrite(_ error: any Error) {
+        guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
+        let other = StoreError.storage(operation: "write", code: 0, reason: "\(error)")
+        transaction.fail(error as? StoreError ?? other)
+    }
+
+    /// An object of a class that is known to be a model.
+    func makeObject<Object: StoredObject>(_ type: Object.Type, _ id: ObjectID) -> Object {
+        makeObject(core.storage.tables[ObjectIdentifier(type)]!, id)
+    }
+
     func makeObject<Object: StoredObject>(_ table: Table, _ id: ObjectID) -> Object {
         let object = Object()
         let seenIn = transaction.flatMap { $0.isNew(table, id) ? $0.fate : nil }
@@ -212,52 +255,99 @@ public final class Connection {
     ///
     /// Waits for other writers, in fair turns, and for nothing else; callbacks never run inside it. The changes reach
     /// this connection's observers in a later delivery.
-    /// - Parameter timeout: seconds to wait for the lock; nil waits as long as it takes.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`.
+    /// - Parameters:
+    ///   - timeout: seconds to wait for the lock; nil waits as long as it takes.
+    ///   - withoutNotifying: tokens of this store, of any connection, that are not to hear of this commit. What somebody
+    ///     else has changed in the same rows, and they have not heard of yet, they are told all the same.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`, `foreignToken`.
     @discardableResult
-    public func write<Result>(timeout: Double? = nil, _ body: () throws -> Result) throws -> Result {
+    public func write<Result>(
+        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
+    ) throws -> Result {
+        try beginWrite(timeout: timeout)
+        let result: Result
+        do {
+            result = try body()
+        } catch {
+            if transaction != nil { endWrite(keeping: false) }
+            throw error
+        }
+        // The block may have ended the write itself.
+        if transaction != nil { try commitWrite(withoutNotifying: tokens) }
+        return result
+    }
+
+    /// Takes the store's write lock; `commitWrite` or `cancelWrite` gives it back, on the same thread. `write` does both.
+    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `diskFull`, `closed`.
+    public func beginWrite(timeout: Double? = nil) throws {
         checkScheduler()
         if isFrozen { throw StoreError.frozen }
         guard transaction == nil else { throw StoreError.writeInsideWrite }
-        return try core.withWriteLock(timeout: timeout) { transaction in
-            self.transaction = transaction
-            let ownCount = ownChanges.count
-            defer {
-                self.transaction = nil
-                repostMissedDelivery()
-            }
+        transaction = try core.beginWrite(timeout: timeout)
+        ownChangesAtBegin = ownChanges.count
+    }
+
+    /// Commits what was changed since `beginWrite`. If it throws, nothing was changed, and the write is over too.
+    /// - Parameter withoutNotifying: tokens of this store that are not to hear of this commit.
+    /// - Throws: `notInWrite`, `diskFull`, `foreignToken`, `invalidatedObject`, `writeOnOtherThread`.
+    public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
+        checkScheduler()
+        let transaction = try ongoingWrite()
+        do {
+            // At the limit of snapshots there is none, and a commit must be possible all the same.
+            let reader = isLive ? try? core.storage.takeReader() : nil
             do {
-                // At the limit of snapshots there is none, and a commit must be possible all the same.
-                let reader = isLive ? try? core.storage.takeReader() : nil
-                let result: Result
-                do {
-                    result = try body()
-                    _ = try transaction.commit()
-                } catch {
-                    reader.map(core.storage.recycle)
-                    throw error
-                }
-                if isLive { showOwnCommit(reader, changesFrom: ownCount) }
-                return result
+                try core.commit(transaction, withoutNotifying: tokens)
             } catch {
-                transaction.cancel()
-                ownChanges.removeSubrange(ownCount...)
-                epoch += 1
+                reader.map(core.storage.recycle)
                 throw error
             }
+            if isLive { showOwnCommit(reader) }
+        } catch {
+            endWrite(keeping: false)
+            throw error
         }
+        endWrite(keeping: true)
+    }
+
+    /// Forgets what was changed since `beginWrite`.
+    /// - Throws: `notInWrite`, `writeOnOtherThread`.
+    public func cancelWrite() throws {
+        checkScheduler()
+        _ = try ongoingWrite()
+        endWrite(keeping: false)
+    }
+
+    /// The lock belongs to the thread that took it; a queue may run its next block on another one.
+    private func ongoingWrite() throws -> WriteTransaction {
+        guard let transaction else { throw StoreError.notInWrite }
+        if sharesTransaction { throw StoreError.writeInsideWrite }
+        guard transaction.isOnItsThread else { throw StoreError.writeOnOtherThread }
+        return transaction
+    }
+
+    private func endWrite(keeping: Bool) {
+        guard let transaction else { return }
+        self.transaction = nil
+        if !keeping {
+            ownChanges.removeSubrange(ownChangesAtBegin...)
+            epoch += 1
+        }
+        additions.end(isStored: keeping)
+        core.endWrite(transaction)
+        repostMissedDelivery()
     }
 
     /// Reads properties at the version just committed: nobody else can have committed yet. Where it cannot be read the
     /// commit stands all the same, and own writes show with the next delivery.
-    private func showOwnCommit(_ reader: SnapshotReader?, changesFrom ownCount: Int) {
+    private func showOwnCommit(_ reader: SnapshotReader?) {
         if let reader, let snapshot = try? core.storage.openSnapshot(with: reader) {
             own = snapshot
             showsOwn = true
             ownChangesShownFrom = 0
         } else {
             reader.map(core.storage.recycle)
-            ownChanges.removeSubrange(ownCount...)
+            ownChanges.removeSubrange(ownChangesAtBegin...)
             epoch += 1
         }
     }
@@ -270,6 +360,12 @@ public final class Connection {
         if object.isFrozen { throw StoreError.frozen }
         if object.binding != nil { return }
         let table = try core.storage.table(of: type(of: object))
+        if !table.layout.connected.isEmpty { return try additions.add(object, table, transaction, self) }
+        try insert(object, table, transaction)
+    }
+
+    /// Stores the row of a new object.
+    func insert(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction) throws(StoreError) {
         let id = try transaction.insert(table) { table.layout.encode(object, into: $0) }
         object.binding = RowBinding(connection: self, table: table, row: id, addedIn: transaction.fate)
         noteOwnChange(table, id, .insert)
@@ -281,8 +377,19 @@ public final class Connection {
         guard let transaction else { throw StoreError.notInWrite }
         guard let binding = object.binding else { return }
         if object.isFrozen { throw StoreError.frozen }
-        try transaction.delete(binding.table, binding.id)
+        // Even if somebody else has deleted it first: the rows shown here change with it.
+        try noting { () throws(StoreError) in try transaction.delete(binding.table, binding.id) }
         noteOwnChange(binding.table, binding.id, .delete)
+    }
+
+    /// Notes as own all changes that `body` makes in the transaction.
+    func noting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        guard let transaction else { throw .notInWrite }
+        let start = transaction.entries.count
+        defer {
+            for entry in transaction.entries[start...] { noteOwnChange(entry) }
+        }
+        try body()
     }
 
     /// Sets a column through `body`. What goes wrong makes the whole write fail, because a setter cannot throw.
@@ -301,8 +408,11 @@ public final class Connection {
         }
     }
 
-    private func noteOwnChange(_ table: Table, _ id: ObjectID, _ operation: LogEntry.Operation) {
-        let change = LogEntry(table: table.id, operation, id: id.rawValue)
+    func noteOwnChange(_ table: Table, _ id: ObjectID, _ operation: LogEntry.Operation) {
+        noteOwnChange(LogEntry(table: table.id, operation, id: id.rawValue))
+    }
+
+    private func noteOwnChange(_ change: LogEntry) {
         if isLive {
             let isShown = ownChanges.count > ownChangesShownFrom
             if isShown, !lastOwnChangeIsUsed, ownChanges.last == change { return }
@@ -318,9 +428,9 @@ public final class Connection {
     // MARK: Observing
 
     /// The one instance of a query on this connection.
-    func query(_ plan: QueryPlan, _ table: Table) -> ConnectionQuery {
+    func query(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) -> ConnectionQuery {
         if let known = queries[plan]?.query { return known }
-        let query = ConnectionQuery(plan, table)
+        let query = ConnectionQuery(plan, table, showing: showing)
         queries[plan] = WeakQuery(query: query)
         if queries.count > queriesToPrune {
             queries = queries.filter { $0.value.query != nil }
@@ -333,10 +443,8 @@ public final class Connection {
     func observe(
         _ query: ConnectionQuery, madeAt place: String, _ body: @escaping (DeliveredChange) -> Void
     ) throws -> NotificationToken {
-        checkScheduler()
-        guard let mailbox else { throw StoreError.noScheduler }
-        let upkeep = try core.startUpkeep()
-        let state = TokenState(body)
+        let (mailbox, upkeep) = try observing()
+        let state = CollectionToken(query, body)
         query.add(state)
         if query.attach() {
             attached[ObjectIdentifier(query)] = query
@@ -345,25 +453,83 @@ public final class Connection {
             mailbox.requestInitial(of: query)
         }
         let reference = HeldConnection(self)
-        return NotificationToken(state, madeAt: place) { [weak query] in
-            if let query { reference.sweep(query) }
+        return NotificationToken(state, core, madeAt: place) { [weak query] in
+            if let query { reference.sweep(.query(query)) }
         }
+    }
+
+    /// Adds an observer of one object.
+    func observe(
+        _ binding: RowBinding, columns: UInt64, madeAt place: String,
+        _ body: @escaping (DeliveredObjectChange) -> Void
+    ) throws -> NotificationToken {
+        let (mailbox, upkeep) = try observing()
+        guard transaction == nil else { throw StoreError.observedInWrite }
+        guard let row = shown?.row(binding.table, binding.id) else {
+            throw StoreError.invalidatedObject(table: binding.table.schema.name)
+        }
+        let isDelivered = deliveredRow(binding.table, binding.id) != nil
+        let state = ObjectToken(
+            binding.table, binding.id, columns: columns, since: shown?.version ?? 0,
+            rowBeforeDelivery: isDelivered ? nil : row, body)
+        objectTokens[ObjectIdentifier(state)] = state
+        upkeep.send(.watch(mailbox, state))
+        let reference = HeldConnection(self)
+        return NotificationToken(state, core, madeAt: place) { [weak state] in
+            if let state { reference.sweep(.object(state)) }
+        }
+    }
+
+    /// Calls `body` on this connection's scheduler whenever the connection has moved on to a newer version, before the
+    /// observers of collections and objects; and with `.refreshRequired` where `autorefresh` is off and there is one.
+    ///
+    /// There is no initial call. Several commits may come as one.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    public func observe(
+        file: String = #fileID, line: Int = #line, _ body: @escaping (StoreNotification, Connection) -> Void
+    ) throws -> NotificationToken {
+        let (mailbox, upkeep) = try observing()
+        let state = StoreToken { [unowned self] in body($0, self) }
+        if storeTokens.isEmpty { upkeep.send(.observeStore(mailbox, true)) }
+        storeTokens.append(state)
+        let reference = HeldConnection(self)
+        return NotificationToken(state, core, madeAt: "\(file):\(line)") { reference.sweep(.store) }
+    }
+
+    /// What every observer needs.
+    private func observing() throws -> (Mailbox, Upkeep) {
+        checkScheduler()
+        guard let mailbox else { throw StoreError.noScheduler }
+        return (mailbox, try core.startUpkeep())
     }
 
     /// Lets go of invalidated observers. Any thread. On the scheduler it is done at once where that is possible, because
     /// a run loop that ends never turns again.
-    fileprivate func requestSweep(_ query: ConnectionQuery) {
+    fileprivate func requestSweep(_ subject: ObservedSubject) {
         if scheduler?.isCurrent == true, !isDelivering, transaction == nil {
-            sweep(query)
+            sweep(subject)
         } else {
-            mailbox?.requestSweep(of: query)
+            mailbox?.requestSweep(of: subject)
         }
     }
 
-    private func sweep(_ query: ConnectionQuery) {
-        guard query.sweep() else { return }
-        attached[ObjectIdentifier(query)] = nil
-        core.detach(query)
+    private func sweep(_ subject: ObservedSubject) {
+        switch subject {
+        case .query(let query):
+            guard query.sweep() else { return }
+            attached[ObjectIdentifier(query)] = nil
+            core.detach(query)
+        case .object(let token):
+            guard objectTokens.removeValue(forKey: ObjectIdentifier(token)) != nil else { return }
+            token.releaseCallback()
+            core.runningUpkeep?.send(.unwatch(token))
+        case .store:
+            let gone = storeTokens.filter { !$0.isActive }
+            storeTokens.removeAll { !$0.isActive }
+            for token in gone { token.releaseCallback() }
+            guard storeTokens.isEmpty, !gone.isEmpty, let mailbox else { return }
+            core.runningUpkeep?.send(.observeStore(mailbox, false))
+        }
     }
 
     // MARK: Delivering
@@ -375,17 +541,48 @@ public final class Connection {
             missedDelivery = true
             return
         }
+        if autorefresh {
+            deliver(from: mailbox)
+        } else {
+            isDelivering = true
+            tidy(mailbox.takeRequests())
+            if mailbox.hasSnapshot(after: version) { tellStore(.refreshRequired) { _ in true } }
+            isDelivering = false
+            repostMissedDelivery()
+        }
+    }
+
+    /// Moves on to the newest version and delivers what changed, before it returns. Waits for upkeep, which waits for
+    /// nobody.
+    /// - Returns: whether there was anything newer; false inside a callback or a write, where nothing can be delivered.
+    @discardableResult
+    public func refresh() throws -> Bool {
+        checkScheduler()
+        guard let mailbox else { throw StoreError.noScheduler }
+        guard transaction == nil, !isDelivering else { return false }
+        let newest = try core.storage.openSnapshot().version
+        let before = version
+        try core.startUpkeep().catchUp(mailbox, to: newest)
+        deliver(from: mailbox)
+        return version > before
+    }
+
+    private func deliver(from mailbox: Mailbox) {
         isDelivering = true
         // Upkeep may stand at an older version than the one a connection was opened at.
         let mail = mailbox.take(minimum: own?.version ?? version)
-        if let snapshot = mail.snapshot, core.isOpen { accept(snapshot, mail.updates) }
+        if let snapshot = mail.snapshot, core.isOpen { accept(snapshot, mail) }
         for failure in mail.failures {
             failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call)
         }
-        for query in mail.initials { query.tell(ahead: nil, call) }
-        for query in mail.sweeps { sweep(query) }
+        tidy(mail)
         isDelivering = false
         repostMissedDelivery()
+    }
+
+    private func tidy(_ mail: Mail) {
+        for query in mail.initials { query.tell(nil, old: nil, call) }
+        for subject in mail.sweeps { sweep(subject) }
     }
 
     private func repostMissedDelivery() {
@@ -394,26 +591,66 @@ public final class Connection {
         mailbox?.repost()
     }
 
-    private func accept(_ snapshot: Snapshot, _ updates: [RootUpdate]) {
+    private func accept(_ snapshot: Snapshot, _ mail: Mail) {
+        let old = delivered
         reading = .live(delivered: snapshot)
         own = nil
         ownChanges.removeAll(keepingCapacity: true)
         lastOwnChangeIsUsed = false
         epoch += 1
-        for update in updates { update.query.accept(update) }
-        for update in updates { update.query.tell(ahead: update.ahead, call) }
+        for update in mail.updates { update.query.accept(update) }
+        if !storeTokens.isEmpty { tellStore(mail, from: old, to: snapshot) }
+        for update in mail.updates { update.query.tell(update, old: old, call) }
+        for update in mail.objects { tell(update, from: old, to: snapshot) }
     }
 
+    private func tellStore(_ mail: Mail, from old: Snapshot?, to new: Snapshot) {
+        let from = old?.version ?? 0
+        guard new.version > from else { return }
+        tellStore(.didChange) { token in
+            let skipped = mail.storeSkips.count { record in
+                record.version > from && record.version <= new.version && record.tokens.contains { $0 === token }
+            }
+            return UInt64(skipped) < new.version - from
+        }
+    }
+
+    private func tellStore(_ notification: StoreNotification, where isConcerned: (StoreToken) -> Bool) {
+        for token in storeTokens where isConcerned(token) { run(token) { token.tell(notification) } }
+    }
+
+    private func tell(_ update: ObjectUpdate, from old: Snapshot?, to new: Snapshot) {
+        let token = update.token
+        let change = token.change(
+            update, old: old?.row(token.table, token.id), new: new.row(token.table, token.id))
+        guard let change else { return }
+        run(token) { token.tell(change) }
+        if case .deleted = change {
+            _ = token.invalidate()
+            sweep(.object(token))
+        }
+    }
+
+    private func call(_ token: CollectionToken, _ change: DeliveredChange) { run(token) { token.tell(change) } }
+
     /// Runs one callback at the delivered version, whatever earlier callbacks of this delivery have written.
-    private func call(_ token: TokenState, _ change: DeliveredChange) {
+    private func run(_ token: TokenState, _ body: () -> Void) {
         guard core.isOpen, token.begin() else { return }
         showsOwn = false
         ownChangesShownFrom = ownChanges.count
-        token.deliver?(change)
+        body()
         showsOwn = true
         ownChangesShownFrom = 0
         token.end()
     }
+}
+
+/// What observers of the whole store are told.
+public enum StoreNotification: Sendable, Equatable {
+    /// The connection has moved on to a newer version.
+    case didChange
+    /// There is a newer version, and `autorefresh` is off: call `refresh()`.
+    case refreshRequired
 }
 
 /// A connection that code on another thread refers to without using it.
@@ -429,9 +666,5 @@ private final class HeldConnection: @unchecked Sendable {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    func sweep(_ query: ConnectionQuery) { connection.requestSweep(query) }
-}
-
-private struct WeakQuery {
-    weak var query: ConnectionQuery?
+    func sweep(_ subject: ObservedSubject) { connection.requestSweep(subject) }
 }

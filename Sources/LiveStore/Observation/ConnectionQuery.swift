@@ -8,7 +8,11 @@ final class ConnectionQuery: @unchecked Sendable {
     /// Place of the waiting update in the mailbox, −1 when there is none. Guarded by the mailbox's lock.
     var mailSlot = -1
 
-    private(set) var tokens: [TokenState] = []
+    private(set) var tokens: [CollectionToken] = []
+    /// The query of the same rows that results show; nil for that one itself.
+    private let showing: ConnectionQuery?
+    /// Queries of the same rows that are observed by other columns.
+    private var variants: [WeakQuery] = []
     /// Set while upkeep keeps this query.
     private(set) var isAttached = false
     /// Counts the times it has begun to: what it still sends for an earlier one is not for this one.
@@ -18,18 +22,27 @@ final class ConnectionQuery: @unchecked Sendable {
     private var shown: ShownRows?
     private var encoder: SortKeyEncoder
     private let residual: [FilterExpression]
+    private let needsReach: Bool
 
-    init(_ plan: QueryPlan, _ table: Table) {
+    init(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) {
         self.plan = plan
+        self.showing = showing
         self.table = table
         window = plan.window
         encoder = SortKeyEncoder(plan.tree.sort, table.schema)
         residual = Array(plan.tree.residual)
+        needsReach = plan.tree.needsReach
+        showing?.addVariant(self)
+    }
+
+    private func addVariant(_ query: ConnectionQuery) {
+        variants.removeAll { $0.query == nil }
+        variants.append(WeakQuery(query: query))
     }
 
     // MARK: Observers
 
-    func add(_ token: TokenState) { tokens.append(token) }
+    func add(_ token: CollectionToken) { tokens.append(token) }
 
     /// Marks the query as upkeep's from here on; true when it was not.
     func attach() -> Bool {
@@ -59,15 +72,21 @@ final class ConnectionQuery: @unchecked Sendable {
     }
 
     /// Tells every observer what changed since it was last told. One that is added meanwhile waits for the next delivery.
-    func tell(ahead: KnownChanges?, _ call: (TokenState, DeliveredChange) -> Void) {
+    /// - Parameters:
+    ///   - update: what the delivery brought; nil where it brought nothing new for this query.
+    ///   - old: the content at the last delivery.
+    func tell(
+        _ update: RootUpdate?, old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void
+    ) {
         guard let delivered else { return }
-        var known = ahead
+        var known = update?.ahead
         for token in tokens {
-            guard let reported = token.reported else {
+            guard var reported = token.reported else {
                 token.reported = delivered
                 call(token, .initial)
                 continue
             }
+            if let skips = update?.skips, !skips.isEmpty { reported = silence(skips, for: token, reported, old) }
             if known == nil || !known!.from.isIdentical(to: reported) {
                 known = KnownChanges(from: reported, .between(reported, delivered, in: window))
             }
@@ -76,9 +95,18 @@ final class ConnectionQuery: @unchecked Sendable {
         }
     }
 
+    /// What the observer knows that was told `reported` and is not to hear of some commits.
+    private func silence(
+        _ skips: [TreeSkip], for token: CollectionToken, _ reported: RankedTree, _ old: Snapshot?
+    ) -> RankedTree {
+        let own = skips.filter { $0.tokens.contains { $0 === token } }
+        if own.isEmpty { return reported }
+        return reported.applying(own, in: window) { id in old?.row(table, id).flatMap { key($0, id, old) } }
+    }
+
     /// Ends the observers with an error; one that is added meanwhile has upkeep try again.
     /// - Parameter detached: called before the first of them is told.
-    func fail(_ failure: QueryFailure, _ detached: () -> Void, _ call: (TokenState, DeliveredChange) -> Void) {
+    func fail(_ failure: QueryFailure, _ detached: () -> Void, _ call: (CollectionToken, DeliveredChange) -> Void) {
         guard isAttached, failure.attachment == attachment else { return }
         let ended = tokens
         tokens = []
@@ -100,7 +128,7 @@ final class ConnectionQuery: @unchecked Sendable {
             self.shown = try catchUp(shown, connection)
         } else {
             let base: RankedTree
-            if let delivered, connection.isLive {
+            if connection.isLive, let delivered = deliveredToAnyVariant {
                 base = delivered
             } else {
                 base = try connection.evaluate(plan.tree, table)
@@ -113,15 +141,26 @@ final class ConnectionQuery: @unchecked Sendable {
         return shown!.tree
     }
 
+    /// The root of the last delivery, by whatever columns the rows are observed.
+    private var deliveredToAnyVariant: RankedTree? {
+        delivered ?? variants.lazy.compactMap { $0.query?.delivered }.first
+    }
+
     /// Brings the connection's own writes into the shown rows, each from where the row was shown before.
     private func catchUp(_ start: ShownRows, _ connection: Connection) throws(StoreError) -> ShownRows {
         let changes = connection.ownChanges
         guard start.applied < changes.count else { return start }
         var next = start
-        for change in changes[start.applied...] where change.table == table.id {
-            let id = ObjectID(rawValue: change.id)
-            let old = next.overlay[id] ?? connection.deliveredRow(table, id).flatMap { key($0, id) }
-            let new = connection.currentRow(table, id).flatMap { key($0, id) }
+        let new = changes[start.applied...]
+        let ids =
+            needsReach
+            ? try connection.dependants(plan.tree, table, new)
+            : new.compactMap { $0.table == table.id ? ObjectID(rawValue: $0.id) : nil }
+        for id in ids {
+            let old =
+                next.overlay[id]
+                ?? connection.deliveredRow(table, id).flatMap { key($0, id, connection.deliveredSource) }
+            let new = connection.currentRow(table, id).flatMap { key($0, id, connection.currentSource) }
             next.overlay[id] = .some(new)
             next.tree.apply(
                 removals: old.map { $0 == new ? [] : [$0] } ?? [],
@@ -132,8 +171,9 @@ final class ConnectionQuery: @unchecked Sendable {
         return next
     }
 
-    private func key(_ row: RowReader, _ id: ObjectID) -> RankedKey? {
-        residual.allSatisfy { $0.matches(row) } ? encoder.key(row, id) : nil
+    private func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?) -> RankedKey? {
+        let reach = needsReach ? source.map { Reach(source: $0, links: table.links, id: id) } : nil
+        return residual.allMatch(row, reach) ? encoder.key(row, id) : nil
     }
 }
 
@@ -148,4 +188,8 @@ private struct ShownRows {
     var applied: Int
     /// Where each row written by the connection itself is shown; nil: not at all.
     var overlay: [ObjectID: RankedKey?] = [:]
+}
+
+struct WeakQuery {
+    weak var query: ConnectionQuery?
 }

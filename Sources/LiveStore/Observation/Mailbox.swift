@@ -1,5 +1,6 @@
-// What upkeep has for one connection: the newest root of each query that changed, and the snapshot all of them stand at.
-// A newer root overwrites an older one, so a slow observer costs one root per query, and nothing is queued or lost.
+// What upkeep has for one connection: the newest root of each query that changed, what became of each observed object, and
+// the snapshot all of it stands at. A newer root overwrites an older one, so a slow observer costs one root per query, and
+// nothing is queued or lost.
 //
 // `lock` (a leaf) guards everything mutable. Roots and snapshots that are displaced under it are released after it.
 import TracedSync
@@ -23,6 +24,8 @@ struct RootUpdate: Sendable {
     let tree: RankedTree
     /// Computed by upkeep: how an earlier tree became this one. Of use to whoever was last told that one.
     var ahead: KnownChanges?
+    /// Commits that some of the query's observers are not to hear of, in order of versions.
+    var skips: [TreeSkip] = []
 }
 
 /// A query that could not be evaluated.
@@ -37,20 +40,45 @@ struct Mail: Sendable {
     /// The version all of `updates` stand at; nil when upkeep has left nothing, or nothing new enough.
     var snapshot: Snapshot?
     var updates: [RootUpdate] = []
+    var objects: [ObjectUpdate] = []
+    var storeSkips: [SkipRecord] = []
     var failures: [QueryFailure] = []
     /// Queries with an observer that waits for its initial callback, their root being here already.
     var initials: [ConnectionQuery] = []
-    /// Queries with an observer that has been invalidated.
-    var sweeps: [ConnectionQuery] = []
+    /// What has an observer that was invalidated.
+    var sweeps: [ObservedSubject] = []
+}
+
+/// Something of a connection that has observers.
+enum ObservedSubject {
+    case query(ConnectionQuery)
+    case object(ObjectToken)
+    case store
+}
+
+/// What upkeep has for one connection at one version.
+struct VersionMail {
+    var updates: [RootUpdate] = []
+    var objects: [ObjectUpdate] = []
+    /// Commits that observers of the whole store are not to hear of.
+    var storeSkips: [SkipRecord] = []
+
+    mutating func removeAll() {
+        updates.removeAll(keepingCapacity: true)
+        objects.removeAll(keepingCapacity: true)
+        storeSkips.removeAll()
+    }
 }
 
 final class Mailbox: @unchecked Sendable {
     private let lock = TracedMutex("mailbox")
     private var snapshot: Snapshot?
     private var updates: [RootUpdate] = []
+    private var objects: [ObjectUpdate] = []
+    private var storeSkips: [SkipRecord] = []
     private var failures: [QueryFailure] = []
     private var initials: [ConnectionQuery] = []
-    private var sweeps: [ConnectionQuery] = []
+    private var sweeps: [ObservedSubject] = []
     /// The scheduler has been asked for a turn that has not begun to take yet.
     private var isPosted = false
     /// Mail below this version is held back: the connection has committed it itself.
@@ -60,31 +88,46 @@ final class Mailbox: @unchecked Sendable {
     init(_ scheduler: any Scheduler) { self.scheduler = scheduler }
 
     /// Upkeep's one call per version and connection.
-    func put(
-        _ newSnapshot: Snapshot, _ newUpdates: [RootUpdate], failures newFailures: [QueryFailure] = []
-    ) {
+    func put(_ newSnapshot: Snapshot, _ mail: VersionMail, failures newFailures: [QueryFailure] = []) {
         var displaced: [RootUpdate] = []
         var oldSnapshot: Snapshot?
         let mustPost = lock.withLock { () -> Bool in
             oldSnapshot = snapshot
             snapshot = newSnapshot
-            for update in newUpdates {
-                let slot = update.query.mailSlot
-                if slot >= 0 {
-                    displaced.append(updates[slot])
-                    updates[slot] = update
-                    // What was computed ahead starts from a root that will never be reported.
-                    updates[slot].ahead = nil
-                } else {
-                    update.query.mailSlot = updates.count
-                    updates.append(update)
-                }
-            }
+            for update in mail.updates { keep(update, &displaced) }
+            for update in mail.objects { keep(update) }
+            storeSkips += mail.storeSkips
             failures += newFailures
             return shouldPost()
         }
         withExtendedLifetime((displaced, oldSnapshot)) {}
         if mustPost { scheduler.post() }
+    }
+
+    /// Holding the lock.
+    private func keep(_ update: RootUpdate, _ displaced: inout [RootUpdate]) {
+        let slot = update.query.mailSlot
+        guard slot >= 0 else {
+            update.query.mailSlot = updates.count
+            updates.append(update)
+            return
+        }
+        displaced.append(updates[slot])
+        updates[slot] = update
+        // What was computed ahead starts from a root that will never be reported; what is to be skipped stays so.
+        updates[slot].ahead = nil
+        updates[slot].skips = displaced[displaced.count - 1].skips + update.skips
+    }
+
+    /// Holding the lock.
+    private func keep(_ update: ObjectUpdate) {
+        let slot = update.token.mailSlot
+        if slot >= 0 {
+            objects[slot].add(update)
+        } else {
+            update.token.mailSlot = objects.count
+            objects.append(update)
+        }
     }
 
     /// Moves waiting mail on to a newer snapshot in which its queries are the same.
@@ -119,8 +162,8 @@ final class Mailbox: @unchecked Sendable {
     }
 
     /// Asks for an invalidated observer to be let go. Any thread.
-    func requestSweep(of query: ConnectionQuery) {
-        post { sweeps.append(query) }
+    func requestSweep(of subject: ObservedSubject) {
+        post { sweeps.append(subject) }
     }
 
     private func post(_ add: () -> Void) {
@@ -134,6 +177,20 @@ final class Mailbox: @unchecked Sendable {
     /// Asks for a turn once more: the last one came at a time when nothing could be delivered.
     func repost() { scheduler.post() }
 
+    /// Whether there is something newer than `version`.
+    func hasSnapshot(after version: UInt64) -> Bool { lock.withLock { (snapshot?.version ?? 0) > version } }
+
+    /// Takes what observers have asked for, and leaves what upkeep has brought.
+    func takeRequests() -> Mail {
+        lock.withLock {
+            isPosted = false
+            var mail = Mail()
+            swap(&mail.initials, &initials)
+            swap(&mail.sweeps, &sweeps)
+            return mail
+        }
+    }
+
     /// Takes what is there; roots and snapshot only if they stand at `minimum` or later. On the connection's scheduler.
     func take(minimum: UInt64) -> Mail {
         lock.withLock {
@@ -145,8 +202,11 @@ final class Mailbox: @unchecked Sendable {
             swap(&mail.failures, &failures)
             if let current = snapshot, current.version >= minimum {
                 for update in updates { update.query.mailSlot = -1 }
+                for update in objects { update.token.mailSlot = -1 }
                 mail.snapshot = current
                 swap(&mail.updates, &updates)
+                swap(&mail.objects, &objects)
+                swap(&mail.storeSkips, &storeSkips)
                 snapshot = nil
             }
             return mail

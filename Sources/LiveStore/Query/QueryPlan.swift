@@ -7,10 +7,37 @@ struct TreeKey: Sendable, Hashable {
     /// All of them must hold.
     var residual: Set<FilterExpression>
     var sort: [SortTerm]
+    var observed = Observed.everything
+
+    /// Whether membership depends on other rows.
+    var needsReach: Bool { residual.contains(where: \.needsReach) }
+}
+
+/// Which changes of a row that stays are modifications. Trees that differ in it have the same rows with other stamps.
+enum Observed: Sendable, Hashable {
+    /// All columns, and objects the row leads to over up to `depth` links.
+    case everything
+    /// Bit i: column i, and what these paths lead over and to. None at all is shallow: only rows that come, go or move
+    /// are told.
+    case columns(UInt64, over: Set<ColumnPath> = [])
+
+    init(_ paths: [ColumnPath]) {
+        self = .columns(
+            paths.reduce(0) { $0 | 1 << UInt64($1.columns[0]) }, over: Set(paths.filter { !$0.links.isEmpty }))
+    }
+
+    static let depth = 3
+
+    func includes(_ columns: UInt64) -> Bool {
+        switch self {
+        case .everything: true
+        case .columns(let mask, _): columns & mask != 0
+        }
+    }
 }
 
 struct QueryPlan: Sendable, Hashable {
-    let tree: TreeKey
+    private(set) var tree: TreeKey
     /// Bounds on the sort key's bytes, half open; nil is unbounded.
     let lower: [UInt8]?
     let upper: [UInt8]?
@@ -21,6 +48,13 @@ struct QueryPlan: Sendable, Hashable {
         tree = TreeKey(table: table.id, residual: Set(residual), sort: sort)
         lower = bounds.lower
         upper = bounds.upper
+    }
+
+    /// The same rows, with another idea of what a modification is.
+    func observing(_ observed: Observed) -> QueryPlan {
+        var plan = self
+        plan.tree.observed = observed
+        return plan
     }
 
     var window: TreeWindow {

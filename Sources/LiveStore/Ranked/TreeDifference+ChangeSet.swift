@@ -62,7 +62,7 @@ extension TreeDifference {
                 result.append(rows[next])
                 next += 1
             } else {
-                if !shown.contains(kept) { result.append(Row(rank: rank, key: BareKey(entry.key))) }
+                if !shown.contains(kept) { result.append(Row(rank: rank, key: BareKey(entry.key), stamp: entry.stamp)) }
                 kept += 1
             }
         }
@@ -168,15 +168,19 @@ private struct Clip {
         return LongestIncreasing.positions(in: candidates.map(\.inserted)).map { candidates[$0] }
     }
 
-    /// Rows written in place and rows that stay although their key changed; both ascend on both sides.
+    /// Rows written in place and rows that stay although their key changed; both ascend on both sides. A key changes
+    /// without a new stamp where its column is not among the observed ones.
     private func addModifications(_ staying: [Pair], to result: inout ChangeSet) {
         result.modifications.reserveCapacity(restamped.count + staying.count)
         result.modificationsNew.reserveCapacity(restamped.count + staying.count)
         var next = 0
         func addStaying(before oldRank: Int) {
             while next < staying.count && deleted[staying[next].deleted].rank < oldRank {
-                result.modifications.append(deleted[staying[next].deleted].rank - oldStart)
-                result.modificationsNew.append(inserted[staying[next].inserted].rank - newStart)
+                let (from, to) = (deleted[staying[next].deleted], inserted[staying[next].inserted])
+                if from.stamp != to.stamp {
+                    result.modifications.append(from.rank - oldStart)
+                    result.modificationsNew.append(to.rank - newStart)
+                }
                 next += 1
             }
         }

@@ -8,6 +8,7 @@ struct TreeDifference: Sendable {
     struct Row: Sendable {
         let rank: Int
         let key: BareKey
+        let stamp: UInt64
     }
 
     /// A row that stands in both trees under the same key, with different stamps.
@@ -114,12 +115,12 @@ struct TreeDifference: Sendable {
     }
 
     private mutating func delete(_ cursor: inout NodeCursor) {
-        deleted.append(Row(rank: cursor.rank, key: cursor.node.key(at: cursor.index)))
+        deleted.append(cursor.row)
         cursor.step()
     }
 
     private mutating func insert(_ cursor: inout NodeCursor) {
-        inserted.append(Row(rank: cursor.rank, key: cursor.node.key(at: cursor.index)))
+        inserted.append(cursor.row)
         cursor.step()
     }
 }
@@ -160,6 +161,11 @@ private struct NodeCursor {
     }
 
     var isAtStart: Bool { index == 0 }
+
+    /// The entry at this place of a leaf.
+    var row: TreeDifference.Row {
+        TreeDifference.Row(rank: rank, key: node.key(at: index), stamp: node.stamps[index])
+    }
 
     /// To the next entry of the leaf.
     mutating func step() {

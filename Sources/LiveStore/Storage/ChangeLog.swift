@@ -24,10 +24,16 @@ struct LogEntry: BitwiseCopyable, Equatable {
     }
 }
 
+/// One entry with the version that made it.
+struct LoggedChange: BitwiseCopyable, Equatable {
+    var entry: LogEntry
+    var version: UInt64
+}
+
 /// What lies between two versions.
 enum LogRange {
     /// Every change, in order of commits; one object may appear more than once.
-    case complete([LogEntry])
+    case complete([LoggedChange])
     /// The log was pruned, or a commit was too large to be listed: compare the two snapshots instead.
     case incomplete
 }
@@ -50,13 +56,16 @@ enum ChangeLog {
     static func read(_ transaction: LMDBTransaction, _ log: MDB_dbi, after from: UInt64, to: UInt64) -> LogRange {
         if to == from + 1 {
             guard let value = LMDB.get(transaction, log, id: to), !value.isEmpty else { return .incomplete }
-            return .complete(value.withMemoryRebound(to: LogEntry.self) { Array($0) })
+            return .complete(
+                value.withMemoryRebound(to: LogEntry.self) { $0.map { LoggedChange(entry: $0, version: to) } })
         }
-        var entries: [LogEntry] = []
+        var entries: [LoggedChange] = []
         var expected = from + 1
         LMDB.scan(transaction, log, from: expected) { version, value in
             guard version == expected, version <= to, !value.isEmpty else { return false }
-            value.withMemoryRebound(to: LogEntry.self) { entries.append(contentsOf: $0) }
+            value.withMemoryRebound(to: LogEntry.self) {
+                entries.append(contentsOf: $0.lazy.map { LoggedChange(entry: $0, version: version) })
+            }
             expected += 1
             return version < to
         }

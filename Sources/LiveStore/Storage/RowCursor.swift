@@ -6,6 +6,10 @@ struct ChangedRow: Equatable {
     var id: ObjectID
     /// Columns written, as the log has it; all ones where it is not known.
     var columns: UInt64
+    /// The last version that changed the row; the newer snapshot's where it is not known.
+    var version: UInt64
+    /// Where its entries are in `NetChanges.log`; empty where the log could not tell.
+    var history = 0..<0
 }
 
 extension Snapshot {
@@ -21,14 +25,14 @@ extension Snapshot {
             let aID = a?.id ?? .max
             let bID = b?.id ?? .max
             if aID < bID {
-                changed.append(ChangedRow(id: ObjectID(rawValue: aID), columns: .max))
+                changed.append(ChangedRow(id: ObjectID(rawValue: aID), columns: .max, version: version))
                 a = before.next()
             } else if bID < aID {
-                changed.append(ChangedRow(id: ObjectID(rawValue: bID), columns: .max))
+                changed.append(ChangedRow(id: ObjectID(rawValue: bID), columns: .max, version: version))
                 b = after.next()
             } else {
                 if !a!.row.elementsEqual(b!.row) {
-                    changed.append(ChangedRow(id: ObjectID(rawValue: aID), columns: .max))
+                    changed.append(ChangedRow(id: ObjectID(rawValue: aID), columns: .max, version: version))
                 }
                 a = before.next()
                 b = after.next()

@@ -24,8 +24,16 @@ struct Table: Sendable {
     let layout: TableLayout
     let rows: MDB_dbi
     let primaryIndex: MDB_dbi?
+    /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it.
+    var links: TableLinks?
 
     var id: UInt32 { schema.id }
+
+    func rowCount(_ transaction: LMDBTransaction) -> Int {
+        var statistics = MDB_stat()
+        mdb_stat(transaction, rows, &statistics)
+        return Int(statistics.ms_entries)
+    }
 }
 
 final class Storage: @unchecked Sendable {
@@ -127,11 +135,12 @@ final class Storage: @unchecked Sendable {
             meta = try openTable(transaction!, "meta", 0)
             let engine = MigrationEngine(
                 transaction: transaction!, meta: meta, log: log, path: directory, mapBytes: mapBytes)
-            let opening = SchemaOpening(request, engine, isAlone: page.wasAlone, path: directory)
-            for (model, table) in try opening.open() {
-                tables[ObjectIdentifier(model)] = table
-                tablesByID[table.id] = table
+            let opened = try SchemaOpening(request, engine, isAlone: page.wasAlone, path: directory).open()
+            for (_, table) in opened { tablesByID[table.id] = table }
+            for (id, links) in try TableLinks.open(transaction!, opened.map(\.1.schema), tablesByID, self) {
+                tablesByID[id]?.links = links
             }
+            for case (let model?, let table) in opened { tables[ObjectIdentifier(model)] = tablesByID[table.id] }
         } catch {
             mdb_txn_abort(transaction)
             throw error

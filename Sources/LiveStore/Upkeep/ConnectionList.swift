@@ -4,7 +4,10 @@
 /// A connection as upkeep knows it.
 final class ConnectedMailbox {
     let mailbox: Mailbox
-    fileprivate var updates: [RootUpdate] = []
+    fileprivate var mail = VersionMail()
+    fileprivate var isTouched = false
+    /// Somebody observes the store as a whole, and hears of every version.
+    var observesStore = false
     /// Had mail that it may not have taken yet.
     fileprivate var isWaiting = false
 
@@ -29,6 +32,7 @@ struct ConnectionList {
 
     mutating func remove(_ mailbox: Mailbox) {
         connected[ObjectIdentifier(mailbox)] = nil
+        storeObservers.removeAll { $0.mailbox === mailbox }
         waiting.removeAll { $0.mailbox === mailbox }
     }
 
@@ -36,8 +40,28 @@ struct ConnectionList {
     subscript(mailbox: Mailbox) -> ConnectedMailbox? { connected[ObjectIdentifier(mailbox)] }
 
     mutating func add(_ update: RootUpdate, to connection: ConnectedMailbox) {
-        if connection.updates.isEmpty { touched.append(connection) }
-        connection.updates.append(update)
+        touch(connection)
+        connection.mail.updates.append(update)
+    }
+
+    mutating func add(_ update: ObjectUpdate, to connection: ConnectedMailbox) {
+        touch(connection)
+        connection.mail.objects.append(update)
+    }
+
+    private mutating func touch(_ connection: ConnectedMailbox) {
+        guard !connection.isTouched else { return }
+        connection.isTouched = true
+        touched.append(connection)
+    }
+
+    /// Whether any connection observes the store as a whole.
+    private(set) var storeObservers: [ConnectedMailbox] = []
+
+    mutating func setObservesStore(_ observes: Bool, _ connection: ConnectedMailbox) {
+        guard connection.observesStore != observes else { return }
+        connection.observesStore = observes
+        if observes { storeObservers.append(connection) } else { storeObservers.removeAll { $0 === connection } }
     }
 
     /// The change set of a window between two trees. One window is compared alone; where many windows of one tree are
@@ -56,29 +80,45 @@ struct ConnectionList {
     }
 
     /// Ends the step: one update per connection, and waiting mail moves on to the new version.
-    mutating func deliver(_ snapshot: Snapshot) {
+    /// - Parameters:
+    ///   - isNew: whether the version is another than at the last call, which observers of the whole store hear of.
+    ///   - skips: the silent commits that this step crossed.
+    mutating func deliver(_ snapshot: Snapshot, isNew: Bool, _ skips: [SkipRecord] = []) {
         difference = nil
         lastPair = nil
+        if isNew {
+            for connection in storeObservers {
+                touch(connection)
+                connection.mail.storeSkips = skips
+            }
+        }
         waiting.removeAll { connection in
-            guard connection.updates.isEmpty else { return false }
+            if connection.isTouched { return false }
             connection.isWaiting = connection.mailbox.advance(snapshot)
             return !connection.isWaiting
         }
         for connection in touched {
-            send(snapshot, connection.updates, connection)
-            connection.updates.removeAll(keepingCapacity: true)
+            send(snapshot, connection)
+            connection.mail.removeAll()
+            connection.isTouched = false
         }
         touched.removeAll(keepingCapacity: true)
     }
 
     /// Sends the snapshot alone, to everyone who has no mail waiting.
     mutating func offer(_ snapshot: Snapshot) {
-        for connection in connected.values where !connection.isWaiting { send(snapshot, [], connection) }
+        for connection in connected.values where !connection.isWaiting { send(snapshot, connection) }
     }
 
-    private mutating func send(_ snapshot: Snapshot, _ updates: [RootUpdate], _ connection: ConnectedMailbox) {
+    /// Sends the snapshot alone to one connection, so that all it has is at this version.
+    mutating func offer(_ snapshot: Snapshot, to mailbox: Mailbox) {
+        guard let connection = self[mailbox], !(connection.isWaiting && mailbox.advance(snapshot)) else { return }
+        send(snapshot, connection)
+    }
+
+    private mutating func send(_ snapshot: Snapshot, _ connection: ConnectedMailbox) {
         if !connection.isWaiting { waiting.append(connection) }
         connection.isWaiting = true
-        connection.mailbox.put(snapshot, updates)
+        connection.mailbox.put(snapshot, connection.mail)
     }
 }

@@ -5,48 +5,79 @@ struct NetChanges {
     /// Rows of one table, ascending by id.
     struct OfTable {
         let table: Table
-        let rows: ArraySlice<ChangedRow>
+        let rows: [ChangedRow]
     }
 
     let tables: [OfTable]
+    /// Every listed change, in order of tables, ids and versions; empty where the log could not tell.
+    let log: [LoggedChange]
+    let isComplete: Bool
 
     /// Changes of the tables in `wanted`. O(changes log changes), or O(rows) without a log.
     init(from old: Snapshot, to new: Snapshot, wanted: (UInt32) -> Table?, allWanted: () -> [Table]) {
         switch new.changes(after: old.version) {
-        case .complete(let entries): tables = Self.net(entries, wanted)
+        case .complete(let changes):
+            isComplete = true
+            log =
+                changes.count == 1
+                ? changes
+                : changes.sorted {
+                    ($0.entry.table, $0.entry.id, $0.version) < ($1.entry.table, $1.entry.id, $1.version)
+                }
+            tables = Self.net(log, wanted)
         case .incomplete:
-            tables = allWanted().map { OfTable(table: $0, rows: new.differingRows($0, from: old)[...]) }
+            isComplete = false
+            log = []
+            tables = allWanted().map { OfTable(table: $0, rows: new.differingRows($0, from: old)) }
         }
     }
 
-    private static func net(_ entries: [LogEntry], _ wanted: (UInt32) -> Table?) -> [OfTable] {
-        if entries.count == 1 {
-            guard let table = wanted(entries[0].table) else { return [] }
-            return [OfTable(table: table, rows: [ChangedRow(entries[0])])]
-        }
-        let sorted = entries.sorted { ($0.table, $0.id) < ($1.table, $1.id) }
+    private static func net(_ log: [LoggedChange], _ wanted: (UInt32) -> Table?) -> [OfTable] {
         var tables: [OfTable] = []
         var index = 0
-        while index < sorted.count {
-            let number = sorted[index].table
+        while index < log.count {
+            let number = log[index].entry.table
+            let table = wanted(number)
             var rows: [ChangedRow] = []
-            while index < sorted.count, sorted[index].table == number {
-                let row = ChangedRow(sorted[index])
-                if rows.last?.id == row.id {
-                    rows[rows.count - 1].columns |= row.columns
-                } else {
-                    rows.append(row)
-                }
+            while index < log.count, log[index].entry.table == number {
+                if table != nil { add(log[index], at: index, to: &rows) }
                 index += 1
             }
-            if let table = wanted(number) { tables.append(OfTable(table: table, rows: rows[...])) }
+            if let table { tables.append(OfTable(table: table, rows: rows)) }
         }
         return tables
     }
-}
 
-extension ChangedRow {
-    fileprivate init(_ entry: LogEntry) {
-        self.init(id: ObjectID(rawValue: entry.id), columns: entry.columns)
+    private static func add(_ change: LoggedChange, at index: Int, to rows: inout [ChangedRow]) {
+        if let last = rows.last, last.id.rawValue == change.entry.id {
+            rows[rows.count - 1].columns |= change.entry.columns
+            rows[rows.count - 1].version = change.version
+            rows[rows.count - 1].history = last.history.lowerBound..<index + 1
+        } else {
+            rows.append(
+                ChangedRow(
+                    id: ObjectID(rawValue: change.entry.id), columns: change.entry.columns, version: change.version,
+                    history: index..<index + 1))
+        }
+    }
+
+    /// The last version that changed an observed column of the row; its last at all where none did.
+    @inline(__always)
+    func version(of row: ChangedRow, observed: Observed) -> UInt64 {
+        if case .everything = observed { return row.version }
+        return log[row.history].last { observed.includes($0.entry.columns) }?.version ?? row.version
+    }
+
+    /// The changes of one row, in order of versions; nil where the log could not tell.
+    func history(of id: ObjectID, in table: UInt32) -> ArraySlice<LoggedChange>? {
+        guard isComplete else { return nil }
+        var low = 0
+        var high = log.count
+        while low < high {
+            let middle = (low + high) / 2
+            let entry = log[middle].entry
+            if (entry.table, entry.id) < (table, id.rawValue) { low = middle + 1 } else { high = middle }
+        }
+        return log[low...].prefix { $0.entry.table == table && $0.entry.id == id.rawValue }
     }
 }

@@ -1,5 +1,11 @@
-// What upkeep keeps per table: the shared trees, and the index that routes a changed row to those it may touch.
-// Upkeep thread only.
+// What upkeep keeps per table: the shared trees, the index that routes a changed row to those it may touch, and the
+// observed objects. Upkeep thread only.
+
+/// One connection's interest in one object.
+struct ObjectWatch {
+    let connection: ConnectedMailbox
+    let token: ObjectToken
+}
 
 final class TableUpkeep {
     let table: Table
@@ -8,13 +14,18 @@ final class TableUpkeep {
     private var handles: [TreeKey: Int] = [:]
     private var freeHandles: [Int] = []
     private var touched: [SharedTree] = []
+    /// Who observes single objects, by the objects' ids.
+    private var watches: [UInt64: [ObjectWatch]] = [:]
 
     init(_ table: Table) {
         self.table = table
         index = QueryIndex(table.schema)
     }
 
-    var isEmpty: Bool { handles.isEmpty }
+    var isEmpty: Bool { handles.isEmpty && watches.isEmpty }
+
+    /// The tree of this key, if there is one.
+    func existingTree(_ key: TreeKey) -> SharedTree? { handles[key].flatMap { trees[$0] } }
 
     /// The tree of this key; `isNew` says that it was made and waits for its first evaluation.
     func tree(_ key: TreeKey) -> (tree: SharedTree, isNew: Bool) {
@@ -43,8 +54,10 @@ final class TableUpkeep {
 
     /// Brings the trees from one snapshot to the next, given the rows that may differ. Calls `body` once with each
     /// live query whose window was touched.
+    /// - Parameter dependants: trees with rows that change by what they lead to.
     func apply(
-        _ rows: ArraySlice<ChangedRow>, from old: Snapshot, to new: Snapshot, _ body: (SharedTree, LiveQuery) -> Void
+        _ rows: [ChangedRow], _ changes: NetChanges, dependants: [SharedTree], from old: Snapshot, to new: Snapshot,
+        _ body: (SharedTree, LiveQuery) -> Void
     ) {
         for row in rows {
             let before = old.row(table, row.id)
@@ -53,10 +66,58 @@ final class TableUpkeep {
             index.forEachCandidate(before, after) { handle in
                 guard let tree = trees[handle] else { return }
                 let wasTouched = tree.hasNotes
-                if tree.note(row.id, old: before, new: after, stamp: new.version), !wasTouched { touched.append(tree) }
+                let extra = tree.dependants.take(row.id)
+                let isChanged = tree.note(
+                    row.id, from: old, old: before, to: new, new: after, columns: row.columns | extra,
+                    version: changes.version(of: row, tree, isDependant: extra != 0))
+                if isChanged, !wasTouched { touched.append(tree) }
             }
+        }
+        for tree in dependants {
+            let wasTouched = tree.hasNotes
+            tree.noteDependants(from: old, to: new)
+            if tree.hasNotes, !wasTouched { touched.append(tree) }
         }
         for tree in touched { tree.applyNoted { body(tree, $0) } }
         touched.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Single objects
+
+    func watch(_ watch: ObjectWatch) { watches[watch.token.id.rawValue, default: []].append(watch) }
+
+    func unwatch(_ token: ObjectToken) {
+        watches[token.id.rawValue]?.removeAll { $0.token === token }
+        if watches[token.id.rawValue]?.isEmpty == true { watches[token.id.rawValue] = nil }
+    }
+
+    /// Calls `body` with the news of each observed object among `rows`. O(rows), nothing where no object is observed.
+    func forEachWatched(
+        _ rows: [ChangedRow], _ changes: NetChanges, skips: [SkipRecord], from old: Snapshot, to new: Snapshot,
+        _ body: (ObjectWatch, ObjectUpdate) -> Void
+    ) {
+        guard !watches.isEmpty else { return }
+        for row in rows {
+            guard let watches = watches[row.id.rawValue] else { continue }
+            let isDeleted = new.row(table, row.id) == nil
+            let whole = ObjectChangeEntry(version: row.version, columns: row.columns, isDeletion: isDeleted)
+            for watch in watches {
+                var entries = [whole]
+                if !row.history.isEmpty, !skips.isEmpty || watch.token.since > old.version {
+                    entries = changes.log[row.history].map { ObjectChangeEntry($0, skips) }
+                }
+                entries.removeAll { $0.version <= watch.token.since }
+                if !entries.isEmpty { body(watch, ObjectUpdate(watch.token, entries)) }
+            }
+        }
+    }
+}
+
+extension ObjectChangeEntry {
+    fileprivate init(_ change: LoggedChange, _ skips: [SkipRecord]) {
+        self.init(
+            version: change.version, columns: change.entry.columns,
+            isDeletion: change.entry.operation == LogEntry.Operation.delete.rawValue,
+            skippedBy: skips.filter { $0.version == change.version }.flatMap(\.tokens))
     }
 }

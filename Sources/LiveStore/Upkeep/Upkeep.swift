@@ -3,8 +3,8 @@
 //     sleep on the bell → open the newest snapshot → read the log up to it → route each changed row through the
 //     query index → update each touched tree → one mailbox update per connection → post
 //
-// It takes no write lock and waits for nobody. `inbox` (a leaf) guards `messages` and `isStopped`; everything else
-// belongs to the thread.
+// It takes no write lock and waits for nobody. `inbox` (a leaf) guards `messages`, `skips` and `isStopped`; everything
+// else belongs to the thread.
 import Logging
 import TracedSync
 
@@ -14,6 +14,11 @@ final class Upkeep: @unchecked Sendable {
         case disconnect(Mailbox)
         case attach(Mailbox, ConnectionQuery, attachment: Int)
         case detach(ConnectionQuery)
+        case watch(Mailbox, ObjectToken)
+        case unwatch(ObjectToken)
+        case observeStore(Mailbox, Bool)
+        /// Bring one connection's mail to this version or later, then say so.
+        case catchUp(Mailbox, UInt64, CaughtUp)
         case evaluated([(SharedTree, RankedTree)], Snapshot)
         case failed([SharedTree], StoreError)
     }
@@ -27,21 +32,29 @@ final class Upkeep: @unchecked Sendable {
     private let evaluator: Evaluator
     private let inbox = TracedMutex("upkeep inbox")
     private var messages: [Message] = []
+    /// Silent commits that are visible or about to be.
+    private var skips: [SkipRecord] = []
     private var isStopped = false
     private var thread: TracedThread?
 
     // The thread's own.
-    private var snapshot: Snapshot
+    private(set) var snapshot: Snapshot
     private var tables: [UInt32: TableUpkeep] = [:]
+    private var dependencies: Dependencies
     private var connections = ConnectionList()
     private var slot: Int?
     private var lastOfferVersion: UInt64
     private var lastOfferNs: Int64
+    /// Of the current step: what silent commits mean for the queries of the observers they name.
+    private var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
+    /// Refreshes that wait for a version.
+    private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
 
     /// Starts the thread at the newest version.
     init(_ storage: Storage) throws(StoreError) {
         self.storage = storage
         evaluator = Evaluator(storage)
+        dependencies = Dependencies(storage)
         snapshot = try storage.openSnapshot()
         // Last, because it would not be given back if something threw after it.
         slot = storage.page.claimSlot()
@@ -57,9 +70,44 @@ final class Upkeep: @unchecked Sendable {
         storage.page.ringAll()
     }
 
-    /// Forgets a connection that has ended, with the queries it observed.
-    func disconnect(_ mailbox: Mailbox, _ queries: [ConnectionQuery]) {
-        inbox.withLock { messages += queries.map { .detach($0) } + [.disconnect(mailbox)] }
+    /// Waits until a connection's mail stands at `version`; at once where upkeep has ended. Not in a callback of upkeep's.
+    func catchUp(_ mailbox: Mailbox, to version: UInt64) {
+        let reply = CaughtUp()
+        let isRunning = inbox.withLock { () -> Bool in
+            if !isStopped { messages.append(.catchUp(mailbox, version, reply)) }
+            return !isStopped
+        }
+        guard isRunning else { return }
+        storage.page.ringAll()
+        reply.wait()
+    }
+
+    /// Takes the record of a commit that is about to become visible.
+    func announce(_ record: SkipRecord) { inbox.withLock { skips.append(record) } }
+
+    /// The commit has failed; called before anyone else can commit.
+    func withdraw(_ record: SkipRecord) {
+        let withdrawn = inbox.withLock {
+            defer { skips.removeAll { $0 === record } }
+            return skips
+        }
+        withExtendedLifetime(withdrawn) {}
+    }
+
+    /// Everything announced up to a version that can be seen, in order: what is visible was announced before.
+    private func takeSkips(upTo version: UInt64) -> [SkipRecord] {
+        inbox.withLock {
+            if skips.isEmpty { return [] }
+            defer { skips.removeAll { $0.version <= version } }
+            return skips.filter { $0.version <= version }
+        }
+    }
+
+    /// Forgets a connection that has ended, with what it observed.
+    func disconnect(_ mailbox: Mailbox, _ queries: [ConnectionQuery], _ objects: [ObjectToken]) {
+        inbox.withLock {
+            messages += queries.map { .detach($0) } + objects.map { .unwatch($0) } + [.disconnect(mailbox)]
+        }
         storage.page.ringAll()
     }
 
@@ -78,19 +126,28 @@ final class Upkeep: @unchecked Sendable {
     private func run() {
         while true {
             // Where nobody observes, every 256th commit is soon enough to let go of old versions.
-            let bell: SharedPage.Bell = tables.isEmpty ? .slow : .everyCommit
+            let bell: SharedPage.Bell = isWatching ? .everyCommit : .slow
             let seen = storage.page.count(bell)
             let (arrived, stop) = takeMessages()
-            if stop { break }
+            if stop {
+                for case .catchUp(_, _, let reply) in arrived { reply.signal() }
+                break
+            }
             for message in arrived { handle(message) }
-            if !arrived.isEmpty { connections.deliver(snapshot) }
+            if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
             advance()
-            if inbox.withLock({ messages.isEmpty && !isStopped }), tables.isEmpty == (bell == .slow) {
+            answerRefreshes()
+            if inbox.withLock({ messages.isEmpty && !isStopped }), isWatching == (bell == .everyCommit) {
                 storage.page.wait(for: bell, since: seen, timeoutNs: Self.pollNs)
             }
         }
+        for waiting in catchingUp { waiting.reply.signal() }
+        catchingUp = []
         if let slot { storage.page.releaseSlot(slot) }
     }
+
+    /// Whether every commit matters to somebody.
+    private var isWatching: Bool { !tables.isEmpty || !connections.storeObservers.isEmpty }
 
     private func takeMessages() -> ([Message], Bool) {
         inbox.withLock {
@@ -115,25 +172,48 @@ final class Upkeep: @unchecked Sendable {
 
     private func step(to newest: Snapshot) {
         let old = snapshot
+        let skips = takeSkips(upTo: newest.version)
         let changes = NetChanges(
-            from: old, to: newest, wanted: { self.tables[$0]?.table }, allWanted: { self.tables.values.map(\.table) })
+            from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
         snapshot = newest
+        var dependants = dependencies.isEmpty ? [:] : dependencies.find(changes, from: old, to: newest)
+        plannedSkips = skips.isEmpty ? [:] : plan(skips, changes, from: old)
         for change in changes.tables {
-            tables[change.table.id]?.apply(change.rows, from: old, to: newest) { tree, query in
-                publish(tree, query)
+            let upkeep = tables[change.table.id]
+            let trees = dependants.removeValue(forKey: change.table.id) ?? []
+            upkeep?.apply(change.rows, changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
+            upkeep?.forEachWatched(change.rows, changes, skips: skips, from: old, to: newest) { watch, update in
+                connections.add(update, to: watch.connection)
             }
         }
-        connections.deliver(newest)
+        for (table, trees) in dependants {
+            tables[table]?.apply([], changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
+        }
+        // Silent changes that leave nothing to tell here still have to reach what their observers were last told.
+        for (query, tree) in plannedSkips.values.map(\.subject) { publish(tree, query) }
+        plannedSkips = [:]
+        connections.deliver(newest, isNew: true, skips)
         if let slot { storage.page.setVersion(newest.version, ofSlot: slot) }
+    }
+
+    private func wanted(_ table: UInt32) -> Table? {
+        if let upkeep = tables[table] { return upkeep.table }
+        return dependencies.isWatched(table) ? storage.tablesByID[table] : nil
+    }
+
+    private func allWanted() -> [Table] {
+        tables.values.map(\.table) + dependencies.tables.filter { tables[$0.id] == nil }
     }
 
     /// Adds a query's new root to the mail of everyone who watches it.
     private func publish(_ tree: SharedTree, _ query: LiveQuery) {
         guard let ranked = tree.tree else { return }
+        let skips = plannedSkips.removeValue(forKey: ObjectIdentifier(query))?.skips ?? []
         var known: KnownChanges?
         for index in query.subscriptions.indices {
             let subscription = query.subscriptions[index]
             var update = RootUpdate(query: subscription.query, attachment: subscription.attachment, tree: ranked)
+            update.skips = skips
             if let sent = subscription.sent, subscription.connection.isIdle {
                 // Observers of one query were mostly sent the same root: one change set serves them all.
                 if known?.from.isIdentical(to: sent) != true {
@@ -165,18 +245,30 @@ final class Upkeep: @unchecked Sendable {
         case .disconnect(let mailbox): connections.remove(mailbox)
         case .attach(let mailbox, let query, let attachment): attach(mailbox, query, attachment)
         case .detach(let query): detach(query)
+        case .watch(let mailbox, let token): watch(mailbox, token)
+        case .unwatch(let token): unwatch(token)
+        case .observeStore(let mailbox, let observes):
+            if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
+            if let connection = connections[mailbox] { connections.setObservesStore(observes, connection) }
+            restIfIdle()
+        case .catchUp(let mailbox, let version, let reply): catchingUp.append((mailbox, version, reply))
         case .evaluated(let trees, let at): adopt(trees, at)
         case .failed(let trees, let error): fail(trees, error)
         }
+    }
+
+    /// The live query and the tree behind a connection's query; nil once upkeep does not keep it.
+    func live(_ query: ConnectionQuery) -> (LiveQuery, SharedTree)? {
+        guard let tree = tables[query.plan.tree.table]?.existingTree(query.plan.tree) else { return nil }
+        for case let live? in tree.queries where live.plan == query.plan { return (live, tree) }
+        return nil
     }
 
     private func attach(_ mailbox: Mailbox, _ query: ConnectionQuery, _ attachment: Int) {
         guard let table = storage.tablesByID[query.plan.tree.table], let connection = connections[mailbox] else {
             return
         }
-        if tables.isEmpty, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
-        let upkeep = tables[table.id] ?? TableUpkeep(table)
-        tables[table.id] = upkeep
+        let upkeep = upkeep(of: table)
         let (tree, isNew) = upkeep.tree(query.plan.tree)
         let live = tree.query(query.plan)
         live.subscriptions.append(
@@ -199,8 +291,49 @@ final class Upkeep: @unchecked Sendable {
 
     private func drop(_ tree: SharedTree, _ upkeep: TableUpkeep) {
         upkeep.drop(tree)
+        dependencies.drop(tree)
+        forget(upkeep)
+    }
+
+    private func upkeep(of table: Table) -> TableUpkeep {
+        if let known = tables[table.id] { return known }
+        if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
+        let upkeep = TableUpkeep(table)
+        tables[table.id] = upkeep
+        return upkeep
+    }
+
+    /// Lets go of a table nobody watches any more.
+    private func forget(_ upkeep: TableUpkeep) {
         if upkeep.isEmpty { tables[upkeep.table.id] = nil }
-        if tables.isEmpty, let slot { storage.page.setVersion(SharedPage.noVersion, ofSlot: slot) }
+        restIfIdle()
+    }
+
+    /// The log need not be kept for a thread that has nobody to tell.
+    private func restIfIdle() {
+        if !isWatching, let slot { storage.page.setVersion(SharedPage.noVersion, ofSlot: slot) }
+    }
+
+    private func watch(_ mailbox: Mailbox, _ token: ObjectToken) {
+        guard let connection = connections[mailbox] else { return }
+        upkeep(of: token.table).watch(ObjectWatch(connection: connection, token: token))
+    }
+
+    private func unwatch(_ token: ObjectToken) {
+        guard let upkeep = tables[token.table.id] else { return }
+        upkeep.unwatch(token)
+        forget(upkeep)
+    }
+
+    /// Tells those who wait in a refresh that their mail is there.
+    private func answerRefreshes() {
+        guard !catchingUp.isEmpty else { return }
+        let ready = catchingUp.filter { $0.version <= snapshot.version }
+        catchingUp.removeAll { $0.version <= snapshot.version }
+        for waiting in ready {
+            connections.offer(snapshot, to: waiting.mailbox)
+            waiting.reply.signal()
+        }
     }
 
     /// Takes over trees evaluated at another version than the current one.
@@ -211,17 +344,25 @@ final class Upkeep: @unchecked Sendable {
             tree.tree = ranked
             if at.version < snapshot.version { catchUp(tree, from: at) }
             upkeep.admit(tree)
+            dependencies.admit(tree)
             for case let query? in tree.queries { publish(tree, query) }
         }
     }
 
     private func catchUp(_ tree: SharedTree, from at: Snapshot) {
+        var dependencies = Dependencies(storage)
+        dependencies.admit(tree)
+        let tables = [tree.table] + dependencies.tables.filter { $0.id != tree.table.id }
         let changes = NetChanges(
-            from: at, to: snapshot, wanted: { $0 == tree.table.id ? tree.table : nil }, allWanted: { [tree.table] })
-        for row in changes.tables.flatMap(\.rows) {
+            from: at, to: snapshot, wanted: { id in tables.first { $0.id == id } }, allWanted: { tables })
+        _ = dependencies.find(changes, from: at, to: snapshot)
+        for row in changes.tables.filter({ $0.table.id == tree.table.id }).flatMap(\.rows) {
+            let extra = tree.dependants.take(row.id)
             _ = tree.note(
-                row.id, old: at.row(tree.table, row.id), new: snapshot.row(tree.table, row.id), stamp: snapshot.version)
+                row.id, from: at, old: at.row(tree.table, row.id), to: snapshot, new: snapshot.row(tree.table, row.id),
+                columns: row.columns | extra, version: changes.version(of: row, tree, isDependant: extra != 0))
         }
+        tree.noteDependants(from: at, to: snapshot)
         tree.applyNoted { _ in }
     }
 
@@ -232,7 +373,7 @@ final class Upkeep: @unchecked Sendable {
             for subscription in tree.queries.compactMap(\.self).flatMap(\.subscriptions) {
                 let failure = QueryFailure(
                     query: subscription.query, attachment: subscription.attachment, error: error)
-                subscription.connection.mailbox.put(snapshot, [], failures: [failure])
+                subscription.connection.mailbox.put(snapshot, VersionMail(), failures: [failure])
             }
             drop(tree, upkeep)
         }

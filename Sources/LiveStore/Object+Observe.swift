@@ -1,0 +1,36 @@
+// Observing one object: which properties changed, from what to what, and that it was deleted.
+
+/// What the observer of an object is told.
+public enum ObjectChange<Object: StoredObject> {
+    /// Properties were written since the last delivery; one that was set to the value it had is among them.
+    case change(Object, [PropertyChange])
+    /// The object is gone; no further call comes.
+    case deleted
+}
+
+/// What every `StoredObject` is: a name for `Self` in its methods, which an extension of the class does not have.
+public protocol LiveObject: StoredObject {}
+extension StoredObject: LiveObject {}
+
+extension LiveObject {
+    /// Calls `body` on the connection's scheduler when properties of this object were written, or it was deleted. There
+    /// is no initial call; several commits may come as one, with the values of the last delivery as the old ones.
+    ///
+    /// O(1) per commit that does not touch the object.
+    /// - Parameter keyPaths: the properties to hear of; nil means all.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
+    ///   `notStored`, `closed`.
+    public func observe(
+        keyPaths: [PartialKeyPath<Self>]? = nil, file: String = #fileID, line: Int = #line,
+        _ body: @escaping (ObjectChange<Self>) -> Void
+    ) throws -> NotificationToken {
+        guard let binding else { throw StoreError.notStored(type: "\(type(of: self))") }
+        let columns = keyPaths.map { binding.table.layout.mask(of: $0) } ?? .max
+        return try binding.connection.observe(binding, columns: columns, madeAt: "\(file):\(line)") { [self] change in
+            switch change {
+            case .change(let changes): body(.change(self, changes))
+            case .deleted: body(.deleted)
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// Silence asked for by a write: which observers are not to hear of one commit. The record enters upkeep before the commit
+// becomes visible; upkeep turns it into what it means for each tree; the observer's own delivery applies that to what the
+// observer was last told. Nobody waits for anybody.
+//
+// Everything here is immutable.
+
+/// A commit, and the observers that are not to hear of it.
+final class SkipRecord: Sendable {
+    /// One row the commit changed, as it was before and after.
+    struct Row: Sendable {
+        let table: UInt32
+        let id: ObjectID
+        let columns: UInt64
+        let before: [UInt8]?
+        let after: [UInt8]?
+    }
+
+    let version: UInt64
+    let tokens: [TokenState]
+    let rows: [Row]
+
+    /// The record of a transaction that is about to commit. The write lock is held, so `before` is what it began with.
+    init(_ transaction: WriteTransaction, _ tokens: [TokenState], tables: [UInt32: Table], before: Snapshot) {
+        version = transaction.version
+        self.tokens = tokens
+        var columns: [LogEntry.Key: UInt64] = [:]
+        for entry in transaction.entries { columns[entry.key, default: 0] |= entry.columns }
+        rows = columns.compactMap { key, columns -> Row? in
+            guard let table = tables[key.table] else { return nil }
+            return Row(
+                table: key.table, id: key.id, columns: columns,
+                before: before.row(table, key.id).map { Array($0.image) },
+                after: transaction.row(table, key.id).map { Array($0.image) })
+        }
+    }
+}
+
+extension LogEntry {
+    struct Key: Hashable {
+        let table: UInt32
+        let id: ObjectID
+    }
+
+    var key: Key { Key(table: table, id: ObjectID(rawValue: id)) }
+}
+
+/// What a skip record means for one query's tree.
+struct TreeSkip: Sendable {
+    /// Where a row stood in the tree before the commit.
+    enum Before: Sendable {
+        case absent
+        case entry(RankedEntry)
+        /// The log was pruned under the step that crossed the commit.
+        case unknown
+    }
+
+    struct Row: Sendable {
+        let id: ObjectID
+        let before: Before
+        /// nil: the commit took the row out.
+        let after: RankedEntry?
+    }
+
+    let version: UInt64
+    let tokens: [TokenState]
+    let rows: [Row]
+}
+
+extension RankedTree {
+    /// What an observer knows that was told `self` and has itself made the changes in `skips`, which are in order of
+    /// versions.
+    ///
+    /// A change is applied only where the observer knew the row as it was just before it; otherwise somebody else's change
+    /// of the row is unreported, and the row is reported as a whole. A removal from the
+    /// window is applied always.
+    /// - Parameter keyNow: the key a row had at the last delivery, if it passed the query's filter then.
+    func applying(_ skips: [TreeSkip], in window: TreeWindow, keyNow: (ObjectID) -> RankedKey?) -> RankedTree {
+        var tree = self
+        var keys: [ObjectID: RankedKey?] = [:]
+        for row in skips.flatMap(\.rows) {
+            let shown = keys[row.id] ?? keyNow(row.id).flatMap { window.contains($0) && tree.has($0) ? $0 : nil }
+            if let after = row.after, window.contains(after.key) {
+                switch row.before {
+                case .unknown: continue
+                case .absent: guard shown == nil else { continue }
+                case .entry(let before):
+                    if window.contains(before.key) {
+                        guard shown == before.key, tree.stamp(of: before.key) == before.stamp else { continue }
+                    } else {
+                        guard shown == nil else { continue }
+                    }
+                }
+                tree.apply(removals: shown.map { $0 == after.key ? [] : [$0] } ?? [], insertions: [after])
+                keys[row.id] = after.key
+            } else if let shown {
+                tree.apply(removals: [shown], insertions: [])
+                keys[row.id] = .some(nil)
+            }
+        }
+        return tree
+    }
+
+    private func has(_ key: RankedKey) -> Bool { rank(of: key) != nil }
+}

@@ -1,0 +1,73 @@
+// The observers of a connection: what each was last told, and the state that decides whether a callback may start.
+//
+// `state` is atomic: `begin` checks *active* and marks *running* in one step, which is the linearisation point against
+// `invalidate`. Everything else is used on the connection's scheduler only.
+import Synchronization
+
+/// Whether an observer may still be called. The part of it that any thread may use.
+class TokenState: @unchecked Sendable {
+    private static let invalidated: UInt8 = 1
+    private static let running: UInt8 = 2
+
+    private let state = Atomic<UInt8>(0)
+
+    final var isActive: Bool { state.load(ordering: .acquiring) & Self.invalidated == 0 }
+
+    /// Marks a callback as running; false when the token has been invalidated, and then none may start.
+    final func begin() -> Bool {
+        while true {
+            let seen = state.load(ordering: .acquiring)
+            if seen & Self.invalidated != 0 { return false }
+            let marked = seen | Self.running
+            if state.compareExchange(expected: seen, desired: marked, ordering: .acquiringAndReleasing).exchanged {
+                return true
+            }
+        }
+    }
+
+    final func end() { state.bitwiseAnd(~Self.running, ordering: .acquiringAndReleasing) }
+
+    /// True for the call that ended the token.
+    final func invalidate() -> Bool {
+        state.bitwiseOr(Self.invalidated, ordering: .acquiringAndReleasing).oldValue & Self.invalidated == 0
+    }
+
+    /// Lets go of the user's code. On the connection's scheduler.
+    func releaseCallback() {}
+}
+
+/// One observer of one query on one connection.
+final class CollectionToken: TokenState, @unchecked Sendable {
+    /// The user's code; released on the connection's scheduler.
+    private var deliver: ((DeliveredChange) -> Void)?
+    let query: ConnectionQuery
+    /// The root this observer was last told about; nil before its initial callback.
+    var reported: RankedTree?
+
+    init(_ query: ConnectionQuery, _ deliver: @escaping (DeliveredChange) -> Void) {
+        self.query = query
+        self.deliver = deliver
+    }
+
+    func tell(_ change: DeliveredChange) { deliver?(change) }
+    override func releaseCallback() { deliver = nil }
+}
+
+/// What the observer of a collection is told, before it is dressed in the collection's type.
+enum DeliveredChange {
+    case initial
+    case update(ChangeSet)
+    case failed(StoreError)
+}
+
+/// One observer of the store as a whole.
+final class StoreToken: TokenState, @unchecked Sendable {
+    private var deliver: ((StoreNotification) -> Void)?
+    /// Own versions that this observer is not to hear of, and that have not been delivered yet.
+    var skipped: [UInt64] = []
+
+    init(_ deliver: @escaping (StoreNotification) -> Void) { self.deliver = deliver }
+
+    func tell(_ notification: StoreNotification) { deliver?(notification) }
+    override func releaseCallback() { deliver = nil }
+}

@@ -1,0 +1,156 @@
+// Rule 8. A skipped commit is silent for the tokens it names and for nobody else, and for that commit only. Realm
+// swallows other threads' changes along with the skipped ones, or makes the skipping write wait and deliver first.
+import LiveStore
+import Testing
+
+@Suite("Rule 8: one skipped commit means that commit only")
+struct Rule08SkippingTests {
+    private let test: TestStore
+    private let feed: Feed
+    private let notes: Results<Note>
+
+    init() throws {
+        test = try TestStore()
+        try test.store.write { for id in 0..<4 { try $0.add(Note(id: id, score: id * 10)) } }
+        feed = try Feed(test.store)
+        notes = try feed.connection.objects(Note.self).sorted(by: \.score)
+    }
+
+    private func note(_ id: Int, _ connection: Connection) throws -> Note {
+        try #require(try connection.object(Note.self, forPrimaryKey: id))
+    }
+
+    @Test("an own write is not told to the token it names, and later ones are")
+    func own() throws {
+        let silent = try feed.observe("silent", notes)
+        try feed.observe("loud", notes)
+        try feed.connection.write(withoutNotifying: [silent]) {
+            notes[0].score = 15
+            try feed.connection.add(Note(id: 9, score: 99))
+            try feed.connection.delete(notes[3])
+        }
+        #expect(notes.map(\.id) == [1, 0, 2, 9])
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["loud -0 -3 +1 +3"])
+        try feed.connection.write { notes[0].score = 11 }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["silent ~0>0", "loud ~0>0"])
+    }
+
+    @Test("a token of another connection of the store can be named, from a block too")
+    func otherConnection() throws {
+        let silent = try feed.observe("silent", notes)
+        try feed.observe("loud", notes)
+        try test.store.write(withoutNotifying: [silent]) { try note(2, $0).score = 25 }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["loud ~2>2"])
+        // A second handle of the same file has an upkeep of its own.
+        let other = try Store(test.store.configuration)
+        try other.write(withoutNotifying: [silent]) { try note(2, $0).score = 26 }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["loud ~2>2"])
+    }
+
+    @Test("somebody else's unreported change of the same row is told all the same")
+    func otherChange() throws {
+        let silent = try feed.observe("silent", notes)
+        try test.store.write { try note(1, $0).title = "theirs" }
+        try test.store.write(withoutNotifying: [silent]) { try note(1, $0).score = 12 }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["silent ~1>1"])
+        // The other way round as well.
+        try test.store.write(withoutNotifying: [silent]) { try note(1, $0).score = 13 }
+        try test.store.write { try note(1, $0).title = "theirs again" }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["silent ~1>1"])
+    }
+
+    @Test("changes of others, coalesced with a skipped one, come with the indices that the observer knows")
+    func coalesced() throws {
+        let silent = try feed.observe("silent", notes)
+        try feed.connection.write(withoutNotifying: [silent]) {
+            try feed.connection.add(Note(id: 9, score: -1))
+        }
+        // The observer has shown row 9 itself, so for it this is row 1.
+        try test.store.write { try note(0, $0).title = "theirs" }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["silent ~1>1"])
+        try test.store.write(withoutNotifying: [silent]) { try $0.add(Note(id: 10, score: -2)) }
+        try test.store.write { try $0.delete(try note(10, $0)) }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["silent -0"])
+    }
+
+    @Test("a removal is silent even over somebody else's unreported change")
+    func removal() throws {
+        let silent = try feed.observe("silent", notes)
+        try test.store.write { try note(1, $0).score = 99 }
+        try test.store.write(withoutNotifying: [silent]) { try $0.delete(try note(1, $0)) }
+        try feed.catchUp()
+        #expect(feed.takeLog() == [])
+        #expect(notes.map(\.id) == [0, 2, 3])
+    }
+
+    @Test("several skipped commits in one delivery are all silent")
+    func several() throws {
+        let silent = try feed.observe("silent", notes)
+        let loud = try feed.observe("loud", notes)
+        for round in 0..<5 {
+            try test.store.write(withoutNotifying: round == 2 ? [silent, loud] : [silent]) {
+                try note(round % 2, $0).score += 1
+                try $0.add(Note(id: 100 + round, score: 5))
+            }
+        }
+        try feed.catchUp()
+        let log = feed.takeLog()
+        #expect(log.count == 1 && log[0].hasPrefix("loud"))
+    }
+
+    @Test("a commit that fails leaves no silence behind")
+    func failed() throws {
+        let silent = try feed.observe("silent", notes)
+        #expect(throws: StoreError.self) {
+            try test.store.write(withoutNotifying: [silent]) { connection in
+                try note(1, connection).score = 12
+                try connection.add(Note(id: 2))
+            }
+        }
+        try test.store.write { try note(1, $0).score = 13 }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["silent ~1>1"])
+    }
+
+    @Test("object and store observers can be named too")
+    func otherKinds() throws {
+        let note1 = try #require(try feed.connection.object(Note.self, forPrimaryKey: 1))
+        let object = try feed.observe("object", note1)
+        let store = try feed.observeStore()
+        try test.store.write(withoutNotifying: [object, store]) { try note(1, $0).score = 12 }
+        try feed.catchUp()
+        #expect(feed.takeLog() == [])
+        // One skipped commit and one that is not, in one delivery.
+        try test.store.write(withoutNotifying: [object, store]) { try note(1, $0).score = 13 }
+        try test.store.write { try note(1, $0).title = "new" }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["store didChange", "object title '' to 'new'"])
+    }
+
+    @Test("a filter that does not see the skipped columns is not disturbed")
+    func columns() throws {
+        let silent = try feed.observe("silent", notes, keyPaths: [\.title])
+        try test.store.write(withoutNotifying: [silent]) { try note(1, $0).score = 12 }
+        try test.store.write { try note(1, $0).title = "theirs" }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["silent ~1>1"])
+    }
+
+    @Test("a token of another store is refused, and nothing is written")
+    func foreign() throws {
+        let other = try Feed(try TestStore().store)
+        let token = try other.observe("other", try other.connection.objects(Note.self))
+        #expect(throws: StoreError.foreignToken) {
+            try test.store.write(withoutNotifying: [token]) { try note(1, $0).score = 12 }
+        }
+        #expect(try test.store.read { try note(1, $0).score } == 10)
+    }
+}

@@ -1,0 +1,67 @@
+// Rule 13. Which changes count as modifications is every callback's own choice. In Realm all callbacks of a collection
+// share one filter: adding one without a filter changes what the others are told.
+import LiveStore
+import Testing
+
+@Suite("Rule 13: key-path filters hold per callback")
+struct Rule13KeyPathTests {
+    private let test: TestStore
+    private let feed: Feed
+    private let notes: Results<Note>
+
+    init() throws {
+        test = try TestStore()
+        try test.store.write { for id in 0..<4 { try $0.add(Note(id: id, score: id * 10)) } }
+        feed = try Feed(test.store)
+        notes = try feed.connection.objects(Note.self).sorted(by: \.score)
+    }
+
+    private func change(_ id: Int, _ body: @escaping (Note) -> Void) throws {
+        try test.store.write { body(try #require(try $0.object(Note.self, forPrimaryKey: id))) }
+        try feed.catchUp()
+    }
+
+    @Test("observers of one collection hear of different columns")
+    func perCallback() throws {
+        try feed.observe("title", notes, keyPaths: [\.title])
+        try feed.observe("any", notes)
+        try feed.observe("shallow", notes, keyPaths: [])
+        try change(1) { $0.title = "x" }
+        #expect(Set(feed.takeLog()) == ["title ~1>1", "any ~1>1"])
+        try change(1) { $0.done = true }
+        #expect(feed.takeLog() == ["any ~1>1"])
+    }
+
+    @Test("rows that come, go or move are told whatever the filter")
+    func membership() throws {
+        try feed.observe("shallow", notes, keyPaths: [])
+        try change(0) { $0.score = 15 }
+        #expect(feed.takeLog() == ["shallow -0 +1"])
+        // The key changes, the place does not.
+        try change(0) { $0.score = 16 }
+        #expect(feed.takeLog() == [])
+        try test.store.write { try $0.add(Note(id: 9, score: 99)) }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["shallow +4"])
+    }
+
+    @Test("a change that is not seen does not hide one that is")
+    func mixed() throws {
+        try feed.observe("title", notes, keyPaths: [\.title])
+        try test.store.write {
+            let note = try #require(try $0.object(Note.self, forPrimaryKey: 2))
+            note.title = "x"
+        }
+        try change(2) { $0.score = 21 }
+        #expect(feed.takeLog() == ["title ~2>2"])
+    }
+
+    @Test("results show the rows of an observed query, without evaluating it again")
+    func shown() throws {
+        try feed.observe("title", notes, keyPaths: [\.title])
+        try change(0) { $0.score = 15 }
+        #expect(notes.map(\.id) == [1, 0, 2, 3])
+        try feed.connection.write { notes[0].score = 99 }
+        #expect(notes.map(\.id) == [0, 2, 3, 1])
+    }
+}
