@@ -66,8 +66,8 @@ let package = Package(
         .testTarget(
             name: "LiveStoreTests",
             dependencies: [
-                "CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture", "livestore-stress",
-                "notes-example",
+                "CLMDB", "CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture",
+                "livestore-stress", "notes-example",
             ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),

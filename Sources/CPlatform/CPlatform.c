@@ -13,6 +13,22 @@
 uint32_t cp_load32(const uint32_t *address) { return __atomic_load_n(address, __ATOMIC_SEQ_CST); }
 void cp_store32(uint32_t *address, uint32_t value) { __atomic_store_n(address, value, __ATOMIC_SEQ_CST); }
 uint32_t cp_add32(uint32_t *address, uint32_t delta) { return __atomic_add_fetch(address, delta, __ATOMIC_SEQ_CST); }
+void cp_subtract_if_positive32(uint32_t *address) {
+    uint32_t seen = cp_load32(address);
+    while (seen != 0 &&
+           !__atomic_compare_exchange_n(address, &seen, seen - 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+}
+
+bool cp_ring_bell32(uint32_t *address) {
+    uint32_t seen = cp_load32(address);
+    while (!__atomic_compare_exchange_n(address, &seen, (seen & ~1u) + 2, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+    return seen & 1;
+}
+
+uint32_t cp_mark_sleeper32(uint32_t *address) { return __atomic_or_fetch(address, 1, __ATOMIC_SEQ_CST); }
+
 uint64_t cp_load64(const uint64_t *address) { return __atomic_load_n(address, __ATOMIC_SEQ_CST); }
 void cp_store64(uint64_t *address, uint64_t value) { __atomic_store_n(address, value, __ATOMIC_SEQ_CST); }
 uint64_t cp_add64(uint64_t *address, uint64_t delta) { return __atomic_add_fetch(address, delta, __ATOMIC_SEQ_CST); }

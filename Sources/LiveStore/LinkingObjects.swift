@@ -28,6 +28,7 @@ extension StoredObject {
 
     private func linking<Source: StoredObject>(_ filter: FilterExpression) throws -> Results<Source> {
         guard let connection else { throw StoreError.notStored(type: "\(type(of: self))") }
-        return Results(connection, try connection.core.storage.table(of: Source.self), filter, [])
+        let table = try connection.core.storage.table(of: Source.self)
+        return Results(connection, table, table.layout.stored(filter), [])
     }
 }

@@ -27,11 +27,18 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         query = connection.query(plan, table)
     }
 
+    /// Makes the same query on another connection.
+    var remake: @Sendable (Connection) -> Results {
+        { [table, filter, sort, distinct, limit] in
+            Results($0, table, filter, sort, distinct: distinct, limit: limit)
+        }
+    }
+
     // MARK: Refining
 
     /// Those objects that also pass `condition`.
     public func `where`(_ condition: Filter<Object>) -> Results {
-        refined(filter: .and([filter, condition.expression]))
+        refined(filter: .and([filter, table.layout.stored(condition.expression)]))
     }
 
     /// The same objects in this order; ties keep the order of earlier `sorted` calls, then that of creation.
@@ -45,7 +52,10 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// The same objects in the order of several keys, the first being the most significant.
     public func sorted(by keys: [SortKey<Object>]) -> Results {
         var terms: [SortTerm] = []
-        for key in keys where !terms.contains(where: { $0.column == key.term.column }) { terms.append(key.term) }
+        for key in keys {
+            let term = table.layout.stored(key.term)
+            if !terms.contains(where: { $0.column == term.column }) { terms.append(term) }
+        }
         return refined(sort: terms)
     }
 
@@ -125,7 +135,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (ResultsChange<Object>) -> Void
     ) throws -> NotificationToken {
-        let observed = Observed(keyPaths.map { ColumnPath($0) })
+        let observed = Observed(keyPaths.map { table.layout.stored(ColumnPath($0)) })
         let filtered = connection.query(query.plan.observing(observed), table, showing: query)
         return try observe(filtered, "\(file):\(line)", body)
     }

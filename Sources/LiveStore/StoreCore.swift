@@ -88,7 +88,10 @@ final class StoreCore: @unchecked Sendable {
         transaction.cancel()
         if transaction.isCommitted {
             storage.page.ring(committed: transaction.version)
-            if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
+            if transaction.version % Storage.deadReaderInterval == 0 {
+                storage.releaseDeadReaders()
+                storage.writeLock.forgetDead()
+            }
         }
         storage.writeLock.unlock()
     }

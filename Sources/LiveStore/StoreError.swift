@@ -6,6 +6,16 @@ public enum StoreError: Error, Sendable, Equatable {
     case cannotOpen(path: String, reason: String)
     /// The stored schema and the models in the configuration disagree.
     case schemaMismatch(table: String, reason: String)
+    /// The file was made by a program whose models have a higher version.
+    case schemaTooNew(path: String, file: UInt64, configured: UInt64)
+    /// The store is open where it must not be.
+    case storeInUse(path: String)
+    /// A higher schema version needs the store alone.
+    case migrationNeedsAll(path: String, file: UInt64, configured: UInt64)
+    /// A migration block named something that is not there, or used a value of the wrong type.
+    case migrationMisuse(reason: String)
+    /// The storage engine has no room for more tables.
+    case tooManyTables(limit: Int)
     /// The model class cannot be stored as it is declared.
     case invalidModel(type: String, reason: String)
     /// The model class is not among `Store.Configuration.models`.
@@ -32,6 +42,14 @@ public enum StoreError: Error, Sendable, Equatable {
     case writeTimedOut(seconds: Double)
     /// The object's row does not exist any more.
     case invalidatedObject(table: String)
+    /// A change of a frozen object was attempted.
+    case frozen
+    /// Something was to be frozen inside a write block.
+    case freezeInWrite
+    /// A reference or frozen thing belongs to another store.
+    case otherStore(path: String)
+    /// A reference to what the block does not see yet.
+    case referenceTooNew(version: UInt64, connection: UInt64)
     /// A link was set to an object of another connection.
     case otherConnection(type: String)
     /// `observe` was called on a connection that has nowhere to deliver.
@@ -55,6 +73,22 @@ extension StoreError: CustomStringConvertible {
             "cannot open the store at \(path): \(reason)"
         case .schemaMismatch(let table, let reason):
             "the stored table '\(table)' does not fit its model: \(reason)"
+        case .schemaTooNew(let path, let file, let configured):
+            """
+            the store at \(path) has schema version \(file), and this program knows \(configured): update the program, or \
+            correct Store.Configuration.schemaVersion
+            """
+        case .storeInUse(let path):
+            "the store at \(path) is open: close it, here and in other processes, and let go of its connections first"
+        case .migrationNeedsAll(let path, let file, let configured):
+            """
+            the store at \(path) is to go from schema version \(file) to \(configured), and another process has it open: \
+            end that process, then open the store again
+            """
+        case .migrationMisuse(let reason):
+            "the migration was given up and the file is as it was: \(reason)"
+        case .tooManyTables(let limit):
+            "the models need more than the \(limit) tables of the storage engine: use fewer models or indexes"
         case .invalidModel(let type, let reason):
             "\(type) cannot be stored: \(reason)"
         case .unknownModel(let type):
@@ -84,6 +118,17 @@ extension StoreError: CustomStringConvertible {
             "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
         case .invalidatedObject(let table):
             "the object of '\(table)' has been deleted: check isInvalidated before changing it"
+        case .frozen:
+            "frozen objects do not change: thaw(on: connection) gives the live object, which can be written to"
+        case .freezeInWrite:
+            "a write block has no version yet: freeze before it, or after it has returned"
+        case .otherStore(let path):
+            "this belongs to the store at \(path): use a connection of that store"
+        case .referenceTooNew(let version, let connection):
+            """
+            the reference was made at version \(version) and this block reads version \(connection): resolve it in a \
+            block that begins later, or on a live connection
+            """
         case .otherConnection(let type):
             "a \(type) of another connection cannot be linked to: look it up on this one, by its primary key"
         case .noScheduler:

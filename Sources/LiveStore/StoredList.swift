@@ -6,9 +6,10 @@ struct StoredList {
     private let column: Int
     private let elements: Table
 
-    init(_ binding: RowBinding, _ column: Int) {
+    /// - Parameter ordinal: the list property's place in its class.
+    init(_ binding: RowBinding, _ ordinal: Int) {
         self.binding = binding
-        self.column = column
+        column = binding.table.layout.column(ordinal)
         elements = binding.connection.core.storage.tablesByID[binding.table.links!.list(column)!.elements]!
     }
 

@@ -2,7 +2,7 @@
 import CPlatform
 import Glibc
 
-/// A thread running one closure. `join` may be called once, from any other thread.
+/// A thread running one closure. Joined or detached once.
 public final class TracedThread: @unchecked Sendable {
     public let resource: TracedResource
     private let handle: pthread_t
@@ -45,6 +45,11 @@ public final class TracedThread: @unchecked Sendable {
         pthread_join(handle, nil)
         Tracing.note(.acquired, resource)
         Tracing.note(.released, resource)
+    }
+
+    /// Waits for the body to return, unless this is the thread itself: then it is freed when its body returns.
+    public func joinOrDetach() {
+        if isCurrent { pthread_detach(handle) } else { join() }
     }
 
     /// Whether the calling thread is this one.

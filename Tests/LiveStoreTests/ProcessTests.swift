@@ -237,11 +237,6 @@ struct ProcessTests {
         try Data(repeating: 0x2a, count: 4_096).write(to: URL(fileURLWithPath: path + "/shared"))
         let files = [open(path, O_RDONLY | O_CLOEXEC), open(path + "/shared", O_RDWR | O_CLOEXEC)]
         for file in files { try #require(flock(file, LOCK_EX) == 0) }
-        let inodes = try files.map { file in
-            var status = stat()
-            try #require(fstat(file, &status) == 0)
-            return status.st_ino
-        }
         let found = Watched<[Int]>([])
         let opening = TracedThread("opening") {
             do {
@@ -253,13 +248,15 @@ struct ProcessTests {
                 found.update { $0.append(-1) }
             }
         }
-        // The kernel lists who waits with an arrow, and the inode behind two colons.
-        while true {
-            let waiting = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
-                .filter { $0.contains("->") }
-            if waiting.contains(where: { line in inodes.contains { line.contains(":\($0) ") } }) { break }
-            sched_yield()
+        // Whoever waits for the folder's lock has opened it a second time.
+        func isWaiting() throws -> Bool {
+            let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            let opened = numbers.filter {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
+            }
+            return opened.count == 2
         }
+        while try !isWaiting() { sched_yield() }
         for file in files { close(file) }
         try found.wait("the store to be opened") { $0 == [1] }
         opening.join()

@@ -69,6 +69,28 @@ struct StorageTests {
         #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == [2])
     }
 
+    @Test("an object looked up in a write that is cancelled stands for no row that comes later")
+    func lookedUpInCancelledWrite() throws {
+        struct Stop: Error {}
+        let test = try TestStore()
+        let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
+        var found: Note?
+        #expect(throws: Stop.self) {
+            try connection.write {
+                try connection.add(Note(id: 1, title: "cancelled"))
+                found = try connection.object(Note.self, forPrimaryKey: 1)
+                throw Stop()
+            }
+        }
+        let later = Note(id: 2, title: "later")
+        try connection.write { try connection.add(later) }
+        let note = try #require(found)
+        #expect(note.isInvalidated && note.title == "" && note.objectID != later.objectID)
+        try connection.write { try connection.delete(note) }
+        #expect(throws: StoreError.invalidatedObject(table: "Note")) { try connection.write { note.title = "mine" } }
+        #expect(later.title == "later")
+    }
+
     @Test("a primary key is unique, and free again after a deletion; object ids are never reused")
     func primaryKeys() throws {
         let test = try TestStore()

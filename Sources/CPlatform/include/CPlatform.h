@@ -12,10 +12,18 @@
 uint32_t cp_load32(const uint32_t *address);
 void cp_store32(uint32_t *address, uint32_t value);
 uint32_t cp_add32(uint32_t *address, uint32_t delta);
+/// Subtracts 1, unless the value is 0.
+void cp_subtract_if_positive32(uint32_t *address);
 uint64_t cp_load64(const uint64_t *address);
 void cp_store64(uint64_t *address, uint64_t value);
 uint64_t cp_add64(uint64_t *address, uint64_t delta);
 bool cp_exchange_if_equal64(uint64_t *address, uint64_t expected, uint64_t desired);
+
+/// A bell: rings are counted in steps of 2, and bit 0 says that somebody may sleep. Counts a ring and clears the bit;
+/// returns whether it was set.
+bool cp_ring_bell32(uint32_t *address);
+/// Sets bit 0 and returns the whole value, to sleep on.
+uint32_t cp_mark_sleeper32(uint32_t *address);
 
 /// Sleeps while `*address == seen`, at most `timeout_ns` (negative: for ever). Returns 0 when woken or when the value
 /// had changed already, else ETIMEDOUT or EINTR. Works between processes that map the same memory.

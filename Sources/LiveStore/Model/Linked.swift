@@ -75,7 +75,8 @@ extension Linked: AnyConnected {
 
     static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws {
         guard let target = property(address).value, let binding = owner.binding else { return }
-        guard binding.connection.currentRow(binding.table, binding.id)?.isNull(ordinal) == true else { return }
+        let column = binding.table.layout.column(ordinal)
+        guard binding.connection.currentRow(binding.table, binding.id)?.isNull(column) == true else { return }
         binding.writeLink(target, ordinal)
     }
 
@@ -85,16 +86,18 @@ extension Linked: AnyConnected {
 }
 
 extension RowBinding {
-    func readLink<Target: StoredObject>(_ column: Int) -> Target? {
+    func readLink<Target: StoredObject>(_ ordinal: Int) -> Target? {
         connection.checkScheduler()
+        let column = table.layout.column(ordinal)
         guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id), !row.isNull(column),
             let target = table.links?.edge(column)?.target, let table = connection.core.storage.tablesByID[target]
         else { return nil }
         return connection.makeObject(table, ObjectID(rawValue: row.slot(column)))
     }
 
-    func writeLink(_ target: StoredObject?, _ column: Int) {
+    func writeLink(_ target: StoredObject?, _ ordinal: Int) {
         connection.checkScheduler()
+        let column = table.layout.column(ordinal)
         var targetID: ObjectID?
         if let target {
             do {

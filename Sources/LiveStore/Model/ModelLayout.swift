@@ -23,8 +23,6 @@ final class ModelLayout: @unchecked Sendable {
     let primaryKey: Int?
     /// Columns that the class wants an index of; links always have one.
     let indexed: [Int]
-    /// Columns whose bytes lie behind the slots.
-    let outOfLine: [Int]
     /// Properties that lead to other rows, in order: links and lists.
     let connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)]
 
@@ -58,7 +56,6 @@ final class ModelLayout: @unchecked Sendable {
         self.properties = properties
         self.primaryKey = primaryKey
         self.indexed = properties.indices.filter { indexed.contains($0) || properties[$0].type == .link }
-        outOfLine = properties.indices.filter { properties[$0].type.isOutOfLine }
         connected = properties.enumerated().compactMap { ordinal, property in
             (property.wrapper as? any AnyConnected.Type).map { (ordinal, property.offset, $0) }
         }
@@ -86,21 +83,7 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
-    /// Writes the values of an object that is not stored yet into `row`.
-    func encode(_ object: StoredObject, into row: RowBuffer) {
-        row.reset(columnCount: properties.count)
-        let address = object.address
-        for (ordinal, property) in properties.enumerated() {
-            property.wrapper.write(at: address + property.offset, row, ordinal)
-        }
-    }
-
-    /// The columns that key paths of the class name, as bits.
-    func mask<Object: StoredObject>(of keyPaths: [PartialKeyPath<Object>]) -> UInt64 {
-        keyPaths.reduce(0) { $0 | 1 << UInt64(column($1)) }
-    }
-
-    /// The column that a key path of the class names.
+    /// The ordinal of the property that a key path of the class names.
     func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
         let path = ColumnPath(keyPath)
         precondition(path.columns.count == 1, "\(keyPath) leads over a link; a property of \(typeName) is needed here")

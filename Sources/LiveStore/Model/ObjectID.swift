@@ -10,6 +10,9 @@ public struct ObjectID: Hashable, Sendable, Comparable {
         self.rawValue = rawValue
     }
 
+    /// The identity of no row.
+    static let none = ObjectID(rawValue: 0)
+
     public static func < (left: ObjectID, right: ObjectID) -> Bool {
         left.rawValue < right.rawValue
     }

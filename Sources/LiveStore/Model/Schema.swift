@@ -1,5 +1,5 @@
-// What the file knows about its tables, kept as JSON in the `meta` table, and how it is brought together with the
-// models a program opens it with. Properties added at the end need nothing; anything else is refused.
+// What the file knows about its tables, kept as JSON in the `meta` table. How it is brought together with the models a
+// program opens it with is SchemaMatching and SchemaOpening.
 import CLMDB
 import Foundation
 
@@ -7,6 +7,8 @@ struct ColumnSchema: Codable, Equatable {
     var name: String
     var type: ColumnType
     var isOptional: Bool
+    /// True for a column that the model does not have any more. Absent otherwise.
+    var isHidden: Bool?
     /// The table that a link, or a list of links, leads to.
     var target: String?
     /// Whether the column has an index; missing in files that were written before there were any.
@@ -24,113 +26,39 @@ struct ColumnSchema: Codable, Equatable {
         get { indexed ?? false }
         set { indexed = newValue ? true : nil }
     }
-
-    /// Whether a declared column reads what this stored one holds. An index is no part of that.
-    fileprivate func holds(_ declared: ColumnSchema) -> Bool {
-        name == declared.name && type == declared.type && isOptional == declared.isOptional
-            && target == declared.target
-    }
 }
 
 struct TableSchema: Codable, Equatable, Sendable {
     /// The table's number in the change log; never reused.
     var id: UInt32
     var name: String
+    /// In the order in which they were first declared, which is their order in rows.
     var columns: [ColumnSchema]
     var primaryKey: Int?
 }
 
 struct StoreSchema: Codable {
-    static let currentFormat = 1
+    /// 2: columns may be hidden, and the schema has a version.
+    static let currentFormat = 2
     /// A change set says which columns changed in 64 bits.
     static let maxColumns = 64
     private static let key = "schema"
 
     var format = StoreSchema.currentFormat
+    /// The program's own version of its models. Absent in files of format 1.
+    var version: UInt64?
     var tables: [TableSchema] = []
+    /// The number of the next new table. Absent in files of format 1.
+    var nextTable: UInt32?
 
-    /// Reads the stored schema, adds what the models add, and stores it again if that changed it.
-    static func reconcile(
-        _ transaction: LMDBTransaction, _ meta: MDB_dbi, with models: [StoredObject.Type], path: String
-    ) throws -> [(StoredObject.Type?, ModelLayout, TableSchema)] {
-        var schema = try read(transaction, meta, path: path) ?? StoreSchema()
-        let before = schema.tables
-        var opened: [(StoredObject.Type?, ModelLayout, TableSchema)] = []
-        for model in models {
-            let layout = ModelLayout.of(model)
-            try checkTargets(layout, models)
-            opened.append((model, layout, try schema.adopt(layout)))
-            for property in layout.properties {
-                guard let element = property.wrapper.element else { continue }
-                let elements = ListTable.layout(layout.typeName, property.name, element)
-                opened.append((nil, elements, try schema.adopt(elements, owner: layout.typeName)))
-            }
-        }
-        if schema.tables != before { try schema.write(transaction, meta, path: path) }
-        return opened
+    /// Gives out the number of a new table.
+    mutating func takeTableID() -> UInt32 {
+        let id = nextTable ?? (tables.map(\.id).max() ?? 0) + 1
+        nextTable = id + 1
+        return id
     }
 
-    /// Every link must lead to a model of the store.
-    private static func checkTargets(_ layout: ModelLayout, _ models: [StoredObject.Type]) throws {
-        for property in layout.properties {
-            guard let target = property.target, !models.contains(where: { $0 == target }) else { continue }
-            throw StoreError.invalidModel(
-                type: layout.typeName,
-                reason: "'\(property.name)' leads to \(target), which is no model of this store; add \(target) to "
-                    + "Store.Configuration.models")
-        }
-    }
-
-    /// - Parameter owner: the table whose list the rows are elements of.
-    private mutating func adopt(_ layout: ModelLayout, owner: String? = nil) throws -> TableSchema {
-        let name = layout.typeName
-        guard !layout.properties.isEmpty else {
-            throw StoreError.invalidModel(type: name, reason: "it has no @Stored property; mark some")
-        }
-        guard layout.properties.count <= Self.maxColumns else {
-            throw StoreError.invalidModel(
-                type: name,
-                reason: "it has \(layout.properties.count) @Stored properties of at most \(Self.maxColumns); split it")
-        }
-        if let key = layout.primaryKey, layout.properties[key].isOptional {
-            throw StoreError.invalidModel(type: name, reason: "its primary key is optional; make it a plain type")
-        }
-        var columns = layout.properties.enumerated().map { ordinal, property in
-            ColumnSchema(
-                name: property.name, type: property.type, isOptional: property.isOptional,
-                target: property.target.map { "\($0)" }, isIndexed: layout.indexed.contains(ordinal))
-        }
-        if let owner { columns[ListTable.owner].target = owner }
-        guard let index = tables.firstIndex(where: { $0.name == name }) else {
-            let table = TableSchema(
-                id: UInt32(tables.count + 1), name: name, columns: columns, primaryKey: layout.primaryKey)
-            tables.append(table)
-            return table
-        }
-        var table = tables[index]
-        for (stored, declared) in zip(table.columns, columns) where !stored.holds(declared) {
-            throw StoreError.schemaMismatch(
-                table: name,
-                reason: """
-                    the file has \(stored.described) where the model declares \(declared.described); put stored \
-                    properties back in their order and type, and add new ones at the end
-                    """)
-        }
-        guard columns.count >= table.columns.count else {
-            throw StoreError.schemaMismatch(
-                table: name, reason: "the model lacks \(table.columns[columns.count].described); declare it again")
-        }
-        guard table.primaryKey == layout.primaryKey else {
-            throw StoreError.schemaMismatch(table: name, reason: "the primary key differs; keep the stored one")
-        }
-        // An index stays: a program that does not ask for it keeps it true all the same.
-        for (ordinal, stored) in table.columns.enumerated() where stored.isIndexed { columns[ordinal].isIndexed = true }
-        table.columns = columns
-        tables[index] = table
-        return table
-    }
-
-    private static func read(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws -> StoreSchema? {
+    static func read(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws -> StoreSchema? {
         struct Format: Decodable { var format: Int }
         guard let bytes = key.utf8Bytes({ LMDB.get(transaction, meta, key: $0) }) else { return nil }
         let data = Data(bytes)
@@ -147,7 +75,7 @@ struct StoreSchema: Codable {
         }
     }
 
-    private func write(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws {
+    func write(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let data = try encoder.encode(self)
@@ -160,13 +88,6 @@ struct StoreSchema: Codable {
             }
         }
         try LMDB.check(code, "store schema", path: path)
-    }
-}
-
-extension ColumnSchema {
-    fileprivate var described: String {
-        let target = target.map { " to \($0)" } ?? ""
-        return "'\(name)' (\(isOptional && type != .link ? "optional " : "")\(type.rawValue)\(target))"
     }
 }
 

@@ -38,9 +38,14 @@ open class StoredObject {
 struct RowBinding {
     let connection: Connection
     let table: Table
-    let id: ObjectID
+    let row: ObjectID
     /// The write that added the object itself, rather than one that was read.
     var addedIn: WriteTransaction.Fate?
+    /// The write in progress in which the object was read, if that has also made the row. Once it is cancelled the
+    /// object stands for nothing: the next write gives the number to a row of its own.
+    var seenIn: WriteTransaction.Fate?
+
+    var id: ObjectID { seenIn?.isCancelled == true ? .none : row }
 
     var isInvalidated: Bool {
         if connection.isOver { return true }
@@ -48,15 +53,17 @@ struct RowBinding {
         return connection.currentRow(table, id) == nil
     }
 
-    func read<Value: StorableValue>(_ column: Int) -> Value {
+    func read<Value: StorableValue>(_ ordinal: Int) -> Value {
         connection.checkScheduler()
+        let column = table.layout.column(ordinal)
         guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id) else {
             return Value._zero
         }
         return row.isNull(column) ? Value._zero : Value._read(row, column)
     }
 
-    func write<Value: StorableValue>(_ value: Value, _ column: Int) {
+    func write<Value: StorableValue>(_ value: Value, _ ordinal: Int) {
+        let column = table.layout.column(ordinal)
         connection.update(table, id, column) { row in value._write(row, column) }
     }
 }

@@ -5,7 +5,7 @@ final class Additions {
     /// Objects whose rows are not there yet, because what they lead to is added first.
     private var pending: Set<ObjectIdentifier> = []
     /// Those whose rows are there, but not yet all that leads from them.
-    private var unfinished: [(object: StoredObject, layout: ModelLayout)] = []
+    private var unfinished: [(object: StoredObject, layout: TableLayout)] = []
     /// Added in this write, with plain values of their own still.
     private var added: [StoredObject] = []
 

@@ -31,6 +31,8 @@ public final class Connection {
     private(set) var ownChanges: [LogEntry] = []
     /// Where those of them begin that results show: a callback starts without what earlier ones have written.
     private(set) var ownChangesShownFrom = 0
+    /// The version this connection is bound to for good, if it stands behind something frozen.
+    private let frozen: FrozenPin?
     /// Counts what makes shown rows worthless: deliveries, and writes that were cancelled.
     private(set) var epoch = 0
     /// Some query has used `ownChanges` up to its end, so that a further change of the last row must be listed anew.
@@ -62,6 +64,7 @@ public final class Connection {
         self.store = store
         core = store.core
         self.scheduler = scheduler
+        frozen = nil
         let mailbox = Mailbox(scheduler)
         self.mailbox = mailbox
         reading = .live(delivered: try core.storage.openSnapshot())
@@ -76,7 +79,18 @@ public final class Connection {
         core = store.core
         scheduler = nil
         mailbox = nil
+        frozen = nil
         reading = .block(snapshot)
+    }
+
+    /// A connection that stands behind something frozen, for one thread at a time.
+    init(_ store: Store, frozen pin: FrozenPin) {
+        self.store = store
+        core = store.core
+        scheduler = nil
+        mailbox = nil
+        frozen = pin
+        reading = .block(pin.snapshot)
     }
 
     /// A connection for one block within a transaction that others share, and that somebody else commits.
@@ -85,6 +99,7 @@ public final class Connection {
         core = store.core
         scheduler = nil
         mailbox = nil
+        frozen = nil
         reading = .block(nil)
         self.transaction = transaction
         sharesTransaction = true
@@ -100,6 +115,9 @@ public final class Connection {
 
     /// Whether deliveries come to this connection.
     var isLive: Bool { scheduler != nil }
+
+    /// Whether this connection stands behind something frozen: it reads one version for good, and writes nothing.
+    public var isFrozen: Bool { frozen != nil }
 
     /// The version that membership and order of results stand at, own writes aside.
     public var version: UInt64 { delivered?.version ?? transaction.map { $0.version - 1 } ?? 0 }
@@ -118,7 +136,21 @@ public final class Connection {
     }
 
     /// What is read outside of a write.
-    private var shown: Snapshot? { showsOwn ? own ?? delivered : delivered }
+    var shown: Snapshot? { showsOwn ? own ?? delivered : delivered }
+
+    /// Whether what is read outside of a write is what was delivered last, without own writes.
+    var showsDeliveredVersion: Bool { shown === delivered }
+
+    /// The version that properties are read at; of a write in progress, the one it will have.
+    var versionRead: UInt64 { transaction?.version ?? shown?.version ?? 0 }
+
+    /// Reads properties at the newest version from here on, as after a commit of its own; rows wait for a delivery.
+    func readNewest(forVersion version: UInt64) throws(StoreError) {
+        guard isLive, transaction == nil else { throw .referenceTooNew(version: version, connection: versionRead) }
+        own = try core.storage.openSnapshot()
+        showsOwn = true
+        ownChangesShownFrom = 0
+    }
 
     /// A row as it was in the last delivery.
     func deliveredRow(_ table: Table, _ id: ObjectID) -> RowReader? { delivered?.row(table, id) }
@@ -209,7 +241,8 @@ public final class Connection {
 
     func makeObject<Object: StoredObject>(_ table: Table, _ id: ObjectID) -> Object {
         let object = Object()
-        object.binding = RowBinding(connection: self, table: table, id: id)
+        let seenIn = transaction.flatMap { $0.isNew(table, id) ? $0.fate : nil }
+        object.binding = RowBinding(connection: self, table: table, row: id, seenIn: seenIn)
         return object
     }
 
@@ -248,6 +281,7 @@ public final class Connection {
     /// - Throws: `writeInsideWrite`, `writeTimedOut`, `diskFull`, `closed`.
     public func beginWrite(timeout: Double? = nil) throws {
         checkScheduler()
+        if isFrozen { throw StoreError.frozen }
         guard transaction == nil else { throw StoreError.writeInsideWrite }
         transaction = try core.beginWrite(timeout: timeout)
         ownChangesAtBegin = ownChanges.count
@@ -260,19 +294,15 @@ public final class Connection {
         checkScheduler()
         let transaction = try ongoingWrite()
         do {
-            let reader = isLive ? try core.storage.takeReader() : nil
+            // At the limit of snapshots there is none, and a commit must be possible all the same.
+            let reader = isLive ? try? core.storage.takeReader() : nil
             do {
                 try core.commit(transaction, withoutNotifying: tokens)
             } catch {
                 reader.map(core.storage.recycle)
                 throw error
             }
-            // Nobody else can have committed yet: this is exactly the version just made.
-            if let reader {
-                own = try core.storage.openSnapshot(with: reader)
-                showsOwn = true
-                ownChangesShownFrom = 0
-            }
+            if isLive { showOwnCommit(reader) }
         } catch {
             endWrite(keeping: false)
             throw error
@@ -308,11 +338,26 @@ public final class Connection {
         repostMissedDelivery()
     }
 
+    /// Reads properties at the version just committed: nobody else can have committed yet. Where it cannot be read the
+    /// commit stands all the same, and own writes show with the next delivery.
+    private func showOwnCommit(_ reader: SnapshotReader?) {
+        if let reader, let snapshot = try? core.storage.openSnapshot(with: reader) {
+            own = snapshot
+            showsOwn = true
+            ownChangesShownFrom = 0
+        } else {
+            reader.map(core.storage.recycle)
+            ownChanges.removeSubrange(ownChangesAtBegin...)
+            epoch += 1
+        }
+    }
+
     /// Stores a new object, which stands for its row from here on. Inside a write block.
     /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`.
     public func add(_ object: StoredObject) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
+        if object.isFrozen { throw StoreError.frozen }
         if object.binding != nil { return }
         let table = try core.storage.table(of: type(of: object))
         if !table.layout.connected.isEmpty { return try additions.add(object, table, transaction, self) }
@@ -322,7 +367,7 @@ public final class Connection {
     /// Stores the row of a new object.
     func insert(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction) throws(StoreError) {
         let id = try transaction.insert(table) { table.layout.encode(object, into: $0) }
-        object.binding = RowBinding(connection: self, table: table, id: id, addedIn: transaction.fate)
+        object.binding = RowBinding(connection: self, table: table, row: id, addedIn: transaction.fate)
         noteOwnChange(table, id, .insert)
     }
 
@@ -331,6 +376,7 @@ public final class Connection {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
         guard let binding = object.binding else { return }
+        if object.isFrozen { throw StoreError.frozen }
         // Even if somebody else has deleted it first: the rows shown here change with it.
         try noting { () throws(StoreError) in try transaction.delete(binding.table, binding.id) }
         noteOwnChange(binding.table, binding.id, .delete)
@@ -349,7 +395,7 @@ public final class Connection {
     /// Sets a column through `body`. What goes wrong makes the whole write fail, because a setter cannot throw.
     func update(_ table: Table, _ id: ObjectID, _ column: Int, _ body: (RowBuffer) -> Void) {
         checkScheduler()
-        guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
+        guard let transaction else { preconditionFailure("\(isFrozen ? StoreError.frozen : .notInWrite)") }
         if column == table.schema.primaryKey {
             let name = "\(table.schema.name).\(table.schema.columns[column].name)"
             preconditionFailure("\(name) is the primary key of a stored object: add a new object instead")

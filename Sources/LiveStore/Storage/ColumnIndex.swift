@@ -9,6 +9,10 @@ struct ColumnIndex: Sendable {
     /// Below LMDB's limit of 511.
     static let maxKeyBytes = 500
 
+    static let flags = UInt32(MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP)
+
+    static func name(_ table: UInt32, _ column: Int) -> String { "index.\(table).\(column)" }
+
     let table: UInt32
     let column: Int
     let type: ColumnType

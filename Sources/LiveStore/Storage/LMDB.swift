@@ -14,10 +14,13 @@ enum LMDB {
 
     static func error(_ code: Int32, _ operation: String, path: String) -> StoreError {
         switch code {
-        case ENOSPC, EDQUOT: .diskFull(path: path)
+        case ENOSPC, EDQUOT, EFBIG: .diskFull(path: path)
+        case MDB_DBS_FULL: .tooManyTables(limit: Int(Storage.maxTables))
         case MDB_READERS_FULL: .tooManySnapshots(limit: Int(Storage.maxReaders))
         case MDB_INVALID, MDB_CORRUPTED, MDB_VERSION_MISMATCH:
             .cannotOpen(path: path, reason: "\(String(cString: mdb_strerror(code))); restore it from a backup")
+        case MDB_PANIC:
+            .storage(operation: operation, code: code, reason: "an earlier failure; close the store and open it again")
         default: .storage(operation: operation, code: code, reason: String(cString: mdb_strerror(code)))
         }
     }

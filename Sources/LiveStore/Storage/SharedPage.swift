@@ -1,20 +1,19 @@
 // The page that every process of a store maps: the write lock, the bell, and one slot per process that follows the
 // change log. It holds no data: whoever opens the store alone makes it anew.
 //
-// Guards: `mutex` and `gate` are robust and process-shared, used by WriteLock alone. `bell`, `sleepers`, `starving`
-// and the slots are atomics. A slot is claimed by compare-and-exchange of its pid.
+// Guards: `mutex` and `gate` are robust and process-shared, used by WriteLock alone. the bells, `starving`
+// and the slots are atomics. A slot is claimed by compare-and-exchange of its pid. Nothing in the page is a count that
+// a killed process could leave too high for good, and no value found there is trusted to be sound.
 import CPlatform
 import Glibc
 
 final class SharedPage: @unchecked Sendable {
     private struct Layout {
-        static let magic: UInt64 = 0x4c53_5061_6765_0001  // "LSPage", layout 1
+        static let magic: UInt64 = 0x4c53_5061_6765_0002  // "LSPage", layout 2
         static let magicOffset = 0
         static let bell = 8
-        static let sleepers = 12
         static let starving = 16
         static let slowBell = 20
-        static let slowSleepers = 24
         static let mutex = 64
         static let gate = 192
         static let slots = 512
@@ -25,6 +24,8 @@ final class SharedPage: @unchecked Sendable {
 
     /// A follower's version that holds nothing back.
     static let noVersion = UInt64.max
+    /// How long a store waits to be opened while another process opens it.
+    static let patienceNs: Int64 = 60_000_000_000
 
     private let base: UnsafeMutableRawPointer
     private let file: Int32
@@ -38,23 +39,22 @@ final class SharedPage: @unchecked Sendable {
     /// Two locks: the folder's is held by the one process that opens, the page's is shared by all that have it open.
     /// With one alone, a process that waits while another one is killed in the middle of opening would take the page for
     /// made, and find there what a crashed machine has left.
-    init(directory: String) throws(StoreError) {
+    /// - Parameter patienceNs: how long to wait for a process that is opening the store, perhaps migrating it.
+    init(directory: String, patienceNs: Int64 = SharedPage.patienceNs) throws(StoreError) {
         let path = directory + "/shared"
-        var files: [Int32] = []
+        let deadlineNs = monotonicNs() + patienceNs
+        let folder = try FolderLock.take(directory, deadlineNs: deadlineNs)
+        var files = [folder]
         func failure(_ what: String) -> StoreError {
-            let reason = "\(what): \(String(cString: strerror(errno)))"
+            let error = FolderLock.failure(what, directory)
             for file in files { close(file) }
-            return .cannotOpen(path: path, reason: reason)
+            return error
         }
-        let folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw failure("open folder") }
-        files.append(folder)
-        guard flock(folder, LOCK_EX) == 0 else { throw failure("lock folder") }
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard file >= 0 else { throw failure("open") }
+        guard file >= 0 else { throw failure("open shared") }
         files.append(file)
         let alone = flock(file, LOCK_EX | LOCK_NB) == 0
-        if !alone, flock(file, LOCK_SH) != 0 { throw failure("lock") }
+        if !alone, !FolderLock.lock(file, LOCK_SH, deadlineNs: deadlineNs) { throw failure("lock shared") }
         guard ftruncate(file, off_t(Layout.bytes)) == 0,
             let base = mmap(nil, Layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), base != MAP_FAILED
         else { throw failure("map") }
@@ -82,8 +82,19 @@ final class SharedPage: @unchecked Sendable {
         folder = -1
     }
 
-    /// Whether no other process has the store open now. Keeps others out until the page is closed.
-    func isAloneAgain() -> Bool { flock(file, LOCK_EX | LOCK_NB) == 0 }
+    /// Runs `body`, which removes the store's files, if no other process has the store open or is opening it. The last
+    /// thing that is done with the page, when its files are in use here no more.
+    func ifAlone(in directory: String, _ body: () -> Void) {
+        // Of two processes that close at once the second waits for the first; one that opens is left in peace.
+        let deadlineNs = monotonicNs() + 100_000_000
+        guard let folder = try? FolderLock.take(directory, deadlineNs: deadlineNs, makesFolder: false) else { return }
+        defer { close(folder) }
+        if flock(file, LOCK_EX | LOCK_NB) == 0 {
+            body()
+        } else {
+            flock(file, LOCK_UN)
+        }
+    }
 
     deinit {
         munmap(base, Layout.bytes)
@@ -117,14 +128,16 @@ final class SharedPage: @unchecked Sendable {
         static let slowInterval: UInt64 = 256
     }
 
-    private func words(_ bell: Bell) -> (count: UnsafeMutablePointer<UInt32>, sleepers: UnsafeMutablePointer<UInt32>) {
+    /// A count of rings in the upper 31 bits, and in the lowest whether somebody may sleep: set by whoever goes to sleep,
+    /// cleared by the next ring, so that nobody who is killed leaves it set for long.
+    private func word(of bell: Bell) -> UnsafeMutablePointer<UInt32> {
         switch bell {
-        case .everyCommit: (word(Layout.bell), word(Layout.sleepers))
-        case .slow: (word(Layout.slowBell), word(Layout.slowSleepers))
+        case .everyCommit: word(Layout.bell)
+        case .slow: word(Layout.slowBell)
         }
     }
 
-    func count(_ bell: Bell) -> UInt32 { cp_load32(words(bell).count) }
+    func count(_ bell: Bell) -> UInt32 { cp_load32(word(of: bell)) >> 1 }
 
     /// Announces the commit of `version`. Called before the write lock is given back, so that a writer killed right after
     /// its commit is at worst one poll period late.
@@ -140,17 +153,15 @@ final class SharedPage: @unchecked Sendable {
     }
 
     private func ring(_ bell: Bell) {
-        let words = words(bell)
-        _ = cp_add32(words.count, 1)
-        if cp_load32(words.sleepers) != 0 { cp_futex_wake_all(words.count) }
+        let word = word(of: bell)
+        if cp_ring_bell32(word) { cp_futex_wake_all(word) }
     }
 
     /// Sleeps until the bell has rung since it read `seen`, or until the time is over.
     func wait(for bell: Bell, since seen: UInt32, timeoutNs: Int64) {
-        let words = words(bell)
-        _ = cp_add32(words.sleepers, 1)
-        _ = cp_futex_wait(words.count, seen, timeoutNs)
-        _ = cp_add32(words.sleepers, UInt32.max)
+        let word = word(of: bell)
+        let current = cp_mark_sleeper32(word)
+        if current >> 1 == seen { _ = cp_futex_wait(word, current, timeoutNs) }
     }
 
     // MARK: Followers of the change log
@@ -201,5 +212,8 @@ final class SharedPage: @unchecked Sendable {
         return oldest
     }
 
-    private static func isDead(_ pid: UInt64) -> Bool { kill(pid_t(pid), 0) != 0 && errno == ESRCH }
+    private static func isDead(_ pid: UInt64) -> Bool {
+        guard let pid = pid_t(exactly: pid), pid > 0 else { return true }
+        return kill(pid, 0) != 0 && errno == ESRCH
+    }
 }

@@ -21,7 +21,7 @@ public enum Durability: String, Sendable, CaseIterable {
 /// A stored table: its schema and the handles of its rows and of its primary-key index.
 struct Table: Sendable {
     let schema: TableSchema
-    let layout: ModelLayout
+    let layout: TableLayout
     let rows: MDB_dbi
     let primaryIndex: MDB_dbi?
     /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it.
@@ -38,12 +38,15 @@ struct Table: Sendable {
 
 final class Storage: @unchecked Sendable {
     static let maxReaders: UInt32 = 1_024
+    /// Each model takes one, and one more for its primary key; the log and the schema take two.
+    static let maxTables: UInt32 = 512
     /// Commits between two looks for readers that were killed. Asks the kernel once per process that reads.
     static let deadReaderInterval: UInt64 = 256
 
     let environment: OpaquePointer
     let directory: String
     let durability: Durability
+    let schemaVersion: UInt64
     private let mapBytes: Int
     let page: SharedPage
     let writeLock: WriteLock
@@ -61,16 +64,24 @@ final class Storage: @unchecked Sendable {
     /// The row being written; guarded by the write lock.
     let writeBuffer = RowBuffer()
 
+    /// Who holds which versions.
+    let pins = PinList()
+
     private let pool = TracedMutex("snapshot pool")
     private var idleReaders: [SnapshotReader] = []
 
-    init(directory: String, durability: Durability, mapBytes: Int, models: [StoredObject.Type]) throws {
+    /// Whether the folder is this library's own and goes with the store.
+    private let ownsFolder: Bool
+
+    init(directory: String, ownsFolder: Bool, durability: Durability, mapBytes: Int, schema: SchemaRequest) throws {
         self.directory = directory
+        self.ownsFolder = ownsFolder
         self.durability = durability
         self.mapBytes = mapBytes
+        schemaVersion = schema.version
         page = try SharedPage(directory: directory)
         writeLock = WriteLock(page)
-        if durability == .memory, page.wasAlone { try Storage.wipe(directory) }
+        if durability == .memory, page.wasAlone { Storage.wipe(directory, ["data.mdb", "lock.mdb"]) }
 
         var environment: OpaquePointer?
         try LMDB.check(mdb_env_create(&environment), "create", path: directory)
@@ -78,12 +89,13 @@ final class Storage: @unchecked Sendable {
         self.environment = environment!
         try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: directory)
         try LMDB.check(mdb_env_set_maxreaders(environment, Storage.maxReaders), "set readers", path: directory)
-        try LMDB.check(mdb_env_set_maxdbs(environment, 512), "set tables", path: directory)
+        try LMDB.check(mdb_env_set_maxdbs(environment, Storage.maxTables), "set tables", path: directory)
         let code = mdb_env_open(environment, directory, durability.flags, 0o644)
-        if code != 0 { throw StoreError.cannotOpen(path: directory, reason: String(cString: mdb_strerror(code))) }
+        if code != 0 { throw StoreFile.openingError(code, directory) }
+        try StoreFile.checkLength(self.environment, directory, isAlone: page.wasAlone)
         if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
         releaseDeadReaders()
-        try openTables(models)
+        try openTables(schema)
         page.admitOthers()
     }
 
@@ -93,18 +105,20 @@ final class Storage: @unchecked Sendable {
     deinit {
         for reader in idleReaders { reader.end() }
         mdb_env_close(environment)
-        // What cannot be removed now is wiped by whoever opens the store next.
-        if durability == .memory, page.isAloneAgain() { try? Storage.wipe(directory) }
+        if durability == .memory {
+            page.ifAlone(in: directory) {
+                Storage.wipe(directory, ["data.mdb", "lock.mdb", "shared"])
+                if ownsFolder { rmdir(directory) }
+            }
+        }
         if isRegistered { StorageRegistry.closed(directory) }
     }
 
-    private static func wipe(_ directory: String) throws {
-        for name in ["data.mdb", "lock.mdb"] where access(directory + "/" + name, F_OK) == 0 {
-            try FileManager.default.removeItem(atPath: directory + "/" + name)
-        }
+    private static func wipe(_ directory: String, _ files: [String]) {
+        for name in files { unlink(directory + "/" + name) }
     }
 
-    private func openTables(_ models: [StoredObject.Type]) throws {
+    private func openTables(_ request: SchemaRequest) throws {
         _ = try writeLock.lock(timeoutNs: -1)
         defer {
             // New tables are a commit too, and whoever starts a snapshot counts on hearing of every commit.
@@ -119,17 +133,14 @@ final class Storage: @unchecked Sendable {
         do {
             log = try openTable(transaction!, "log", MDB_INTEGERKEY)
             meta = try openTable(transaction!, "meta", 0)
-            let schema = try StoreSchema.reconcile(transaction!, meta, with: models, path: directory)
-            for (_, layout, table) in schema {
-                tablesByID[table.id] = Table(
-                    schema: table, layout: layout,
-                    rows: try openTable(transaction!, "rows.\(table.id)", MDB_INTEGERKEY),
-                    primaryIndex: table.primaryKey == nil ? nil : try openTable(transaction!, "key.\(table.id)", 0))
-            }
-            for (id, links) in try TableLinks.open(transaction!, schema.map(\.2), tablesByID, self) {
+            let engine = MigrationEngine(
+                transaction: transaction!, meta: meta, log: log, path: directory, mapBytes: mapBytes)
+            let opened = try SchemaOpening(request, engine, isAlone: page.wasAlone, path: directory).open()
+            for (_, table) in opened { tablesByID[table.id] = table }
+            for (id, links) in try TableLinks.open(transaction!, opened.map(\.1.schema), tablesByID, self) {
                 tablesByID[id]?.links = links
             }
-            for case (let model?, _, let table) in schema { tables[ObjectIdentifier(model)] = tablesByID[table.id] }
+            for case (let model?, let table) in opened { tables[ObjectIdentifier(model)] = tablesByID[table.id] }
         } catch {
             mdb_txn_abort(transaction)
             throw error
@@ -158,6 +169,8 @@ final class Storage: @unchecked Sendable {
 
     func error(_ code: Int32, _ operation: String) -> StoreError {
         if code == MDB_MAP_FULL { return .mapFull(limitBytes: mapBytes) }
+        // The engine calls a write that could be done in part only an input/output error.
+        if code == EIO, StoreFile.isFull(environment, directory) { return .diskFull(path: directory) }
         return LMDB.error(code, operation, path: directory)
     }
 
@@ -189,6 +202,7 @@ final class Storage: @unchecked Sendable {
         try LMDB.check(code, "begin snapshot", path: directory)
         let reader = try SnapshotReader(transaction!, log: log, path: directory)
         reader.reset()
+        pins.add(reader)
         return reader
     }
 

@@ -29,6 +29,20 @@ enum StorageRegistry {
         }
     }
 
+    /// Runs `body` while this process does not have the store open, and keeps it from opening it meanwhile.
+    /// - Throws: `storeInUse` if it has.
+    static func withoutStorage(_ directory: String, _ body: () throws -> Void) throws {
+        try lock.withLock {
+            while let entry = entries[directory] {
+                if entry.storage != nil { throw StoreError.storeInUse(path: directory) }
+                changed.wait()
+            }
+            entries[directory] = Entry()
+        }
+        defer { closed(directory) }
+        try body()
+    }
+
     /// Called when the environment has been closed.
     static func closed(_ directory: String) {
         lock.withLock {

@@ -112,8 +112,8 @@ final class TableLinks: Sendable {
         _ transaction: LMDBTransaction, _ table: Table, _ storage: Storage
     ) throws -> [ColumnIndex] {
         try table.schema.columns.enumerated().filter { $0.element.isIndexed }.map { column, schema in
-            let name = "index.\(table.id).\(column)"
-            let flags = UInt32(MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP)
+            let name = ColumnIndex.name(table.id, column)
+            let flags = ColumnIndex.flags
             var handle: MDB_dbi = 0
             var code = mdb_dbi_open(transaction, name, flags, &handle)
             let isNew = code == MDB_NOTFOUND

@@ -4,8 +4,9 @@
 // a millisecond each, and no commit in between pays for a hand-off.
 //
 // `page.mutex` is the lock. `page.gate` is held by the one starving writer while it waits for the mutex.
-// `page.starving` counts who waits for the gate in order to insist; a stale count costs newcomers one more lock, never
-// their turn. (Two insisting writers killed at once can make it wrap or stay: both mean "look at the gate".)
+// `page.starving` counts who waits for the gate in order to insist. A writer killed meanwhile leaves it too high, which
+// costs newcomers one more lock each; so it is set to 0 now and then. That costs a writer that waits at the gate its
+// privilege until it has the gate, and nothing else: nobody subtracts from 0.
 import CPlatform
 import Glibc
 import TracedSync
@@ -77,14 +78,17 @@ final class WriteLock: @unchecked Sendable {
     /// Goes next: while it holds the gate, newcomers wait there instead of at the mutex.
     private func insist(_ remainingNs: () -> Int64, _ ownerDied: inout Bool) -> Int32 {
         _ = cp_add32(page.starving, 1)
-        defer { _ = cp_add32(page.starving, UInt32.max) }
+        defer { cp_subtract_if_positive32(page.starving) }
         var keeperDied = false
         let error = cp_robust_mutex_lock(page.gate, remainingNs(), &keeperDied)
         guard error == 0 else { return error }
-        if keeperDied { cp_store32(page.starving, 1) }
+        if keeperDied || cp_load32(page.starving) == 0 { cp_store32(page.starving, 1) }
         defer { cp_robust_mutex_unlock(page.gate) }
         return cp_robust_mutex_lock(page.mutex, remainingNs(), &ownerDied)
     }
+
+    /// Forgets what killed writers have left in the count of those that wait.
+    func forgetDead() { cp_store32(page.starving, 0) }
 
     func unlock() {
         Tracing.note(.released, on: resource)

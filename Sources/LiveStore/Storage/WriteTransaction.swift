@@ -31,6 +31,8 @@ final class WriteTransaction {
     private let buffer: RowBuffer
     private var rowCursors: [UInt32: LMDBCursor] = [:]
     private var nextIDs: [UInt32: UInt64] = [:]
+    /// The first id this transaction has given out, by table.
+    private var firstNewIDs: [UInt32: UInt64] = [:]
     private var isOver = false
     /// Whether the commit is in the store.
     private(set) var isCommitted = false
@@ -73,6 +75,12 @@ final class WriteTransaction {
             body(ObjectID(rawValue: id), RowReader(row))
             return true
         }
+    }
+
+    /// Whether this transaction has made the row.
+    func isNew(_ table: Table, _ id: ObjectID) -> Bool {
+        if firstNewIDs.isEmpty { return false }
+        return firstNewIDs[table.id].map { id.rawValue >= $0 } ?? false
     }
 
     // MARK: Changing
@@ -212,6 +220,7 @@ final class WriteTransaction {
             id =
                 Self.counterKey(table.id) { LMDB.get(transaction, storage.meta, key: $0) }?
                 .loadUnaligned(as: UInt64.self) ?? 1
+            firstNewIDs[table.id] = id
         }
         nextIDs[table.id] = id + 1
         return id

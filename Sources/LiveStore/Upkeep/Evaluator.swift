@@ -38,7 +38,7 @@ final class Evaluator: @unchecked Sendable {
             isStopped = true
             arrived.broadcast()
         }
-        thread?.join()
+        thread?.joinOrDetach()
         thread = nil
     }
 

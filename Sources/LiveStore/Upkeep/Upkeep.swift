@@ -111,11 +111,12 @@ final class Upkeep: @unchecked Sendable {
         storage.page.ringAll()
     }
 
-    /// Ends the thread and waits for it. It waits for nobody, so this does not take long. Not on the thread itself.
+    /// Ends the thread and waits for it. It waits for nobody, so this does not take long. On the thread itself, where the
+    /// last reference to something of the user's may have gone, it ends later.
     func stop() {
         inbox.withLock { isStopped = true }
         storage.page.ringAll()
-        thread?.join()
+        thread?.joinOrDetach()
         thread = nil
         evaluator.stop()
     }

@@ -7,7 +7,8 @@ import LiveStoreFixtures
 import TracedSync
 
 let usage =
-    "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe)"
+    "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe"
+    + " | limit KILOBYTES | fill KILOBYTES | denied | respond)"
 
 func say(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
@@ -51,7 +52,19 @@ func observe(_ store: Store) throws -> NotificationToken {
 let arguments = Array(CommandLine.arguments.dropFirst())
 guard arguments.count >= 3, let durability = Durability(rawValue: arguments[1]) else { refuse(usage) }
 do {
-    let store = try Store(.init(path: arguments[0], models: Batches.models, durability: durability))
+    if arguments[2] == "denied" {
+        // Root may do anything, so whoever is root becomes nobody.
+        if geteuid() == 0, setuid(65_534) != 0 { refuse("cannot become another user") }
+        do {
+            _ = try Store(.init(path: arguments[0], models: Batches.models, durability: durability))
+        } catch {
+            say("\(error)")
+        }
+        exit(0)
+    }
+    if arguments[2] == "fill", arguments.count == 4 { mountSmall(arguments[0], kilobytes: number(arguments[3])) }
+    let models: [StoredObject.Type] = arguments[2] == "respond" ? [Request.self] : Batches.models
+    let store = try Store(.init(path: arguments[0], models: models, durability: durability))
     switch (arguments[2], Array(arguments[3...])) {
     case ("increment", let given) where given.count == 3:
         let input = waitForGo()
@@ -82,6 +95,17 @@ do {
             say("held")
             while readLine() != nil {}
         }
+    case ("limit", let given) where given.count == 1:
+        let input = waitForGo()
+        limitFiles(UInt(number(given[0])) << 10)
+        try fill(store) { limitFiles(.max) }
+        withExtendedLifetime(input) {}
+    case ("fill", let given) where given.count == 1:
+        try fill(store) { enlarge(arguments[0], kilobytes: 4 * number(given[0])) }
+    case ("respond", []):
+        let input = waitForGo()
+        let responder = try Responder(try store.connect(on: .runLoop)) { refuse("\($0)") }
+        withExtendedLifetime((responder, input)) { RunLoop.main.run() }
     case ("observe", []):
         let input = waitForGo()
         let token = try observe(store)

@@ -1,0 +1,23 @@
+// What frozen objects and collections hold: one snapshot of the store, and the place in the program that asked for it,
+// so that a snapshot that is kept for too long can be found. Immutable; any thread.
+
+/// A snapshot that is held on purpose. It keeps its version in the file until its last owner lets go of it.
+final class FrozenPin: @unchecked Sendable {
+    let store: Store
+    let snapshot: Snapshot
+    let file: String
+    let line: Int
+
+    init(_ store: Store, _ snapshot: Snapshot, file: String, line: Int) {
+        self.store = store
+        self.snapshot = snapshot
+        self.file = file
+        self.line = line
+        snapshot.storage.pins.add(self)
+    }
+
+    deinit { snapshot.storage.pins.remove(self) }
+
+    /// A connection that reads this snapshot and nothing else, for the use of one thread.
+    func makeConnection() -> Connection { Connection(store, frozen: self) }
+}

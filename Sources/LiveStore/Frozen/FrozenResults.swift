@@ -1,0 +1,55 @@
+// A collection as it was at one version, for any thread: the snapshot and the ranked tree of that version, both of
+// which are immutable and shared with whoever else has them.
+
+/// What a query found when it was frozen, in order. Immutable, for any thread.
+///
+/// Keeps its version in the file while it lives: let go of it when it is not needed.
+public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Sendable {
+    let pin: FrozenPin
+    let table: Table
+    let tree: RankedTree
+    /// The part of the tree that the query shows.
+    let ranks: Range<Int>
+    let remake: @Sendable (Connection) -> Results<Object>
+
+    /// The version at which it was frozen.
+    public var version: UInt64 { pin.snapshot.version }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { ranks.count }
+
+    /// O(log n).
+    public subscript(position: Int) -> Frozen<Object> {
+        precondition(position >= 0 && position < ranks.count, "index \(position) is outside of \(ranks.count) rows")
+        let entry = tree.entry(at: ranks.lowerBound + position)
+        return Frozen(pin: pin, table: table, objectID: ObjectID(rawValue: entry.key.id))
+    }
+
+    /// The ids of the objects, in order. O(n), reads no row.
+    public var objectIDs: [ObjectID] { tree.ids(in: ranks).map { ObjectID(rawValue: $0) } }
+
+    /// The same query, live on `connection`, at the version the connection stands at. On its scheduler.
+    /// - Throws: `otherStore`, `closed`.
+    public func thaw(on connection: Connection) throws -> Results<Object> {
+        try connection.checkResolves(pin.snapshot.storage)
+        return remake(connection)
+    }
+}
+
+extension Results {
+    /// The rows as this connection shows them now, for any thread. O(1); right after a write of this connection's own
+    /// that has not been delivered yet, O(rows of the table). On the connection's scheduler.
+    /// - Throws: `freezeInWrite` inside a write block.
+    public func freeze(file: String = #fileID, line: Int = #line) throws -> FrozenResults<Object> {
+        let pin = try connection.pin(file: file, line: line)
+        let tree: RankedTree
+        if connection.showsDeliveredVersion {
+            tree = try query.rows(connection)
+        } else {
+            // The rows shown are those of the last delivery with own writes on them, and so of no single version.
+            tree = FirstEvaluation.evaluate([(query.plan.tree, query.table)], in: pin.snapshot)[0]
+        }
+        return FrozenResults(
+            pin: pin, table: query.table, tree: tree, ranks: tree.ranks(in: query.window), remake: remake)
+    }
+}

@@ -1,0 +1,122 @@
+// How the properties of a model class meet the columns of its stored table, which keep the order in which they were
+// first declared. Made once per table when a store is opened, and constant from then on; any thread.
+
+/// Maps the stored properties of one class, by their ordinals, to the columns of one table.
+final class TableLayout: Sendable {
+    let model: ModelLayout
+    /// The stored column of each property.
+    private let columns: [Int]
+    /// Every property lies in the column of its own number, and there are no others.
+    private let isDirect: Bool
+    private let columnCount: Int
+    /// Optional columns that the class does not have: a new row leaves them null.
+    private let hiddenOptionals: [Int]
+    /// Stored columns whose bytes lie behind the slots.
+    let outOfLine: [Int]
+    /// The layouts of all tables of the store.
+    private let all: LayoutSet
+
+    /// - Parameter model: nil for the hidden table of a list.
+    init(_ model: ModelLayout?, _ table: TableSchema, in all: LayoutSet) {
+        self.model = model ?? ModelLayout(table.name, [])
+        self.all = all
+        let columns = (model?.properties ?? []).map { property in
+            guard let column = table.columns.firstIndex(where: { $0.name == property.name }) else {
+                preconditionFailure("'\(table.name)' was opened without a column for '\(property.name)'")
+            }
+            return column
+        }
+        self.columns = columns
+        columnCount = table.columns.count
+        isDirect = columns.elementsEqual(0..<columnCount)
+        hiddenOptionals = table.columns.indices.filter { table.columns[$0].isOptional && !columns.contains($0) }
+        outOfLine = table.outOfLine
+    }
+
+    /// Properties that lead to other rows, in order: links and lists.
+    var connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)] { model.connected }
+
+    /// The stored column of the property with this ordinal.
+    @inline(__always)
+    func column(_ ordinal: Int) -> Int { isDirect ? ordinal : columns[ordinal] }
+
+    /// The stored column that a key path of the class names.
+    func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int { column(model.column(keyPath)) }
+
+    /// The stored columns that key paths of the class name, as bits.
+    func mask<Object: StoredObject>(of keyPaths: [PartialKeyPath<Object>]) -> UInt64 {
+        keyPaths.reduce(0) { $0 | 1 << UInt64(column($1)) }
+    }
+
+    /// Writes the values of an object that is not stored yet into `row`.
+    func encode(_ object: StoredObject, into row: RowBuffer) {
+        row.reset(columnCount: columnCount)
+        let address = object.address
+        for (ordinal, property) in model.properties.enumerated() {
+            property.wrapper.write(at: address + property.offset, row, column(ordinal))
+        }
+        for column in hiddenOptionals { row.setNull(column) }
+    }
+
+    // MARK: What was said of properties, said of stored columns
+
+    func stored(_ term: SortTerm) -> SortTerm { SortTerm(column: column(term.column), ascending: term.ascending) }
+
+    func stored(_ path: ColumnPath) -> ColumnPath {
+        var layout: TableLayout? = self
+        return ColumnPath(
+            path.columns.map { ordinal in
+                defer { layout = layout?.target(ordinal) }
+                return layout?.column(ordinal) ?? ordinal
+            })
+    }
+
+    func stored(_ condition: FilterExpression) -> FilterExpression {
+        all.areDirect ? condition : renumbered(condition)
+    }
+
+    private func renumbered(_ condition: FilterExpression) -> FilterExpression {
+        switch condition {
+        case .all, .none, .identity: condition
+        case .compare(let ordinal, let comparison, let value, let isOptional):
+            .compare(column: column(ordinal), comparison, value, isOptional: isOptional)
+        case .oneOf(let ordinal, let values, let isOptional):
+            .oneOf(column: column(ordinal), values, isOptional: isOptional)
+        case .text(let ordinal, let pattern, let isOptional):
+            .text(column: column(ordinal), pattern, isOptional: isOptional)
+        case .and(let parts): .and(parts.map(renumbered))
+        case .or(let parts): .or(parts.map(renumbered))
+        case .not(let part): .not(renumbered(part))
+        case .linked(let ordinal, let part):
+            .linked(column: column(ordinal), target(ordinal)?.renumbered(part) ?? part)
+        case .quantified(let ordinal, let quantifier, let part):
+            // The elements of a list of values are rows of the library's own, which no class describes.
+            .quantified(column: column(ordinal), quantifier, target(ordinal)?.renumbered(part) ?? part)
+        case .aggregate(let ordinal, let aggregate, let of, let comparison, let value):
+            .aggregate(
+                column: column(ordinal), aggregate, of: of.map { target(ordinal)?.column($0) ?? $0 }, comparison, value)
+        }
+    }
+
+    /// The layout of what a link, or a list of links, leads to.
+    private func target(_ ordinal: Int) -> TableLayout? {
+        guard model.properties.indices.contains(ordinal), let target = model.properties[ordinal].target else {
+            return nil
+        }
+        return all.layouts["\(target)"]
+    }
+
+    fileprivate var needsNoMap: Bool { isDirect || model.properties.isEmpty }
+}
+
+/// The layouts of a store's tables, by name. Complete before the store is anybody's.
+final class LayoutSet: @unchecked Sendable {
+    fileprivate private(set) var layouts: [String: TableLayout] = [:]
+    fileprivate private(set) var areDirect = true
+
+    func add(_ layout: TableLayout, _ name: String) {
+        // The tables hold the set in turn; a handful of them live as long as the store's models do.
+        layouts[name] = layout
+        areDirect = areDirect && layout.needsNoMap
+    }
+}

@@ -1,0 +1,60 @@
+// The lock of a store's folder: held by the one process that opens the store, or removes it. Waits with patience, not
+// for ever, and sees to it that the folder that was locked is the one that is there.
+import Glibc
+
+enum FolderLock {
+    /// Opens and locks the folder.
+    /// - Parameter makesFolder: whether to make it again if it is removed meanwhile.
+    /// - Returns: its file descriptor, which holds the lock.
+    static func take(_ directory: String, deadlineNs: Int64, makesFolder: Bool = true) throws(StoreError) -> Int32 {
+        while true {
+            let folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard folder >= 0 else {
+                if errno == ENOENT, makesFolder, mkdir(directory, 0o755) == 0 || errno == EEXIST { continue }
+                throw failure("open folder", directory)
+            }
+            guard lock(folder, LOCK_EX, deadlineNs: deadlineNs) else {
+                let error = failure("lock folder", directory)
+                close(folder)
+                throw error
+            }
+            var locked = stat()
+            var present = stat()
+            if fstat(folder, &locked) == 0, stat(directory, &present) == 0, locked.st_ino == present.st_ino,
+                locked.st_dev == present.st_dev
+            {
+                return folder
+            }
+            close(folder)
+        }
+    }
+
+    /// Locks a file, trying again every two milliseconds; false, and an error number, once the deadline has passed.
+    static func lock(_ file: Int32, _ operation: Int32, deadlineNs: Int64) -> Bool {
+        while flock(file, operation | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { return false }
+            guard monotonicNs() < deadlineNs else {
+                errno = EWOULDBLOCK
+                return false
+            }
+            usleep(2_000)
+        }
+        return true
+    }
+
+    /// The error of the last call that failed, with what to do about it.
+    static func failure(_ what: String, _ path: String) -> StoreError {
+        let reason = String(cString: strerror(errno))
+        let remedy =
+            switch errno {
+            case EACCES, EPERM: "give this user the right to read and write the folder and its files"
+            case EROFS: "put it on a file system that can be written to, or set Store.Configuration.isReadOnly"
+            case EISDIR: "something else is in its place; move that away"
+            case EWOULDBLOCK: "another process is opening it, or holds its lock; end that process, or try again"
+            case ENOSPC, EDQUOT: "free some space and retry"
+            case EMFILE, ENFILE: "too many files are open; close some"
+            default: "see whether the path is right"
+            }
+        return .cannotOpen(path: path, reason: "\(what): \(reason); \(remedy)")
+    }
+}

@@ -1,0 +1,92 @@
+// What can be wrong with the data file itself: not a store, too short, not to be had, no room to grow. Pages carry no
+// checksums: damage inside the file is found where the engine notices it, or not at all.
+import CLMDB
+import Glibc
+
+enum StoreFile {
+    /// The error of opening the engine on a folder, with what to do about it.
+    static func openingError(_ code: Int32, _ directory: String) -> StoreError {
+        let file = directory + "/data.mdb"
+        switch code {
+        case MDB_INVALID, MDB_CORRUPTED, MDB_VERSION_MISMATCH:
+            return .cannotOpen(
+                path: file,
+                reason: "it is no store, or its header is damaged; restore it from a backup, or move it away")
+        case ENOSPC, EDQUOT: return .diskFull(path: directory)
+        case ENOMEM:
+            return .cannotOpen(
+                path: file, reason: "there is no address space for its map; lower Store.Configuration.mapBytes")
+        default:
+            errno = code
+            return FolderLock.failure("open", file)
+        }
+    }
+
+    private static func length(_ file: Int32) -> Int {
+        var status = stat()
+        return fstat(file, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    private static func descriptor(_ environment: OpaquePointer) -> Int32 {
+        var file: mdb_filehandle_t = -1
+        mdb_env_get_fd(environment, &file)
+        return file
+    }
+
+    /// Whether the file cannot grow: its file system is full, or the process may not make larger files.
+    static func isFull(_ environment: OpaquePointer, _ directory: String) -> Bool {
+        let marginBytes = 1 << 20
+        var space = statvfs()
+        if statvfs(directory, &space) == 0, Int(space.f_bavail) * Int(space.f_frsize) < marginBytes { return true }
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return false }
+        return limit.rlim_cur < UInt(length(descriptor(environment)) + marginBytes)
+    }
+
+    /// Refuses a file that has lost its end: reading there would be a bus error. Pages at the end that are free may never
+    /// have been written, so they may be missing. Other processes have the file open only if it passed.
+    static func checkLength(_ environment: OpaquePointer, _ directory: String, isAlone: Bool) throws(StoreError) {
+        var info = MDB_envinfo()
+        var status = MDB_stat()
+        mdb_env_info(environment, &info)
+        mdb_env_stat(environment, &status)
+        let pageBytes = Int(status.ms_psize)
+        let file = descriptor(environment)
+        let present = length(file)
+        let pages = Int(info.me_last_pgno) + 1
+        guard isAlone, present < pages * pageBytes else { return }
+        // From here on what is missing reads as zeros.
+        guard ftruncate(file, off_t(pages * pageBytes)) == 0 else { throw .diskFull(path: directory) }
+        let missing = present / pageBytes..<pages
+        if freePages(environment, in: missing) < missing.count {
+            ftruncate(file, off_t(present))
+            throw .cannotOpen(
+                path: directory + "/data.mdb",
+                reason: "it has \(present) bytes of \(pages * pageBytes), its end is lost; restore it from a backup")
+        }
+    }
+
+    /// How many pages of a range the engine lists as free.
+    private static func freePages(_ environment: OpaquePointer, in range: Range<Int>) -> Int {
+        var transaction: LMDBTransaction?
+        guard mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction) == 0 else { return 0 }
+        defer { mdb_txn_abort(transaction) }
+        var cursor: LMDBCursor?
+        // Table 0 is the engine's list of free pages: by transaction, their count and their numbers.
+        guard mdb_cursor_open(transaction, 0, &cursor) == 0 else { return 0 }
+        defer { mdb_cursor_close(cursor) }
+        var key = MDB_val()
+        var value = MDB_val()
+        var found = 0
+        while mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0 {
+            let numbers = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+            let count = numbers.loadUnaligned(as: Int.self)
+            guard count >= 0, (count + 1) * 8 <= numbers.count else { return found }
+            for index in 1..<count + 1
+            where range.contains(numbers.loadUnaligned(fromByteOffset: index * 8, as: Int.self)) {
+                found += 1
+            }
+        }
+        return found
+    }
+}

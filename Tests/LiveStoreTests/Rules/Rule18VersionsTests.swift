@@ -1,0 +1,143 @@
+// Rule 18: active versions and the oldest pin are public; idle connections are advanced; a limit, once hit, leaves
+// commit and cancel possible; what a deliberate pin costs is bounded. (Realm's file grows without bound and without a
+// way to tell who keeps the old version, and at its limit of versions the write that would end the trouble fails too.)
+import Foundation
+import LiveStoreFixtures
+import Testing
+
+@testable import LiveStore
+
+@Suite("Rule 18: old versions are seen, bounded and let go", .serialized)
+struct Rule18VersionsTests {
+    private func makeStore(notes: Int) throws -> TestStore {
+        let test = try TestStore()
+        try test.store.write { connection in for id in 0..<notes { try connection.add(Note(id: id)) } }
+        return test
+    }
+
+    private func change(_ test: TestStore, times: Int) throws {
+        for round in 0..<times {
+            try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: round % 100)).score = round }
+        }
+    }
+
+    @Test("a connection that nobody uses does not keep old versions")
+    func idleConnections() throws {
+        let test = try makeStore(notes: 100)
+        let schedulers = (0..<3).map { _ in ManualScheduler() }
+        let connections = try schedulers.map { try test.store.connect(on: .scheduler($0)) }
+        try change(test, times: 300)
+        for (connection, scheduler) in zip(connections, schedulers) {
+            try scheduler.turn { connection.version > 1 }
+        }
+        // The version they were opened at is held no more; upkeep's own is let go of at its next turn.
+        #expect((test.store.oldestPin?.version ?? .max) > 1)
+        withExtendedLifetime(connections) {}
+    }
+
+    /// Seven pages or so: the changed row's path in its table, the log's, the list of tables and that of free pages.
+    @Test(
+        "what a pin costs is bounded: about 26 KB of file for each commit while it lasts",
+        arguments: [(notes: 1_000, limitKB: 26), (notes: 10_000, limitKB: 30)])
+    func pinned(_ notes: Int, _ limitKB: Int) throws {
+        let test = try makeStore(notes: notes)
+        try change(test, times: 300)
+        let free = test.store.fileBytes
+        try change(test, times: 500)
+        let unpinned = test.store.fileBytes - free
+        let frozen = try test.store.read { try $0.objects(Note.self).freeze() }
+        let before = test.store.fileBytes
+        let commits = 1_000
+        try change(test, times: commits)
+        let perCommit = (test.store.fileBytes - before) / commits
+        print("\(notes) rows, pinned: \(perCommit) bytes of file per commit; unpinned: \(unpinned) in 500 commits")
+        #expect(unpinned <= 1 << 20)
+        #expect(perCommit <= limitKB << 10)
+        let pin = try #require(test.store.oldestPin)
+        #expect(pin.version == frozen.version && test.store.activeVersions == commits + 1)
+        withExtendedLifetime(frozen) {}
+    }
+
+    @Test("what other processes hold is among the active versions, with their process")
+    func otherProcesses() throws {
+        let test = try TestStore(Batches.models)
+        try test.store.write { try Batches.insert($0) }
+        let other = try FixtureProcess(test, "observe")
+        try other.go()
+        try other.waitForLines(1)
+        try other.pause()
+        for _ in 0..<50 { try test.store.write { try Batches.insert($0) } }
+        let pin = try #require(test.store.oldestPin)
+        #expect(pin.version == 1 && pin.process != getpid() && pin.place == nil && pin.ageSeconds == nil)
+        #expect(test.store.activeVersions == 51)
+        try other.killNow()
+        other.waitUntilReaped()
+        test.store.core.storage.releaseDeadReaders()
+        #expect(test.store.oldestPin == nil)
+    }
+
+    @Test("at the limit of snapshots a live connection still commits and cancels")
+    func snapshotLimit() throws {
+        struct Stop: Error {}
+        let test = try TestStore()
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        var held: [Snapshot] = []
+        let error = #expect(throws: StoreError.self) {
+            while true { held.append(try test.store.core.storage.openSnapshot()) }
+        }
+        #expect(error == .tooManySnapshots(limit: Int(Storage.maxReaders)))
+        try connection.write { try connection.add(Note(id: 1)) }
+        #expect(throws: Stop.self) {
+            try connection.write {
+                try connection.add(Note(id: 2))
+                throw Stop()
+            }
+        }
+        try test.store.write { try $0.add(Note(id: 3)) }
+        held = []
+        try scheduler.turn { connection.version >= 2 }
+        #expect(try connection.objects(Note.self).map(\.id) == [1, 3])
+    }
+
+    @Test("at the limit of the map nothing is lost, and the store is read, cancelled and emptied")
+    func mapFull() throws {
+        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let store = try Store(.init(path: path, models: [Note.self], durability: .relaxed, mapBytes: 2 << 20))
+        var count = 0
+        let error = #expect(throws: StoreError.self) {
+            while true {
+                try store.write { connection in
+                    for id in count..<count + 50 {
+                        try connection.add(Note(id: id, title: String(repeating: "x", count: 200)))
+                    }
+                }
+                count += 50
+            }
+        }
+        #expect(error == .mapFull(limitBytes: 2 << 20))
+        #expect(count > 1_000)
+        // Up to the last page.
+        #expect(throws: StoreError.mapFull(limitBytes: 2 << 20)) {
+            while true {
+                try store.write { try $0.add(Note(id: count, title: String(repeating: "x", count: 200))) }
+                count += 1
+            }
+        }
+        for _ in 0..<3 {
+            #expect(throws: StoreError.mapFull(limitBytes: 2 << 20)) {
+                try store.write { connection in
+                    for id in 0..<10_000 { try connection.add(Note(id: -1 - id, title: "more")) }
+                }
+            }
+        }
+        #expect(try store.read { try $0.objects(Note.self).count } == count)
+        // What is deleted makes room again.
+        for id in 0..<count {
+            try store.write { try $0.delete(try #require(try $0.object(Note.self, forPrimaryKey: id))) }
+        }
+        try store.write { connection in for id in 0..<count / 2 { try connection.add(Note(id: id)) } }
+        #expect(try store.read { try $0.objects(Note.self).count } == count / 2)
+    }
+}
