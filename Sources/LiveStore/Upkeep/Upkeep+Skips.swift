@@ -64,7 +64,7 @@ extension Upkeep {
         // Written itself as well, by a silent commit: that has been applied by then.
         let own = changes.history(of: id, in: tree.table.id)?.last { tree.key.observed.includes($0.entry.columns) }
         let before = own == nil ? tree.key(old.row(tree.table, id), id, in: old) : after
-        let beforeStamp = own?.version ?? before.flatMap { tree.tree?.stamp(of: $0) }
+        let beforeStamp = own?.version ?? before.flatMap { tree.tree?.base.stamp(of: $0) }
         let isTold = tree.key.observed.includes(tree.dependants.columns(of: id))
         return TreeSkip.Row(
             id: id, isDeleted: false, before: before, beforeStamp: beforeStamp,
@@ -103,7 +103,7 @@ extension Upkeep {
             return nil
         }
         if let change = earlier.last(where: { tree.key.observed.includes($0.entry.columns) }) { return change.version }
-        let known = tree.key(old.row(tree.table, row.id), row.id, in: old).flatMap { tree.tree?.stamp(of: $0) }
+        let known = tree.key(old.row(tree.table, row.id), row.id, in: old).flatMap { tree.tree?.base.stamp(of: $0) }
         return known ?? earlier.last?.version
     }
 }
