@@ -4,7 +4,8 @@
 /// An ordered list of values or objects that belongs to an object. The same element may be in it more than once.
 ///
 /// A list is a view of its object's property: changing it changes the property. Of a stored object it is changed inside a
-/// write block, and used on the object's connection only; what goes wrong makes the write fail. Changes cost O(log n).
+/// write block, and used on the object's connection only; what goes wrong makes the write fail. Changes cost O(log n);
+/// an object's list that nobody observes is read in whole when it is used first, and again after each delivery.
 public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByArrayLiteral {
     let box: ListBox<Element>
     private let owner: StoredObject?

@@ -164,7 +164,8 @@ extension RowReader {
         case .data: .data(Data._read(self, column))
         case .uuid: .uuid(UUID._read(self, column))
         case .link: isNull(column) ? .null : .link(ObjectID(rawValue: slot(column)))
-        case .list: .int(Int._read(self, column))
+        // How often it was changed is nobody's business; the elements are elsewhere.
+        case .list: .null
         }
     }
 

@@ -91,6 +91,25 @@ struct LinkTests {
         token.invalidate()
     }
 
+    @Test("change as properties of their object, from one id to another")
+    func propertyChange() throws {
+        let test = try store()
+        let ada = try test.store.write { connection in
+            let rex = Dog(1, owner: Human(1, "Ada"))
+            try connection.add(rex)
+            return try #require(rex.owner?.objectID)
+        }
+        let feed = try Feed(test.store)
+        var changes: [PropertyChange] = []
+        feed.keep(
+            try dog(feed.connection, 1).observe { change in
+                if case .change(_, let properties) = change { changes += properties }
+            })
+        try test.store.write { try $0.delete(human($0, 1)) }
+        try feed.catchUp()
+        #expect(changes == [PropertyChange(name: "owner", oldValue: .link(ada), newValue: .null)])
+    }
+
     @Test("an object of another connection, or one that was deleted, makes the write fail")
     func wrongTargets() throws {
         let test = try store()
