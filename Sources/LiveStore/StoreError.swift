@@ -32,6 +32,8 @@ public enum StoreError: Error, Sendable, Equatable {
     case writeTimedOut(seconds: Double)
     /// The object's row does not exist any more.
     case invalidatedObject(table: String)
+    /// A link was set to an object of another connection.
+    case otherConnection(type: String)
     /// `observe` was called on a connection that has nowhere to deliver.
     case noScheduler
     /// `observe` was called on an object inside a write block.
@@ -80,6 +82,8 @@ extension StoreError: CustomStringConvertible {
             "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
         case .invalidatedObject(let table):
             "the object of '\(table)' has been deleted: check isInvalidated before changing it"
+        case .otherConnection(let type):
+            "a \(type) of another connection cannot be linked to: look it up on this one, by its primary key"
         case .noScheduler:
             """
             this connection has nowhere to deliver to: open it on a run loop (store.connect(on: .runLoop)) or on a \

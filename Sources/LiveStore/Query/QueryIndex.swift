@@ -146,6 +146,8 @@ extension RowReader {
         case .date: .date(Date._read(self, column))
         case .data: .data(Data._read(self, column))
         case .uuid: .uuid(UUID._read(self, column))
+        case .link: isNull(column) ? .null : .link(ObjectID(rawValue: slot(column)))
+        case .list: .int(Int._read(self, column))
         }
     }
 
