@@ -33,7 +33,7 @@ enum Invariant: Int, CaseIterable, Sendable {
         case .i8: "the file stays bounded: 64 MB, and 26 KB per commit that a deliberate pin lasts"
         case .i9: "upkeep reaches the last commit within the poll period after a kill"
         case .i10: "all views of a connection advance together"
-        case .stall: "something goes on within 20 s"
+        case .stall: "everyone shows signs of life, every \(Int(Limits.stallS)) s at least"
         case .noError: "the store throws only what its documentation says"
         }
     }
