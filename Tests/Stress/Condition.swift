@@ -122,7 +122,7 @@ extension Condition: CustomStringConvertible {
         return switch self {
         case .score(let comparison, let value): text("score", comparison, value)
         case .weight(let comparison, let value): text("weight", comparison, value)
-        case .title(let comparison, let value): text("title", comparison, "'\(value)'")
+        case .title(let comparison, let value): text("title", comparison, value.debugDescription)
         case .isDone(let value): "isDone == \(value)"
         case .group(let comparison, let value): text("group", comparison, value)
         case .due(let comparison, let value): text("due", comparison, value?.timeIntervalSinceReferenceDate)

@@ -65,6 +65,7 @@ final class Monitor: Sendable {
 
     private func checkFile() {
         let bytes = load.store.fileBytes
+        for site in sites { site.noteLag() }
         let pinned = load.tally.pinnedCommits.value
         let limit = Limits.fileBaseBytes + Limits.fileBytesPerPinnedCommit * pinned
         load.tally.fileBytes.raise(to: bytes)

@@ -67,8 +67,8 @@ struct RowValue: Equatable, Sendable, CustomStringConvertible {
 
     var description: String {
         let due = due.map { "\($0.timeIntervalSinceReferenceDate)" } ?? "nil"
-        return "#\(id.rawValue) key \(key) score \(score) weight \(weight) isDone \(isDone) title '\(title)' due \(due)"
-            + " group \(group.map(String.init) ?? "nil") written by commit \(mark & 0xffff_ffff) of writer \(mark >> 32)"
+        return "#\(id.rawValue) key \(key) score \(score) weight \(weight) isDone \(isDone)"
+            + " title \(title.debugDescription) due \(due) group \(group.map(String.init) ?? "nil") written by commit \(mark & 0xffff_ffff) of writer \(mark >> 32)"
     }
 }
 

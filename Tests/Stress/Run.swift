@@ -13,7 +13,11 @@ struct Outcome: Sendable {
 
 final class Run: @unchecked Sendable {
     private let plan: Plan
+    /// How long a run may go on for the callbacks that are wanted.
+    private static let extraS = 60.0
+
     private let seconds: Double
+    private let wantedCallbacks: Int
     private let folder: String
     private let isFolderKept: Bool
     private let mainPlace = MainPlace()
@@ -22,7 +26,8 @@ final class Run: @unchecked Sendable {
     private var outcome: Outcome?
 
     /// On the main thread.
-    init(_ plan: Plan, seconds: Double, folder: String?) {
+    init(_ plan: Plan, seconds: Double, callbacks: Int, folder: String?) {
+        wantedCallbacks = callbacks
         self.plan = plan
         self.seconds = seconds
         isFolderKept = folder != nil
@@ -76,7 +81,13 @@ final class Run: @unchecked Sendable {
         let monitoring = monitor.start()
         let threads = writers.map { $0.start() } + [foreign.start(), churner.start()]
         let untilNs = monotonicNs() + Int64(seconds * 1e9)
-        while monotonicNs() < untilNs, load.verdict.isClean { sleep(us: 10_000) }
+        let latestNs = untilNs + Int64(Self.extraS * 1e9)
+        while load.verdict.isClean {
+            let nowNs = monotonicNs()
+            let isEnough = load.tally.callbackCount >= wantedCallbacks
+            if nowNs >= (isEnough ? untilNs : latestNs) { break }
+            sleep(us: 10_000)
+        }
         load.stop()
         for thread in threads { thread.join() }
 

@@ -1,7 +1,7 @@
 // One connection at a place, with its views. It opens and closes the connection, makes and ends tokens, and writes, on
 // its place; other threads reach it through `place.perform`.
 //
-// Everything belongs to the place, except `inside` (atomic) and `visibleViews`, which `lock` guards.
+// Everything belongs to the place, except `inside` and `standing` (atomic) and `visibleViews`, which `lock` guards.
 import LiveStore
 import Synchronization
 import TracedSync
@@ -25,7 +25,7 @@ final class Site: @unchecked Sendable {
     /// The version at which rows were last told, to whomever.
     private(set) var lastViewVersion: UInt64 = 0
     /// The version the connection was last seen at.
-    private var standing = Int.max
+    private let standing = Atomic<Int>(.max)
 
     private let inside = Atomic<Int>(0)
     private let lock = TracedMutex("site views")
@@ -50,7 +50,7 @@ final class Site: @unchecked Sendable {
         connection = load.expectNoError(name) { try place.connect(try store()) }
         scannedVersion = .max
         lastViewVersion = 0
-        standing = connection.map { Int($0.version) } ?? .max
+        standing.store(connection.map { Int($0.version) } ?? .max, ordering: .relaxed)
         tend()
     }
 
@@ -69,6 +69,7 @@ final class Site: @unchecked Sendable {
         views = []
         publishViews()
         connection = nil
+        standing.store(.max, ordering: .relaxed)
         if random.oneIn(2) {
             ownStore?.close()
             ownStore = nil
@@ -256,8 +257,14 @@ final class Site: @unchecked Sendable {
     /// Notes for how many commits the connection has kept its version, for I8. In callbacks and in every other turn.
     func noteStanding() {
         guard let connection else { return }
-        load.tally.pinnedCommits.raise(to: load.pulse.version - min(standing, load.pulse.version))
-        standing = Int(connection.version)
+        noteLag()
+        standing.store(Int(connection.version), ordering: .relaxed)
+    }
+
+    /// The same while the connection does not turn. Any thread.
+    func noteLag() {
+        let newest = load.pulse.version
+        load.tally.pinnedCommits.raise(to: newest - min(standing.load(ordering: .relaxed), newest))
     }
 
     // MARK: At rest

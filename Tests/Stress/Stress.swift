@@ -18,6 +18,9 @@ struct RunCommand: ParsableCommand {
     @Option(help: "How long the load lasts.")
     var seconds = 60.0
 
+    @Option(help: "Go on, for a minute at most, until so many callbacks were checked: a busy machine makes fewer.")
+    var callbacks = 0
+
     @Option(help: "Decides all that is not the timing of threads; random if not given, and printed.")
     var seed: UInt64?
 
@@ -42,7 +45,7 @@ struct RunCommand: ParsableCommand {
     func run() throws {
         let seed = seed ?? .random(in: 1...999_999)
         let plan = Plan(seed: seed, durability: durability)
-        let run = Run(plan, seconds: seconds, folder: folder)
+        let run = Run(plan, seconds: seconds, callbacks: callbacks, folder: folder)
         let outcome = run.runOnMainThread()
         print(outcome.text)
         if !outcome.isClean { throw ExitCode(1) }
