@@ -99,7 +99,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Tests/Stress"),
+            path: "Tests/Stress",
+            // A sanitizer makes everything several times slower, and limits of time with it.
+            swiftSettings: sanitizing ? [.define("SANITIZING")] : []),
     ],
     swiftLanguageModes: [.v6]
 )

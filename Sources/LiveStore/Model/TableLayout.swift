@@ -82,6 +82,8 @@ final class TableLayout: Sendable {
             .compare(column: column(ordinal), comparison, value, isOptional: isOptional)
         case .oneOf(let ordinal, let values, let isOptional):
             .oneOf(column: column(ordinal), values, isOptional: isOptional)
+        case .text(let ordinal, let pattern, let isOptional):
+            .text(column: column(ordinal), pattern, isOptional: isOptional)
         case .and(let parts): .and(parts.map(renumbered))
         case .or(let parts): .or(parts.map(renumbered))
         case .not(let part): .not(renumbered(part))

@@ -468,12 +468,14 @@ public final class Connection {
         guard let row = shown?.row(binding.table, binding.id) else {
             throw StoreError.invalidatedObject(table: binding.table.schema.name)
         }
-        let isDelivered = deliveredRow(binding.table, binding.id) != nil
+        // What the first change is told from. Not read at the delivery that brings it: until upkeep hears of the observer,
+        // deliveries may pass the change by.
+        let known = deliveredRow(binding.table, binding.id) ?? row
         let state = ObjectToken(
             binding.table, binding.id, columns: columns, since: shown?.version ?? 0,
-            rowBeforeDelivery: isDelivered ? nil : row, body)
+            known: known, body)
         objectTokens[ObjectIdentifier(state)] = state
-        upkeep.send(.watch(mailbox, state))
+        upkeep.send(.watch(mailbox, state, seen: Array(row.image)))
         let reference = HeldConnection(self)
         return NotificationToken(state, core, madeAt: place) { [weak state] in
             if let state { reference.sweep(.object(state)) }

@@ -114,7 +114,7 @@ final class TableUpkeep {
 }
 
 extension ObjectChangeEntry {
-    fileprivate init(_ change: LoggedChange, _ skips: [SkipRecord]) {
+    init(_ change: LoggedChange, _ skips: [SkipRecord]) {
         self.init(
             version: change.version, columns: change.entry.columns,
             isDeletion: change.entry.operation == LogEntry.Operation.delete.rawValue,

@@ -14,7 +14,7 @@ final class Upkeep: @unchecked Sendable {
         case disconnect(Mailbox)
         case attach(Mailbox, ConnectionQuery, attachment: Int)
         case detach(ConnectionQuery)
-        case watch(Mailbox, ObjectToken)
+        case watch(Mailbox, ObjectToken, seen: [UInt8])
         case unwatch(ObjectToken)
         case observeStore(Mailbox, Bool)
         /// Bring one connection's mail to this version or later, then say so.
@@ -40,7 +40,7 @@ final class Upkeep: @unchecked Sendable {
     // The thread's own.
     private(set) var snapshot: Snapshot
     private var tables: [UInt32: TableUpkeep] = [:]
-    private var dependencies: Dependencies
+    private(set) var dependencies: Dependencies
     private var connections = ConnectionList()
     private var slot: Int?
     private var lastOfferVersion: UInt64
@@ -166,6 +166,12 @@ final class Upkeep: @unchecked Sendable {
             Logger(label: "livestore").error("upkeep cannot read the store and will try again: \(error)")
             return
         }
+        if newest.version > snapshot.version {
+            // Observers that silent commits of this step name have been announced before those were visible.
+            let (arrived, _) = takeMessages()
+            for message in arrived { handle(message) }
+            if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+        }
         if newest.version > snapshot.version { step(to: newest) }
         offerToLagging()
     }
@@ -176,7 +182,7 @@ final class Upkeep: @unchecked Sendable {
         let changes = NetChanges(
             from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
         snapshot = newest
-        var dependants = dependencies.isEmpty ? [:] : dependencies.find(changes, from: old, to: newest)
+        var dependants = dependencies.isEmpty ? [:] : dependencies.find(changes, in: newest)
         plannedSkips = skips.isEmpty ? [:] : plan(skips, changes, from: old)
         for change in changes.tables {
             let upkeep = tables[change.table.id]
@@ -245,7 +251,7 @@ final class Upkeep: @unchecked Sendable {
         case .disconnect(let mailbox): connections.remove(mailbox)
         case .attach(let mailbox, let query, let attachment): attach(mailbox, query, attachment)
         case .detach(let query): detach(query)
-        case .watch(let mailbox, let token): watch(mailbox, token)
+        case .watch(let mailbox, let token, let seen): watch(mailbox, token, seen: seen)
         case .unwatch(let token): unwatch(token)
         case .observeStore(let mailbox, let observes):
             if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
@@ -314,9 +320,30 @@ final class Upkeep: @unchecked Sendable {
         if !isWatching, let slot { storage.page.setVersion(SharedPage.noVersion, ofSlot: slot) }
     }
 
-    private func watch(_ mailbox: Mailbox, _ token: ObjectToken) {
+    /// - Parameter seen: the row at `token.since`.
+    private func watch(_ mailbox: Mailbox, _ token: ObjectToken, seen: [UInt8]) {
         guard let connection = connections[mailbox] else { return }
         upkeep(of: token.table).watch(ObjectWatch(connection: connection, token: token))
+        // Its connection may stand behind: what has happened since is in no step to come.
+        guard token.since < snapshot.version else { return }
+        let missed = entries(of: token, seen: seen)
+        if !missed.isEmpty { connections.add(ObjectUpdate(token, missed), to: connection) }
+    }
+
+    /// What commits have done to an object since there is its observer. Where the log has been pruned, values tell.
+    private func entries(of token: ObjectToken, seen: [UInt8]) -> [ObjectChangeEntry] {
+        switch snapshot.changes(after: token.since) {
+        case .complete(let changes):
+            return changes.filter { $0.entry.table == token.table.id && $0.entry.id == token.id.rawValue }
+                .map { ObjectChangeEntry($0, []) }
+        case .incomplete:
+            guard let row = snapshot.row(token.table, token.id) else {
+                return [ObjectChangeEntry(version: snapshot.version, columns: .max, isDeletion: true)]
+            }
+            let columns = seen.withUnsafeBytes { row.columns(differingFrom: RowReader($0), token.table.schema) }
+            if columns == 0 { return [] }
+            return [ObjectChangeEntry(version: snapshot.version, columns: columns, isDeletion: false)]
+        }
     }
 
     private func unwatch(_ token: ObjectToken) {
@@ -355,7 +382,7 @@ final class Upkeep: @unchecked Sendable {
         let tables = [tree.table] + dependencies.tables.filter { $0.id != tree.table.id }
         let changes = NetChanges(
             from: at, to: snapshot, wanted: { id in tables.first { $0.id == id } }, allWanted: { tables })
-        _ = dependencies.find(changes, from: at, to: snapshot)
+        _ = dependencies.find(changes, in: snapshot)
         for row in changes.tables.filter({ $0.table.id == tree.table.id }).flatMap(\.rows) {
             let extra = tree.dependants.take(row.id)
             _ = tree.note(
