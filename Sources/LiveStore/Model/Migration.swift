@@ -173,7 +173,7 @@ public final class MigrationRow {
 }
 
 extension TableSchema {
-    fileprivate var visibleNames: [String] { columns.filter { !$0.isGone }.map(\.name) }
+    var visibleNames: [String] { columns.filter { !$0.isGone }.map(\.name) }
     var outOfLine: [Int] { columns.indices.filter { columns[$0].type.isOutOfLine } }
 }
 

@@ -184,6 +184,9 @@ struct Rule20SchemaTests {
             #expect(people.allSatisfy { $0.height == 0 && $0.motto == "" && $0.nickname == nil })
             #expect(people.where(\.age >= 31 && \.mail != nil).map(\.name) == ["p2"])
             #expect(people.where((\Added.Person.name).isOne(of: ["p1", "p3"])).count == 2)
+            #expect(try people.where("age > 31 AND mail != NULL SORT(age)").map(\.name) == ["p2"])
+            #expect(people.limited(to: 2).distinct(by: [\.mail]).map(\.name) == ["p3", "p2"])
+            #expect(people.max(of: \.age) == 33)
             people[0].motto = "go"
             people[0].nickname = "three"
             people[0].age += 10

@@ -26,8 +26,8 @@ extension QueryParser {
         guard case .word(let name, let isQuoted) = tokens.current.kind, isQuoted || tokens.keyword == nil else {
             throw tokens.fault("expected a property of \(table.name), found \(tokens.current.described)")
         }
-        guard let column = table.columns.firstIndex(where: { $0.name == name }) else {
-            let hint = NearestName.hint(for: name, among: table.columns.map(\.name))
+        guard let column = table.columns.firstIndex(where: { $0.name == name && !$0.isGone }) else {
+            let hint = NearestName.hint(for: name, among: table.visibleNames)
             throw tokens.fault("\(table.name) has no property '\(name.prefix(60))'\(hint)")
         }
         tokens.advance()
