@@ -126,8 +126,11 @@ public final class Connection {
     /// Stops a call from a wrong place.
     @inline(__always)
     func checkScheduler() {
-        if let scheduler { if scheduler.isCurrent { return } } else if !isOver { return }
-        preconditionFailure(misuse ?? "")
+        if let scheduler {
+            if !scheduler.isCurrent { scheduler.checkIsCurrent(misuse ?? "") }
+        } else if isOver {
+            preconditionFailure(misuse ?? "")
+        }
     }
 
     /// What is wrong with using this connection here and now; nil if nothing is.
@@ -140,9 +143,8 @@ public final class Connection {
                 """
         }
         if scheduler.isCurrent { return nil }
-        let caller = Thread.current.name.flatMap { $0.isEmpty ? nil : "thread '\($0)'" } ?? "another thread"
         return """
-            a connection of \(scheduler.name) was used on \(caller): objects and results stay where their connection is; \
+            a connection of \(scheduler.name) was used on \(Place.current.name): objects and results stay where their connection is; \
             open another connection there
             """
     }
