@@ -2,10 +2,12 @@
 # make turns every failure into 2; whoever needs tidegauge's own exit codes calls .build/release/tidegauge.
 
 PROFILE ?= ci
+SECONDS ?= 60
+SEED ?=
 FILTER ?= LiveStoreTests|TracedSyncTests|HarnessTests
 TIDEGAUGE = .build/release/tidegauge
 
-.PHONY: bench smoke test check lint tsan faults setup build clean help
+.PHONY: bench smoke test stress check lint tsan faults setup build clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -23,7 +25,11 @@ check: build  ## are all scenario files valid? Runs none of them
 	$(TIDEGAUGE) check Scenarios
 
 lint:  ## formatting and style, strict
-	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+	swift format lint --strict --recursive --parallel Sources Tests Examples Package.swift
+
+stress: setup  ## load from threads and processes, every promise checked at every callback (SECONDS=, SEED=)
+	swift build -c release --product livestore-stress
+	.build/release/livestore-stress --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 tsan: setup  ## the concurrent tests under ThreadSanitizer (FILTER=regular expression)
 	Tools/tsan.sh '$(FILTER)'

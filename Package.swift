@@ -54,6 +54,9 @@ let package = Package(
             ]),
         .executableTarget(name: "tidegauge", dependencies: ["LiveStoreDriver", "NullDriver", "TidegaugeCLI"]),
 
+        // The program of the README.
+        .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),
+
         // The system below.
         .target(name: "CPlatform"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
@@ -62,7 +65,10 @@ let package = Package(
         .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
         .testTarget(
             name: "LiveStoreTests",
-            dependencies: ["CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture"]),
+            dependencies: [
+                "CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture", "livestore-stress",
+                "notes-example",
+            ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
@@ -84,6 +90,18 @@ let package = Package(
         .executableTarget(
             name: "livestore-fixture", dependencies: ["LiveStore", "LiveStoreFixtures", "TracedSync"],
             path: "Tests/Fixtures/livestore-fixture"),
+
+        // The stress test (`make stress`), a program because it kills processes of its own kind.
+        .executableTarget(
+            name: "livestore-stress",
+            dependencies: [
+                "CPlatform", "LiveStore", "TracedSync",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/Stress",
+            // A sanitizer makes everything several times slower, and limits of time with it.
+            swiftSettings: sanitizing ? [.define("SANITIZING")] : []),
     ],
     swiftLanguageModes: [.v6]
 )

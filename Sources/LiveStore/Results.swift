@@ -96,7 +96,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     }
 
     /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
-    /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone.
+    /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone. A path over
+    /// links, as `\.owner?.name`, counts changes of the objects it leads to.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func observe(
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
@@ -107,8 +108,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     /// The query of the same rows in which only changes of some properties count.
     func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {
-        let columns = table.layout.mask(of: keyPaths)
-        return connection.query(query.plan.observing(.columns(columns)), table, showing: query)
+        let observed = Observed(keyPaths.map { ColumnPath($0) })
+        return connection.query(query.plan.observing(observed), table, showing: query)
     }
 
     private func observe(

@@ -1,6 +1,7 @@
 // What all handles and connections of one opened store share: its storage, and the upkeep thread once somebody observes.
 //
-// `lock` guards `upkeep`, `isClosed` and `closing`. It is never held while upkeep is joined or a transaction runs.
+// `lock` guards `upkeep`, `writer`, `isClosed` and `closing`. It is never held while upkeep is joined or a transaction
+// runs.
 import Foundation
 import TracedSync
 
@@ -8,13 +9,29 @@ final class StoreCore: @unchecked Sendable {
     let storage: Storage
     private let lock = TracedMutex("store")
     private var upkeep: Upkeep?
+    private var writer: AsyncWriter?
     private var isClosed = false
     /// What is to be told when the store is closed.
     private var closing: [ObjectIdentifier: @Sendable () -> Void] = [:]
 
     init(_ storage: Storage) { self.storage = storage }
 
-    deinit { upkeep?.stop() }
+    deinit {
+        upkeep?.stop()
+        writer?.stop()
+    }
+
+    /// The thread for asynchronous writes, started by the first one.
+    func startWriter() -> AsyncWriter {
+        lock.withLock {
+            if let writer { return writer }
+            // Without a sync a commit costs less than what a group would share.
+            let started = AsyncWriter(groups: storage.durability == .full)
+            if isClosed { started.stop() }
+            writer = started
+            return started
+        }
+    }
 
     /// The upkeep thread, started by the first live connection: a store that is only written to pays nothing for it.
     func startUpkeep() throws -> Upkeep {
@@ -33,16 +50,17 @@ final class StoreCore: @unchecked Sendable {
 
     /// Ends deliveries and refuses further work. Snapshots that are held stay readable; the file is closed with the last.
     func close() {
-        let (running, told) = lock.withLock { () -> (Upkeep?, [ObjectIdentifier: @Sendable () -> Void]) in
+        let (running, writing, told) = lock.withLock { () -> (Upkeep?, AsyncWriter?, [@Sendable () -> Void]) in
             isClosed = true
             defer {
                 upkeep = nil
                 closing = [:]
             }
-            return (upkeep, closing)
+            return (upkeep, writer, Array(closing.values))
         }
+        writing?.stop()
         running?.stop()
-        for tell in told.values { tell() }
+        for tell in told { tell() }
     }
 
     /// Has `tell` called once the store is closed; at once if it is. Any thread.

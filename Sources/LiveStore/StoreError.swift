@@ -32,6 +32,8 @@ public enum StoreError: Error, Sendable, Equatable {
     case writeTimedOut(seconds: Double)
     /// The object's row does not exist any more.
     case invalidatedObject(table: String)
+    /// A link was set to an object of another connection.
+    case otherConnection(type: String)
     /// `observe` was called on a connection that has nowhere to deliver.
     case noScheduler
     /// `.runLoop` was asked for where no run loop turns: on a worker thread of a queue or of the concurrency pool.
@@ -86,6 +88,8 @@ extension StoreError: CustomStringConvertible {
             "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
         case .invalidatedObject(let table):
             "the object of '\(table)' has been deleted: check isInvalidated before changing it"
+        case .otherConnection(let type):
+            "a \(type) of another connection cannot be linked to: look it up on this one, by its primary key"
         case .noScheduler:
             """
             a store.read or store.write block has nowhere to deliver to: open a connection that stays, with \

@@ -84,6 +84,6 @@ extension Connection {
     public func object<Object: StoredObject>(_ type: Object.Type, withID id: ObjectID) throws -> Object? {
         checkScheduler()
         let table = try core.storage.table(of: type)
-        return currentRow(table, id) == nil ? nil : makeObject(table, id)
+        return currentRow(table, id) == nil ? nil : makeObject(table, id) as Object
     }
 }

@@ -146,6 +146,17 @@ extension RowReader {
         case .date: .date(Date._read(self, column))
         case .data: .data(Data._read(self, column))
         case .uuid: .uuid(UUID._read(self, column))
+        case .link: isNull(column) ? .null : .link(ObjectID(rawValue: slot(column)))
+        case .list: .int(Int._read(self, column))
         }
+    }
+
+    /// Bit i: column i has another value than in `other`.
+    func columns(differingFrom other: RowReader, _ table: TableSchema) -> UInt64 {
+        var columns: UInt64 = 0
+        for (index, schema) in table.columns.enumerated() where value(index, schema) != other.value(index, schema) {
+            columns |= 1 << UInt64(index)
+        }
+        return columns
     }
 }

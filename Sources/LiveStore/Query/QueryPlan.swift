@@ -8,18 +8,30 @@ struct TreeKey: Sendable, Hashable {
     var residual: Set<FilterExpression>
     var sort: [SortTerm]
     var observed = Observed.everything
+
+    /// Whether membership depends on other rows.
+    var needsReach: Bool { residual.contains(where: \.needsReach) }
 }
 
 /// Which changes of a row that stays are modifications. Trees that differ in it have the same rows with other stamps.
 enum Observed: Sendable, Hashable {
+    /// All columns, and objects the row leads to over up to `depth` links.
     case everything
-    /// Bit i: column i. None at all is shallow: only rows that come, go or move are told.
-    case columns(UInt64)
+    /// Bit i: column i, and what these paths lead over and to. None at all is shallow: only rows that come, go or move
+    /// are told.
+    case columns(UInt64, over: Set<ColumnPath> = [])
+
+    init(_ paths: [ColumnPath]) {
+        self = .columns(
+            paths.reduce(0) { $0 | 1 << UInt64($1.columns[0]) }, over: Set(paths.filter { !$0.links.isEmpty }))
+    }
+
+    static let depth = 3
 
     func includes(_ columns: UInt64) -> Bool {
         switch self {
         case .everything: true
-        case .columns(let mask): columns & mask != 0
+        case .columns(let mask, _): columns & mask != 0
         }
     }
 }

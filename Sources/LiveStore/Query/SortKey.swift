@@ -47,16 +47,20 @@ struct SortKeyBytes {
         let start = bytes.count
         let isNull = row.isNull(term.column)
         if column.isOptional { bytes.append(isNull ? 0 : 1) }
-        if !(column.isOptional && isNull) {
-            switch column.type {
-            case .int: append(Self.ordered(int: row.slot(term.column)))
-            case .double, .date: append(Self.ordered(double: row.slot(term.column)))
-            case .bool: bytes.append(row.slot(term.column) == 0 ? 0 : 1)
-            case .string, .data: appendEscaped(row.bytes(term.column))
-            case .uuid: withUnsafeBytes(of: UUID._read(row, term.column).uuid) { bytes.append(contentsOf: $0) }
-            }
-        }
+        if !(column.isOptional && isNull) { append(row, term.column, column.type) }
         if !term.ascending { complement(from: start) }
+    }
+
+    /// Appends a column that is not null, ascending and without a mark for that.
+    mutating func append(_ row: RowReader, _ column: Int, _ type: ColumnType) {
+        switch type {
+        case .int, .list: append(Self.ordered(int: row.slot(column)))
+        case .double, .date: append(Self.ordered(double: row.slot(column)))
+        case .bool: bytes.append(row.slot(column) == 0 ? 0 : 1)
+        case .string, .data: appendEscaped(row.bytes(column))
+        case .uuid: withUnsafeBytes(of: UUID._read(row, column).uuid) { bytes.append(contentsOf: $0) }
+        case .link: append(row.slot(column))
+        }
     }
 
     /// Appends a constant as the value of a column that is not optional; false when it is null.
@@ -71,6 +75,7 @@ struct SortKeyBytes {
         case .string(var value): value.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
         case .data(let value): value.withUnsafeBytes { appendEscaped($0) }
         case .uuid(let value): withUnsafeBytes(of: value.uuid) { bytes.append(contentsOf: $0) }
+        case .link(let value): append(value.rawValue)
         }
         if !ascending { complement(from: start) }
         return true

@@ -12,8 +12,10 @@ final class WriteTransaction {
         fileprivate(set) var isCancelled = false
     }
 
-    private let storage: Storage
-    private let transaction: LMDBTransaction
+    let storage: Storage
+    private(set) var transaction: LMDBTransaction
+    /// The transaction around the part that is being run, and what it had before.
+    private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt32: UInt64])?
     /// The version this commit will have.
     let version: UInt64
     /// Changes at every modification: what was read before may be out of date.
@@ -32,7 +34,9 @@ final class WriteTransaction {
     private var isOver = false
     /// Whether the commit is in the store.
     private(set) var isCommitted = false
-    let fate = Fate()
+    private(set) var fate = Fate()
+    /// Of the parts that are over.
+    private var fates: [Fate] = []
     private let thread = pthread_self()
     var isOnItsThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
@@ -105,12 +109,18 @@ final class WriteTransaction {
         guard isOpenRowDirty, let table = openTable else { return }
         isOpenRowDirty = false
         buffer.compact(columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+        guard let links = table.links, links.indexedColumns & entries[entries.count - 1].columns != 0 else {
+            return try put(table, openID, isNew: false)
+        }
+        let stored = LMDB.get(transaction, table.rows, id: openID.rawValue).map { RowReader($0) }
+        let keys = changedKeys(links, from: stored, to: buffer.reader)
         try put(table, openID, isNew: false)
+        try step { () throws(StoreError) in try apply(keys, openID) }
     }
 
     /// Runs a step of a change. If it fails, so will the commit: the block may catch the error, but half a change must not
     /// be stored.
-    private func step(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    func step(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         do throws(StoreError) {
             try body()
         } catch {
@@ -171,6 +181,10 @@ final class WriteTransaction {
             if code != 0 { throw keyError(code, table, column) }
         }
         try put(table, id, isNew: true)
+        if let links = table.links, links.indexedColumns != 0 {
+            let keys = changedKeys(links, from: nil, to: buffer.reader)
+            try step { () throws(StoreError) in try apply(keys, id) }
+        }
         entries.append(LogEntry(table: table.id, .insert, id: id.rawValue))
         generation += 1
         return id
@@ -208,11 +222,12 @@ final class WriteTransaction {
         return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Deletes a row and its primary key. An object that is gone already is left alone.
+    /// Deletes a row, its keys and what leads to it. An object that is gone already is left alone.
     func delete(_ table: Table, _ id: ObjectID) throws(StoreError) {
         try closeRow()
         guard let bytes = LMDB.get(transaction, table.rows, id: id.rawValue) else { return }
         let row = RowReader(bytes)
+        let keys = table.links.map { changedKeys($0, from: row, to: nil) } ?? []
         if let column = table.schema.primaryKey, let index = table.primaryIndex {
             let code = PrimaryKey.withBytes(of: row, column, table.schema.columns[column].type) { bytes in
                 var key = MDB_val(
@@ -228,6 +243,53 @@ final class WriteTransaction {
         }
         try step { () throws(StoreError) in try storage.check(code, "delete row") }
         entries.append(LogEntry(table: table.id, .delete, id: id.rawValue))
+        generation += 1
+        if let links = table.links {
+            try step { () throws(StoreError) in
+                try apply(keys, id)
+                try cutLinks(links, to: id)
+            }
+        }
+    }
+
+    // MARK: Parts
+
+    /// Begins a part that can be cancelled alone. Not where the file is written through the map.
+    func beginPart() throws(StoreError) {
+        try closeRow()
+        closeCursors()
+        var part: LMDBTransaction?
+        try storage.check(mdb_txn_begin(storage.environment, transaction, 0, &part), "begin part of a write")
+        whole = (transaction, entries.count, nextIDs)
+        transaction = part!
+        fate = Fate()
+    }
+
+    /// Makes the part's changes the whole's.
+    func commitPart() throws(StoreError) {
+        if let failure { throw failure }
+        try closeRow()
+        guard let whole else { return }
+        closeCursors()
+        self.whole = nil
+        fates.append(fate)
+        let part = transaction
+        transaction = whole.transaction
+        try storage.check(mdb_txn_commit(part), "commit part of a write")
+    }
+
+    /// Forgets the part's changes, and what went wrong in it.
+    func cancelPart() {
+        guard let whole else { return }
+        self.whole = nil
+        isOpenRowDirty = false
+        closeCursors()
+        mdb_txn_abort(transaction)
+        transaction = whole.transaction
+        entries.removeSubrange(whole.entries...)
+        nextIDs = whole.nextIDs
+        fate.isCancelled = true
+        failure = nil
         generation += 1
     }
 
@@ -245,7 +307,7 @@ final class WriteTransaction {
         isOver = true
         closeCursors()
         let code = mdb_txn_commit(transaction)
-        if code != 0 { fate.isCancelled = true }
+        if code != 0 { markCancelled() }
         try storage.check(code, "commit")
         isCommitted = true
         return version
@@ -254,11 +316,14 @@ final class WriteTransaction {
     /// Forgets every change. Does nothing once the transaction is over.
     func cancel() {
         guard !isOver else { return }
+        cancelPart()
         isOver = true
-        fate.isCancelled = !entries.isEmpty
+        if !entries.isEmpty { markCancelled() }
         closeCursors()
         mdb_txn_abort(transaction)
     }
+
+    private func markCancelled() { for fate in fates + [fate] { fate.isCancelled = true } }
 
     private func closeCursors() {
         for cursor in rowCursors.values { mdb_cursor_close(cursor) }

@@ -7,9 +7,16 @@ enum FirstEvaluation {
         guard let table = trees.first?.1 else { return [] }
         var collectors = trees.map { EntryCollector($0.0, table) }
         var index = QueryIndex(table.schema)
-        for (handle, tree) in trees.enumerated() { index.insert(tree.0.residual, handle: handle) }
-        snapshot.scan(table) { id, row in
-            index.forEachCandidate(nil, row) { collectors[$0].collect(id, row) }
+        var isScanNeeded = false
+        for (handle, tree) in trees.enumerated() {
+            if collectors[handle].collectByIndex(tree.0, in: snapshot) { continue }
+            index.insert(tree.0.residual, handle: handle)
+            isScanNeeded = true
+        }
+        if isScanNeeded {
+            snapshot.scan(table) { id, row, source in
+                index.forEachCandidate(nil, row) { collectors[$0].collect(id, row, source) }
+            }
         }
         return collectors.indices.map { collectors[$0].makeTree(stamp: snapshot.version) }
     }
@@ -17,19 +24,33 @@ enum FirstEvaluation {
 
 /// Gathers the rows of one tree and sorts them once.
 struct EntryCollector {
+    private let table: Table
     private let residual: [FilterExpression]
+    private let needsReach: Bool
     private var encoder: SortKeyEncoder
     private var keys: [RankedKey] = []
     /// Used instead of `keys` where keys are numbers: half the size, and nothing to count references of.
     private var numbers: [(prefix: UInt64, id: UInt64)] = []
 
     init(_ key: TreeKey, _ table: Table) {
+        self.table = table
         residual = Array(key.residual)
+        needsReach = key.needsReach
         encoder = SortKeyEncoder(key.sort, table.schema)
     }
 
-    mutating func collect(_ id: ObjectID, _ row: RowReader) {
-        guard residual.allSatisfy({ $0.matches(row) }) else { return }
+    /// Collects by an index, where one leads to few rows; false where none does.
+    mutating func collectByIndex(_ key: TreeKey, in source: any RowSource) -> Bool {
+        guard let ids = IndexAccess.candidates(key.residual, table, source) else { return false }
+        for id in ids {
+            if let row = source.row(table, id) { collect(id, row, source) }
+        }
+        return true
+    }
+
+    mutating func collect(_ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
+        let reach = needsReach ? Reach(source: source, links: table.links, id: id) : nil
+        guard residual.allMatch(row, reach) else { return }
         let key = encoder.key(row, id)
         if encoder.isNumeric { numbers.append((key.prefix, id.rawValue)) } else { keys.append(key) }
     }

@@ -17,7 +17,7 @@ extension Upkeep {
             for tokens in queries.values {
                 guard let (query, tree) = live(tokens[0].query), tree.tree != nil else { continue }
                 let rows = record.rows.filter { $0.table == tree.table.id }
-                    .map { plan($0, of: record.version, tree, changes, from: old) }
+                    .compactMap { plan($0, of: record.version, tree, changes, from: old) }
                 planned[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips
                     .append(TreeSkip(version: record.version, tokens: tokens, rows: rows))
             }
@@ -27,21 +27,20 @@ extension Upkeep {
 
     private func plan(
         _ row: SkipRecord.Row, of version: UInt64, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
-    ) -> TreeSkip.Row {
-        let before = tree.key(row.before, row.id)
-        guard let after = tree.key(row.after, row.id) else {
-            return TreeSkip.Row(id: row.id, before: .unknown, after: nil)
+    ) -> TreeSkip.Row? {
+        // What other rows were like between two commits of one step, nobody knows any more.
+        let isKnown = !tree.needsReach || old.version + 1 == version && snapshot.version == version
+        guard isKnown || row.after == nil else { return nil }
+        let before = tree.key(row.before, row.id, in: old)
+        let after = tree.key(row.after, row.id, in: snapshot)
+        var beforeStamp: UInt64?
+        if before != nil, after != nil {
+            beforeStamp = stamp(of: row, before: version, tree, changes, from: old)
         }
-        let observed = tree.key.observed
-        guard let before else {
-            return TreeSkip.Row(id: row.id, before: .absent, after: RankedEntry(key: after, stamp: version))
-        }
-        guard let stamp = stamp(of: row, before: version, tree, changes, from: old) else {
-            return TreeSkip.Row(id: row.id, before: .unknown, after: RankedEntry(key: after, stamp: version))
-        }
+        let isObserved = tree.key.observed.includes(row.columns)
         return TreeSkip.Row(
-            id: row.id, before: .entry(RankedEntry(key: before, stamp: stamp)),
-            after: RankedEntry(key: after, stamp: observed.includes(row.columns) ? version : stamp))
+            id: row.id, isDeleted: row.after == nil, before: before, beforeStamp: beforeStamp,
+            after: after.map { RankedEntry(key: $0, stamp: isObserved ? version : beforeStamp ?? version) })
     }
 
     /// The stamp a row had just before `version`: that of its last observed change within the step, or else the tree's.
@@ -55,13 +54,13 @@ extension Upkeep {
             return nil
         }
         if let change = earlier.last(where: { tree.key.observed.includes($0.entry.columns) }) { return change.version }
-        let known = tree.key(old.row(tree.table, row.id), row.id).flatMap { tree.tree?.stamp(of: $0) }
+        let known = tree.key(old.row(tree.table, row.id), row.id, in: old).flatMap { tree.tree?.stamp(of: $0) }
         return known ?? earlier.last?.version
     }
 }
 
 extension SharedTree {
-    func key(_ row: [UInt8]?, _ id: ObjectID) -> RankedKey? {
-        row?.withUnsafeBytes { key(RowReader($0), id) }
+    func key(_ row: [UInt8]?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
+        row?.withUnsafeBytes { key(RowReader($0), id, in: source) }
     }
 }

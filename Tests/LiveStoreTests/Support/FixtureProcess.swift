@@ -29,7 +29,7 @@ final class FixtureProcess: @unchecked Sendable {
         let (childInput, input) = try Self.makePipe()
         let (output, childOutput) = try Self.makePipe()
         self.input = input
-        process.executableURL = try Self.binary()
+        process.executableURL = try Self.binary("livestore-fixture")
         process.arguments = [path, durability.rawValue] + arguments
         process.standardInput = childInput
         process.standardOutput = childOutput
@@ -49,13 +49,13 @@ final class FixtureProcess: @unchecked Sendable {
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
     /// Beside the test bundle.
-    private static func binary() throws -> URL {
+    static func binary(_ name: String) throws -> URL {
         let folders =
             Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
             + [Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()]
-        let candidates = folders.map { $0.appendingPathComponent("livestore-fixture") }
+        let candidates = folders.map { $0.appendingPathComponent(name) }
         let found = candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) }
-        return try #require(found, "livestore-fixture is not built; looked in \(folders.map(\.path))")
+        return try #require(found, "\(name) is not built; looked in \(folders.map(\.path))")
     }
 
     private static func makePipe() throws -> (reading: FileHandle, writing: FileHandle) {

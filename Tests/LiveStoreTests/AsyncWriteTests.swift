@@ -1,0 +1,128 @@
+// Writes that the caller does not wait for on its own thread.
+import Foundation
+import LiveStore
+import Testing
+import TracedSync
+
+@Suite("Asynchronous writes")
+struct AsyncWriteTests {
+    @Test("return what the block returns, in order, once committed", arguments: Durability.allCases)
+    func inOrder(_ durability: Durability) async throws {
+        let test = try TestStore(durability: durability)
+        for id in 0..<5 {
+            let count = try await test.store.writeAsync { connection in
+                try connection.add(Note(id: id))
+                return try connection.objects(Note.self).count
+            }
+            #expect(count == id + 1)
+        }
+        #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == Array(0..<5))
+    }
+
+    private struct Refused: Error {}
+
+    /// Queues writes while another one holds the lock, so that they gather.
+    private func gathered(
+        _ store: Store, _ count: Int, _ body: @escaping @Sendable (Int, Connection) throws -> Void
+    ) throws -> [Int: Bool] {
+        let results = Watched<[Int: Bool]>([:])
+        try store.write { connection in
+            try connection.add(Note(id: 1_000_000))
+            for index in 0..<count {
+                store.writeAsync({ try body(index, $0) }) { result in
+                    results.update { $0[index] = (try? result.get()) != nil }
+                }
+            }
+        }
+        return try results.wait("all writes") { $0.count == count }
+    }
+
+    @Test("that wait together are one commit where a commit is synchronised")
+    func grouped() throws {
+        let test = try TestStore(durability: .full)
+        let before = try test.store.read { $0.version }
+        let results = try gathered(test.store, 100) { index, connection in try connection.add(Note(id: index)) }
+        #expect(results.values.allSatisfy { $0 })
+        // The lock's holder, at most one write that was taken before the others, and the group.
+        #expect(try test.store.read { $0.version } - before <= 3)
+        #expect(try test.store.read { try $0.objects(Note.self).count } == 101)
+    }
+
+    @Test("stand or fall alone, within a group too", arguments: Durability.allCases)
+    func alone(_ durability: Durability) throws {
+        let test = try TestStore(durability: durability)
+        let results = try gathered(test.store, 40) { index, connection in
+            try connection.add(Note(id: index, score: index))
+            // Half of an earlier write's work is seen, a failed one's is not.
+            if index % 3 == 1 { throw Refused() }
+            if index % 3 == 2 {
+                #expect(try connection.object(Note.self, forPrimaryKey: index - 2) != nil)
+                #expect(try connection.object(Note.self, forPrimaryKey: index - 1) == nil)
+            }
+        }
+        #expect(results == Dictionary(uniqueKeysWithValues: (0..<40).map { ($0, $0 % 3 != 1) }))
+        let ids = try test.store.read { try $0.objects(Note.self).map(\.id).sorted() }
+        #expect(ids == (0..<40).filter { $0 % 3 != 1 } + [1_000_000])
+    }
+
+    @Test("a failure that a setter could not throw fails its own part of a group only")
+    func setterFailure() throws {
+        let test = try TestStore(durability: .full)
+        let results = try gathered(test.store, 6) { index, connection in
+            let note = Note(id: index)
+            try connection.add(note)
+            if index == 3 {
+                try connection.delete(note)
+                note.score = 1
+            }
+        }
+        #expect(results.filter { !$0.value }.keys.sorted() == [3])
+        #expect(try test.store.read { try $0.objects(Note.self).count } == 6)
+    }
+
+    @Test("objects added in a cancelled part are plain ones again")
+    func cancelledPart() throws {
+        let test = try TestStore(durability: .full)
+        nonisolated(unsafe) var kept: [Int: Note] = [:]
+        _ = try gathered(test.store, 2) { index, connection in
+            let note = Note(id: index)
+            try connection.add(note)
+            kept[index] = note
+            if index == 0 { throw Refused() }
+        }
+        #expect(kept[0]?.objectID == nil)
+        #expect(kept[1]?.objectID != nil)
+    }
+
+    @Test("reach observers, and skip the tokens they name")
+    func skipping() throws {
+        let test = try TestStore(durability: .full)
+        let feed = try Feed(test.store)
+        let silent = try feed.observe("silent", try feed.connection.objects(Note.self))
+        try feed.observe("loud", try feed.connection.objects(Note.self))
+        let isDone = Watched(false)
+        test.store.writeAsync(withoutNotifying: [silent], { try $0.add(Note(id: 1)) }) { _ in
+            isDone.update { $0 = true }
+        }
+        try isDone.wait("the write") { $0 }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["loud +0"])
+    }
+
+    @Test("a block cannot end the transaction that it shares")
+    func ending() async throws {
+        let test = try TestStore(durability: .full)
+        let results = try gathered(test.store, 3) { index, connection in
+            try connection.add(Note(id: index))
+            if index == 1 { try connection.commitWrite() }
+        }
+        #expect(results[0] == true && results[2] == true)
+    }
+
+    @Test("fail with an error once the store has been closed")
+    func closed() async throws {
+        let test = try TestStore()
+        test.store.close()
+        await #expect(throws: StoreError.closed) { try await test.store.writeAsync { try $0.add(Note(id: 1)) } }
+    }
+}

@@ -1,0 +1,88 @@
+// The invariants, and the verdict: how often each was checked, and the first violation.
+//
+// The verdict's lock guards `first`; counts are atomics.
+import LiveStore
+import Synchronization
+import TracedSync
+
+enum Invariant: Int, CaseIterable, Sendable {
+    case i1, i2, i3, i4, i5, i6, i7, i8, i9, i10
+    case stall
+    case noError
+
+    /// Where its counts lie.
+    var ordinal: Int { rawValue }
+
+    var name: String {
+        switch self {
+        case .stall: "stall"
+        case .noError: "no error"
+        default: "I\(ordinal + 1)"
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .i1: "all change sets applied to the initial rows give the rows shown"
+        case .i2: "a view equals its query evaluated from scratch on the connection's own snapshot"
+        case .i3: "the versions an observer is called at strictly increase"
+        case .i4: "nothing is called after invalidate() has returned"
+        case .i5: "callbacks of a connection neither overlap nor recurse, and run on its scheduler"
+        case .i6: "after quiescence every observer stands at the last version"
+        case .i7: "a silent commit never reaches the token it skips, and always reaches the others"
+        case .i8: "the file stays bounded: 64 MB, and 26 KB per commit that a deliberate pin lasts"
+        case .i9: "upkeep reaches the last commit within the poll period after a kill"
+        case .i10: "all views of a connection advance together"
+        case .stall: "something goes on within 20 s"
+        case .noError: "the store throws only what its documentation says"
+        }
+    }
+}
+
+struct Violation: Sendable {
+    let invariant: Invariant
+    let observer: String
+    let detail: String
+}
+
+final class Counter: Sendable {
+    private let count = Atomic<Int>(0)
+
+    var value: Int { count.load(ordering: .relaxed) }
+    func add(_ delta: Int = 1) { count.add(delta, ordering: .relaxed) }
+
+    func raise(to value: Int) { count.max(value, ordering: .relaxed) }
+}
+
+final class Verdict: @unchecked Sendable {
+    private let lock = TracedMutex("verdict")
+    private var first: Violation?
+    private let violations = Counter()
+    private let checks = Invariant.allCases.map { _ in Counter() }
+
+    /// Counts a check, and reports a violation unless `holds`. Any thread.
+    func expect(
+        _ invariant: Invariant, _ holds: Bool, _ observer: @autoclosure () -> String,
+        _ detail: @autoclosure () -> String
+    ) {
+        checks[invariant.ordinal].add()
+        if !holds { report(invariant, observer(), detail()) }
+    }
+
+    /// The same with the difference that was found, if any.
+    func expectNone(_ invariant: Invariant, _ difference: String?, _ observer: @autoclosure () -> String) {
+        checks[invariant.ordinal].add()
+        if let difference { report(invariant, observer(), difference) }
+    }
+
+    func report(_ invariant: Invariant, _ observer: String, _ detail: String) {
+        let violation = Violation(invariant: invariant, observer: observer, detail: detail)
+        violations.add()
+        lock.withLock { if first == nil { first = violation } }
+    }
+
+    var isClean: Bool { violations.value == 0 }
+    var violationCount: Int { violations.value }
+    var firstViolation: Violation? { lock.withLock { first } }
+    func checkCount(_ invariant: Invariant) -> Int { checks[invariant.ordinal].value }
+}

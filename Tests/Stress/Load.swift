@@ -1,0 +1,101 @@
+// What all actors of a run share. Immutable but for counters and flags, which are atomic.
+import LiveStore
+import Synchronization
+import TracedSync
+
+final class Load: Sendable {
+    /// Address space of the store; the same in every process.
+    static let mapBytes = 16 << 30
+
+    let plan: Plan
+    let configuration: Store.Configuration
+    let store: Store
+    let verdict = Verdict()
+    let tally = Tally()
+    let gate = Gate()
+    let pulse = Pulse()
+    private let stopping = Atomic<Bool>(false)
+
+    init(_ plan: Plan, path: String) throws {
+        self.plan = plan
+        configuration = Store.Configuration(
+            path: path, models: Models.all, durability: plan.durability, mapBytes: Self.mapBytes)
+        store = try Store(configuration)
+    }
+
+    /// Fills the tables.
+    func fill() throws {
+        var random = plan.random("fill")
+        let commit = Commit(writer: Plan.setupWriter, plan: plan)
+        try store.write { connection in
+            try Ledger.add(Plan.setupWriter, connection)
+            try commit.fill(SmallRow.self, keys: plan.smallKeys, connection, &random)
+            try commit.fill(LargeRow.self, keys: plan.largeKeys, connection, &random)
+        }
+    }
+
+    var isStopping: Bool { stopping.load(ordering: .relaxed) }
+    func stop() { stopping.store(true, ordering: .relaxed) }
+
+    /// Runs something that must not throw.
+    func expectNoError<Result>(_ who: @autoclosure () -> String, _ body: () throws -> Result) -> Result? {
+        do {
+            return try body()
+        } catch {
+            verdict.report(.noError, who(), "\(error)")
+            return nil
+        }
+    }
+
+    /// One write that `views` are not to hear of. Their skips are noted inside it, before anyone can see the commit.
+    /// - Returns: whether it was committed.
+    func writeSilently(
+        _ who: String, _ commit: Commit, _ views: [View], _ random: inout SeededRandom,
+        _ write: ([NotificationToken], (Connection) throws -> Void) throws -> Void
+    ) -> Bool {
+        let lent = views.compactMap { view in view.lend().map { (view: view, token: $0) } }
+        defer { for (view, _) in lent { view.giveBack() } }
+        let rollsBack = random.oneIn(24)
+        let isDone = attempt(who) {
+            try write(lent.map(\.token)) { connection in
+                let silence = try commit.makeSilently(connection, &random)
+                if rollsBack { throw RolledBack() }
+                for (view, _) in lent { view.hush(silence) }
+            }
+        }
+        if isDone {
+            tally.silentCommits.add()
+            tally.skips.add(lent.count)
+        }
+        return isDone
+    }
+
+    /// One write, whoever's: some are rolled back, some give up. `write` runs a block in a transaction.
+    /// - Returns: whether it was committed.
+    func write(
+        _ who: String, _ commit: Commit, _ random: inout SeededRandom,
+        _ write: ((Connection) throws -> Void) throws -> Void
+    ) -> Bool {
+        let rollsBack = random.oneIn(24)
+        return attempt(who) {
+            try write { connection in
+                try commit.make(connection, &random)
+                if rollsBack { throw RolledBack() }
+            }
+        }
+    }
+
+    private func attempt(_ who: String, _ write: () throws -> Void) -> Bool {
+        do {
+            try write()
+            return true
+        } catch is RolledBack {
+            tally.rolledBack.add()
+        } catch StoreError.writeTimedOut {
+            tally.timedOut.add()
+        } catch {
+            verdict.report(.noError, who, "\(error)")
+        }
+        return false
+    }
+}

@@ -1,0 +1,89 @@
+// The thread that looks on: size of the file (I8), signs of life (a stall), and a line of progress every five seconds.
+// A run that stands still cannot be ended in good order, so the monitor prints the result and ends the process.
+import Foundation
+import LiveStore
+import Synchronization
+import TracedSync
+
+final class Monitor: Sendable {
+    private static let periodUs = 50_000
+    private static let progressS = 5.0
+
+    private let load: Load
+    private let sites: [Site]
+    private let heartbeats: [Heartbeat]
+    private let trace: ThreadTrace
+    private let isOver = Atomic<Bool>(false)
+    private let onStall: @Sendable () -> Void
+
+    init(
+        _ load: Load, _ sites: [Site], _ heartbeats: [Heartbeat], _ trace: ThreadTrace,
+        onStall: @escaping @Sendable () -> Void
+    ) {
+        self.load = load
+        self.sites = sites
+        self.trace = trace
+        self.onStall = onStall
+        // A place shows that it turns by answering.
+        self.heartbeats = heartbeats
+    }
+
+    func start() -> TracedThread { TracedThread("monitor") { [self] in run() } }
+    func end() { isOver.store(true, ordering: .relaxed) }
+
+    private func run() {
+        let startNs = monotonicNs()
+        let turns = sites.map { Heartbeat("the turns of \($0.name)") }
+        let answers = sites.map { _ in Counter() }
+        var asked = 0
+        var nextProgressS = Self.progressS
+        while !isOver.load(ordering: .relaxed) {
+            sleep(us: Self.periodUs)
+            checkFile()
+            if answers.allSatisfy({ $0.value == asked }) {
+                asked += 1
+                for (index, site) in sites.enumerated() {
+                    let (turn, answer) = (turns[index], answers[index])
+                    site.place.perform {
+                        site.noteStanding()
+                        turn.beat()
+                        answer.add()
+                    }
+                }
+            }
+            // A place that has answered waits for the others.
+            for (turn, answer) in zip(turns, answers) where answer.value == asked { turn.beat() }
+            let nowNs = monotonicNs()
+            if let silent = (heartbeats + turns).first(where: { $0.silentS(nowNs) > Limits.stallS }) { stall(silent) }
+            let elapsedS = Double(nowNs - startNs) / 1e9
+            if elapsedS >= nextProgressS {
+                nextProgressS += Self.progressS
+                progress(elapsedS)
+            }
+        }
+    }
+
+    private func checkFile() {
+        let bytes = load.store.fileBytes
+        let pinned = load.tally.pinnedCommits.value
+        let limit = Limits.fileBaseBytes + Limits.fileBytesPerPinnedCommit * pinned
+        load.tally.fileBytes.raise(to: bytes)
+        load.verdict.expect(
+            .i8, bytes <= limit, "the file",
+            "it takes \(bytes) bytes; with \(pinned) commits pinned at most \(limit) are allowed")
+    }
+
+    private func stall(_ silent: Heartbeat) {
+        load.verdict.report(.stall, silent.name, "no sign of life for \(Int(Limits.stallS)) s\n\(trace.report())")
+        onStall()
+    }
+
+    private func progress(_ elapsedS: Double) {
+        let tally = load.tally
+        let line =
+            "\(Int(elapsedS)) s: version \(load.pulse.version), \(tally.callbackCount) callbacks, \(tally.kills.value) kills, "
+            + "\(tally.tokensMade.value) tokens, \(tally.fileBytes.value >> 20) MB, "
+            + "\(load.verdict.violationCount) violations\n"
+        FileHandle.standardError.write(Data(line.utf8))
+    }
+}

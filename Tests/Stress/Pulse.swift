@@ -1,0 +1,71 @@
+// An observer of the ledger, on a connection and a thread of its own: it hears of every commit, whoever made it, so it
+// tells how far upkeep is. `version` is atomic; `connection` and `token` belong to the thread.
+import LiveStore
+import Synchronization
+
+final class Pulse: @unchecked Sendable {
+    private let place = ThreadPlace("pulse")
+    private var connection: Connection?
+    private var token: NotificationToken?
+    private let told = Atomic<Int>(0)
+
+    /// The newest version it was called at.
+    var version: Int { told.load(ordering: .acquiring) }
+
+    func start(_ load: Load) {
+        _ = place.performAndWait(seconds: Limits.stallS) { [self] in
+            load.expectNoError("pulse") {
+                let opened = try place.connect(load.store)
+                connection = opened
+                token = try opened.objects(Ledger.self).observe { [self] change in
+                    called(change, opened.version, load)
+                }
+            }
+        }
+    }
+
+    private func called(_ change: ResultsChange<Ledger>, _ version: UInt64, _ load: Load) {
+        load.tally.ledgerCallbacks.add()
+        let before = told.exchange(Int(version), ordering: .acquiringAndReleasing)
+        guard case .update(let lines, _) = change else { return }
+        load.verdict.expect(.i3, version > before, "pulse", "version \(version) after \(before)")
+        let sum = lines.reduce(0) { $0 + $1.commits }
+        load.verdict.expect(.i2, sum == Int(version), "pulse", "at version \(version) the ledger adds up to \(sum)")
+    }
+
+    /// Waits until upkeep has brought `version`.
+    /// - Returns: whether it did within `seconds`.
+    func wait(for version: Int, seconds: Double) -> Bool {
+        let deadlineNs = monotonicNs() + Int64(seconds * 1e9)
+        while self.version < version {
+            if monotonicNs() > deadlineNs { return false }
+            sleep(us: 200)
+        }
+        return true
+    }
+
+    func stop() {
+        _ = place.performAndWait(seconds: Limits.stallS) { [self] in
+            token?.invalidate()
+            token = nil
+            connection = nil
+        }
+        place.stop()
+    }
+}
+
+enum Limits {
+    #if SANITIZING
+        private static let patience = 10.0
+    #else
+        private static let patience = 1.0
+    #endif
+    /// Nothing may stand still for longer.
+    static let stallS = 20.0 * patience
+    /// Upkeep looks for silent commits once a second.
+    static let pollS = 1.0
+    /// What a busy machine may add to that before it counts as a violation.
+    static let slackS = 2.0 * patience
+    static let fileBaseBytes = 64 << 20
+    static let fileBytesPerPinnedCommit = 26 << 10
+}

@@ -1,0 +1,54 @@
+// I6: when nobody writes any more, every connection comes to the last version within two poll periods, and every
+// observer has then been told all of it. And nothing of what was acknowledged is missing.
+import LiveStore
+
+struct Quiescence {
+    private static let patienceS = Limits.stallS / 2
+    private let load: Load
+    private let sites: [Site]
+
+    init(_ load: Load, _ sites: [Site]) {
+        self.load = load
+        self.sites = sites
+    }
+
+    func check() {
+        guard let last = load.expectNoError("quiescence", { try load.store.read { $0.version } }) else { return }
+        let deadlineNs = monotonicNs() + Int64(Self.patienceS * 1e9)
+        var missing = sites
+        while !missing.isEmpty, monotonicNs() < deadlineNs {
+            missing.removeAll { isAtRest($0, last) }
+            if !missing.isEmpty { sleep(us: 20_000) }
+        }
+        for site in sites {
+            let isLate = missing.contains { $0 === site }
+            load.verdict.expect(
+                .i6, !isLate, site.name,
+                "\(Int(Self.patienceS)) s after the last commit, version \(last): "
+                    + (isLate ? standing(site) : ""))
+        }
+        checkAcknowledged()
+    }
+
+    private func isAtRest(_ site: Site, _ version: UInt64) -> Bool {
+        let counter = Counter()
+        _ = site.place.performAndWait(seconds: Limits.stallS) {
+            if site.checkAtRest(version) { counter.add() }
+        }
+        return counter.value > 0
+    }
+
+    private func standing(_ site: Site) -> String {
+        let text = Box("it does not answer")
+        _ = site.place.performAndWait(seconds: 1) { text.set(site.standingText) }
+        return text.value
+    }
+
+    private func checkAcknowledged() {
+        guard let commits = load.expectNoError("quiescence", { try load.store.read(Ledger.commits) }) else { return }
+        let stored = commits.filter { !Plan.isForeign($0.key) && $0.key != Plan.setupWriter }.values.reduce(0, +)
+        load.verdict.expect(
+            .i6, stored == load.tally.commitCount, "the ledger",
+            "\(load.tally.commitCount) commits of this process were acknowledged, \(stored) are stored")
+    }
+}

@@ -1,0 +1,120 @@
+// What a run prints at its end: the counts, or the first violation and the command that replays.
+import LiveStore
+
+struct Report {
+    private let load: Load
+    private let seconds: Double
+
+    init(_ load: Load, seconds: Double) {
+        self.load = load
+        self.seconds = seconds
+    }
+
+    var text: String {
+        ([heading] + counts + checks + [verdict]).joined(separator: "\n")
+    }
+
+    private var heading: String {
+        let plan = load.plan
+        return """
+            seed \(plan.seed): \(duration) s, \(plan.durabilityText), \(plan.viewCount) observers on \
+            \(plan.sites.count) connections, \(plan.localWriters) local and \(plan.foreignWriters) foreign writers
+            the seed decides all of that, the queries and what each actor draws; the timing of threads it does not
+            """
+    }
+
+    private var duration: String { seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)" }
+
+    private func line(_ name: String, _ values: [(String, Int)]) -> String {
+        let padded = name.padding(to: 14)
+        return padded + values.map { "\($0.0) \($0.1)" }.joined(separator: " · ")
+    }
+
+    private var foreignCommits: Int {
+        let commits = (try? load.store.read(Ledger.commits)) ?? [:]
+        return commits.filter { Plan.isForeign($0.key) }.values.reduce(0, +)
+    }
+
+    private var counts: [String] {
+        let tally = load.tally
+        let updates = max(1, tally.updates.value)
+        let mean = (Double(tally.versionsTold.value) / Double(updates) * 10).rounded() / 10
+        return [
+            line(
+                "commits",
+                [
+                    ("local", tally.localCommits.value), ("on connections", tally.connectionCommits.value),
+                    ("in callbacks", tally.callbackCommits.value), ("foreign", foreignCommits),
+                    ("silent", tally.silentCommits.value), ("rolled back", tally.rolledBack.value),
+                    ("timed out", tally.timedOut.value),
+                ]),
+            line("callbacks", PlaceKind.allCases.map { ($0.name, tally.callbacks[$0.ordinal].value) }),
+            line(
+                "",
+                [
+                    ("initial", tally.initials.value), ("updates", tally.updates.value),
+                    ("rows told", tally.changesTold.value), ("slow", tally.slowCallbacks.value),
+                    ("of objects", tally.objectCallbacks.value),
+                    ("of the store", tally.storeCallbacks.value), ("of the ledger", tally.ledgerCallbacks.value),
+                ]),
+            "coalescing    \(mean) versions per update, at most \(tally.mostVersionsTold.value)",
+            line(
+                "kills",
+                [
+                    ("SIGKILL", tally.kills.value), ("of these in silence", tally.strictKills.value),
+                    ("slowest recovery in ms", tally.slowestRecoveryUs.value / 1_000),
+                ]),
+            line(
+                "tokens",
+                [
+                    ("made", tally.tokensMade.value), ("invalidated on their place", tally.tokensEndedOnPlace.value),
+                    ("in callbacks", tally.tokensEndedInCallback.value),
+                    ("on other threads", tally.tokensEndedElsewhere.value), ("dropped", tally.tokensDropped.value),
+                    ("skipped", tally.skips.value), ("skips crossed", tally.skipsCrossed.value),
+                ]),
+            line(
+                "opened",
+                [
+                    ("connections", tally.connectionsOpened.value), ("stores", tally.storesOpened.value + 1),
+                    ("refreshes", tally.refreshes.value),
+                ]),
+            line(
+                "file",
+                [
+                    ("MB at most", tally.fileBytes.value >> 20),
+                    ("commits a connection lagged at most", tally.pinnedCommits.value),
+                ]),
+        ]
+    }
+
+    private var checks: [String] {
+        let counts = Invariant.allCases.filter { $0 != .stall && $0 != .noError }
+            .map { ($0.name, load.verdict.checkCount($0)) }
+        return [
+            line("checks", counts),
+            """
+                          every callback on small tables; on large ones ids in 1 of \(View.largeIDsInterval), from \
+            scratch in 1 of \(View.largeScanInterval)
+            """,
+        ]
+    }
+
+    private var verdict: String {
+        guard let violation = load.verdict.firstViolation else { return "violations    0" }
+        let detail = violation.detail.split(separator: "\n").joined(separator: "\n    ")
+        let replay = "make stress SECONDS=\(max(20, Int(seconds.rounded(.up)))) SEED=\(load.plan.seed)"
+        return """
+            violations    \(load.verdict.violationCount)
+
+            VIOLATION of \(violation.invariant.name): \(violation.invariant.text)
+              observer  \(violation.observer)
+                \(detail)
+              seed      \(load.plan.seed)
+              replay    \(replay)
+            """
+    }
+}
+
+extension String {
+    fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

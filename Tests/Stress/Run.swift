@@ -1,0 +1,115 @@
+// One run from beginning to end: set up, load, quiescence, take down. A thread directs it, because the main thread's run
+// loop is a place where connections live.
+import Foundation
+import LiveStore
+import Logging
+import Synchronization
+import TracedSync
+
+struct Outcome: Sendable {
+    let isClean: Bool
+    let text: String
+}
+
+final class Run: @unchecked Sendable {
+    private let plan: Plan
+    private let seconds: Double
+    private let folder: String
+    private let isFolderKept: Bool
+    private let mainPlace = MainPlace()
+    private let trace = ThreadTrace()
+    /// Written by the director before the main loop ends.
+    private var outcome: Outcome?
+
+    /// On the main thread.
+    init(_ plan: Plan, seconds: Double, folder: String?) {
+        self.plan = plan
+        self.seconds = seconds
+        isFolderKept = folder != nil
+        let parent = plan.durability == .memory ? "/dev/shm/" : NSTemporaryDirectory()
+        self.folder = folder ?? "\(parent)livestore-stress-\(getpid())"
+    }
+
+    func runOnMainThread() -> Outcome {
+        // Dropped tokens log a warning each, and here they are dropped on purpose.
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .error
+            return handler
+        }
+        Tracing.start(trace)
+        let director = TracedThread("director") { [self] in
+            direct()
+            mainPlace.stop()
+        }
+        mainPlace.run()
+        director.join()
+        return outcome!
+    }
+
+    private func direct() {
+        defer { if !isFolderKept { try? FileManager.default.removeItem(atPath: folder) } }
+        do {
+            let load = try Load(plan, path: folder)
+            try load.fill()
+            run(load)
+            outcome = Outcome(isClean: load.verdict.isClean, text: Report(load, seconds: seconds).text)
+        } catch {
+            outcome = Outcome(isClean: false, text: "the run could not be set up in \(folder): \(error)")
+        }
+    }
+
+    private func run(_ load: Load) {
+        let places = makePlaces()
+        let sites = plan.sites.enumerated().map { number, site in
+            Site(number, site, places["\(site.place) \(site.placeNumber)"]!, load)
+        }
+        let writers = (0..<plan.localWriters).map { LocalWriter($0, load, sites) }
+        let foreign = ForeignWriters(load)
+        let churner = Churner(load, sites)
+        let monitor = Monitor(
+            load, sites, writers.map(\.heartbeat) + [foreign.heartbeat, churner.heartbeat], trace
+        ) { [self] in endAtOnce(load) }
+
+        load.pulse.start(load)
+        for site in sites { site.place.perform { site.open() } }
+        let monitoring = monitor.start()
+        let threads = writers.map { $0.start() } + [foreign.start(), churner.start()]
+        let untilNs = monotonicNs() + Int64(seconds * 1e9)
+        while monotonicNs() < untilNs, load.verdict.isClean { sleep(us: 10_000) }
+        load.stop()
+        for thread in threads { thread.join() }
+
+        if load.verdict.isClean { Quiescence(load, sites).check() }
+        for site in sites {
+            _ = site.place.performAndWait(seconds: Limits.stallS) { site.close() }
+        }
+        load.pulse.stop()
+        monitor.end()
+        monitoring.join()
+        for place in places.values where place !== mainPlace { place.stop() }
+    }
+
+    private func makePlaces() -> [String: any Place] {
+        var places: [String: any Place] = [:]
+        for site in plan.sites {
+            let number = site.placeNumber
+            places["\(site.place) \(number)"] =
+                switch site.place {
+                case .main: mainPlace
+                case .thread: places["\(site.place) \(number)"] ?? ThreadPlace("run-loop thread \(number)")
+                case .queue: places["\(site.place) \(number)"] ?? QueuePlace("serial queue \(number)")
+                case .hopping: places["\(site.place) \(number)"] ?? HoppingPlace("custom scheduler \(number)")
+                }
+        }
+        return places
+    }
+
+    /// Threads stand still and cannot be joined.
+    private func endAtOnce(_ load: Load) {
+        print(Report(load, seconds: seconds).text)
+        fflush(nil)
+        if !isFolderKept { try? FileManager.default.removeItem(atPath: folder) }
+        _exit(1)
+    }
+}

@@ -1,0 +1,52 @@
+// The command line. `run` is what a person calls; `foreign-writer` is what a run starts as another process.
+import ArgumentParser
+import Foundation
+import LiveStore
+
+struct Stress: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "livestore-stress",
+        abstract: "Loads a store from many threads and processes and checks at every callback what it promises.",
+        subcommands: [RunCommand.self, ForeignWriterCommand.self], defaultSubcommand: RunCommand.self)
+}
+
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "One run. Exits with 1 on a violation.")
+    static let secondsAllowed = 1.0...86_400
+
+    @Option(help: "How long the load lasts.")
+    var seconds = 60.0
+
+    @Option(help: "Decides all that is not the timing of threads; random if not given, and printed.")
+    var seed: UInt64?
+
+    @Option(help: "Where the store lies while the run lasts: relaxed (on a disk) or memory. Default: the seed decides.")
+    var durability: Durability?
+
+    @Option(help: "An empty folder for the store, kept afterwards. Default: a temporary one.")
+    var folder: String?
+
+    func validate() throws {
+        guard Self.secondsAllowed.contains(seconds) else {
+            throw ValidationError("--seconds \(seconds) is out of range: give 1 to 86400, such as --seconds 60")
+        }
+        if durability == .full {
+            throw ValidationError("--durability full would measure the disk: give relaxed or memory")
+        }
+        if let folder, let found = try? FileManager.default.contentsOfDirectory(atPath: folder), !found.isEmpty {
+            throw ValidationError("--folder \(folder) is not empty: name a folder that is, or one to be made")
+        }
+    }
+
+    func run() throws {
+        let seed = seed ?? .random(in: 1...999_999)
+        let plan = Plan(seed: seed, durability: durability)
+        let run = Run(plan, seconds: seconds, folder: folder)
+        let outcome = run.runOnMainThread()
+        print(outcome.text)
+        if !outcome.isClean { throw ExitCode(1) }
+    }
+}
+
+extension Durability: ExpressibleByArgument {}

@@ -1,0 +1,56 @@
+// What a view does with its results, without their type. A further kind of observer (of an object, a list, a store) is
+// a further way to make a face.
+import LiveStore
+
+enum ViewEvent {
+    case initial
+    case update(ChangeSet)
+    case failed(StoreError)
+}
+
+struct ViewFace {
+    let ids: () -> [ObjectID]
+    let row: (Int) -> RowValue
+    let count: () -> Int
+    /// Of some columns only, where a list is given.
+    let observe: ([Column]?, @escaping (ViewEvent) -> Void) throws -> NotificationToken
+
+    init(_ query: Query, _ connection: Connection) throws {
+        switch query.table {
+        case .small: self.init(try query.results(SmallRow.self, connection))
+        case .large: self.init(try query.results(LargeRow.self, connection))
+        }
+    }
+
+    private init<Object: StressRow>(_ results: Results<Object>) {
+        ids = { results.objectIDs }
+        row = { RowValue(results[$0]) }
+        count = { results.count }
+        observe = { columns, body in
+            func told(_ change: ResultsChange<Object>) {
+                switch change {
+                case .initial: body(.initial)
+                case .update(_, let changes): body(.update(changes))
+                case .error(let error): body(.failed(error))
+                }
+            }
+            guard let columns else { return try results.observe(told) }
+            return try results.observe(keyPaths: columns.map { $0.keyPath(Object.self) }, told)
+        }
+    }
+}
+
+/// All rows of a table as they lie in a connection's snapshot, ascending by id.
+enum Scan {
+    static func rows(_ table: TableSize, _ connection: Connection) throws -> [RowValue] {
+        switch table {
+        case .small: try rows(SmallRow.self, connection)
+        case .large: try rows(LargeRow.self, connection)
+        }
+    }
+
+    /// Through a filter that no observer has: results that are observed would be what upkeep made of them.
+    private static func rows<Object: StressRow>(_ type: Object.Type, _ connection: Connection) throws -> [RowValue] {
+        try connection.objects(type).where(\Object.key != -1).map { RowValue($0) }
+    }
+}
