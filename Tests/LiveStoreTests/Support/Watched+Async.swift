@@ -3,12 +3,13 @@ import Foundation
 import Testing
 
 extension Watched {
-    /// Waits, suspended, until `condition` holds; fails the test after 20 s, which only a hang takes.
+    /// Waits, suspended, until `condition` holds. Patiently: tests that wait without being suspended may hold all threads
+    /// of the pool, and what this one waits for comes after them.
     @discardableResult
     func reached(_ what: Comment, _ condition: @escaping @Sendable (Value) -> Bool) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                continuation.resume(with: Result { try self.wait(what, condition) })
+                continuation.resume(with: Result { try self.wait(what, atMostS: 600, condition) })
             }
         }
     }
