@@ -87,6 +87,7 @@ extension Linked: AnyConnected {
 extension RowBinding {
     func readLink<Target: StoredObject>(_ column: Int) -> Target? {
         connection.checkScheduler()
+        if table.layout.isObservable { connection.noteRead(table, id, column) }
         guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id), !row.isNull(column),
             let target = table.links?.edge(column)?.target, let table = connection.core.storage.tablesByID[target]
         else { return nil }

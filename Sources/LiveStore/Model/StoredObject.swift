@@ -50,6 +50,7 @@ struct RowBinding {
 
     func read<Value: StorableValue>(_ column: Int) -> Value {
         connection.checkScheduler()
+        if table.layout.isObservable { connection.noteRead(table, id, column) }
         guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id) else {
             return Value._zero
         }
