@@ -132,7 +132,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         return try stored.connection.observe(query(stored), madeAt: "\(file):\(line)") { change in
             switch change {
             case .initial: body(.initial(self))
-            case .update(let changes): body(.update(self, changes))
+            case .update(let changes, _, _): body(.update(self, changes))
             case .failed(let error): body(.error(error))
             }
         }

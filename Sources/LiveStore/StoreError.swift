@@ -48,6 +48,8 @@ public enum StoreError: Error, Sendable, Equatable {
     case notStored(type: String)
     /// A token of another store was named in `withoutNotifying`.
     case foreignToken
+    /// The text of a query cannot be read. `text` is the line, `line` and `column` count from 1.
+    case invalidQuery(text: String, line: Int, column: Int, reason: String)
     /// The store has been closed.
     case closed
 }
@@ -115,6 +117,8 @@ extension StoreError: CustomStringConvertible {
             "an object of \(type) is in no store yet: add it in a write block first"
         case .foreignToken:
             "withoutNotifying names a token of another store: pass tokens of the store that is written to"
+        case .invalidQuery(let text, let line, let column, let reason):
+            "cannot read the query at \(line):\(column): \(reason)\n\(StoreError.excerpt(text, column: column))"
         case .closed:
             "the store has been closed: open it again"
         }

@@ -7,6 +7,7 @@ enum ListTable {
     static let owner = 0
     static let position = 1
     static let value = 2
+    static let columnNames = ["owner", "position", "value"]
 
     static func name(_ table: String, _ property: String) -> String { "\(table).\(property)" }
 
@@ -18,8 +19,8 @@ enum ListTable {
         return ModelLayout(
             name(table, property),
             [
-                column("owner", Linked<StoredObject>.self), column("position", Stored<Data>.self),
-                column("value", element),
+                column(columnNames[owner], Linked<StoredObject>.self), column(columnNames[position], Stored<Data>.self),
+                column(columnNames[value], element),
             ])
     }
 }

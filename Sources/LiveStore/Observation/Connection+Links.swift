@@ -13,13 +13,13 @@ extension Connection {
             let id = ObjectID(rawValue: change.id)
             if known.insert(id).inserted { found.append(id) }
         }
-        guard let old = deliveredSource ?? currentSource, let new = currentSource else { return found }
+        guard let source = currentSource else { return found }
         for condition in key.residual {
             condition.forEachUse(table.links, core.storage.tablesByID) { way, _ in
                 let written = changes.filter { $0.table == way[way.count - 1].target }.map { ObjectID(rawValue: $0.id) }
                 if written.isEmpty { return }
                 // A row that somebody else has committed is not shown before its delivery.
-                for id in Dependencies.roots(written, way, old, new).sorted()
+                for id in Dependencies.roots(written, way, in: source).sorted()
                 where deliveredRow(table, id) != nil && known.insert(id).inserted {
                     found.append(id)
                 }

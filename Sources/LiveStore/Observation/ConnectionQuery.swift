@@ -20,6 +20,7 @@ final class ConnectionQuery: @unchecked Sendable {
     /// The root of the last delivery.
     private(set) var delivered: RankedTree?
     private var shown: ShownRows?
+    private let form: TreeForm
     private var encoder: SortKeyEncoder
     private let residual: [FilterExpression]
     private let needsReach: Bool
@@ -29,7 +30,8 @@ final class ConnectionQuery: @unchecked Sendable {
         self.showing = showing
         self.table = table
         window = plan.window
-        encoder = SortKeyEncoder(plan.tree.sort, table.schema)
+        form = TreeForm(plan.tree, table.schema)
+        encoder = SortKeyEncoder(plan.tree, table.schema)
         residual = Array(plan.tree.residual)
         needsReach = plan.tree.needsReach
         showing?.addVariant(self)
@@ -91,7 +93,9 @@ final class ConnectionQuery: @unchecked Sendable {
                 known = KnownChanges(from: reported, .between(reported, delivered, in: window))
             }
             token.reported = delivered
-            if let changes = told(known), !changes.isEmpty { call(token, .update(changes)) }
+            if let changes = told(known), !changes.isEmpty {
+                call(token, .update(changes, from: reported, to: delivered))
+            }
         }
     }
 
@@ -106,7 +110,7 @@ final class ConnectionQuery: @unchecked Sendable {
     ) -> RankedTree {
         let own = skips.filter { $0.tokens.contains { $0 === token } }
         if own.isEmpty { return reported }
-        return reported.applying(own, in: window) { id in old?.row(table, id).flatMap { key($0, id, old) } }
+        return reported.applying(own, form, in: window) { id in old?.row(table, id).flatMap { key($0, id, old) } }
     }
 
     /// Ends the observers with an error; one that is added meanwhile has upkeep try again.
@@ -167,9 +171,9 @@ final class ConnectionQuery: @unchecked Sendable {
                 ?? connection.deliveredRow(table, id).flatMap { key($0, id, connection.deliveredSource) }
             let new = connection.currentRow(table, id).flatMap { key($0, id, connection.currentSource) }
             next.overlay[id] = .some(new)
-            next.tree.apply(
+            form.apply(
                 removals: old.map { $0 == new ? [] : [$0] } ?? [],
-                insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [])
+                insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [], to: &next.tree)
         }
         next.applied = changes.count
         connection.noteOwnChangesUsed()

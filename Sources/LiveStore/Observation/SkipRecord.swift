@@ -70,7 +70,9 @@ extension RankedTree {
     /// of the row is unreported, and the row is reported as a whole. A removal is applied always: a
     /// commit that deletes the row, or takes it out of the filter. One that finds it out already has not removed it.
     /// - Parameter keyNow: the key a row had at the last delivery, if it passed the query's filter then.
-    func applying(_ skips: [TreeSkip], in window: TreeWindow, keyNow: (ObjectID) -> RankedKey?) -> RankedTree {
+    func applying(
+        _ skips: [TreeSkip], _ form: TreeForm, in window: TreeWindow, keyNow: (ObjectID) -> RankedKey?
+    ) -> RankedTree {
         var tree = self
         var keys: [ObjectID: RankedKey?] = [:]
         for row in skips.flatMap(\.rows) {
@@ -78,17 +80,17 @@ extension RankedTree {
             let before = row.before.flatMap { window.contains($0) ? $0 : nil }
             guard let after = row.after, window.contains(after.key) else {
                 guard let shown, row.isDeleted || before != nil else { continue }
-                tree.apply(removals: [shown], insertions: [])
+                form.apply(removals: [shown], insertions: [], to: &tree)
                 keys[row.id] = .some(nil)
                 continue
             }
             guard shown == before else { continue }
-            if let before { guard let stamp = row.beforeStamp, tree.stamp(of: before) == stamp else { continue } }
-            tree.apply(removals: shown.map { $0 == after.key ? [] : [$0] } ?? [], insertions: [after])
+            if let before { guard let stamp = row.beforeStamp, tree.base.stamp(of: before) == stamp else { continue } }
+            form.apply(removals: shown.map { $0 == after.key ? [] : [$0] } ?? [], insertions: [after], to: &tree)
             keys[row.id] = after.key
         }
         return tree
     }
 
-    private func has(_ key: RankedKey) -> Bool { rank(of: key) != nil }
+    private func has(_ key: RankedKey) -> Bool { base.rank(of: key) != nil }
 }

@@ -33,7 +33,7 @@ extension FilterExpression {
         switch self {
         case .all, .none, .identity: 0
         case .compare(let column, _, _, _), .oneOf(let column, _, _), .linked(let column, _),
-            .quantified(let column, _, _), .aggregate(let column, _, _, _, _):
+            .quantified(let column, _, _), .aggregate(let column, _, _, _, _), .text(let column, _, _):
             1 << UInt64(column)
         case .and(let parts), .or(let parts): parts.reduce(0) { $0 | $1.ownColumns }
         case .not(let part): part.ownColumns

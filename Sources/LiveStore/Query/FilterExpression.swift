@@ -26,6 +26,7 @@ indirect enum FilterExpression: Sendable, Hashable {
     case none
     case compare(column: Int, Comparison, ColumnValue, isOptional: Bool = false)
     case oneOf(column: Int, Set<ColumnValue>, isOptional: Bool = false)
+    case text(column: Int, TextPattern, isOptional: Bool = false)
     case and([FilterExpression])
     case or([FilterExpression])
     case not(FilterExpression)
@@ -50,6 +51,8 @@ indirect enum FilterExpression: Sendable, Hashable {
             row.compare(column, value, comparison, isOptional)
         case .oneOf(let column, let values, let isOptional):
             values.contains { row.compare(column, $0, .equal, isOptional) }
+        case .text(let column, let pattern, let isOptional):
+            !(isOptional && row.isNull(column)) && pattern.matches(row.bytes(column))
         case .and(let parts): parts.allSatisfy { $0.matches(row, reach) }
         case .or(let parts): parts.contains { $0.matches(row, reach) }
         case .not(let part): !part.matches(row, reach)

@@ -16,6 +16,11 @@ enum IndexAccess {
         var bounds: [Int: (low: [UInt8]?, high: [UInt8]?)] = [:]
         for condition in conditions {
             if let found = candidates(condition, links, source), found.count < fewest?.count ?? .max { fewest = found }
+            if case .text(let column, let pattern, _) = condition, let range = prefixRange(pattern),
+                links.index(column) != nil
+            {
+                bounds[column] = range
+            }
             if case .compare(let column, let comparison, let value, _) = condition, let key = ColumnIndex.key(value),
                 links.index(column) != nil
             {
@@ -32,6 +37,16 @@ enum IndexAccess {
             }
         }
         return fewest.map { $0.count < 2 ? $0 : Set($0).sorted() }
+    }
+
+    /// Keys of what begins with a text, with regard to case.
+    private static func prefixRange(_ pattern: TextPattern) -> (low: [UInt8]?, high: [UInt8]?)? {
+        guard pattern.match == .beginsWith, !pattern.foldsCase, !pattern.bytes.isEmpty else { return nil }
+        var key = SortKeyBytes()
+        key.append(prefix: pattern.bytes, ascending: true)
+        let low = Array(key.bytes.prefix(ColumnIndex.maxKeyBytes))
+        // No byte of a text is FF, and after an escaped zero none follows but what continues it.
+        return (low, low + [0xff])
     }
 
     private static func candidates(

@@ -1,6 +1,9 @@
 // Which rows change by what they lead to: a filter over links reads other rows, and an observer hears of changes in
-// linked objects. From each changed row the way is walked back over the indexes, in the old and in the new snapshot, to
-// the rows whose trees depend on it. Costs nothing for tables that nothing depends on. Upkeep thread only.
+// linked objects. From each changed row the way is walked back over the indexes to the rows whose trees depend on it.
+// Costs nothing for tables that nothing depends on. Upkeep thread only.
+//
+// For all changes of a step, walking back in the new snapshot is enough. A way that was there and is not any more ends at a row whose link was
+// changed, or whose target was deleted, which is a change of the row too; and what is left of the way leads to that row.
 
 /// Rows of one tree that a step changes by what they lead to, with what that means for their stamps.
 struct DependantRows {
@@ -16,6 +19,9 @@ struct DependantRows {
         for id in ids { columns[id, default: 0] |= isModification ? .max : 0 }
         if !ids.isEmpty { self.version = max(self.version, version) }
     }
+
+    /// The columns that count as written.
+    func columns(of id: ObjectID) -> UInt64 { columns[id] ?? 0 }
 
     /// The columns that count as written, for a row that is dealt with now.
     mutating func take(_ id: ObjectID) -> UInt64 {
@@ -136,40 +142,43 @@ struct Dependencies {
 
     /// Leaves with each tree those of its rows that depend on changed rows.
     /// - Returns: the trees that have any, by their tables.
-    func find(_ changes: NetChanges, from old: Snapshot, to new: Snapshot) -> [UInt32: [SharedTree]] {
+    func find(_ changes: NetChanges, in new: Snapshot) -> [UInt32: [SharedTree]] {
         var found: [ObjectIdentifier: SharedTree] = [:]
-        func add(_ tree: SharedTree, _ ids: Set<ObjectID>, isModification: Bool, _ version: UInt64) {
-            if ids.isEmpty { return }
-            tree.dependants.add(ids, isModification: isModification, version: version)
+        forEachDependant(of: changes.tables, in: [new]) { tree, ids, isModification in
+            tree.dependants.add(ids, isModification: isModification, version: new.version)
             found[ObjectIdentifier(tree)] = tree
-        }
-        var linked: [UInt32: Set<ObjectID>] = [:]
-        for change in changes.tables {
-            for use in uses[change.table.id] ?? [] {
-                let rows = change.rows.filter { $0.columns & use.columns != 0 }
-                if rows.isEmpty { continue }
-                let ids = Self.roots(rows.map(\.id), use.way, old, new)
-                add(use.tree, ids, isModification: use.isModification, new.version)
-            }
-            if reached[change.table.id] != nil { linked[change.table.id] = Set(change.rows.map(\.id)) }
-        }
-        guard !linked.isEmpty else { return Dictionary(grouping: found.values, by: { $0.table.id }) }
-        var roots: [UInt32: Set<ObjectID>] = [:]
-        for snapshot in [old, new] { walkBack(linked, in: snapshot) { roots[$0, default: []].formUnion($1) } }
-        for (table, ids) in roots {
-            for tree in deep[table] ?? [] { add(tree, ids, isModification: true, new.version) }
         }
         return Dictionary(grouping: found.values, by: { $0.table.id })
     }
 
-    /// The rows at the start of a way that leads to one of `ids`.
-    static func roots(
-        _ ids: some Sequence<ObjectID>, _ way: [LinkEdge], _ old: any RowSource, _ new: any RowSource
-    ) -> Set<ObjectID> {
-        func walk(_ source: any RowSource) -> Set<ObjectID> {
-            way.reversed().reduce(Set(ids)) { source.sources(of: $0, along: $1) }
+    /// Calls `body` with the rows of each tree that depend on changed rows; a tree may come several times.
+    func forEachDependant(
+        of changes: [NetChanges.OfTable], in snapshots: [Snapshot],
+        _ body: (SharedTree, Set<ObjectID>, _ isModification: Bool) -> Void
+    ) {
+        var linked: [UInt32: Set<ObjectID>] = [:]
+        for change in changes {
+            for use in uses[change.table.id] ?? [] {
+                let rows = change.rows.filter { $0.columns & use.columns != 0 }
+                if rows.isEmpty { continue }
+                for snapshot in snapshots {
+                    let ids = Self.roots(rows.map(\.id), use.way, in: snapshot)
+                    if !ids.isEmpty { body(use.tree, ids, use.isModification) }
+                }
+            }
+            if reached[change.table.id] != nil { linked[change.table.id] = Set(change.rows.map(\.id)) }
         }
-        return walk(old).union(walk(new))
+        guard !linked.isEmpty else { return }
+        var roots: [UInt32: Set<ObjectID>] = [:]
+        for snapshot in snapshots { walkBack(linked, in: snapshot) { roots[$0, default: []].formUnion($1) } }
+        for (table, ids) in roots where !ids.isEmpty {
+            for tree in deep[table] ?? [] { body(tree, ids, true) }
+        }
+    }
+
+    /// The rows at the start of a way that leads to one of `ids`.
+    static func roots(_ ids: some Sequence<ObjectID>, _ way: [LinkEdge], in source: any RowSource) -> Set<ObjectID> {
+        way.reversed().reduce(Set(ids)) { source.sources(of: $0, along: $1) }
     }
 
     /// Calls `body` with the rows of observed tables that lead to `changed` rows. A row is passed once, by the shortest

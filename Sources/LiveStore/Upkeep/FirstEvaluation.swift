@@ -27,6 +27,7 @@ struct EntryCollector {
     private let table: Table
     private let residual: [FilterExpression]
     private let needsReach: Bool
+    private let form: TreeForm
     private var encoder: SortKeyEncoder
     private var keys: [RankedKey] = []
     /// Used instead of `keys` where keys are numbers: half the size, and nothing to count references of.
@@ -36,7 +37,8 @@ struct EntryCollector {
         self.table = table
         residual = Array(key.residual)
         needsReach = key.needsReach
-        encoder = SortKeyEncoder(key.sort, table.schema)
+        form = TreeForm(key, table.schema)
+        encoder = SortKeyEncoder(key, table.schema)
     }
 
     /// Collects by an index, where one leads to few rows; false where none does.
@@ -58,10 +60,10 @@ struct EntryCollector {
     mutating func makeTree(stamp: UInt64) -> RankedTree {
         if encoder.isNumeric {
             numbers.sort { $0.prefix != $1.prefix ? $0.prefix < $1.prefix : $0.id < $1.id }
-            return RankedTree(
+            return form.tree(
                 sorted: numbers.lazy.map { RankedEntry(key: RankedKey(prefix: $0.prefix, id: $0.id), stamp: stamp) })
         }
         keys.sort()
-        return RankedTree(sorted: keys.lazy.map { RankedEntry(key: $0, stamp: stamp) })
+        return form.tree(sorted: keys.lazy.map { RankedEntry(key: $0, stamp: stamp) })
     }
 }

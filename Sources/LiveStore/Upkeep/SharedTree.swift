@@ -29,6 +29,7 @@ final class SharedTree {
     let table: Table
     private let residual: [FilterExpression]
     let needsReach: Bool
+    private let form: TreeForm
     private var encoder: SortKeyEncoder
 
     /// nil until the first evaluation has been taken over.
@@ -51,7 +52,8 @@ final class SharedTree {
         self.table = table
         residual = Array(key.residual)
         needsReach = key.needsReach
-        encoder = SortKeyEncoder(key.sort, table.schema)
+        form = TreeForm(key, table.schema)
+        encoder = SortKeyEncoder(key, table.schema)
     }
 
     // MARK: Windows
@@ -93,7 +95,7 @@ final class SharedTree {
             var stamp = version
             if let oldKey, !key.observed.includes(columns) {
                 if oldKey == newKey { return false }
-                stamp = tree?.stamp(of: oldKey) ?? version
+                stamp = tree?.base.stamp(of: oldKey) ?? version
             }
             insertions.append(RankedEntry(key: newKey, stamp: stamp))
             touchedKeys.append(newKey)
@@ -115,7 +117,7 @@ final class SharedTree {
 
     /// Applies what was noted, and calls `body` with each query whose window it touches.
     func applyNoted(_ body: (LiveQuery) -> Void) {
-        tree?.apply(removals: removals, insertions: insertions)
+        if tree != nil { form.apply(removals: removals, insertions: insertions, to: &tree!) }
         step += 1
         for key in touchedKeys {
             windows.forEach(containing: key.prefix) { handle in

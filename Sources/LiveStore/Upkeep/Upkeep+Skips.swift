@@ -22,7 +22,56 @@ extension Upkeep {
                     .append(TreeSkip(version: record.version, tokens: tokens, rows: rows))
             }
         }
+        if !dependencies.isEmpty { planDependants(skips, changes, from: old, &planned) }
         return planned
+    }
+
+    /// Adds the rows that change by what they lead to, where nothing but commits the observer is not to hear of has
+    /// changed that. The step's dependants are with their trees already, stamped with its end.
+    private func planDependants(
+        _ skips: [SkipRecord], _ changes: NetChanges, from old: Snapshot,
+        _ planned: inout [ObjectIdentifier: PlannedSkips]
+    ) {
+        var seen: Set<ObjectIdentifier> = []
+        for token in skips.flatMap(\.tokens).compactMap({ $0 as? CollectionToken }) {
+            guard seen.insert(ObjectIdentifier(token)).inserted, let (query, tree) = live(token.query),
+                tree.tree != nil, !tree.dependants.isEmpty
+            else { continue }
+            let silent = Set(skips.filter { $0.tokens.contains { $0 === token } }.map(\.version))
+            guard changes.isComplete || snapshot.version == old.version + 1 else { continue }
+            let loud = changes.tables.map { change in
+                NetChanges.OfTable(
+                    table: change.table,
+                    rows: change.rows.filter { changes.log[$0.history].contains { !silent.contains($0.version) } })
+            }
+            var others = Set(loud.first { $0.table.id == tree.table.id }?.rows.map(\.id) ?? [])
+            // In both snapshots: a way may have been broken by a silent commit after a loud one.
+            dependencies.forEachDependant(of: loud.filter { !$0.rows.isEmpty }, in: [old, snapshot]) {
+                dependent, ids, _ in
+                if dependent === tree { others.formUnion(ids) }
+            }
+            let rows = tree.dependants.ids.filter { !others.contains($0) }
+                .map { planDependant($0, tree, changes, from: old) }
+            planned[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips
+                .append(TreeSkip(version: snapshot.version, tokens: [token], rows: rows))
+        }
+    }
+
+    private func planDependant(
+        _ id: ObjectID, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
+    ) -> TreeSkip.Row {
+        let after = tree.key(snapshot.row(tree.table, id), id, in: snapshot)
+        // Written itself as well, by a silent commit: that has been applied by then.
+        let own = changes.history(of: id, in: tree.table.id)?.last { tree.key.observed.includes($0.entry.columns) }
+        let before = own == nil ? tree.key(old.row(tree.table, id), id, in: old) : after
+        let beforeStamp = own?.version ?? before.flatMap { tree.tree?.base.stamp(of: $0) }
+        let isTold = tree.key.observed.includes(tree.dependants.columns(of: id))
+        return TreeSkip.Row(
+            id: id, isDeleted: false, before: before, beforeStamp: beforeStamp,
+            after: after.map {
+                RankedEntry(key: $0, stamp: isTold ? snapshot.version : beforeStamp ?? snapshot.version)
+            }
+        )
     }
 
     private func plan(
@@ -54,7 +103,7 @@ extension Upkeep {
             return nil
         }
         if let change = earlier.last(where: { tree.key.observed.includes($0.entry.columns) }) { return change.version }
-        let known = tree.key(old.row(tree.table, row.id), row.id, in: old).flatMap { tree.tree?.stamp(of: $0) }
+        let known = tree.key(old.row(tree.table, row.id), row.id, in: old).flatMap { tree.tree?.base.stamp(of: $0) }
         return known ?? earlier.last?.version
     }
 }

@@ -40,7 +40,7 @@ final class Upkeep: @unchecked Sendable {
     // The thread's own.
     private(set) var snapshot: Snapshot
     private var tables: [UInt32: TableUpkeep] = [:]
-    private var dependencies: Dependencies
+    private(set) var dependencies: Dependencies
     private var connections = ConnectionList()
     private var slot: Int?
     private var lastOfferVersion: UInt64
@@ -181,7 +181,7 @@ final class Upkeep: @unchecked Sendable {
         let changes = NetChanges(
             from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
         snapshot = newest
-        var dependants = dependencies.isEmpty ? [:] : dependencies.find(changes, from: old, to: newest)
+        var dependants = dependencies.isEmpty ? [:] : dependencies.find(changes, in: newest)
         plannedSkips = skips.isEmpty ? [:] : plan(skips, changes, from: old)
         for change in changes.tables {
             let upkeep = tables[change.table.id]
@@ -381,7 +381,7 @@ final class Upkeep: @unchecked Sendable {
         let tables = [tree.table] + dependencies.tables.filter { $0.id != tree.table.id }
         let changes = NetChanges(
             from: at, to: snapshot, wanted: { id in tables.first { $0.id == id } }, allWanted: { tables })
-        _ = dependencies.find(changes, from: at, to: snapshot)
+        _ = dependencies.find(changes, in: snapshot)
         for row in changes.tables.filter({ $0.table.id == tree.table.id }).flatMap(\.rows) {
             let extra = tree.dependants.take(row.id)
             _ = tree.note(

@@ -26,6 +26,18 @@ private struct LinkQuery: Sendable {
     var observe: @Sendable (Connection, @escaping (Change) -> Void) throws -> NotificationToken
     var show: @Sendable (Connection) throws -> [String]
     var evaluate: @Sendable (LinkState) -> [Row]
+    /// The same rows, observed without modifications; nil for a list.
+    var observeShallow: (@Sendable (Connection, @escaping (Change) -> Void) throws -> NotificationToken)?
+    var isShallow = false
+
+    var shallow: LinkQuery? {
+        guard let observeShallow else { return nil }
+        var query = self
+        query.name += ", shallow"
+        query.observe = observeShallow
+        query.isShallow = true
+        return query
+    }
 
     static func text(_ dog: Dog) -> String {
         "\(dog.id) \(dog.breed ?? "-") \(dog.owner.map { "\($0.id) \($0.name)" } ?? "-")"
@@ -56,17 +68,18 @@ private struct LinkQuery: Sendable {
         _ live: @escaping @Sendable (Connection) throws -> Results<Object>,
         _ evaluate: @escaping @Sendable (LinkState) -> [Row]
     ) -> LinkQuery {
-        LinkQuery(
+        @Sendable func dress(_ change: ResultsChange<Object>) -> Change {
+            switch change {
+            case .initial(let results): .initial(results.map(text))
+            case .update(let results, let changes): .update(results.map(text), changes)
+            case .error(let error): .error(error)
+            }
+        }
+        return LinkQuery(
             name: name,
-            observe: { connection, body in
-                try live(connection).observe { change in
-                    switch change {
-                    case .initial(let results): body(.initial(results.map(text)))
-                    case .update(let results, let changes): body(.update(results.map(text), changes))
-                    case .error(let error): body(.error(error))
-                    }
-                }
-            }, show: { try live($0).map(text) }, evaluate: evaluate)
+            observe: { connection, body in try live(connection).observe { body(dress($0)) } },
+            show: { try live($0).map(text) }, evaluate: evaluate,
+            observeShallow: { connection, body in try live(connection).observe(keyPaths: []) { body(dress($0)) } })
     }
 
     private static func dogs(
@@ -111,7 +124,9 @@ private struct LinkQuery: Sendable {
         try #require(try connection.object(Human.self, forPrimaryKey: key))
     }
 
-    static let all: [LinkQuery] = [
+    static let all = deep + deep.compactMap(\.shallow)
+
+    private static let deep: [LinkQuery] = [
         dogs("dogs", { try $0.objects(Dog.self) }) { _, _ in true },
         dogs("dogs of a", { try $0.objects(Dog.self).where(\.owner?.name == "a") }) {
             $1.human($0.owner)?.name == "a"
@@ -150,9 +165,12 @@ private struct LinkQuery: Sendable {
         humans("humans of old circles", { try $0.objects(Human.self).where((\Human.friends).sum(\.age) > 100) }) {
             human, state in human.friends.reduce(0) { $0 + state.humans[$1.value]!.age } > 100
         },
-        humans("humans whose boss has dogs' friends", {
-            try $0.objects(Human.self).where(.any(\.friends, \.boss?.name == "b"))
-        }) { human, state in human.friends.contains { state.human(state.humans[$0.value]!.boss)?.name == "b" } },
+        humans(
+            "humans whose boss has dogs' friends",
+            {
+                try $0.objects(Human.self).where(.any(\.friends, \.boss?.name == "b"))
+            }
+        ) { human, state in human.friends.contains { state.human(state.humans[$0.value]!.boss)?.name == "b" } },
         humans("those who have 1 as a friend", { try human($0, 1).linkingObjects(\Human.friends) }) {
             human, _ in human.friends.contains { $0.value == 1 }
         },
@@ -240,7 +258,11 @@ private final class LinkChecker: @unchecked Sendable {
             old[expected[index].id].map { $0.stamp != expected[index].stamp } ?? false
         }
         let modified = changed.filter { !inserted.contains($0) }
-        if changes.modificationsNew != modified {
+        // A row that left and came back between two deliveries is a modification even to a shallow observer.
+        let isRight =
+            query.isShallow
+            ? Set(changes.modificationsNew).isSubset(of: modified) : changes.modificationsNew == modified
+        if !isRight {
             violate("version \(newVersion): modifications \(changes.modificationsNew), should be \(modified)")
         }
         for index in inserted where old[expected[index].id] != nil && !changed.contains(index) {
@@ -251,7 +273,7 @@ private final class LinkChecker: @unchecked Sendable {
 
 @Suite("Random histories of links and lists")
 struct LinkHistoryTests {
-    @Test("observers are led from state to state, over links too", arguments: 0..<10)
+    @Test("observers are led from state to state, over links too", arguments: 0..<6)
     func histories(_ round: Int) throws {
         let seed = SeededRandom.base &+ UInt64(round)
         // Used by one thread at a time: the others wait meanwhile.
@@ -291,8 +313,8 @@ struct LinkHistoryTests {
             for checker in onQueue { try checker.start(onOther!) }
         }
 
-        for commit in 0..<100 {
-            if commit == 50 { try thread.performAndWait { for checker in late { try checker.start(onLoop!) } } }
+        for commit in 0..<80 {
+            if commit == 40 { try thread.performAndWait { for checker in late { try checker.start(onLoop!) } } }
             @Sendable func change(_ connection: Connection) throws {
                 let version = connection.version + 1
                 try model.change(connection, version: version, &random)
