@@ -11,6 +11,7 @@ let package = Package(
     name: "tidegauge",
     products: [
         .library(name: "LiveStore", targets: ["LiveStore"]),
+        .library(name: "LiveStoreCombine", targets: ["LiveStoreCombine"]),
         .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "StoreDriver"]),
         .executable(name: "tidegauge", targets: ["tidegauge"]),
     ],
@@ -19,12 +20,17 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         // What is measured.
         .target(
             name: "LiveStore",
             dependencies: ["CLMDB", "CPlatform", "TracedSync", .product(name: "Logging", package: "swift-log")]),
+        // Apart from the store, so that only who wants publishers carries OpenCombine.
+        .target(
+            name: "LiveStoreCombine",
+            dependencies: ["LiveStore", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine")]),
         .target(name: "TracedSync", dependencies: ["CPlatform"]),
 
         // What measures.
@@ -68,6 +74,11 @@ let package = Package(
             dependencies: [
                 "CLMDB", "CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture",
                 "livestore-stress", "notes-example",
+            ]),
+        .testTarget(
+            name: "LiveStoreCombineTests",
+            dependencies: [
+                "LiveStore", "LiveStoreCombine", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),

@@ -115,3 +115,8 @@ int64_t cp_thread_cpu_ns(int32_t tid) {
 }
 
 void cp_set_timer_slack_ns(uint64_t ns) { prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0); }
+
+// From libdispatch, whose headers a package without blocks cannot include.
+extern const char *dispatch_queue_get_label(void *queue) __attribute__((weak));
+
+const char *cp_current_queue_label(void) { return dispatch_queue_get_label ? dispatch_queue_get_label(NULL) : NULL; }

@@ -135,9 +135,13 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (ResultsChange<Object>) -> Void
     ) throws -> NotificationToken {
+        try observe(observed(by: keyPaths), "\(file):\(line)", body)
+    }
+
+    /// The query of the same rows in which only changes of some properties count.
+    func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {
         let observed = Observed(keyPaths.map { table.layout.stored(ColumnPath($0)) })
-        let filtered = connection.query(query.plan.observing(observed), table, showing: query)
-        return try observe(filtered, "\(file):\(line)", body)
+        return connection.query(query.plan.observing(observed), table, showing: query)
     }
 
     private func observe(

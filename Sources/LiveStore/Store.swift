@@ -71,28 +71,6 @@ public final class Store: Sendable {
         core = StoreCore(storage)
     }
 
-    /// Where a connection lives.
-    public enum Site {
-        /// The current thread's run loop.
-        case runLoop
-        /// A serial queue; `connect` is called inside a block of it.
-        case queue(DispatchQueue)
-        case scheduler(any Scheduler)
-    }
-
-    /// Opens a connection at the newest version, to be used where it is opened.
-    /// - Throws: `tooManySnapshots`, `closed`.
-    public func connect(on site: Site) throws -> Connection {
-        try core.checkOpen()
-        let scheduler: any Scheduler =
-            switch site {
-            case .runLoop: RunLoopScheduler()
-            case .queue(let queue): QueueScheduler(queue)
-            case .scheduler(let scheduler): scheduler
-            }
-        return try Connection(self, on: scheduler)
-    }
-
     /// Runs `body` in a write transaction and commits it; if `body` throws, nothing is changed. The connection given to
     /// it, and the objects read from it, end with the block. Waits for other writers and for nothing else.
     /// - Parameters:

@@ -1,6 +1,7 @@
 // What all handles and connections of one opened store share: its storage, and the upkeep thread once somebody observes.
 //
-// `lock` guards `upkeep`, `writer` and `isClosed`. It is never held while upkeep is joined or a transaction runs.
+// `lock` guards `upkeep`, `writer`, `isClosed` and `closing`. It is never held while upkeep is joined or a transaction
+// runs.
 import Foundation
 import TracedSync
 
@@ -10,6 +11,8 @@ final class StoreCore: @unchecked Sendable {
     private var upkeep: Upkeep?
     private var writer: AsyncWriter?
     private var isClosed = false
+    /// What is to be told when the store is closed.
+    private var closing: [ObjectIdentifier: @Sendable () -> Void] = [:]
 
     init(_ storage: Storage) { self.storage = storage }
 
@@ -47,13 +50,31 @@ final class StoreCore: @unchecked Sendable {
 
     /// Ends deliveries and refuses further work. Snapshots that are held stay readable; the file is closed with the last.
     func close() {
-        let (running, writing) = lock.withLock { () -> (Upkeep?, AsyncWriter?) in
+        let (running, writing, told) = lock.withLock { () -> (Upkeep?, AsyncWriter?, [@Sendable () -> Void]) in
             isClosed = true
-            defer { upkeep = nil }
-            return (upkeep, writer)
+            defer {
+                upkeep = nil
+                closing = [:]
+            }
+            return (upkeep, writer, Array(closing.values))
         }
         writing?.stop()
         running?.stop()
+        for tell in told { tell() }
+    }
+
+    /// Has `tell` called once the store is closed; at once if it is. Any thread.
+    func whenClosing(_ key: ObjectIdentifier, _ tell: @escaping @Sendable () -> Void) {
+        let isOver = lock.withLock {
+            if !isClosed { closing[key] = tell }
+            return isClosed
+        }
+        if isOver { tell() }
+    }
+
+    func forgetClosing(_ key: ObjectIdentifier) {
+        let forgotten = lock.withLock { closing.removeValue(forKey: key) }
+        withExtendedLifetime(forgotten) {}
     }
 
     var isOpen: Bool { lock.withLock { !isClosed } }

@@ -54,6 +54,12 @@ public enum StoreError: Error, Sendable, Equatable {
     case otherConnection(type: String)
     /// `observe` was called on a connection that has nowhere to deliver.
     case noScheduler
+    /// `.runLoop` was asked for where no run loop turns: on a worker thread of a queue or of the concurrency pool.
+    case noRunLoop(place: String)
+    /// A connection was asked for on a queue that runs several blocks at once.
+    case concurrentQueue(label: String)
+    /// A connection was asked for from another place than it is to live at.
+    case connectedElsewhere(site: String, caller: String)
     /// `observe` was called on an object inside a write block.
     case observedInWrite
     /// Something that stored objects only can do was asked of an object that is not stored.
@@ -133,10 +139,23 @@ extension StoreError: CustomStringConvertible {
             "a \(type) of another connection cannot be linked to: look it up on this one, by its primary key"
         case .noScheduler:
             """
-            this connection has nowhere to deliver to: open it on a run loop (store.connect(on: .runLoop)) or on a \
-            serial queue (store.connect(on: .queue(queue))); a plain dispatch queue or a detached task has no run \
-            loop, and RunLoopThread makes a thread that has one
+            a store.read or store.write block has nowhere to deliver to: open a connection that stays, with \
+            store.connect(on:) and .main, .runLoop, .queue(queue) or .actor(self); RunLoopThread makes a thread that \
+            has a run loop
             """
+        case .noRunLoop(let place):
+            """
+            nothing could be delivered on \(place), because no run loop turns there: connect on the queue itself \
+            (.queue(queue)), on an actor (.actor(self)), on the main queue (.main), or on a thread with a run loop, \
+            which RunLoopThread makes
+            """
+        case .concurrentQueue(let label):
+            """
+            queue '\(label)' runs several blocks at once, and a connection is used by one at a time: use a serial \
+            queue, such as DispatchQueue(label:target:) with this one as its target
+            """
+        case .connectedElsewhere(let site, let caller):
+            "a connection of \(site) was asked for on \(caller): call connect there, inside a block of it"
         case .observedInWrite:
             "an object is observed outside of write blocks: call observe after the write has been committed"
         case .notStored(let type):

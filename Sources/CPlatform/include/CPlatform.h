@@ -54,4 +54,8 @@ int64_t cp_thread_cpu_ns(int32_t tid);
 /// Lets timed sleeps of the calling thread end within `ns` of their deadline (the default slack is 50 µs).
 void cp_set_timer_slack_ns(uint64_t ns);
 
+/// The label of the dispatch queue that the caller runs on; that of a root queue on a thread libdispatch has not
+/// started, NULL in a program without libdispatch.
+const char *cp_current_queue_label(void);
+
 #endif

@@ -89,6 +89,7 @@ extension RowBinding {
     func readLink<Target: StoredObject>(_ ordinal: Int) -> Target? {
         connection.checkScheduler()
         let column = table.layout.column(ordinal)
+        if table.layout.isObservable { connection.noteRead(table, id, column) }
         guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id), !row.isNull(column),
             let target = table.links?.edge(column)?.target, let table = connection.core.storage.tablesByID[target]
         else { return nil }

@@ -2,6 +2,7 @@
 // field reflection. From then on an object is set up, and written to a row, by offsets: no mirror and no key path.
 //
 // `registry` guards `layouts`; a layout never changes.
+import Observation
 @_spi(Reflection) import Swift
 import TracedSync
 
@@ -26,6 +27,9 @@ final class ModelLayout: @unchecked Sendable {
     /// Properties that lead to other rows, in order: links and lists.
     let connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)]
 
+    /// Whether the class is `Observable`, so that what reads its properties may be tracked. Set before anyone has it.
+    private(set) var isObservable = false
+
     private static let registry = TracedMutex("model layouts")
     nonisolated(unsafe) private static var layouts: [ObjectIdentifier: ModelLayout] = [:]
 
@@ -38,6 +42,7 @@ final class ModelLayout: @unchecked Sendable {
         let roles = registry.withLock { () -> ModelLayout in
             if let known = layouts[key] { return known }
             let layout = ModelLayout("\(type)", properties)
+            layout.isObservable = type is any Observable.Type
             layouts[key] = layout
             return layout
         }
@@ -47,6 +52,7 @@ final class ModelLayout: @unchecked Sendable {
         let layout = ModelLayout(
             "\(type)", properties, primaryKey: found.firstIndex(of: .primaryKey),
             indexed: found.indices.filter { found[$0] == .indexed })
+        layout.isObservable = roles.isObservable
         registry.withLock { layouts[key] = layout }
         return layout
     }

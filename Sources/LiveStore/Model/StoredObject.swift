@@ -56,6 +56,7 @@ struct RowBinding {
     func read<Value: StorableValue>(_ ordinal: Int) -> Value {
         connection.checkScheduler()
         let column = table.layout.column(ordinal)
+        if table.layout.isObservable { connection.noteRead(table, id, column) }
         guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id) else {
             return Value._zero
         }

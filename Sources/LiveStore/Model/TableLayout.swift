@@ -13,6 +13,8 @@ final class TableLayout: Sendable {
     private let hiddenOptionals: [Int]
     /// Stored columns whose bytes lie behind the slots.
     let outOfLine: [Int]
+    /// Whether Swift's Observation may track what is read of the class.
+    let isObservable: Bool
     /// The layouts of all tables of the store.
     private let all: LayoutSet
 
@@ -31,6 +33,7 @@ final class TableLayout: Sendable {
         isDirect = columns.elementsEqual(0..<columnCount)
         hiddenOptionals = table.columns.indices.filter { table.columns[$0].isOptional && !columns.contains($0) }
         outOfLine = table.outOfLine
+        isObservable = self.model.isObservable
     }
 
     /// Properties that lead to other rows, in order: links and lists.

@@ -43,6 +43,9 @@ public final class Connection {
     private var attached: [ObjectIdentifier: ConnectionQuery] = [:]
     private var objectTokens: [ObjectIdentifier: ObjectToken] = [:]
     private var storeTokens: [StoreToken] = []
+    /// Properties that are observed one by one; nil while there are none.
+    var observedCells: ObservedCells?
+    private(set) lazy var trackingProbe = TrackingProbe()
     private var queriesToPrune = 64
     private var isDelivering = false
     /// The block has returned that this connection was for.
@@ -135,6 +138,9 @@ public final class Connection {
         return shown?.row(table, id)
     }
 
+    /// A row as this connection has it when no callback runs: with its own commits.
+    func newestRow(_ table: Table, _ id: ObjectID) -> RowReader? { (own ?? delivered)?.row(table, id) }
+
     /// What is read outside of a write.
     var shown: Snapshot? { showsOwn ? own ?? delivered : delivered }
 
@@ -178,8 +184,11 @@ public final class Connection {
     /// Stops a call from a wrong place.
     @inline(__always)
     func checkScheduler() {
-        if let scheduler { if scheduler.isCurrent { return } } else if !isOver { return }
-        preconditionFailure(misuse ?? "")
+        if let scheduler {
+            if !scheduler.isCurrent { scheduler.checkIsCurrent(misuse ?? "") }
+        } else if isOver {
+            preconditionFailure(misuse ?? "")
+        }
     }
 
     /// What is wrong with using this connection here and now; nil if nothing is.
@@ -192,10 +201,9 @@ public final class Connection {
                 """
         }
         if scheduler.isCurrent { return nil }
-        let caller = Thread.current.name.flatMap { $0.isEmpty ? nil : "thread '\($0)'" } ?? "another thread"
         return """
-            a connection of \(scheduler.name) was used on \(caller): objects and results stay where their connection is; \
-            open another connection there
+            a connection of \(scheduler.name) was used on \(Place.current.name): objects and results stay where their \
+            connection is; open another connection there
             """
     }
 
@@ -335,6 +343,7 @@ public final class Connection {
         }
         additions.end(isStored: keeping)
         core.endWrite(transaction)
+        if !keeping { observedCells?.didCancel(self) }
         repostMissedDelivery()
     }
 
@@ -400,12 +409,14 @@ public final class Connection {
             let name = "\(table.schema.name).\(table.schema.columns[column].name)"
             preconditionFailure("\(name) is the primary key of a stored object: add a new object instead")
         }
+        observedCells?.willSet(table, id, column, self)
         do throws(StoreError) {
             try transaction.update(table, id, column, body)
             noteOwnChange(table, id, .update)
         } catch {
             transaction.fail(error)
         }
+        observedCells?.didSet(table, id, column, self)
     }
 
     func noteOwnChange(_ table: Table, _ id: ObjectID, _ operation: LogEntry.Operation) {
@@ -524,6 +535,7 @@ public final class Connection {
         case .object(let token):
             guard objectTokens.removeValue(forKey: ObjectIdentifier(token)) != nil else { return }
             token.releaseCallback()
+            observedCells?.remove(token)
             core.runningUpkeep?.send(.unwatch(token))
         case .store:
             let gone = storeTokens.filter { !$0.isActive }
@@ -531,6 +543,7 @@ public final class Connection {
             for token in gone { token.releaseCallback() }
             guard storeTokens.isEmpty, !gone.isEmpty, let mailbox else { return }
             core.runningUpkeep?.send(.observeStore(mailbox, false))
+        case .turn(let turn): asCallback(turn.body)
         }
     }
 
@@ -638,12 +651,16 @@ public final class Connection {
     /// Runs one callback at the delivered version, whatever earlier callbacks of this delivery have written.
     private func run(_ token: TokenState, _ body: () -> Void) {
         guard core.isOpen, token.begin() else { return }
+        asCallback(body)
+        token.end()
+    }
+
+    private func asCallback(_ body: () -> Void) {
         showsOwn = false
         ownChangesShownFrom = ownChanges.count
         body()
         showsOwn = true
         ownChangesShownFrom = 0
-        token.end()
     }
 }
 

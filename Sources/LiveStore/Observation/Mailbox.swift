@@ -54,6 +54,15 @@ enum ObservedSubject {
     case query(ConnectionQuery)
     case object(ObjectToken)
     case store
+    /// Nothing observed, but something to be done in a turn of its own.
+    case turn(Turn)
+}
+
+/// What somebody on any thread wants done on the connection's scheduler, like a callback.
+final class Turn: @unchecked Sendable {
+    let body: () -> Void
+
+    init(_ body: @escaping () -> Void) { self.body = body }
 }
 
 /// What upkeep has for one connection at one version.

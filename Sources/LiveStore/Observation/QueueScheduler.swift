@@ -1,25 +1,33 @@
 // Delivery on a serial dispatch queue. The queue is marked, so that the connection can tell whether it runs on it.
 //
-// `deliver` is written by `setDelivery`, before anyone can post; `isValid` is atomic.
+// `deliver` is written by `setDelivery`, before anyone can post; `isValid` is atomic; `marking` makes a queue's mark one.
 import Foundation
 import Synchronization
 import TracedSync
 
-/// Delivers on a serial dispatch queue. A concurrent queue would run deliveries at once and is not supported.
+/// Delivers on a serial dispatch queue.
 public final class QueueScheduler: Scheduler, @unchecked Sendable {
-    private static let marks = DispatchSpecificKey<Set<ObjectIdentifier>>()
+    private static let key = DispatchSpecificKey<UInt64>()
+    private static let lastMark = Atomic<UInt64>(0)
+    private static let marking = TracedMutex("queue mark")
 
     private let queue: TracedQueue
+    /// What the queue is marked with. Its address would not do: the main queue has another one each time.
+    private let mark: UInt64
     private let isValid = Atomic<Bool>(true)
     private var deliver: (@Sendable () -> Void)?
     public let name: String
 
-    /// Call inside a block of `queue`.
+    /// Delivers on `queue`, which must be serial. Any thread; `store.connect(on: .queue(queue))` also checks it.
     public init(_ queue: DispatchQueue) {
         self.queue = TracedQueue(queue)
-        name = "queue '\(queue.label)'"
-        let others = queue.getSpecific(key: Self.marks) ?? []
-        queue.setSpecific(key: Self.marks, value: others.union([ObjectIdentifier(queue)]))
+        name = Place.name(ofQueue: queue.label)
+        mark = Self.marking.withLock {
+            if let known = queue.getSpecific(key: Self.key) { return known }
+            let new = Self.lastMark.add(1, ordering: .relaxed).newValue
+            queue.setSpecific(key: Self.key, value: new)
+            return new
+        }
     }
 
     public func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
@@ -32,7 +40,24 @@ public final class QueueScheduler: Scheduler, @unchecked Sendable {
 
     public func invalidate() { isValid.store(false, ordering: .releasing) }
 
-    public var isCurrent: Bool {
-        DispatchQueue.getSpecific(key: Self.marks)?.contains(ObjectIdentifier(queue.queue)) ?? false
+    public var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == mark }
+}
+
+/// Whether a queue runs several blocks at once, which libdispatch has no function for. Its objects begin with a pointer to
+/// their class, as a queue made to be serial and one made to be concurrent show; if they do not differ, nothing is known.
+enum QueueKind {
+    private static let serial = classWord(DispatchQueue(label: "serial"))
+    private static let concurrent = classWord(DispatchQueue(label: "concurrent", attributes: .concurrent))
+
+    /// Whether `queue` is certainly concurrent. Any thread.
+    static func isConcurrent(_ queue: DispatchQueue) -> Bool {
+        if Place.isConcurrentLabel(queue.label) { return true }
+        guard let serial, let concurrent, serial != concurrent else { return false }
+        return classWord(queue) == concurrent
+    }
+
+    private static func classWord(_ queue: DispatchQueue) -> UInt? {
+        let object = Mirror(reflecting: queue).children.first { $0.label == "__wrapped" }?.value
+        return (object as? OpaquePointer).map { UnsafePointer<UInt>($0).pointee }
     }
 }

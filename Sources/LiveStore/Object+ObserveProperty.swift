@@ -1,0 +1,137 @@
+// Observing one property of one object, synchronously, in the manner of key-value observation.
+
+/// What the observer of a single property wants.
+public struct PropertyOptions: OptionSet, Sendable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Have the value after the change in `newValue`.
+    public static let new = PropertyOptions(rawValue: 1)
+    /// Have the value before the change in `oldValue`.
+    public static let old = PropertyOptions(rawValue: 2)
+    /// Call once at registration, from inside `observe`, with the value there is as the new one.
+    public static let initial = PropertyOptions(rawValue: 4)
+    /// Call before an own write sets the property, too. What others have written cannot be told before it is there.
+    public static let prior = PropertyOptions(rawValue: 8)
+}
+
+/// One change of one property.
+public struct PropertyUpdate<Value: StorableValue>: Sendable, Equatable {
+    /// The property is about to be set; it has its old value still.
+    public let isPrior: Bool
+    /// A write block of this connection has set it and still runs; false when a delivery, or a write that was cancelled,
+    /// has changed it.
+    public let isOwnWrite: Bool
+    /// With `.old`; nil at the initial call.
+    public let oldValue: Value?
+    /// With `.new`; nil in a prior call.
+    public let newValue: Value?
+}
+
+extension LiveObject {
+    /// Calls `body` whenever this property changes as this connection sees it, and before whatever changed it goes on:
+    /// at every set in a write block of this connection, also to the same value; and in a delivery, before it returns, when
+    /// the value has become another one. A write that is cancelled changes back what it had set.
+    ///
+    /// At a set `body` runs inside the write block, which holds the store's write lock and no other: it may read and
+    /// write objects of this connection, but no `write` can begin there, and what takes long keeps other writers waiting. A
+    /// set it makes of the property it observes calls it again. After the object's deletion nothing is called.
+    ///
+    /// On the object's connection. A set of an object that is observed costs a look-up more, and one read of the row.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
+    ///   `notStored`, `closed`.
+    public func observe<Value: StorableValue>(
+        _ keyPath: KeyPath<Self, Value>, options: PropertyOptions = [.new], file: String = #fileID, line: Int = #line,
+        _ body: @escaping (Self, PropertyUpdate<Value>) -> Void
+    ) throws -> NotificationToken {
+        guard let binding else { throw StoreError.notStored(type: "\(type(of: self))") }
+        let column = binding.table.layout.column(keyPath)
+        var observer: PropertyObserver?
+        let token = try binding.connection.observe(
+            binding, columns: 1 << UInt64(column), madeAt: "\(file):\(line)"
+        ) { [unowned connection = binding.connection] change in
+            if case .change = change { observer?.recheck(connection) }
+        }
+        func value(_ value: ColumnValue?, _ option: PropertyOptions) -> Value? {
+            options.contains(option) ? value.map(Self.typed) : nil
+        }
+        guard let state = token.state as? ObjectToken, let row = binding.connection.newestRow(binding.table, binding.id)
+        else { return token }
+        let first = row.value(column, binding.table.schema.columns[column])
+        let new = PropertyObserver(state, column, known: first, wantsPrior: options.contains(.prior)) {
+            [self] isPrior, isOwn, old, now in
+            body(
+                self,
+                PropertyUpdate(
+                    isPrior: isPrior, isOwnWrite: isOwn, oldValue: value(old, .old), newValue: value(now, .new)))
+        }
+        observer = new
+        binding.connection.makeObservedCells().add(new)
+        if options.contains(.initial) {
+            body(
+                self,
+                PropertyUpdate(isPrior: false, isOwnWrite: false, oldValue: nil, newValue: value(first, .new)))
+        }
+        return token
+    }
+}
+
+extension LiveObject {
+    /// A value as the property has it.
+    static func typed<Value: StorableValue>(_ value: ColumnValue) -> Value {
+        switch value {
+        case .null: Value._zero
+        case .int(let value): value as? Value ?? Value._zero
+        case .double(let value): value as? Value ?? Value._zero
+        case .bool(let value): value as? Value ?? Value._zero
+        case .string(let value): value as? Value ?? Value._zero
+        case .date(let value): value as? Value ?? Value._zero
+        case .data(let value): value as? Value ?? Value._zero
+        case .uuid(let value): value as? Value ?? Value._zero
+        default: Value._zero
+        }
+    }
+}
+
+/// The state of one such observer. On the connection's scheduler.
+final class PropertyObserver {
+    let token: ObjectToken
+    let column: Int
+    /// What the observer was told last.
+    private var known: ColumnValue
+    private let wantsPrior: Bool
+    private let tell: (_ isPrior: Bool, _ isOwn: Bool, _ old: ColumnValue, _ new: ColumnValue?) -> Void
+
+    init(
+        _ token: ObjectToken, _ column: Int, known: ColumnValue, wantsPrior: Bool,
+        _ tell: @escaping (Bool, Bool, ColumnValue, ColumnValue?) -> Void
+    ) {
+        self.token = token
+        self.column = column
+        self.known = known
+        self.wantsPrior = wantsPrior
+        self.tell = tell
+    }
+
+    func willSet() {
+        guard wantsPrior, token.begin() else { return }
+        tell(true, true, known, nil)
+        token.end()
+    }
+
+    func changed(to value: ColumnValue, isOwn: Bool) {
+        guard token.begin() else { return }
+        let old = known
+        known = value
+        tell(false, isOwn, old, value)
+        token.end()
+    }
+
+    /// Tells of what has changed without a setter of this connection, if it has.
+    func recheck(_ connection: Connection) {
+        guard let row = connection.newestRow(token.table, token.id) else { return }
+        let now = row.value(column, token.table.schema.columns[column])
+        if now != known { changed(to: now, isOwn: false) }
+    }
+}

@@ -1,0 +1,44 @@
+// Where publishers come from: results, objects, single properties, connections; and a Combine scheduler of a run-loop
+// thread.
+import LiveStore
+
+#if canImport(Combine)
+    import Combine
+#else
+    import OpenCombine
+#endif
+
+extension Results {
+    /// The collection, when it has been evaluated and after every change. On the connection's scheduler.
+    /// - Parameter keyPaths: the properties whose changes count as modifications; nil means all.
+    public func publisher(
+        keyPaths: [PartialKeyPath<Object>]? = nil
+    ) -> Publishers.Map<LivePublisher<ResultsChange<Object>>, Results<Object>> {
+        changePublisher(keyPaths: keyPaths).map { [self] _ in self }
+    }
+
+    /// What a collection observer is told: `.initial`, then change sets. A failure is the publisher's, never an `.error`
+    /// value. On the connection's scheduler.
+    /// - Parameter keyPaths: the properties whose changes count as modifications; nil means all.
+    public func changePublisher(keyPaths: [PartialKeyPath<Object>]? = nil) -> LivePublisher<ResultsChange<Object>> {
+        LivePublisher { [self] in ResultsFeed(self, keyPaths: keyPaths) }
+    }
+}
+
+extension LiveObject {
+    /// What an object's observer is told; finishes after `.deleted`. On the connection's scheduler.
+    /// - Parameter keyPaths: the properties to hear of; nil means all.
+    public func changePublisher(keyPaths: [PartialKeyPath<Self>]? = nil) -> LivePublisher<ObjectChange<Self>> {
+        LivePublisher { [self] in try ObjectFeed(self, keyPaths: keyPaths) }
+    }
+
+    /// The value of one property, first the one it has; finishes when the object is deleted. On the connection's scheduler.
+    public func publisher<Value: StorableValue>(for keyPath: KeyPath<Self, Value>) -> LivePublisher<Value> {
+        LivePublisher { [self] in try PropertyFeed(self, keyPath) }
+    }
+}
+
+extension Connection {
+    /// What observers of the whole store are told. On the connection's scheduler.
+    public var changePublisher: LivePublisher<StoreNotification> { LivePublisher { [self] in StoreFeed(self) } }
+}

@@ -1,0 +1,72 @@
+// A store of memos, and a scheduler whose turns a test takes itself.
+import Foundation
+import LiveStore
+import Testing
+import TracedSync
+
+final class Memo: StoredObject {
+    @Stored(.primaryKey) var id = 0
+    @Stored var title = ""
+    @Stored var score = 0
+
+    convenience init(id: Int, score: Int) {
+        self.init()
+        self.id = id
+        self.score = score
+    }
+}
+
+/// A store in a new folder, which goes with it.
+final class PublisherStore: Sendable {
+    let store: Store
+    private let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        store = try Store(.init(path: path, models: [Memo.self], durability: .relaxed))
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// Delivers when `turn()` is called, on the one thread that uses the connection.
+final class ManualScheduler: Scheduler, @unchecked Sendable {
+    private let lock = TracedMutex("test posts")
+    private let changed: TracedCondition
+    private var posts = 0
+    private var deliver: (@Sendable () -> Void)?
+    let name = "a test"
+    let isCurrent = true
+
+    init() { changed = TracedCondition("test posts", lock) }
+
+    func post() {
+        lock.withLock {
+            posts += 1
+            changed.broadcast()
+        }
+    }
+
+    func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
+    func invalidate() {}
+
+    /// Waits for a request, then delivers.
+    func turn() throws {
+        let deadline = Int64(DispatchTime.now().uptimeNanoseconds) + 20_000_000_000
+        lock.lock()
+        while posts == 0 {
+            guard changed.wait(untilNs: deadline) else {
+                lock.unlock()
+                throw Stuck()
+            }
+        }
+        posts = 0
+        lock.unlock()
+        deliver?()
+    }
+
+    /// Takes turns until `condition` holds.
+    func turn(until condition: () -> Bool) throws { while !condition() { try turn() } }
+
+    struct Stuck: Error {}
+}
