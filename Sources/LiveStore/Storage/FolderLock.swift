@@ -48,7 +48,7 @@ enum FolderLock {
         let remedy =
             switch errno {
             case EACCES, EPERM: "give this user the right to read and write the folder and its files"
-            case EROFS: "put it on a file system that can be written to, or set Store.Configuration.isReadOnly"
+            case EROFS: "copy it to a file system that can be written to: reading needs its lock files too"
             case EISDIR: "something else is in its place; move that away"
             case EWOULDBLOCK: "another process is opening it, or holds its lock; end that process, or try again"
             case ENOSPC, EDQUOT: "free some space and retry"
