@@ -64,22 +64,22 @@ import Testing
     }
 
     @Test func aShareOfTheScoresIsThatShareOfTheRows() {
-        let dataset = Dataset(items: 1_000, bystanders: 2, writers: 1, seed: 5)
+        let dataset = Dataset(items: 1_000, groups: 2, writers: 1, seed: 5)
         let items = (0..<dataset.count).map { dataset.item(at: $0) }
         #expect(Set(items.map(\.score)).count == items.count)
         var observers = TrialSpec.tiny().observers
         observers.match = 0.25
-        #expect(rows(items, QueryPlan(observers)) == [250, 250, 10])
+        #expect(rows(items, QueryPlan(observers, items: 1_000)) == [250, 250, 10])
         observers.queries = .ranges
         observers.count = 5
-        #expect(rows(items, QueryPlan(observers)) == [50, 50, 50, 50, 50, 10])
+        #expect(rows(items, QueryPlan(observers, items: 1_000)) == [50, 50, 50, 50, 50, 10])
         observers.match = 1
-        #expect(rows(items, QueryPlan(observers)) == [200, 200, 200, 200, 200, 10])
+        #expect(rows(items, QueryPlan(observers, items: 1_000)) == [200, 200, 200, 200, 200, 10])
     }
 
     private func rows(_ items: [Item], _ plan: QueryPlan) -> [Int] {
         plan.queryOfObserver.map { query in
-            items.count { plan.queries[query].matches(group: $0.group, score: $0.score) }
+            items.count { plan.queries[query].matches(key: $0.key, group: $0.group, score: $0.score) }
         }
     }
 
@@ -89,8 +89,8 @@ import Testing
             spec.threads = 3
             spec.rowsPerCommit = 4
             spec.changes = ["update-score": 1, "delete": 3, "insert": 1]
-            let dataset = Dataset(items: 30, bystanders: 1, writers: 3, seed: seed)
-            var generators = (0..<3).map { ChangeGenerator(spec, dataset: dataset, writer: $0, seed: seed) }
+            let dataset = Dataset(items: 30, groups: 1, writers: 3, seed: seed)
+            var generators = (0..<3).map { ChangeGenerator(spec, dataset: dataset, shared: Query(), writer: $0, seed: seed) }
             var keys = Set((0..<Int64(30)))
             var scores = Set((0..<dataset.count).map { dataset.item(at: $0).score })
             var stamps: Set<Int64> = [0]
@@ -121,8 +121,8 @@ import Testing
         spec.threads = 1
         spec.rowsPerCommit = 1
         spec.changes = ["update-score": 1, "touch": 3]
-        let dataset = Dataset(items: 1_000, bystanders: 0, writers: 1, seed: 1)
-        var generator = ChangeGenerator(spec, dataset: dataset, writer: 0, seed: 1)
+        let dataset = Dataset(items: 1_000, groups: 0, writers: 1, seed: 1)
+        var generator = ChangeGenerator(spec, dataset: dataset, shared: Query(), writer: 0, seed: 1)
         let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: 1)
         defer { changes.deallocate() }
         let touches = (0..<20_000).count { _ in
@@ -147,8 +147,8 @@ import Testing
                 let group = Int64(random.below(3))
                 let score = Int64(random.below(90)) - 5
                 var found: [Int] = []
-                index.forEachMatch(group: group, score: score) { found.append($0) }
-                let expected = queries.indices.filter { queries[$0].matches(group: group, score: score) }
+                index.forEachMatch(key: 0, group: group, score: score) { found.append($0) }
+                let expected = queries.indices.filter { queries[$0].matches(key: 0, group: group, score: score) }
                 #expect(found.sorted() == expected, "seed \(seed)")
             }
         }
