@@ -29,7 +29,7 @@ public struct SweepPoint: Sendable, Equatable {
     /// Start of a process, opening, quiescence, the oracle's comparison and writing the results.
     private static let processNs: Int64 = 400_000_000
     /// Inserting a row in bulk and building the first result from it.
-    private static let loadNsPerItem: Int64 = 4_000
+    private static let loadNsPerItem: Int64 = 2_000
     private static let subscribeNsPerObserver: Int64 = 100_000
 }
 

@@ -95,6 +95,12 @@ extension Settings {
                     "'load: lockstep' waits for all observers, so every commit has to concern them all "
                         + "(write 'keys: matching')")
             }
+            if integer(.rowsPerCommit) > 1, changes[WritersSpec.ChangeKind.delete.rawValue] != nil {
+                blame(
+                    [.change, .rowsPerCommit, .load],
+                    "'load: lockstep' waits for all observers, and nobody is called for a commit that deletes what it "
+                        + "inserted (one row per commit, or no 'delete')")
+            }
             if integer(.writerThreads) > 1 {
                 blame(
                     [.load, .writerThreads],

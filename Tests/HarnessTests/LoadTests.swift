@@ -77,6 +77,52 @@ import Testing
         #expect(rows(items, QueryPlan(observers, items: 1_000)) == [200, 200, 200, 200, 200, 10])
     }
 
+    @Test func sharedQueriesDifferInATenthAndAllHoldTheRest() {
+        let dataset = Dataset(items: 1_000, groups: 0, writers: 1, seed: 5)
+        let items = (0..<dataset.count).map { dataset.item(at: $0) }
+        var observers = TrialSpec.tiny().observers
+        observers.bystanders = 0
+        observers.count = 5
+        for queries in [ObserversSpec.Queries.overlapping, .filters] {
+            observers.queries = queries
+            let plan = QueryPlan(observers, items: 1_000)
+            #expect(rows(items, plan) == [500, 490, 480, 470, 460])
+            #expect(items.count { plan.shared.matches(key: $0.key, group: $0.group, score: $0.score) } == 450)
+        }
+    }
+
+    @Test func matchingChangesTouchEveryQueryAndStayInAll() {
+        for queries in [ObserversSpec.Queries.same, .overlapping, .filters] {
+            var spec = TrialSpec.tiny()
+            spec.observers.queries = queries
+            spec.observers.count = 9
+            spec.writers.keys = .matching
+            spec.writers.rowsPerCommit = 1
+            let plan = QueryPlan(spec.observers, items: 1_000)
+            let dataset = Dataset(items: 1_000, groups: 0, writers: 2, seed: 8)
+            var table = TableModel(dataset)
+            var generators = (0..<2).map {
+                ChangeGenerator(spec.writers, dataset: dataset, shared: plan.shared, writer: $0, seed: 8)
+            }
+            let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: 1)
+            defer { changes.deallocate() }
+            for turn in 0..<2_000 {
+                generators[turn % 2].fill(changes)
+                let key = changes[0].item.key
+                let old = table[key]
+                table.apply(changes[0])
+                let new = table[key]
+                for query in Set(plan.queryOfObserver.prefix(9)).map({ plan.queries[$0] }) {
+                    let isIn = [old, new].map {
+                        $0.score != TableModel.absent && query.matches(key: key, group: 0, score: $0.score)
+                    }
+                    let isThere = [old, new].map { $0.score != TableModel.absent }
+                    #expect(isIn == isThere)
+                }
+            }
+        }
+    }
+
     private func rows(_ items: [Item], _ plan: QueryPlan) -> [Int] {
         plan.queryOfObserver.map { query in
             items.count { plan.queries[query].matches(key: $0.key, group: $0.group, score: $0.score) }
@@ -140,15 +186,17 @@ import Testing
                 let range = low..<(low + Int64(random.below(30)))
                 return Query(
                     scores: random.below(4) == 0 ? nil : range,
-                    group: random.below(3) == 0 ? Int64(random.below(3)) : nil)
+                    group: random.below(3) == 0 ? Int64(random.below(3)) : nil,
+                    keys: random.below(3) == 0 ? low..<(low + Int64(random.below(30))) : nil)
             }
             let index = QueryIndex(queries)
             for _ in 0..<100 {
+                let key = Int64(random.below(90))
                 let group = Int64(random.below(3))
                 let score = Int64(random.below(90)) - 5
                 var found: [Int] = []
-                index.forEachMatch(key: 0, group: group, score: score) { found.append($0) }
-                let expected = queries.indices.filter { queries[$0].matches(key: 0, group: group, score: score) }
+                index.forEachMatch(key: key, group: group, score: score) { found.append($0) }
+                let expected = queries.indices.filter { queries[$0].matches(key: key, group: group, score: score) }
                 #expect(found.sorted() == expected, "seed \(seed)")
             }
         }
