@@ -25,7 +25,7 @@ check: build  ## are all scenario files valid? Runs none of them
 	$(TIDEGAUGE) check Scenarios
 
 lint:  ## formatting and style, strict
-	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+	swift format lint --strict --recursive --parallel Sources Tests Examples Package.swift
 
 stress: setup  ## load from threads and processes, every promise checked at every callback (SECONDS=, SEED=)
 	swift build -c release --product livestore-stress

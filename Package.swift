@@ -54,6 +54,9 @@ let package = Package(
             ]),
         .executableTarget(name: "tidegauge", dependencies: ["LiveStoreDriver", "NullDriver", "TidegaugeCLI"]),
 
+        // The program of the README.
+        .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),
+
         // The system below.
         .target(name: "CPlatform"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
@@ -64,6 +67,7 @@ let package = Package(
             name: "LiveStoreTests",
             dependencies: [
                 "CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture", "livestore-stress",
+                "notes-example",
             ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
@@ -95,7 +99,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Tests/Stress"),
+            path: "Tests/Stress",
+            // A sanitizer makes everything several times slower, and limits of time with it.
+            swiftSettings: sanitizing ? [.define("SANITIZING")] : []),
     ],
     swiftLanguageModes: [.v6]
 )

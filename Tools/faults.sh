@@ -4,6 +4,7 @@
 #
 #   Tools/faults.sh            all faults
 #   Tools/faults.sh NAME…      these only (the file's name without .patch)
+#   Tools/faults.sh --check    do all of them still apply? Builds and runs nothing
 #
 # A patch begins with lines that git does not read:
 #   # fault: what is broken, in a few words
@@ -20,6 +21,17 @@ source="$work/src"
 logs="$work/logs"
 # A fault may make a test run for ever; the slowest green run takes less than a minute.
 limit_s=${FAULTS_LIMIT_S:-600}
+
+if [ "${1:-}" = --check ]; then
+    status=0
+    for patch in "$root"/Tests/Faults/*.patch; do
+        if ! (cd "$root" && git apply --check "$patch"); then
+            echo "$(basename "$patch") does not apply: make it anew for the code as it is" >&2
+            status=1
+        fi
+    done
+    exit $status
+fi
 
 mkdir -p "$source" "$logs"
 

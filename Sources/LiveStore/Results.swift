@@ -6,24 +6,32 @@
 /// Reading it for the first time evaluates the query there and then; observing it evaluates in the background.
 public final class Results<Object: StoredObject>: RandomAccessCollection {
     public let connection: Connection
-    private let table: Table
-    private let filter: FilterExpression
-    private let sort: [SortTerm]
+    let table: Table
+    let filter: FilterExpression
+    let sort: [SortTerm]
+    let distinct: [Int]
+    let limit: Int?
     let query: ConnectionQuery
 
-    init(_ connection: Connection, _ table: Table, _ filter: FilterExpression, _ sort: [SortTerm]) {
+    init(
+        _ connection: Connection, _ table: Table, _ filter: FilterExpression, _ sort: [SortTerm],
+        distinct: [Int] = [], limit: Int? = nil
+    ) {
         self.connection = connection
         self.table = table
         self.filter = filter
         self.sort = sort
-        query = connection.query(QueryPlan(table: table, filter: filter, sort: sort), table)
+        self.distinct = distinct
+        self.limit = limit
+        let plan = QueryPlan(table: table, filter: filter, sort: sort, distinct: distinct, limit: limit)
+        query = connection.query(plan, table)
     }
 
     // MARK: Refining
 
     /// Those objects that also pass `condition`.
     public func `where`(_ condition: Filter<Object>) -> Results {
-        Results(connection, table, .and([filter, condition.expression]), sort)
+        refined(filter: .and([filter, condition.expression]))
     }
 
     /// The same objects in this order; ties keep the order of earlier `sorted` calls, then that of creation.
@@ -31,29 +39,43 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         by keyPath: KeyPath<Object, Value>, ascending: Bool = true
     ) -> Results {
         let term = SortTerm(column: table.layout.column(keyPath), ascending: ascending)
-        return Results(connection, table, filter, [term] + sort.filter { $0.column != term.column })
+        return refined(sort: [term] + sort.filter { $0.column != term.column })
     }
 
     /// The same objects in the order of several keys, the first being the most significant.
     public func sorted(by keys: [SortKey<Object>]) -> Results {
         var terms: [SortTerm] = []
         for key in keys where !terms.contains(where: { $0.column == key.term.column }) { terms.append(key.term) }
-        return Results(connection, table, filter, terms)
+        return refined(sort: terms)
+    }
+
+    /// Of the objects that are equal in all of these properties, only the first in the results' order. Whatever is
+    /// refined afterwards, the filter applies first, then the order, then this; of several calls the last one counts.
+    ///
+    /// Kept incrementally: a change costs O(log n), and may show another object of its group.
+    public func distinct(by keyPaths: [PartialKeyPath<Object>]) -> Results {
+        refined(distinct: Array(Set(keyPaths.map { table.layout.column($0) })))
+    }
+
+    /// The first `count` objects. Applies last, whatever is refined afterwards; of several calls the smallest counts.
+    ///
+    /// A change may move objects over the end, which are then told as inserted or deleted.
+    public func limited(to count: Int) -> Results {
+        precondition(count >= 0, "results cannot be limited to \(count) objects")
+        return refined(limit: Swift.min(count, limit ?? count))
+    }
+
+    func refined(
+        filter: FilterExpression? = nil, sort: [SortTerm]? = nil, distinct: [Int]? = nil, limit: Int? = nil
+    ) -> Results {
+        Results(
+            connection, table, filter ?? self.filter, sort ?? self.sort, distinct: distinct ?? self.distinct,
+            limit: limit ?? self.limit)
     }
 
     // MARK: Reading
 
-    private var rows: RankedTree {
-        connection.checkScheduler()
-        do {
-            return try query.rows(connection)
-        } catch {
-            // A collection's count cannot throw. Inside a write the write fails with this error; elsewhere the scan of a
-            // snapshot cannot fail.
-            connection.transaction?.fail(error)
-            return RankedTree()
-        }
-    }
+    var rows: RankedTree { connection.shownRows(query) }
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { rows.count(in: query.window) }
@@ -96,14 +118,15 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     }
 
     /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
-    /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone.
+    /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone. A path over
+    /// links, as `\.owner?.name`, counts changes of the objects it leads to.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func observe(
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (ResultsChange<Object>) -> Void
     ) throws -> NotificationToken {
-        let columns = table.layout.mask(of: keyPaths)
-        let filtered = connection.query(query.plan.observing(.columns(columns)), table, showing: query)
+        let observed = Observed(keyPaths.map { ColumnPath($0) })
+        let filtered = connection.query(query.plan.observing(observed), table, showing: query)
         return try observe(filtered, "\(file):\(line)", body)
     }
 
@@ -113,9 +136,24 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         try connection.observe(query, madeAt: place) { [self] change in
             switch change {
             case .initial: body(.initial(self))
-            case .update(let changes): body(.update(self, changes))
+            case .update(let changes, _, _): body(.update(self, changes))
             case .failed(let error): body(.error(error))
             }
+        }
+    }
+}
+
+extension Connection {
+    /// The rows of a query as this connection shows them.
+    func shownRows(_ query: ConnectionQuery) -> RankedTree {
+        checkScheduler()
+        do {
+            return try query.rows(self)
+        } catch {
+            // A collection's count cannot throw. Inside a write the write fails with this error; elsewhere the scan of a
+            // snapshot cannot fail.
+            transaction?.fail(error)
+            return RankedTree()
         }
     }
 }

@@ -32,6 +32,8 @@ public enum StoreError: Error, Sendable, Equatable {
     case writeTimedOut(seconds: Double)
     /// The object's row does not exist any more.
     case invalidatedObject(table: String)
+    /// A link was set to an object of another connection.
+    case otherConnection(type: String)
     /// `observe` was called on a connection that has nowhere to deliver.
     case noScheduler
     /// `observe` was called on an object inside a write block.
@@ -40,6 +42,8 @@ public enum StoreError: Error, Sendable, Equatable {
     case notStored(type: String)
     /// A token of another store was named in `withoutNotifying`.
     case foreignToken
+    /// The text of a query cannot be read. `text` is the line, `line` and `column` count from 1.
+    case invalidQuery(text: String, line: Int, column: Int, reason: String)
     /// The store has been closed.
     case closed
 }
@@ -80,6 +84,8 @@ extension StoreError: CustomStringConvertible {
             "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
         case .invalidatedObject(let table):
             "the object of '\(table)' has been deleted: check isInvalidated before changing it"
+        case .otherConnection(let type):
+            "a \(type) of another connection cannot be linked to: look it up on this one, by its primary key"
         case .noScheduler:
             """
             this connection has nowhere to deliver to: open it on a run loop (store.connect(on: .runLoop)) or on a \
@@ -92,6 +98,8 @@ extension StoreError: CustomStringConvertible {
             "an object of \(type) is in no store yet: add it in a write block first"
         case .foreignToken:
             "withoutNotifying names a token of another store: pass tokens of the store that is written to"
+        case .invalidQuery(let text, let line, let column, let reason):
+            "cannot read the query at \(line):\(column): \(reason)\n\(StoreError.excerpt(text, column: column))"
         case .closed:
             "the store has been closed: open it again"
         }

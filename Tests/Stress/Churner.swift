@@ -32,7 +32,8 @@ final class Churner: Sendable {
         case 7, 8: place.perform { site.endSomeViewHere(.invalidate) }
         case 9: place.perform { site.endSomeViewHere(.drop) }
         case 10: place.perform { site.reopen() }
-        case 11..<22: place.perform { site.tend() }
+        case 11..<19: place.perform { site.tend() }
+        case 19..<22: place.perform { site.refresh() }
         default: place.perform { site.write() }
         }
     }

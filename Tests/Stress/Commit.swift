@@ -13,29 +13,50 @@ struct Commit: Sendable {
 
     /// Changes a few rows, rarely many, inside a write.
     func make(_ connection: Connection, _ random: inout SeededRandom) throws {
-        try Ledger.add(writer, connection)
+        let mark = try Ledger.add(writer, connection)
         if random.oneIn(10) {
             let count = random.oneIn(24) ? random.from(200...600) : random.from(1...6)
-            for _ in 0..<count { try change(LargeRow.self, keys: plan.largeKeys, connection, &random) }
+            for _ in 0..<count { try change(LargeRow.self, random.below(plan.largeKeys), mark, connection, &random) }
         } else {
             let count = random.oneIn(16) ? random.from(8...24) : random.from(1...3)
-            for _ in 0..<count { try change(SmallRow.self, keys: plan.smallKeys, connection, &random) }
+            for _ in 0..<count { try change(SmallRow.self, random.below(plan.smallKeys), mark, connection, &random) }
         }
+    }
+
+    /// Changes a few small rows, inside a write that some observers are not to hear of, and says what they show.
+    func makeSilently(_ connection: Connection, _ random: inout SeededRandom) throws -> Silence {
+        func value(_ key: Int) throws -> RowValue? {
+            try connection.object(SmallRow.self, forPrimaryKey: key).map { RowValue($0) }
+        }
+        let mark = try Ledger.add(writer, connection)
+        var before: [Int: RowValue?] = [:]
+        for _ in 0..<random.from(1...3) {
+            let key = random.below(plan.smallKeys)
+            if before[key] == nil { before[key] = .some(try value(key)) }
+            try change(SmallRow.self, key, mark, connection, &random)
+        }
+        let rows = try before.flatMap { key, old -> [Silence.Row] in
+            let new = try value(key)
+            if let old, let new, old.id == new.id { return [Silence.Row(id: old.id, before: old, after: new)] }
+            return [old, new].compactMap(\.self).map { row in
+                Silence.Row(id: row.id, before: row.id == old?.id ? old : nil, after: row.id == new?.id ? new : nil)
+            }
+        }
+        return Silence(version: try Ledger.version(connection), rows: rows)
     }
 
     /// Fills a table to about what it will go on to hold.
     func fill<Object: StressRow>(
         _ type: Object.Type, keys: Int, _ connection: Connection, _ random: inout SeededRandom
     ) throws {
-        for key in 0..<keys where !random.oneIn(3) { try insert(type, key, connection, &random) }
+        for key in 0..<keys where !random.oneIn(3) { try insert(type, key, 0, connection, &random) }
     }
 
     private func change<Object: StressRow>(
-        _ type: Object.Type, keys: Int, _ connection: Connection, _ random: inout SeededRandom
+        _ type: Object.Type, _ key: Int, _ mark: Int, _ connection: Connection, _ random: inout SeededRandom
     ) throws {
-        let key = random.below(keys)
         guard let row = try connection.object(type, forPrimaryKey: key) else {
-            try insert(type, key, connection, &random)
+            try insert(type, key, mark, connection, &random)
             // Gone again in the same commit: nobody may hear of it.
             if random.oneIn(16), let row = try connection.object(type, forPrimaryKey: key) {
                 try connection.delete(row)
@@ -47,23 +68,24 @@ struct Commit: Sendable {
         case 2:
             // The same key, another object: a deletion and an insertion.
             try connection.delete(row)
-            try insert(type, key, connection, &random)
-        default: for _ in 0..<random.from(1...3) { set(row, &random) }
+            try insert(type, key, mark, connection, &random)
+        default: for _ in 0..<random.from(1...3) { set(row, mark, &random) }
         }
     }
 
     private func insert<Object: StressRow>(
-        _ type: Object.Type, _ key: Int, _ connection: Connection, _ random: inout SeededRandom
+        _ type: Object.Type, _ key: Int, _ mark: Int, _ connection: Connection, _ random: inout SeededRandom
     ) throws {
         let row = Object()
         row.key = key
-        for _ in 0..<3 { set(row, &random) }
+        for _ in 0..<3 { set(row, mark, &random) }
         try connection.add(row)
-        if random.oneIn(3) { set(row, &random) }
+        if random.oneIn(3) { set(row, mark, &random) }
     }
 
     /// Sets one column, now and then to the value it has.
-    private func set(_ row: some StressRow, _ random: inout SeededRandom) {
+    private func set(_ row: some StressRow, _ mark: Int, _ random: inout SeededRandom) {
+        row.mark = mark
         switch random.below(7) {
         case 0: row.score = random.below(Values.scores)
         case 1: row.weight = random.one(of: Values.weights)

@@ -58,7 +58,7 @@ private final class Bystander: @unchecked Sendable {
                 let opened = try place.connect(store)
                 let face = try ViewFace(query, opened)
                 connection = opened
-                view = (face, try face.observe { _ in _ = face.count() })
+                view = (face, try face.observe(nil) { _ in _ = face.count() })
             } catch {
                 FileHandle.standardError.write(Data("livestore-stress foreign-writer: \(error)\n".utf8))
                 exit(70)

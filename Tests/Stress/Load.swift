@@ -47,6 +47,29 @@ final class Load: Sendable {
         }
     }
 
+    /// One write that `views` are not to hear of. Their skips are noted inside it, before anyone can see the commit.
+    /// - Returns: whether it was committed.
+    func writeSilently(
+        _ who: String, _ commit: Commit, _ views: [View], _ random: inout SeededRandom,
+        _ write: ([NotificationToken], (Connection) throws -> Void) throws -> Void
+    ) -> Bool {
+        let lent = views.compactMap { view in view.lend().map { (view: view, token: $0) } }
+        defer { for (view, _) in lent { view.giveBack() } }
+        let rollsBack = random.oneIn(24)
+        let isDone = attempt(who) {
+            try write(lent.map(\.token)) { connection in
+                let silence = try commit.makeSilently(connection, &random)
+                if rollsBack { throw RolledBack() }
+                for (view, _) in lent { view.hush(silence) }
+            }
+        }
+        if isDone {
+            tally.silentCommits.add()
+            tally.skips.add(lent.count)
+        }
+        return isDone
+    }
+
     /// One write, whoever's: some are rolled back, some give up. `write` runs a block in a transaction.
     /// - Returns: whether it was committed.
     func write(
@@ -54,11 +77,17 @@ final class Load: Sendable {
         _ write: ((Connection) throws -> Void) throws -> Void
     ) -> Bool {
         let rollsBack = random.oneIn(24)
-        do {
+        return attempt(who) {
             try write { connection in
                 try commit.make(connection, &random)
                 if rollsBack { throw RolledBack() }
             }
+        }
+    }
+
+    private func attempt(_ who: String, _ write: () throws -> Void) -> Bool {
+        do {
+            try write()
             return true
         } catch is RolledBack {
             tally.rolledBack.add()

@@ -6,9 +6,11 @@ final class LocalWriter: Sendable {
     private let name: String
     private let load: Load
     private let commit: Commit
+    private let sites: [Site]
     let heartbeat: Heartbeat
 
-    init(_ number: Int, _ load: Load) {
+    init(_ number: Int, _ load: Load, _ sites: [Site]) {
+        self.sites = sites
         name = "local writer \(number)"
         self.load = load
         commit = Commit(writer: load.plan.localWriter(number), plan: load.plan)
@@ -35,12 +37,21 @@ final class LocalWriter: Sendable {
         load.gate.enter()
         defer { load.gate.leave() }
         let timeout = random.oneIn(16) ? 0.001 : nil
+        if random.oneIn(4) { return oneInSilence(timeout, &random) }
         let nests = random.oneIn(64)
         let isDone = load.write(name, commit, &random) { body in
             try load.store.write(timeout: timeout) { connection in
                 if nests { expectRefusal() }
                 try body(connection)
             }
+        }
+        if isDone { load.tally.localCommits.add() }
+    }
+
+    private func oneInSilence(_ timeout: Double?, _ random: inout SeededRandom) {
+        let views = (0..<random.from(1...4)).compactMap { _ in random.one(of: sites).someSkippableView(&random) }
+        let isDone = load.writeSilently(name, commit, views.unique, &random) { tokens, body in
+            try load.store.write(timeout: timeout, withoutNotifying: tokens, body)
         }
         if isDone { load.tally.localCommits.add() }
     }

@@ -13,6 +13,8 @@ protocol StressRow: StoredObject {
     var title: String { get set }
     var due: Date? { get set }
     var group: Int? { get set }
+    /// Which commit wrote the row last.
+    var mark: Int { get set }
 }
 
 enum TableSize: String, Sendable {
@@ -28,6 +30,7 @@ final class SmallRow: StoredObject, StressRow {
     @Stored var title = ""
     @Stored var due: Date? = nil
     @Stored var group: Int? = nil
+    @Stored var mark = 0
 }
 
 final class LargeRow: StoredObject, StressRow {
@@ -39,6 +42,7 @@ final class LargeRow: StoredObject, StressRow {
     @Stored var title = ""
     @Stored var due: Date? = nil
     @Stored var group: Int? = nil
+    @Stored var mark = 0
 }
 
 /// How often one writer has committed. Every commit adds one to one row, so in every snapshot the sum is the version:
@@ -47,15 +51,24 @@ final class Ledger: StoredObject {
     @Stored(.primaryKey) var writer = 0
     @Stored var commits = 0
 
-    static func add(_ writer: Int, _ connection: Connection) throws {
+    /// Counts a commit, inside its write.
+    /// - Returns: its mark, which no other commit has.
+    @discardableResult
+    static func add(_ writer: Int, _ connection: Connection) throws -> Int {
         if let line = try connection.object(Ledger.self, forPrimaryKey: writer) {
             line.commits += 1
-        } else {
-            let line = Ledger()
-            line.writer = writer
-            line.commits = 1
-            try connection.add(line)
+            return writer << 32 | line.commits
         }
+        let line = Ledger()
+        line.writer = writer
+        line.commits = 1
+        try connection.add(line)
+        return writer << 32 | 1
+    }
+
+    /// The version of a connection's rows, by what they hold; inside a write, the one it will make.
+    static func version(_ connection: Connection) throws -> UInt64 {
+        UInt64(try connection.objects(Ledger.self).reduce(0) { $0 + $1.commits })
     }
 
     static func commits(_ connection: Connection) throws -> [Int: Int] {

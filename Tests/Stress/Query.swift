@@ -16,6 +16,17 @@ enum Column: String, CaseIterable, Sendable {
         }
     }
 
+    func keyPath<Object: StressRow>(_ type: Object.Type) -> PartialKeyPath<Object> {
+        switch self {
+        case .score: \Object.score
+        case .weight: \Object.weight
+        case .isDone: \Object.isDone
+        case .title: \Object.title
+        case .due: \Object.due
+        case .group: \Object.group
+        }
+    }
+
     func order(_ a: RowValue, _ b: RowValue) -> Int {
         switch self {
         case .score: Order.of(a.score, b.score)
@@ -40,13 +51,15 @@ struct Query: Sendable {
         return results.sorted(by: keys.map { $0.column.key(type, ascending: $0.ascending) })
     }
 
+    func passes(_ row: RowValue) -> Bool { condition?.passes(row) ?? true }
+
     /// The query from scratch. `rows` ascend by id, on which ties break.
     func evaluate(_ rows: [RowValue]) -> [RowValue] {
         let passing = condition.map { condition in rows.filter { condition.passes($0) } } ?? rows
         return keys.isEmpty ? passing : passing.sorted { precedes($0, $1) }
     }
 
-    private func precedes(_ a: RowValue, _ b: RowValue) -> Bool {
+    func precedes(_ a: RowValue, _ b: RowValue) -> Bool {
         for key in keys {
             let order = key.column.order(a, b)
             if order != 0 { return (order < 0) == key.ascending }

@@ -54,7 +54,8 @@ struct Report {
                 [
                     ("initial", tally.initials.value), ("updates", tally.updates.value),
                     ("rows told", tally.changesTold.value), ("slow", tally.slowCallbacks.value),
-                    ("of the ledger", tally.ledgerCallbacks.value),
+                    ("of objects", tally.objectCallbacks.value),
+                    ("of the store", tally.storeCallbacks.value), ("of the ledger", tally.ledgerCallbacks.value),
                 ]),
             "coalescing    \(mean) versions per update, at most \(tally.mostVersionsTold.value)",
             line(
@@ -69,11 +70,14 @@ struct Report {
                     ("made", tally.tokensMade.value), ("invalidated on their place", tally.tokensEndedOnPlace.value),
                     ("in callbacks", tally.tokensEndedInCallback.value),
                     ("on other threads", tally.tokensEndedElsewhere.value), ("dropped", tally.tokensDropped.value),
-                    ("skips", tally.skips.value),
+                    ("skipped", tally.skips.value), ("skips crossed", tally.skipsCrossed.value),
                 ]),
             line(
                 "opened",
-                [("connections", tally.connectionsOpened.value), ("stores", tally.storesOpened.value + 1)]),
+                [
+                    ("connections", tally.connectionsOpened.value), ("stores", tally.storesOpened.value + 1),
+                    ("refreshes", tally.refreshes.value),
+                ]),
             line(
                 "file",
                 [

@@ -11,6 +11,7 @@ struct RowValue: Equatable, Sendable, CustomStringConvertible {
     var title: String
     var due: Date?
     var group: Int?
+    var mark: Int
 
     init(_ row: some StressRow) {
         id = row.objectID ?? ObjectID(rawValue: 0)
@@ -21,12 +22,53 @@ struct RowValue: Equatable, Sendable, CustomStringConvertible {
         title = row.title
         due = row.due
         group = row.group
+        mark = row.mark
+    }
+
+    /// What an observer of some columns can know of the row.
+    func only(_ columns: [Column]?) -> RowValue {
+        guard let columns else { return self }
+        var row = RowValue(id: id)
+        for column in columns { row.take(column.rawValue, from: self) }
+        return row
+    }
+
+    private init(id: ObjectID) {
+        (self.id, key, score, weight, isDone, title, mark) = (id, 0, 0, 0, false, "", 0)
+    }
+
+    /// Takes the value of one property over.
+    mutating func take(_ property: String, from other: RowValue) {
+        switch property {
+        case "score": score = other.score
+        case "weight": weight = other.weight
+        case "isDone": isDone = other.isDone
+        case "title": title = other.title
+        case "due": due = other.due
+        case "group": group = other.group
+        case "mark": mark = other.mark
+        default: break
+        }
+    }
+
+    func value(of property: String) -> ColumnValue {
+        switch property {
+        case "key": .int(key)
+        case "score": .int(score)
+        case "weight": .double(weight)
+        case "isDone": .bool(isDone)
+        case "title": .string(title)
+        case "due": due.map { .date($0) } ?? .null
+        case "group": group.map { .int($0) } ?? .null
+        case "mark": .int(mark)
+        default: .null
+        }
     }
 
     var description: String {
         let due = due.map { "\($0.timeIntervalSinceReferenceDate)" } ?? "nil"
         return "#\(id.rawValue) key \(key) score \(score) weight \(weight) isDone \(isDone) title '\(title)' due \(due)"
-            + " group \(group.map(String.init) ?? "nil")"
+            + " group \(group.map(String.init) ?? "nil") written by commit \(mark & 0xffff_ffff) of writer \(mark >> 32)"
     }
 }
 

@@ -64,7 +64,7 @@ final class Run: @unchecked Sendable {
         let sites = plan.sites.enumerated().map { number, site in
             Site(number, site, places["\(site.place) \(site.placeNumber)"]!, load)
         }
-        let writers = (0..<plan.localWriters).map { LocalWriter($0, load) }
+        let writers = (0..<plan.localWriters).map { LocalWriter($0, load, sites) }
         let foreign = ForeignWriters(load)
         let churner = Churner(load, sites)
         let monitor = Monitor(

@@ -14,7 +14,7 @@ final class Site: @unchecked Sendable {
 
     private(set) var connection: Connection?
     private var ownStore: Store?
-    private var views: [View] = []
+    private var views: [Observer] = []
     private var random: SeededRandom
     private let commit: Commit
     private var generation = 0
@@ -22,12 +22,14 @@ final class Site: @unchecked Sendable {
     /// Tables as scanned at `scannedVersion`; views of one delivery share them.
     private var scans: [TableSize: [RowValue]] = [:]
     private var scannedVersion: UInt64 = 0
+    /// The version at which rows were last told, to whomever.
+    private(set) var lastViewVersion: UInt64 = 0
     /// The version the connection was last seen at.
     private var standing = Int.max
 
     private let inside = Atomic<Int>(0)
     private let lock = TracedMutex("site views")
-    private var visibleViews: [View] = []
+    private var visibleViews: [Observer] = []
 
     init(_ number: Int, _ plan: Plan.SitePlan, _ place: any Place, _ load: Load) {
         self.number = number
@@ -47,6 +49,7 @@ final class Site: @unchecked Sendable {
         load.tally.connectionsOpened.add()
         connection = load.expectNoError(name) { try place.connect(try store()) }
         scannedVersion = .max
+        lastViewVersion = 0
         standing = connection.map { Int($0.version) } ?? .max
         tend()
     }
@@ -88,14 +91,27 @@ final class Site: @unchecked Sendable {
     private func addView() -> Bool {
         guard let connection else { return false }
         viewsMade += 1
-        let query = random.one(of: load.plan.queries)
-        let view = load.expectNoError(name) {
-            let view = try View("view \(viewsMade)", query, self, connection)
-            try view.start()
-            return view
+        guard let view = load.expectNoError(name, { try makeView(connection) }) else { return false }
+        views.append(view)
+        return true
+    }
+
+    private func makeView(_ connection: Connection) throws -> Observer {
+        let name = "observer \(viewsMade)"
+        switch random.below(16) {
+        case 0: return try StoreObserver(name, self, connection)
+        case 1, 2:
+            // Only where the connection shows no write of its own: the first old values are those of the last delivery.
+            let key = random.below(load.plan.smallKeys)
+            guard try Ledger.version(connection) == connection.version,
+                let row = try connection.object(SmallRow.self, forPrimaryKey: key)
+            else { break }
+            return try ObjectObserver(name, row, self, connection)
+        default: break
         }
-        if let view { views.append(view) }
-        return view != nil
+        let query = random.one(of: load.plan.queries)
+        let columns = random.oneIn(4) ? Array(Column.allCases.shuffled(using: &random).prefix(random.below(3))) : nil
+        return try View(name, query, columns, self, connection)
     }
 
     private func publishViews() {
@@ -111,15 +127,22 @@ final class Site: @unchecked Sendable {
     // MARK: From other threads
 
     /// Ends the token of some view from the calling thread, which is not the place's.
-    func endSomeView(_ how: View.Ending, _ random: inout SeededRandom) {
+    func endSomeView(_ how: Observer.Ending, _ random: inout SeededRandom) {
         let views = lock.withLock { visibleViews }
         guard !views.isEmpty, random.one(of: views).end(how) else { return }
         (how == .drop ? load.tally.tokensDropped : load.tally.tokensEndedElsewhere).add()
     }
 
+    /// Something for a write to skip; its token may end meanwhile.
+    func someSkippableView(_ random: inout SeededRandom) -> View? {
+        let views = lock.withLock { visibleViews }
+        guard !views.isEmpty, let view = random.one(of: views) as? View else { return nil }
+        return view.canBeSkipped ? view : nil
+    }
+
     // MARK: Turns of the place, outside of callbacks
 
-    func endSomeViewHere(_ how: View.Ending) {
+    func endSomeViewHere(_ how: Observer.Ending) {
         guard !views.isEmpty, random.one(of: views).end(how) else { return }
         (how == .drop ? load.tally.tokensDropped : load.tally.tokensEndedOnPlace).add()
         tend()
@@ -129,20 +152,48 @@ final class Site: @unchecked Sendable {
     func write() {
         guard let connection, !load.isStopping, load.gate.tryEnter() else { return }
         defer { load.gate.leave() }
-        if write(connection) { load.tally.connectionCommits.add() }
+        if write(connection, skipping: nil) { load.tally.connectionCommits.add() }
     }
 
-    private func write(_ connection: Connection) -> Bool {
+    /// Half of the writes are silent: for `view`, or for some.
+    private func write(_ connection: Connection, skipping view: View?) -> Bool {
         let timeout = random.oneIn(8) ? 0.002 : nil
-        return load.write(name, commit, &random) { body in
-            try connection.write(timeout: timeout) { try body(connection) }
+        if random.oneIn(2) {
+            var skipped = (0..<random.from(1...3)).compactMap { _ in random.one(of: views) as? View }
+            if let view { skipped.append(view) }
+            return load.writeSilently(name, commit, skipped.filter(\.canBeSkipped).unique, &random) { tokens, body in
+                try connection.write(timeout: timeout, withoutNotifying: tokens) { try body(connection) }
+            }
         }
+        let isByHand = random.oneIn(4)
+        return load.write(name, commit, &random) { body in
+            if !isByHand { return try connection.write(timeout: timeout) { try body(connection) } }
+            try connection.beginWrite(timeout: timeout)
+            do {
+                try body(connection)
+            } catch {
+                try connection.cancelWrite()
+                throw error
+            }
+            try connection.commitWrite()
+        }
+    }
+
+    /// Rule 12: afterwards it stands at what was the newest version before, and the callbacks have been called.
+    func refresh() {
+        guard let connection, !load.isStopping else { return }
+        load.tally.refreshes.add()
+        guard let newest = load.expectNoError(name, { try load.store.read { $0.version } }) else { return }
+        guard load.expectNoError(name, { try connection.refresh() }) != nil else { return }
+        load.verdict.expect(
+            .i6, connection.version >= newest, name,
+            "refresh() stopped at version \(connection.version) where \(newest) was the newest before")
     }
 
     // MARK: Callbacks
 
     /// I5.
-    func enter(_ view: View) {
+    func enter(_ view: Observer) {
         let depth = inside.add(1, ordering: .acquiringAndReleasing).newValue
         load.verdict.expect(
             .i5, depth == 1 && place.isHere, view.description,
@@ -173,20 +224,20 @@ final class Site: @unchecked Sendable {
     }
 
     func otherView(than view: View) -> View? {
-        guard views.count > 1, random.oneIn(4) else { return nil }
-        let other = random.one(of: views)
-        return other === view || other.hasEnded || other.kept == nil ? nil : other
+        guard views.count > 1, random.oneIn(4), let other = random.one(of: views) as? View else { return nil }
+        return other === view || other.hasEnded || !other.hasBegun ? nil : other
     }
 
     /// What callbacks do now and then besides looking: take long, write, end tokens, add observers.
-    func calledBack(_ view: View, _ connection: Connection) {
+    func calledBack(_ view: Observer, _ connection: Connection) {
+        if !(view is StoreObserver) { lastViewVersion = connection.version }
         guard !load.isStopping else { return }
         if plan.isSlow, random.oneIn(100) { dawdle() }
         switch random.below(400) {
         case 0..<4:
             guard load.gate.tryEnter() else { return }
             defer { load.gate.leave() }
-            if write(connection) { load.tally.callbackCommits.add() }
+            if write(connection, skipping: view as? View) { load.tally.callbackCommits.add() }
         case 4, 5: if view.end(.invalidate) { load.tally.tokensEndedInCallback.add() }
         case 6: if random.one(of: views).end(.invalidate) { load.tally.tokensEndedInCallback.add() }
         case 7: if view.end(.drop) { load.tally.tokensDropped.add() }
@@ -214,13 +265,16 @@ final class Site: @unchecked Sendable {
     /// I6, once the connection stands at `version`; false before.
     func checkAtRest(_ version: UInt64) -> Bool {
         guard let connection else { return true }
-        guard connection.version >= version, views.allSatisfy({ $0.hasEnded || $0.kept != nil }) else { return false }
-        for view in views {
-            guard let rows = rows(view.query.table, connection) else { return true }
-            view.checkAtRest(rows)
-        }
+        guard connection.version >= version, views.allSatisfy({ $0.hasEnded || $0.hasBegun }) else { return false }
+        for view in views where !view.hasEnded { view.checkAtRest { rows($0, connection) } }
         return true
     }
 
     var standingText: String { "\(name) stands at version \(connection?.version ?? 0)" }
+}
+
+extension [View] {
+    var unique: [View] {
+        reduce(into: []) { kept, view in if !kept.contains(where: { $0 === view }) { kept.append(view) } }
+    }
 }

@@ -19,6 +19,8 @@ struct Tally: Sendable {
     let changesTold = Counter()
     let slowCallbacks = Counter()
     let ledgerCallbacks = Counter()
+    let storeCallbacks = Counter()
+    let objectCallbacks = Counter()
 
     let kills = Counter()
     let strictKills = Counter()
@@ -31,7 +33,10 @@ struct Tally: Sendable {
     let tokensDropped = Counter()
     let connectionsOpened = Counter()
     let storesOpened = Counter()
+    /// Tokens that silent commits have named, and skips that views have crossed.
     let skips = Counter()
+    let skipsCrossed = Counter()
+    let refreshes = Counter()
 
     let fileBytes = Counter()
     /// The most commits that a connection has kept its version for.

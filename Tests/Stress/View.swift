@@ -1,155 +1,167 @@
-// One observer: what it was told, and the checks at every callback.
-//
-// Used on its site's place, except ending it, which any thread may do: `lock` guards `token`, which is taken out once;
-// `isOver` is raised after `invalidate` (or the last release) has returned.
+// An observer of a query: what it was told, and the checks at every callback. Used on its site's place, except
+// `pending`, which `lock` guards: any thread's writes may name its token.
 import LiveStore
-import Synchronization
 import TracedSync
 
-final class View: @unchecked Sendable {
-    enum Ending {
-        case invalidate, drop
-    }
-
+final class View: Observer, @unchecked Sendable {
     /// Large tables are scanned in one callback of so many.
     static let largeScanInterval = 16
     /// All shown ids of a large view are compared in one callback of so many.
     static let largeIDsInterval = 4
 
-    let name: String
     let query: Query
-    private unowned let site: Site
-    private let load: Load
+    /// Whose changes count as modifications; nil: all.
+    let columns: [Column]?
     private let face: ViewFace
     /// The initial rows with all change sets applied; nil before the initial callback.
     private(set) var kept: [RowValue]?
-    private var lastVersion: UInt64 = 0
-    private var callCount = 0
-    private var callsWhileEnding = 0
-    /// A turn of the place has begun after the token had ended: whatever was running then is over.
-    private var isSealed = false
 
-    private let lock = TracedMutex("view token")
-    private var token: NotificationToken?
-    private let isOver = Atomic<Bool>(false)
-
-    /// On the place.
-    init(_ name: String, _ query: Query, _ site: Site, _ connection: Connection) throws {
-        self.name = name
-        self.query = query
-        self.site = site
-        load = site.load
-        face = try ViewFace(query, connection)
-    }
-
-    var description: String { "\(site.name), \(name): \(query)" }
+    private let lock = TracedMutex("pending silence")
+    /// Silent commits that have not been crossed yet.
+    private var pending: [Silence] = []
 
     /// Subscribes. On the place.
-    func start() throws {
-        let made = try face.observe { [self] in called($0) }
-        lock.withLock { token = made }
-        load.tally.tokensMade.add()
+    init(_ name: String, _ query: Query, _ columns: [Column]?, _ site: Site, _ connection: Connection) throws {
+        self.query = query
+        self.columns = columns
+        face = try ViewFace(query, connection)
+        super.init(name, site)
+        keep(try face.observe(columns) { [self] event in called { told(event, $0) } })
     }
 
-    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+    override var description: String {
+        "\(super.description): \(query)\(columns.map { ", columns \($0.map(\.rawValue))" } ?? "")"
+    }
 
-    /// Ends the subscription, once. Any thread.
-    /// - Returns: whether this call did it.
-    func end(_ how: Ending) -> Bool {
-        var taken = lock.withLock {
-            let taken = token
-            token = nil
-            return taken
+    override var hasBegun: Bool { kept != nil }
+
+    // MARK: Silent commits
+
+    /// Whether writes may name it: what a skip means for a view of some columns is not modelled.
+    var canBeSkipped: Bool { columns == nil }
+
+    /// Notes a commit that it is not to hear of, before that becomes visible. Any thread.
+    func hush(_ silence: Silence) { lock.withLock { pending.append(silence) } }
+
+    private func takeSilence(upTo version: UInt64) -> [Silence] {
+        lock.withLock {
+            let due = pending.filter { $0.version <= version }
+            pending.removeAll { $0.version <= version }
+            return due.sorted { $0.version < $1.version }
         }
-        guard taken != nil else { return false }
-        if how == .invalidate { taken?.invalidate() }
-        taken = nil
-        isOver.store(true, ordering: .releasing)
-        if site.place.isHere { isSealed = true } else { site.place.perform { [self] in isSealed = true } }
-        return true
     }
 
-    // MARK: Being called
+    /// Brings what this observer has itself shown into what it was told.
+    private func apply(_ due: [Silence]) { for silence in due where kept != nil { silence.apply(to: &kept!, query) } }
 
-    private func called(_ event: ViewEvent) {
-        site.enter(self)
-        defer { site.leave() }
-        guard let connection = site.connection, isExpected() else { return }
-        callCount += 1
-        load.tally.callbacks[site.plan.place.ordinal].add()
-        let version = connection.version
-        site.noteStanding()
+    // MARK: Being told
+
+    private func told(_ event: ViewEvent, _ connection: Connection) {
         switch event {
-        case .initial: begin(version)
-        case .update(let changes): follow(changes, version)
+        case .initial: begin(connection.version)
+        case .update(let changes): follow(changes, connection)
         case .failed(let error): load.verdict.report(.noError, description, "\(error)")
         }
-        lastVersion = version
         check(connection)
-        site.calledBack(self, connection)
-    }
-
-    /// I4. One callback may have begun before its token ended on another thread.
-    private func isExpected() -> Bool {
-        let isEnding = hasEnded
-        if isEnding { callsWhileEnding += 1 }
-        load.verdict.expect(
-            .i4, !isSealed && callsWhileEnding <= 1, description,
-            isSealed
-                ? "called after invalidate() had returned and its connection had had a further turn"
-                : "called \(callsWhileEnding) times after invalidate() had returned")
-        return !isEnding
     }
 
     private func begin(_ version: UInt64) {
         load.tally.initials.add()
         load.verdict.expect(.i1, kept == nil, description, "a second initial callback, at version \(version)")
-        kept = (0..<face.count()).map(face.row)
+        _ = takeSilence(upTo: version)
+        kept = shownRows()
     }
 
-    private func follow(_ changes: ChangeSet, _ version: UInt64) {
+    private func shownRows() -> [RowValue] { (0..<face.count()).map(face.row) }
+
+    private func follow(_ changes: ChangeSet, _ connection: Connection) {
         let tally = load.tally
         tally.updates.add()
         tally.changesTold.add(changes.deletions.count + changes.insertions.count + changes.modifications.count)
-        let step = Int(version) - Int(lastVersion)
+        let step = Int(connection.version) - Int(lastVersion)
         tally.versionsTold.add(step)
         tally.mostVersionsTold.raise(to: step)
-        load.verdict.expect(.i3, version > lastVersion, description, "version \(version) after \(lastVersion)")
-        load.verdict.expectNone(.i1, apply(changes), description)
+        expectLaterVersion(connection)
+        let told = kept ?? []
+        let due = takeSilence(upTo: connection.version)
+        apply(due)
+        let known = kept ?? []
+        func story(_ problem: String) -> String {
+            let silences = due.flatMap { silence in silence.rows.map { "version \(silence.version): \($0)" } }
+            return
+                ([problem, text(changes), "version \(connection.version), told before \(lastVersion)"]
+                + (due.isEmpty ? [] : ["skipped:"] + silences + ["told before:"] + told.map(\.description)))
+                .joined(separator: "\n")
+        }
+        let problem = apply(changes)
+        load.verdict.expectNone(.i1, problem.map(story), description)
+        guard problem == nil else { return }
+        if !due.isEmpty { tally.skipsCrossed.add() }
+        load.verdict.expectNone(due.isEmpty ? .i1 : .i7, rowNobodyWrote(changes, known).map(story), description)
+    }
+
+    private func text(_ changes: ChangeSet) -> String {
+        "deletions \(changes.deletions) insertions \(changes.insertions) modifications \(changes.modifications) new "
+            + "\(changes.modificationsNew) moves \(changes.moves.map { "\($0.from)>\($0.to)" })"
     }
 
     /// Brings the kept rows forward by a change set; nil, or what does not fit.
     private func apply(_ changes: ChangeSet) -> String? {
         guard let old = kept else { return "an update before the initial callback" }
         let moved = Set(changes.moves.map(\.from))
-        if changes.deletions.contains(where: { !old.indices.contains($0) }) {
-            return "deletions \(changes.deletions) of \(old.count) rows"
+        if let wrong = changes.deletions.first(where: { !old.indices.contains($0) }) {
+            return "row \(wrong) of \(old.count) is deleted"
         }
-        let deleted = changes.deletions.filter { !moved.contains($0) }.map { old[$0].id }
-        if deleted != changes.deletedIDs { return "deleted ids \(changes.deletedIDs), by indices \(deleted)" }
+        let deleted = changes.deletions.filter { !moved.contains($0) }.map { old[$0] }
+        if let difference = Difference.first("deleted, by id", changes.deletedIDs, "by index", deleted.map(\.id)) {
+            return "\(difference)\nkept by index: \(deleted)"
+        }
 
         var new = old
         for index in changes.deletions.reversed() { new.remove(at: index) }
         let count = face.count()
         for index in changes.insertions {
-            guard index <= new.count, index < count else { return "insertion at \(index) of \(new.count) rows" }
+            guard index <= new.count, index < count else { return "row \(index) is inserted into \(new.count) rows" }
             new.insert(face.row(index), at: index)
         }
         guard changes.modifications.count == changes.modificationsNew.count else {
             return "\(changes.modifications.count) modifications, \(changes.modificationsNew.count) new ones"
         }
         for (from, to) in zip(changes.modifications, changes.modificationsNew) {
-            guard old.indices.contains(from), new.indices.contains(to), to < count, old[from].id == new[to].id else {
-                return "modification \(from) to \(to) names two rows"
+            guard old.indices.contains(from), new.indices.contains(to), to < count else {
+                return "a modification of row \(from) to \(to)"
             }
+            guard old[from].id == new[to].id else { return Self.twoRows("modification", from, old, to, new) }
             new[to] = face.row(to)
         }
-        for move in changes.moves
-        where !old.indices.contains(move.from) || !new.indices.contains(move.to) || old[move.from].id != new[move.to].id
-        {
-            return "move \(move.from) to \(move.to) names two rows"
+        for move in changes.moves {
+            guard old.indices.contains(move.from), new.indices.contains(move.to) else {
+                return "a move of row \(move.from) to \(move.to)"
+            }
+            guard old[move.from].id == new[move.to].id else {
+                return Self.twoRows("move", move.from, old, move.to, new)
+            }
         }
         kept = new
+        return nil
+    }
+
+    private static func twoRows(_ what: String, _ from: Int, _ old: [RowValue], _ to: Int, _ new: [RowValue]) -> String
+    {
+        "one \(what) names two rows\nrow \(from), before: \(old[from])\nrow \(to), after: \(new[to])"
+    }
+
+    /// Rules 3 and 8: what is told was written since, by a commit this observer is to hear of.
+    private func rowNobodyWrote(_ changes: ChangeSet, _ old: [RowValue]) -> String? {
+        guard let new = kept else { return nil }
+        if columns?.isEmpty == true, let index = changes.modifications.first {
+            return "a modification of row \(index), where none is wanted: \(old[index])"
+        }
+        let pairs =
+            Array(zip(changes.modifications, changes.modificationsNew)) + changes.moves.map { ($0.from, $0.to) }
+        for (from, to) in pairs where old[from].mark == new[to].mark {
+            return "told again what is known\nrow \(from), known: \(old[from])\nrow \(to), told: \(new[to])"
+        }
         return nil
     }
 
@@ -161,7 +173,7 @@ final class View: @unchecked Sendable {
         if isSmall || callCount % Self.largeIDsInterval == 1 { checkIDs() }
         guard isSmall || callCount % Self.largeScanInterval == 1 else { return }
         guard let rows = site.rows(query.table, connection) else { return }
-        checkRows(query.evaluate(rows), .i2)
+        checkRows(query.evaluate(rows), .i2, connection.version)
         // A large table is scanned here only if it has been for this view.
         if let other = site.otherView(than: self), other.query.table == .small || !isSmall {
             other.checkFromElsewhere(connection)
@@ -170,35 +182,41 @@ final class View: @unchecked Sendable {
 
     private func checkIDs() {
         let difference = Difference.first("told", kept?.map(\.id) ?? [], "shown", face.ids())
-        load.verdict.expectNone(.i1, difference, description)
+        load.verdict.expectNone(.i1, difference.map { "\($0)\n\(states(kept ?? []))" }, description)
     }
 
     /// Compares what is shown with the query from scratch, and what was told with both.
-    private func checkRows(_ expected: [RowValue], _ invariant: Invariant) {
+    private func checkRows(_ expected: [RowValue], _ invariant: Invariant, _ version: UInt64) {
+        let place = "version \(version), callback \(callCount) of this observer"
         let shown = Difference.first("shown", face.ids(), "from scratch", expected.map(\.id))
-        load.verdict.expectNone(invariant, shown.map(withVersion), description)
+        load.verdict.expectNone(invariant, shown.map { "\($0)\n\(states(expected))\n\(place)" }, description)
         guard shown == nil else { return }
-        let told = Difference.first("told", kept ?? [], "from scratch", expected)
-        load.verdict.expectNone(.i1, told.map(withVersion), description)
+        let told = Difference.first(
+            "told", (kept ?? []).map { $0.only(columns) }, "from scratch", expected.map { $0.only(columns) })
+        load.verdict.expectNone(.i1, told.map { "\($0)\n\(place)" }, description)
     }
 
-    private func withVersion(_ difference: String) -> String {
-        "\(difference)\nversion \(lastVersion), callback \(callCount) of this observer"
+    /// Both rows where `rows` and what is shown part.
+    private func states(_ rows: [RowValue]) -> String {
+        Difference.first("state shown", shownRows(), "state expected", rows) ?? "the shown rows have changed since"
     }
 
     /// I10: in another view's callback this view shows the same version.
     private func checkFromElsewhere(_ connection: Connection) {
         guard let rows = site.rows(query.table, connection) else { return }
-        let difference = Difference.first("shown", face.ids(), "from scratch", query.evaluate(rows).map(\.id))
+        let expected = query.evaluate(rows)
+        let difference = Difference.first("shown", face.ids(), "from scratch", expected.map(\.id))
         load.verdict.expectNone(
-            .i10, difference.map { "\($0)\nin a callback of another observer at version \(connection.version)" },
-            description)
+            .i10,
+            difference.map {
+                "\($0)\n\(states(expected))\nin a callback of another observer at version \(connection.version)"
+            }, description)
     }
 
-    /// I6: with all writers at rest, `rows` being the table at the last version.
-    func checkAtRest(_ rows: [RowValue]) {
-        guard !hasEnded else { return }
+    override func checkAtRest(_ rows: (TableSize) -> [RowValue]?) {
         load.verdict.expect(.i6, kept != nil, description, "the initial callback never came")
-        checkRows(query.evaluate(rows), .i6)
+        guard let connection = site.connection, let rows = rows(query.table) else { return }
+        apply(takeSilence(upTo: connection.version))
+        checkRows(query.evaluate(rows), .i6, connection.version)
     }
 }

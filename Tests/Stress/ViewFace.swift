@@ -12,7 +12,8 @@ struct ViewFace {
     let ids: () -> [ObjectID]
     let row: (Int) -> RowValue
     let count: () -> Int
-    let observe: (@escaping (ViewEvent) -> Void) throws -> NotificationToken
+    /// Of some columns only, where a list is given.
+    let observe: ([Column]?, @escaping (ViewEvent) -> Void) throws -> NotificationToken
 
     init(_ query: Query, _ connection: Connection) throws {
         switch query.table {
@@ -25,14 +26,16 @@ struct ViewFace {
         ids = { results.objectIDs }
         row = { RowValue(results[$0]) }
         count = { results.count }
-        observe = { body in
-            try results.observe { change in
+        observe = { columns, body in
+            func told(_ change: ResultsChange<Object>) {
                 switch change {
                 case .initial: body(.initial)
                 case .update(_, let changes): body(.update(changes))
                 case .error(let error): body(.failed(error))
                 }
             }
+            guard let columns else { return try results.observe(told) }
+            return try results.observe(keyPaths: columns.map { $0.keyPath(Object.self) }, told)
         }
     }
 }

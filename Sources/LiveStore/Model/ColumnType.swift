@@ -4,6 +4,10 @@ import Foundation
 /// What a column holds. Stored by raw value in the schema.
 public enum ColumnType: String, Sendable, Codable {
     case int, double, bool, string, date, data, uuid
+    /// The id of an object of another table, or of the same; null for none.
+    case link
+    /// The elements are rows of a table of their own; the slot counts how often the list was changed.
+    case list
 
     /// Whether values lie behind the slots of a row rather than in them.
     var isOutOfLine: Bool { self == .string || self == .data || self == .uuid }
@@ -19,6 +23,7 @@ public enum ColumnValue: Sendable, Hashable {
     case date(Date)
     case data(Data)
     case uuid(UUID)
+    case link(ObjectID)
 }
 
 /// Equal where no query can tell them apart: strings by their bytes, as filters compare them, and not a number equals
@@ -35,6 +40,7 @@ extension ColumnValue {
             same(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
         case (.data(let left), .data(let right)): left == right
         case (.uuid(let left), .uuid(let right)): left == right
+        case (.link(let left), .link(let right)): left == right
         default: false
         }
     }
@@ -49,6 +55,7 @@ extension ColumnValue {
         case .date(let value): Self.hash(value.timeIntervalSinceReferenceDate, into: &hasher)
         case .data(let value): hasher.combine(value)
         case .uuid(let value): hasher.combine(value)
+        case .link(let value): hasher.combine(value)
         }
     }
 

@@ -14,13 +14,19 @@ final class ModelLayout: @unchecked Sendable {
 
         var type: ColumnType { wrapper.columnType }
         var isOptional: Bool { wrapper.isOptional }
+        /// The class that a link, or a list of links, leads to.
+        var target: StoredObject.Type? { wrapper.target }
     }
 
     let typeName: String
     let properties: [Property]
     let primaryKey: Int?
+    /// Columns that the class wants an index of; links always have one.
+    let indexed: [Int]
     /// Columns whose bytes lie behind the slots.
     let outOfLine: [Int]
+    /// Properties that lead to other rows, in order: links and lists.
+    let connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)]
 
     private static let registry = TracedMutex("model layouts")
     nonisolated(unsafe) private static var layouts: [ObjectIdentifier: ModelLayout] = [:]
@@ -33,25 +39,29 @@ final class ModelLayout: @unchecked Sendable {
         // A layout is needed to make an instance, and an instance to learn the roles: so the first one goes without.
         let roles = registry.withLock { () -> ModelLayout in
             if let known = layouts[key] { return known }
-            let layout = ModelLayout("\(type)", properties, primaryKey: nil)
+            let layout = ModelLayout("\(type)", properties)
             layouts[key] = layout
             return layout
         }
         let sample = type.init()
-        let primaryKey = roles.properties.firstIndex { property in
-            property.wrapper.role(at: sample.address + property.offset) == .primaryKey
-        }
-        guard primaryKey != nil else { return roles }
-        let layout = ModelLayout("\(type)", properties, primaryKey: primaryKey)
+        let found = roles.properties.map { $0.wrapper.role(at: sample.address + $0.offset) }
+        guard found.contains(where: { $0 != .plain }) else { return roles }
+        let layout = ModelLayout(
+            "\(type)", properties, primaryKey: found.firstIndex(of: .primaryKey),
+            indexed: found.indices.filter { found[$0] == .indexed })
         registry.withLock { layouts[key] = layout }
         return layout
     }
 
-    private init(_ typeName: String, _ properties: [Property], primaryKey: Int?) {
+    init(_ typeName: String, _ properties: [Property], primaryKey: Int? = nil, indexed: [Int] = []) {
         self.typeName = typeName
         self.properties = properties
         self.primaryKey = primaryKey
+        self.indexed = properties.indices.filter { indexed.contains($0) || properties[$0].type == .link }
         outOfLine = properties.indices.filter { properties[$0].type.isOutOfLine }
+        connected = properties.enumerated().compactMap { ordinal, property in
+            (property.wrapper as? any AnyConnected.Type).map { (ordinal, property.offset, $0) }
+        }
     }
 
     private static func properties(of type: StoredObject.Type) -> [Property] {
@@ -92,18 +102,8 @@ final class ModelLayout: @unchecked Sendable {
 
     /// The column that a key path of the class names.
     func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
-        let object = Object()
-        let trace = AccessTrace()
-        object.trace = trace
-        _ = object[keyPath: keyPath]
-        precondition(
-            trace.ordinals.count == 1,
-            "a query can name @Stored properties of \(typeName) only, and \(keyPath) is not one of them")
-        return trace.ordinals[0]
+        let path = ColumnPath(keyPath)
+        precondition(path.columns.count == 1, "\(keyPath) leads over a link; a property of \(typeName) is needed here")
+        return path.column
     }
-}
-
-/// Collects which stored properties a key path reads.
-final class AccessTrace {
-    var ordinals: [Int] = []
 }

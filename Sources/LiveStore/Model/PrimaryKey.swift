@@ -32,6 +32,7 @@ enum PrimaryKey {
         case .string(var value): return value.withUTF8 { withKey(UnsafeRawBufferPointer($0), body) }
         case .data(let value): return value.withUnsafeBytes { withKey($0, body) }
         case .uuid(let value): return withUnsafeBytes(of: value.uuid) { withKey($0, body) }
+        case .link: return nil
         }
     }
 
@@ -57,6 +58,7 @@ enum PrimaryKey {
         case .string: "'\(String._read(row, column))'"
         case .data: "of \(row.bytes(column).count) bytes"
         case .uuid: "\(UUID._read(row, column))"
+        case .link, .list: ""
         }
     }
 }

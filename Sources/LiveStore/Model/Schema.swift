@@ -7,6 +7,29 @@ struct ColumnSchema: Codable, Equatable {
     var name: String
     var type: ColumnType
     var isOptional: Bool
+    /// The table that a link, or a list of links, leads to.
+    var target: String?
+    /// Whether the column has an index; missing in files that were written before there were any.
+    private var indexed: Bool?
+
+    init(name: String, type: ColumnType, isOptional: Bool, target: String? = nil, isIndexed: Bool = false) {
+        self.name = name
+        self.type = type
+        self.isOptional = isOptional
+        self.target = target
+        self.isIndexed = isIndexed
+    }
+
+    var isIndexed: Bool {
+        get { indexed ?? false }
+        set { indexed = newValue ? true : nil }
+    }
+
+    /// Whether a declared column reads what this stored one holds. An index is no part of that.
+    fileprivate func holds(_ declared: ColumnSchema) -> Bool {
+        name == declared.name && type == declared.type && isOptional == declared.isOptional
+            && target == declared.target
+    }
 }
 
 struct TableSchema: Codable, Equatable, Sendable {
@@ -29,18 +52,37 @@ struct StoreSchema: Codable {
     /// Reads the stored schema, adds what the models add, and stores it again if that changed it.
     static func reconcile(
         _ transaction: LMDBTransaction, _ meta: MDB_dbi, with models: [StoredObject.Type], path: String
-    ) throws -> [(StoredObject.Type, ModelLayout, TableSchema)] {
+    ) throws -> [(StoredObject.Type?, ModelLayout, TableSchema)] {
         var schema = try read(transaction, meta, path: path) ?? StoreSchema()
         let before = schema.tables
-        let opened = try models.map { model in
+        var opened: [(StoredObject.Type?, ModelLayout, TableSchema)] = []
+        for model in models {
             let layout = ModelLayout.of(model)
-            return (model, layout, try schema.adopt(layout))
+            try checkTargets(layout, models)
+            opened.append((model, layout, try schema.adopt(layout)))
+            for property in layout.properties {
+                guard let element = property.wrapper.element else { continue }
+                let elements = ListTable.layout(layout.typeName, property.name, element)
+                opened.append((nil, elements, try schema.adopt(elements, owner: layout.typeName)))
+            }
         }
         if schema.tables != before { try schema.write(transaction, meta, path: path) }
         return opened
     }
 
-    private mutating func adopt(_ layout: ModelLayout) throws -> TableSchema {
+    /// Every link must lead to a model of the store.
+    private static func checkTargets(_ layout: ModelLayout, _ models: [StoredObject.Type]) throws {
+        for property in layout.properties {
+            guard let target = property.target, !models.contains(where: { $0 == target }) else { continue }
+            throw StoreError.invalidModel(
+                type: layout.typeName,
+                reason: "'\(property.name)' leads to \(target), which is no model of this store; add \(target) to "
+                    + "Store.Configuration.models")
+        }
+    }
+
+    /// - Parameter owner: the table whose list the rows are elements of.
+    private mutating func adopt(_ layout: ModelLayout, owner: String? = nil) throws -> TableSchema {
         let name = layout.typeName
         guard !layout.properties.isEmpty else {
             throw StoreError.invalidModel(type: name, reason: "it has no @Stored property; mark some")
@@ -53,7 +95,12 @@ struct StoreSchema: Codable {
         if let key = layout.primaryKey, layout.properties[key].isOptional {
             throw StoreError.invalidModel(type: name, reason: "its primary key is optional; make it a plain type")
         }
-        let columns = layout.properties.map { ColumnSchema(name: $0.name, type: $0.type, isOptional: $0.isOptional) }
+        var columns = layout.properties.enumerated().map { ordinal, property in
+            ColumnSchema(
+                name: property.name, type: property.type, isOptional: property.isOptional,
+                target: property.target.map { "\($0)" }, isIndexed: layout.indexed.contains(ordinal))
+        }
+        if let owner { columns[ListTable.owner].target = owner }
         guard let index = tables.firstIndex(where: { $0.name == name }) else {
             let table = TableSchema(
                 id: UInt32(tables.count + 1), name: name, columns: columns, primaryKey: layout.primaryKey)
@@ -61,7 +108,7 @@ struct StoreSchema: Codable {
             return table
         }
         var table = tables[index]
-        for (stored, declared) in zip(table.columns, columns) where stored != declared {
+        for (stored, declared) in zip(table.columns, columns) where !stored.holds(declared) {
             throw StoreError.schemaMismatch(
                 table: name,
                 reason: """
@@ -76,6 +123,8 @@ struct StoreSchema: Codable {
         guard table.primaryKey == layout.primaryKey else {
             throw StoreError.schemaMismatch(table: name, reason: "the primary key differs; keep the stored one")
         }
+        // An index stays: a program that does not ask for it keeps it true all the same.
+        for (ordinal, stored) in table.columns.enumerated() where stored.isIndexed { columns[ordinal].isIndexed = true }
         table.columns = columns
         tables[index] = table
         return table
@@ -115,7 +164,10 @@ struct StoreSchema: Codable {
 }
 
 extension ColumnSchema {
-    fileprivate var described: String { "'\(name)' (\(isOptional ? "optional " : "")\(type.rawValue))" }
+    fileprivate var described: String {
+        let target = target.map { " to \($0)" } ?? ""
+        return "'\(name)' (\(isOptional && type != .link ? "optional " : "")\(type.rawValue)\(target))"
+    }
 }
 
 extension String {

@@ -3,7 +3,7 @@
 import Foundation
 
 /// A type that `@Stored` properties can have: Int, Double, Bool, String, Date, Data, UUID, and optionals of them.
-public protocol StorableValue: Sendable, Equatable {
+public protocol StorableValue: QueryArgument, Sendable, Equatable {
     static var _columnType: ColumnType { get }
     static var _isOptional: Bool { get }
     /// What a column reads as that is null, or that the row does not have yet.

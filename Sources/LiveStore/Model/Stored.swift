@@ -6,6 +6,8 @@ public enum StoredRole: Sendable {
     case plain
     /// Identifies the object among those of its class: unique, and not to be changed once the object is stored.
     case primaryKey
+    /// Has an index, so that looking for equal values, or for a small range of them, reads those rows only.
+    case indexed
 }
 
 /// Makes a property of a `StoredObject` subclass part of what is stored.
@@ -48,7 +50,7 @@ public struct Stored<Value: StorableValue> {
         get {
             let ordinal = Int(owner[keyPath: storage].ordinal)
             if let binding = owner.binding { return binding.read(ordinal) }
-            if let trace = owner.trace { trace.ordinals.append(ordinal) }
+            if let trace = owner.trace { trace.note(owner, ordinal) }
             return owner[keyPath: storage].value
         }
         set {
@@ -68,9 +70,25 @@ protocol AnyStored {
     static func role(at address: UnsafeRawPointer) -> StoredRole
     static func setOrdinal(_ ordinal: Int, at address: UnsafeMutableRawPointer)
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
+    /// The class that objects of this property have: those a link or a list of links leads to.
+    static var target: StoredObject.Type? { get }
+    /// What the elements of a list are; nil for anything else.
+    static var element: (any AnyStored.Type)? { get }
+}
+
+/// A wrapper whose value leads to other objects, or is kept in other rows.
+protocol AnyConnected: AnyStored {
+    /// Stores the objects that this property of a plain object leads to, where that has to be done first.
+    static func prepareToAdd(at address: UnsafeRawPointer, _ connection: Connection) throws
+    /// Stores what can be stored only once the object itself is.
+    static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws
+    /// Lets go of the plain values of an object that is stored for good.
+    static func forget(at address: UnsafeMutableRawPointer)
 }
 
 extension Stored: AnyStored {
+    static var target: StoredObject.Type? { nil }
+    static var element: (any AnyStored.Type)? { nil }
     static var columnType: ColumnType { Value._columnType }
     static var isOptional: Bool { Value._isOptional }
 

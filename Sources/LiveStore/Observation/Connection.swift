@@ -46,6 +46,8 @@ public final class Connection {
     /// The block has returned that this connection was for.
     private(set) var isOver = false
     private var missedDelivery = false
+    /// Objects with links that are being added in the current write.
+    let additions = Additions()
     private var ownChangesAtBegin = 0
     private var sharesTransaction = false
     /// Whether the connection moves on to newer versions by itself. Off, it stays at its version until `refresh()`;
@@ -121,6 +123,10 @@ public final class Connection {
     /// A row as it was in the last delivery.
     func deliveredRow(_ table: Table, _ id: ObjectID) -> RowReader? { delivered?.row(table, id) }
 
+    /// Where rows are read as properties read them, and as they were in the last delivery.
+    var currentSource: (any RowSource)? { transaction ?? shown }
+    var deliveredSource: (any RowSource)? { delivered }
+
     /// How many of `ownChanges` a fresh evaluation contains already.
     var ownChangesSeenByEvaluation: Int { isLive ? ownChangesShownFrom : ownChanges.count }
 
@@ -128,9 +134,11 @@ public final class Connection {
     func evaluate(_ key: TreeKey, _ table: Table) throws(StoreError) -> RankedTree {
         var collector = EntryCollector(key, table)
         if let delivered {
-            delivered.scan(table) { collector.collect($0, $1) }
-        } else if let transaction {
-            try transaction.scan(table) { collector.collect($0, $1) }
+            if !collector.collectByIndex(key, in: delivered) {
+                delivered.scan(table) { collector.collect($0, $1, $2) }
+            }
+        } else if let transaction, !collector.collectByIndex(key, in: transaction) {
+            try transaction.scan(table) { collector.collect($0, $1, transaction) }
         }
         return collector.makeTree(stamp: version)
     }
@@ -185,6 +193,18 @@ public final class Connection {
             return shown?.find(table, primaryKey: bytes)
         }
         return id.map { makeObject(table, $0) }
+    }
+
+    /// Makes the write in progress fail, from a place that cannot throw.
+    func failWrite(_ error: any Error) {
+        guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
+        let other = StoreError.storage(operation: "write", code: 0, reason: "\(error)")
+        transaction.fail(error as? StoreError ?? other)
+    }
+
+    /// An object of a class that is known to be a model.
+    func makeObject<Object: StoredObject>(_ type: Object.Type, _ id: ObjectID) -> Object {
+        makeObject(core.storage.tables[ObjectIdentifier(type)]!, id)
     }
 
     func makeObject<Object: StoredObject>(_ table: Table, _ id: ObjectID) -> Object {
@@ -283,6 +303,7 @@ public final class Connection {
             ownChanges.removeSubrange(ownChangesAtBegin...)
             epoch += 1
         }
+        additions.end(isStored: keeping)
         core.endWrite(transaction)
         repostMissedDelivery()
     }
@@ -294,6 +315,12 @@ public final class Connection {
         guard let transaction else { throw StoreError.notInWrite }
         if object.binding != nil { return }
         let table = try core.storage.table(of: type(of: object))
+        if !table.layout.connected.isEmpty { return try additions.add(object, table, transaction, self) }
+        try insert(object, table, transaction)
+    }
+
+    /// Stores the row of a new object.
+    func insert(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction) throws(StoreError) {
         let id = try transaction.insert(table) { table.layout.encode(object, into: $0) }
         object.binding = RowBinding(connection: self, table: table, id: id, addedIn: transaction.fate)
         noteOwnChange(table, id, .insert)
@@ -304,8 +331,19 @@ public final class Connection {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
         guard let binding = object.binding else { return }
-        try transaction.delete(binding.table, binding.id)
+        // Even if somebody else has deleted it first: the rows shown here change with it.
+        try noting { () throws(StoreError) in try transaction.delete(binding.table, binding.id) }
         noteOwnChange(binding.table, binding.id, .delete)
+    }
+
+    /// Notes as own all changes that `body` makes in the transaction.
+    func noting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        guard let transaction else { throw .notInWrite }
+        let start = transaction.entries.count
+        defer {
+            for entry in transaction.entries[start...] { noteOwnChange(entry) }
+        }
+        try body()
     }
 
     /// Sets a column through `body`. What goes wrong makes the whole write fail, because a setter cannot throw.
@@ -324,8 +362,11 @@ public final class Connection {
         }
     }
 
-    private func noteOwnChange(_ table: Table, _ id: ObjectID, _ operation: LogEntry.Operation) {
-        let change = LogEntry(table: table.id, operation, id: id.rawValue)
+    func noteOwnChange(_ table: Table, _ id: ObjectID, _ operation: LogEntry.Operation) {
+        noteOwnChange(LogEntry(table: table.id, operation, id: id.rawValue))
+    }
+
+    private func noteOwnChange(_ change: LogEntry) {
         if isLive {
             let isShown = ownChanges.count > ownChangesShownFrom
             if isShown, !lastOwnChangeIsUsed, ownChanges.last == change { return }
@@ -381,12 +422,14 @@ public final class Connection {
         guard let row = shown?.row(binding.table, binding.id) else {
             throw StoreError.invalidatedObject(table: binding.table.schema.name)
         }
-        let isDelivered = deliveredRow(binding.table, binding.id) != nil
+        // What the first change is told from. Not read at the delivery that brings it: until upkeep hears of the observer,
+        // deliveries may pass the change by.
+        let known = deliveredRow(binding.table, binding.id) ?? row
         let state = ObjectToken(
             binding.table, binding.id, columns: columns, since: shown?.version ?? 0,
-            rowBeforeDelivery: isDelivered ? nil : row, body)
+            known: known, body)
         objectTokens[ObjectIdentifier(state)] = state
-        upkeep.send(.watch(mailbox, state))
+        upkeep.send(.watch(mailbox, state, seen: Array(row.image)))
         let reference = HeldConnection(self)
         return NotificationToken(state, core, madeAt: place) { [weak state] in
             if let state { reference.sweep(.object(state)) }

@@ -20,16 +20,20 @@ final class ConnectionQuery: @unchecked Sendable {
     /// The root of the last delivery.
     private(set) var delivered: RankedTree?
     private var shown: ShownRows?
+    private let form: TreeForm
     private var encoder: SortKeyEncoder
     private let residual: [FilterExpression]
+    private let needsReach: Bool
 
     init(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) {
         self.plan = plan
         self.showing = showing
         self.table = table
         window = plan.window
-        encoder = SortKeyEncoder(plan.tree.sort, table.schema)
+        form = TreeForm(plan.tree, table.schema)
+        encoder = SortKeyEncoder(plan.tree, table.schema)
         residual = Array(plan.tree.residual)
+        needsReach = plan.tree.needsReach
         showing?.addVariant(self)
     }
 
@@ -89,8 +93,15 @@ final class ConnectionQuery: @unchecked Sendable {
                 known = KnownChanges(from: reported, .between(reported, delivered, in: window))
             }
             token.reported = delivered
-            if let changes = known?.changes, !changes.isEmpty { call(token, .update(changes)) }
+            if let changes = told(known), !changes.isEmpty {
+                call(token, .update(changes, from: reported, to: delivered))
+            }
         }
+    }
+
+    /// A shallow observer hears of no modification, not even where a row left the filter and came back in between.
+    private func told(_ known: KnownChanges?) -> ChangeSet? {
+        plan.tree.observed == .columns(0) ? known?.changes.withoutModifications : known?.changes
     }
 
     /// What the observer knows that was told `reported` and is not to hear of some commits.
@@ -99,7 +110,7 @@ final class ConnectionQuery: @unchecked Sendable {
     ) -> RankedTree {
         let own = skips.filter { $0.tokens.contains { $0 === token } }
         if own.isEmpty { return reported }
-        return reported.applying(own, in: window) { id in old?.row(table, id).flatMap { key($0, id) } }
+        return reported.applying(own, form, in: window) { id in old?.row(table, id).flatMap { key($0, id, old) } }
     }
 
     /// Ends the observers with an error; one that is added meanwhile has upkeep try again.
@@ -149,22 +160,29 @@ final class ConnectionQuery: @unchecked Sendable {
         let changes = connection.ownChanges
         guard start.applied < changes.count else { return start }
         var next = start
-        for change in changes[start.applied...] where change.table == table.id {
-            let id = ObjectID(rawValue: change.id)
-            let old = next.overlay[id] ?? connection.deliveredRow(table, id).flatMap { key($0, id) }
-            let new = connection.currentRow(table, id).flatMap { key($0, id) }
+        let new = changes[start.applied...]
+        let ids =
+            needsReach
+            ? try connection.dependants(plan.tree, table, new)
+            : new.compactMap { $0.table == table.id ? ObjectID(rawValue: $0.id) : nil }
+        for id in ids {
+            let old =
+                next.overlay[id]
+                ?? connection.deliveredRow(table, id).flatMap { key($0, id, connection.deliveredSource) }
+            let new = connection.currentRow(table, id).flatMap { key($0, id, connection.currentSource) }
             next.overlay[id] = .some(new)
-            next.tree.apply(
+            form.apply(
                 removals: old.map { $0 == new ? [] : [$0] } ?? [],
-                insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [])
+                insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [], to: &next.tree)
         }
         next.applied = changes.count
         connection.noteOwnChangesUsed()
         return next
     }
 
-    private func key(_ row: RowReader, _ id: ObjectID) -> RankedKey? {
-        residual.allSatisfy { $0.matches(row) } ? encoder.key(row, id) : nil
+    private func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?) -> RankedKey? {
+        let reach = needsReach ? source.map { Reach(source: $0, links: table.links, id: id) } : nil
+        return residual.allMatch(row, reach) ? encoder.key(row, id) : nil
     }
 }
 

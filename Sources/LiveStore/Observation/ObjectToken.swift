@@ -61,19 +61,19 @@ final class ObjectToken: TokenState, @unchecked Sendable {
     let since: UInt64
     /// Place of the waiting news in the mailbox, −1 when there is none. Guarded by the mailbox's lock.
     var mailSlot = -1
-    /// The row before the first delivery that has it: that of an object the connection has just added.
-    private var rowBeforeDelivery: [UInt8]?
+    /// The row when there came to be the observer, until it is told of a change.
+    private var known: [UInt8]?
     private var deliver: ((DeliveredObjectChange) -> Void)?
 
     init(
-        _ table: Table, _ id: ObjectID, columns: UInt64, since: UInt64, rowBeforeDelivery: RowReader?,
+        _ table: Table, _ id: ObjectID, columns: UInt64, since: UInt64, known: RowReader,
         _ deliver: @escaping (DeliveredObjectChange) -> Void
     ) {
         self.table = table
         self.id = id
         self.columns = columns
         self.since = since
-        self.rowBeforeDelivery = rowBeforeDelivery.map { Array($0.image) }
+        self.known = Array(known.image)
         self.deliver = deliver
     }
 
@@ -84,8 +84,8 @@ final class ObjectToken: TokenState, @unchecked Sendable {
     /// - Parameters:
     ///   - old: the row at the last delivery; - new: the row now.
     func change(_ update: ObjectUpdate, old: RowReader?, new: RowReader?) -> DeliveredObjectChange? {
-        let before = rowBeforeDelivery
-        rowBeforeDelivery = nil
+        let before = known
+        known = nil
         var written: UInt64 = 0
         for entry in update.entries where !entry.skippedBy.contains(where: { $0 === self }) {
             if entry.isDeletion { return .deleted }
@@ -107,7 +107,6 @@ final class ObjectToken: TokenState, @unchecked Sendable {
                     newValue: new.value(column, schema))
             }
         }
-        if let old { return list(old) }
-        return before.map { $0.withUnsafeBytes { list(RowReader($0)) } } ?? list(nil)
+        return before.map { $0.withUnsafeBytes { list(RowReader($0)) } } ?? list(old)
     }
 }

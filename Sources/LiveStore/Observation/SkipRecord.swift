@@ -46,18 +46,14 @@ extension LogEntry {
 
 /// What a skip record means for one query's tree.
 struct TreeSkip: Sendable {
-    /// Where a row stood in the tree before the commit.
-    enum Before: Sendable {
-        case absent
-        case entry(RankedEntry)
-        /// The log was pruned under the step that crossed the commit.
-        case unknown
-    }
-
     struct Row: Sendable {
         let id: ObjectID
-        let before: Before
-        /// nil: the commit took the row out.
+        let isDeleted: Bool
+        /// Where the row stood in the tree before the commit; nil: nowhere.
+        let before: RankedKey?
+        /// Its stamp there; nil where the log was pruned under the step that crossed the commit.
+        let beforeStamp: UInt64?
+        /// nil: the row is not in the tree any more.
         let after: RankedEntry?
     }
 
@@ -71,34 +67,30 @@ extension RankedTree {
     /// versions.
     ///
     /// A change is applied only where the observer knew the row as it was just before it; otherwise somebody else's change
-    /// of the row is unreported, and the row is reported as a whole. A removal from the
-    /// window is applied always.
+    /// of the row is unreported, and the row is reported as a whole. A removal is applied always: a
+    /// commit that deletes the row, or takes it out of the filter. One that finds it out already has not removed it.
     /// - Parameter keyNow: the key a row had at the last delivery, if it passed the query's filter then.
-    func applying(_ skips: [TreeSkip], in window: TreeWindow, keyNow: (ObjectID) -> RankedKey?) -> RankedTree {
+    func applying(
+        _ skips: [TreeSkip], _ form: TreeForm, in window: TreeWindow, keyNow: (ObjectID) -> RankedKey?
+    ) -> RankedTree {
         var tree = self
         var keys: [ObjectID: RankedKey?] = [:]
         for row in skips.flatMap(\.rows) {
             let shown = keys[row.id] ?? keyNow(row.id).flatMap { window.contains($0) && tree.has($0) ? $0 : nil }
-            if let after = row.after, window.contains(after.key) {
-                switch row.before {
-                case .unknown: continue
-                case .absent: guard shown == nil else { continue }
-                case .entry(let before):
-                    if window.contains(before.key) {
-                        guard shown == before.key, tree.stamp(of: before.key) == before.stamp else { continue }
-                    } else {
-                        guard shown == nil else { continue }
-                    }
-                }
-                tree.apply(removals: shown.map { $0 == after.key ? [] : [$0] } ?? [], insertions: [after])
-                keys[row.id] = after.key
-            } else if let shown {
-                tree.apply(removals: [shown], insertions: [])
+            let before = row.before.flatMap { window.contains($0) ? $0 : nil }
+            guard let after = row.after, window.contains(after.key) else {
+                guard let shown, row.isDeleted || before != nil else { continue }
+                form.apply(removals: [shown], insertions: [], to: &tree)
                 keys[row.id] = .some(nil)
+                continue
             }
+            guard shown == before else { continue }
+            if let before { guard let stamp = row.beforeStamp, tree.base.stamp(of: before) == stamp else { continue } }
+            form.apply(removals: shown.map { $0 == after.key ? [] : [$0] } ?? [], insertions: [after], to: &tree)
+            keys[row.id] = after.key
         }
         return tree
     }
 
-    private func has(_ key: RankedKey) -> Bool { rank(of: key) != nil }
+    private func has(_ key: RankedKey) -> Bool { base.rank(of: key) != nil }
 }

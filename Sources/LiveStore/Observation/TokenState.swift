@@ -56,7 +56,7 @@ final class CollectionToken: TokenState, @unchecked Sendable {
 /// What the observer of a collection is told, before it is dressed in the collection's type.
 enum DeliveredChange {
     case initial
-    case update(ChangeSet)
+    case update(ChangeSet, from: RankedTree, to: RankedTree)
     case failed(StoreError)
 }
 

@@ -2,7 +2,8 @@
 //
 //     items.where(\.score > 50 && \.done == false)
 
-/// A condition on the stored properties of a model class. Any thread.
+/// A condition on the stored properties of a model class, and on what its links lead to: `\.owner?.name == "Ada"`,
+/// `\.friends.count > 2`. A link that leads nowhere reads as nil. Any thread.
 public struct Filter<Object: StoredObject>: Sendable {
     let expression: FilterExpression
 
@@ -12,8 +13,12 @@ public struct Filter<Object: StoredObject>: Sendable {
     public static var all: Filter { Filter(.all) }
 
     init<Value: StorableValue>(_ keyPath: KeyPath<Object, Value>, _ comparison: Comparison, _ value: Value) {
-        let column = ModelLayout.of(Object.self).column(keyPath)
-        expression = .compare(column: column, comparison, value._columnValue, isOptional: Value._isOptional)
+        let path = ColumnPath(keyPath)
+        let property = path.property(of: keyPath, Value.self)
+        expression =
+            property.type == .list
+            ? .along(path.links, .aggregate(column: path.column, .count, of: nil, comparison, value._columnValue))
+            : .compare(path, comparison, value._columnValue, isOptional: property.isOptional)
     }
 }
 
@@ -58,7 +63,12 @@ public prefix func ! <Object: StoredObject>(filter: Filter<Object>) -> Filter<Ob
 extension KeyPath where Root: StoredObject, Value: StorableValue {
     /// Whether the property has one of `values`.
     public func isOne(of values: some Sequence<Value>) -> Filter<Root> {
-        let column = ModelLayout.of(Root.self).column(self)
-        return Filter(.oneOf(column: column, Set(values.map(\._columnValue)), isOptional: Value._isOptional))
+        let path = ColumnPath(self)
+        let property = path.property(of: self, Value.self)
+        let values = Set(values.map(\._columnValue))
+        return Filter(
+            .along(
+                path.links, .oneOf(column: path.column, values, isOptional: property.isOptional),
+                passesMissing: values.contains(.null)))
     }
 }

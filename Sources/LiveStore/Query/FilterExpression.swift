@@ -3,7 +3,8 @@
 // not optional is never null: where a row is older than the column, it compares as the zero that its property reads.
 import Foundation
 
-enum Comparison: Sendable, Hashable {
+/// How a value is compared with a constant.
+public enum Comparison: Sendable, Hashable {
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 
     /// Whether a value that stands in `order` (negative, zero, positive) to the constant passes.
@@ -25,12 +26,24 @@ indirect enum FilterExpression: Sendable, Hashable {
     case none
     case compare(column: Int, Comparison, ColumnValue, isOptional: Bool = false)
     case oneOf(column: Int, Set<ColumnValue>, isOptional: Bool = false)
+    case text(column: Int, TextPattern, isOptional: Bool = false)
     case and([FilterExpression])
     case or([FilterExpression])
     case not(FilterExpression)
+    /// The row is this object's.
+    case identity(ObjectID)
+    /// The link leads somewhere, and what it leads to passes.
+    case linked(column: Int, FilterExpression)
+    /// So many of a list pass: the objects of a list of links; of a list of values, the rows that hold them in column
+    /// `ListTable.value`. A link counts as a list of at most one.
+    case quantified(column: Int, Quantifier, FilterExpression)
+    /// What a list comes to: how many there are, or the sum and so on of a column of its objects; where `of` is nil,
+    /// of its values.
+    case aggregate(column: Int, Aggregate, of: Int?, Comparison, ColumnValue)
 
-    /// Whether a row passes. Allocates nothing, except for `oneOf` over strings and data.
-    func matches(_ row: RowReader) -> Bool {
+    /// Whether a row passes. Allocates nothing, except for `oneOf` over strings and data, and for links.
+    /// - Parameter reach: where other rows are read; not needed unless `needsReach`.
+    func matches(_ row: RowReader, _ reach: Reach? = nil) -> Bool {
         switch self {
         case .all: true
         case .none: false
@@ -38,9 +51,12 @@ indirect enum FilterExpression: Sendable, Hashable {
             row.compare(column, value, comparison, isOptional)
         case .oneOf(let column, let values, let isOptional):
             values.contains { row.compare(column, $0, .equal, isOptional) }
-        case .and(let parts): parts.allSatisfy { $0.matches(row) }
-        case .or(let parts): parts.contains { $0.matches(row) }
-        case .not(let part): !part.matches(row)
+        case .text(let column, let pattern, let isOptional):
+            !(isOptional && row.isNull(column)) && pattern.matches(row.bytes(column))
+        case .and(let parts): parts.allSatisfy { $0.matches(row, reach) }
+        case .or(let parts): parts.contains { $0.matches(row, reach) }
+        case .not(let part): !part.matches(row, reach)
+        default: reach?.matches(self, row) ?? false
         }
     }
 
@@ -75,6 +91,9 @@ extension RowReader {
             return withUnsafeBytes(of: UUID._read(self, column).uuid) { value in
                 withUnsafeBytes(of: constant.uuid) { comparison.admits(order(value, $0)) }
             }
+        case .link(let constant):
+            let id = slot(column)
+            return comparison.admits(id < constant.rawValue ? -1 : (id == constant.rawValue ? 0 : 1))
         }
     }
 

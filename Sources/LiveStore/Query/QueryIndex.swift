@@ -73,6 +73,14 @@ struct QueryIndex {
     private func rangeAccess(_ conditions: Set<FilterExpression>) -> Access? {
         var bounds: [Int: (low: UInt64, high: UInt64)] = [:]
         for condition in conditions {
+            if case .text(let column, let pattern, _) = condition, pattern.match == .beginsWith, !pattern.foldsCase {
+                // Everything that begins so lies between the prefix followed by zeros and by ones.
+                let bound = bounds[column] ?? (0, .max)
+                let low = pattern.bytes.withUnsafeBytes { Self.number($0) }
+                let high = low | (pattern.bytes.count < 8 ? .max >> UInt64(8 * pattern.bytes.count) : 0)
+                bounds[column] = (max(bound.low, low), min(bound.high, high))
+                continue
+            }
             guard case .compare(let column, let comparison, let value, _) = condition,
                 let number = Self.number(value)
             else { continue }
@@ -121,14 +129,23 @@ struct QueryIndex {
         case .int(let value): SortKeyBytes.ordered(int: UInt64(bitPattern: Int64(value)))
         case .double(let value): SortKeyBytes.ordered(double: value.bitPattern)
         case .date(let value): SortKeyBytes.ordered(double: value.timeIntervalSinceReferenceDate.bitPattern)
+        case .string(var value): value.withUTF8 { number(UnsafeRawBufferPointer($0)) }
         default: nil
         }
+    }
+
+    /// The first eight bytes of a text, the first of them the most significant.
+    private static func number(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var number: UInt64 = 0
+        for index in 0..<min(8, bytes.count) { number |= UInt64(bytes[index]) << UInt64(56 - 8 * index) }
+        return number
     }
 
     private static func number(_ row: RowReader, _ column: Int, _ type: ColumnType) -> UInt64? {
         switch type {
         case .int: SortKeyBytes.ordered(int: row.slot(column))
         case .double, .date: SortKeyBytes.ordered(double: row.slot(column))
+        case .string: number(row.bytes(column))
         default: nil
         }
     }
@@ -146,6 +163,17 @@ extension RowReader {
         case .date: .date(Date._read(self, column))
         case .data: .data(Data._read(self, column))
         case .uuid: .uuid(UUID._read(self, column))
+        case .link: isNull(column) ? .null : .link(ObjectID(rawValue: slot(column)))
+        case .list: .int(Int._read(self, column))
         }
+    }
+
+    /// Bit i: column i has another value than in `other`.
+    func columns(differingFrom other: RowReader, _ table: TableSchema) -> UInt64 {
+        var columns: UInt64 = 0
+        for (index, schema) in table.columns.enumerated() where value(index, schema) != other.value(index, schema) {
+            columns |= 1 << UInt64(index)
+        }
+        return columns
     }
 }

@@ -7,19 +7,35 @@ struct TreeKey: Sendable, Hashable {
     /// All of them must hold.
     var residual: Set<FilterExpression>
     var sort: [SortTerm]
+    /// Columns of which each combination of values is shown once; none: all rows are shown.
+    var distinct: [Int] = []
+    /// Comes before `sort`.
+    var section: SectionTerm?
     var observed = Observed.everything
+
+    /// Whether membership depends on other rows.
+    var needsReach: Bool { residual.contains(where: \.needsReach) }
 }
 
 /// Which changes of a row that stays are modifications. Trees that differ in it have the same rows with other stamps.
 enum Observed: Sendable, Hashable {
+    /// All columns, and objects the row leads to over up to `depth` links.
     case everything
-    /// Bit i: column i. None at all is shallow: only rows that come, go or move are told.
-    case columns(UInt64)
+    /// Bit i: column i, and what these paths lead over and to. None at all is shallow: only rows that come, go or move
+    /// are told.
+    case columns(UInt64, over: Set<ColumnPath> = [])
+
+    init(_ paths: [ColumnPath]) {
+        self = .columns(
+            paths.reduce(0) { $0 | 1 << UInt64($1.columns[0]) }, over: Set(paths.filter { !$0.links.isEmpty }))
+    }
+
+    static let depth = 3
 
     func includes(_ columns: UInt64) -> Bool {
         switch self {
         case .everything: true
-        case .columns(let mask): columns & mask != 0
+        case .columns(let mask, _): columns & mask != 0
         }
     }
 }
@@ -29,13 +45,25 @@ struct QueryPlan: Sendable, Hashable {
     /// Bounds on the sort key's bytes, half open; nil is unbounded.
     let lower: [UInt8]?
     let upper: [UInt8]?
+    /// How many rows are shown at most, from the lower bound on.
+    let limit: Int?
+    /// The section keys that the tree's keys begin with.
+    private let sections: SortKeyLayout?
 
-    init(table: Table, filter: FilterExpression, sort: [SortTerm]) {
-        var bounds = WindowBounds(leading: sort.first, table.schema)
-        let residual = filter.conjuncts.filter { !bounds.take($0) }
-        tree = TreeKey(table: table.id, residual: Set(residual), sort: sort)
+    init(
+        table: Table, filter: FilterExpression, sort: [SortTerm], distinct: [Int] = [], limit: Int? = nil,
+        section: SectionTerm? = nil
+    ) {
+        // A bound would cut groups after their first row was chosen, and sections stand before the order.
+        let isPlain = distinct.isEmpty && section == nil
+        var bounds = WindowBounds(leading: isPlain ? sort.first : nil, table.schema)
+        let residual = filter.normalized.conjuncts.filter { !bounds.take($0) }
+        tree = TreeKey(
+            table: table.id, residual: Set(residual), sort: sort, distinct: distinct.sorted(), section: section)
         lower = bounds.lower
         upper = bounds.upper
+        self.limit = limit
+        sections = section?.layout(table.schema)
     }
 
     /// The same rows, with another idea of what a modification is.
@@ -49,7 +77,7 @@ struct QueryPlan: Sendable, Hashable {
         func bound(_ bytes: [UInt8]?) -> SortKeyBound? {
             bytes.map { $0.withUnsafeBytes { SortKeyBound(bytes: $0) } }
         }
-        return TreeWindow(lower: bound(lower), upper: bound(upper))
+        return TreeWindow(lower: bound(lower), upper: bound(upper), limit: limit, sections: sections)
     }
 }
 
@@ -68,6 +96,7 @@ private struct WindowBounds {
 
     /// Takes the condition in as a bound; false when it cannot be one.
     mutating func take(_ condition: FilterExpression) -> Bool {
+        if case .text(let column, let pattern, _) = condition { return take(column, pattern) }
         guard case .compare(let column, let comparison, let value, _) = condition, let leading,
             column == leading.column, let range = Self.range(comparison, value)
         else { return false }
@@ -75,6 +104,26 @@ private struct WindowBounds {
         if let low, !narrowLower(low, ascending: leading.ascending) { return false }
         if let high, !narrowUpper(high, ascending: leading.ascending) { return false }
         return true
+    }
+
+    /// What begins with a text, with regard to case: keys that begin with its bytes.
+    private mutating func take(_ column: Int, _ pattern: TextPattern) -> Bool {
+        guard let leading, column == leading.column, pattern.match == .beginsWith, !pattern.foldsCase,
+            !pattern.bytes.isEmpty
+        else { return false }
+        var key = SortKeyBytes()
+        key.append(prefix: pattern.bytes, ascending: leading.ascending)
+        narrow(lower: key.bytes)
+        SortKeyBytes.successor(of: key.bytes).map { narrow(upper: $0) }
+        return true
+    }
+
+    private mutating func narrow(lower bound: [UInt8]) {
+        if lower.map({ $0.lexicographicallyPrecedes(bound) }) ?? true { lower = bound }
+    }
+
+    private mutating func narrow(upper bound: [UInt8]) {
+        if upper.map({ bound.lexicographicallyPrecedes($0) }) ?? true { upper = bound }
     }
 
     /// One end of a range of values.
@@ -118,14 +167,14 @@ private struct WindowBounds {
         guard let key = Self.bytes(end, ascending: ascending),
             let bound = end.isIncluded ? key : SortKeyBytes.successor(of: key)
         else { return false }
-        if lower.map({ $0.lexicographicallyPrecedes(bound) }) ?? true { lower = bound }
+        narrow(lower: bound)
         return true
     }
 
     private mutating func narrowUpper(_ end: End, ascending: Bool) -> Bool {
         guard let key = Self.bytes(end, ascending: ascending) else { return false }
         guard let bound = end.isIncluded ? SortKeyBytes.successor(of: key) : key else { return true }
-        if upper.map({ bound.lexicographicallyPrecedes($0) }) ?? true { upper = bound }
+        narrow(upper: bound)
         return true
     }
 }

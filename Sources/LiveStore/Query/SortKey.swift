@@ -27,12 +27,23 @@ struct SortKeyBytes {
     }
 
     private mutating func appendEscaped(_ source: UnsafeRawBufferPointer) {
+        appendOpen(source)
+        bytes.append(0)
+        bytes.append(1)
+    }
+
+    private mutating func appendOpen(_ source: UnsafeRawBufferPointer) {
         for byte in source {
             bytes.append(byte)
             if byte == 0 { bytes.append(0xff) }
         }
-        bytes.append(0)
-        bytes.append(1)
+    }
+
+    /// Appends what the keys of all strings begin with that begin with `prefix`.
+    mutating func append(prefix: [UInt8], ascending: Bool) {
+        let start = bytes.count
+        prefix.withUnsafeBytes { appendOpen($0) }
+        if !ascending { complement(from: start) }
     }
 
     static func ordered(int slot: UInt64) -> UInt64 { slot ^ 1 << 63 }
@@ -47,16 +58,20 @@ struct SortKeyBytes {
         let start = bytes.count
         let isNull = row.isNull(term.column)
         if column.isOptional { bytes.append(isNull ? 0 : 1) }
-        if !(column.isOptional && isNull) {
-            switch column.type {
-            case .int: append(Self.ordered(int: row.slot(term.column)))
-            case .double, .date: append(Self.ordered(double: row.slot(term.column)))
-            case .bool: bytes.append(row.slot(term.column) == 0 ? 0 : 1)
-            case .string, .data: appendEscaped(row.bytes(term.column))
-            case .uuid: withUnsafeBytes(of: UUID._read(row, term.column).uuid) { bytes.append(contentsOf: $0) }
-            }
-        }
+        if !(column.isOptional && isNull) { append(row, term.column, column.type) }
         if !term.ascending { complement(from: start) }
+    }
+
+    /// Appends a column that is not null, ascending and without a mark for that.
+    mutating func append(_ row: RowReader, _ column: Int, _ type: ColumnType) {
+        switch type {
+        case .int, .list: append(Self.ordered(int: row.slot(column)))
+        case .double, .date: append(Self.ordered(double: row.slot(column)))
+        case .bool: bytes.append(row.slot(column) == 0 ? 0 : 1)
+        case .string, .data: appendEscaped(row.bytes(column))
+        case .uuid: withUnsafeBytes(of: UUID._read(row, column).uuid) { bytes.append(contentsOf: $0) }
+        case .link: append(row.slot(column))
+        }
     }
 
     /// Appends a constant as the value of a column that is not optional; false when it is null.
@@ -71,10 +86,34 @@ struct SortKeyBytes {
         case .string(var value): value.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
         case .data(let value): value.withUnsafeBytes { appendEscaped($0) }
         case .uuid(let value): withUnsafeBytes(of: value.uuid) { bytes.append(contentsOf: $0) }
+        case .link(let value): append(value.rawValue)
         }
         if !ascending { complement(from: start) }
         return true
     }
+
+    /// Appends a constant as the value of a column.
+    mutating func append(_ value: ColumnValue, isOptional: Bool, ascending: Bool) {
+        if isOptional { bytes.append((value == .null ? 0 : 1) ^ (ascending ? 0 : 0xff)) }
+        _ = append(value, ascending: ascending)
+    }
+
+    /// Where those values of a column stand that are in its order: not null, and numbers.
+    static func ordered(_ column: ColumnSchema, ascending: Bool) -> (lower: [UInt8], upper: [UInt8]?) {
+        func key(_ infinity: Double?) -> [UInt8] {
+            var key = SortKeyBytes()
+            if column.isOptional { key.bytes.append(ascending ? 1 : 0xfe) }
+            if let infinity { key.append(.double(infinity), isOptional: false, ascending: ascending) }
+            return key.bytes
+        }
+        let isFloating = column.type == .double || column.type == .date
+        let first = key(isFloating ? (ascending ? -.infinity : .infinity) : nil)
+        let last = key(isFloating ? (ascending ? .infinity : -.infinity) : nil)
+        return (first, last.isEmpty ? nil : successor(of: last))
+    }
+
+    /// Appends an object's id.
+    mutating func append(_ id: ObjectID) { append(id.rawValue) }
 
     private mutating func complement(from start: Int) {
         for index in start..<bytes.count { bytes[index] = ~bytes[index] }
@@ -98,22 +137,38 @@ struct SortKeyEncoder {
         case double(column: Int, flip: UInt64)
     }
 
-    private let terms: [(SortTerm, ColumnSchema)]
+    /// What a key is put together from.
+    private enum Part {
+        case column(SortTerm, ColumnSchema)
+        case section(SectionTerm, ColumnSchema)
+        case id
+    }
+
+    private let parts: [Part]
     private let fast: Fast?
     private var scratch = SortKeyBytes()
 
-    init(_ terms: [SortTerm], _ table: TableSchema) {
-        self.terms = terms.map { ($0, table.columns[$0.column]) }
-        if let first = self.terms.first {
-            let flip: UInt64 = first.0.ascending ? 0 : .max
-            let isPlain = terms.count == 1 && !first.1.isOptional
-            switch first.1.type {
-            case .int where isPlain: fast = .int(column: first.0.column, flip: flip)
-            case .double where isPlain, .date where isPlain: fast = .double(column: first.0.column, flip: flip)
-            default: fast = nil
-            }
+    /// Makes base keys (TreeForm.swift): without groups and sections, the columns of the order.
+    init(_ key: TreeKey, _ table: TableSchema) {
+        let section = key.section.map { [Part.section($0, table.columns[$0.term.column])] } ?? []
+        let order = key.sort.map { Part.column($0, table.columns[$0.column]) }
+        let group = key.distinct.map { Part.column(SortTerm(column: $0, ascending: true), table.columns[$0]) }
+        if group.isEmpty {
+            parts = section + order
         } else {
-            fast = .unsorted
+            parts = group + order + (section.isEmpty ? [] : [.id] + section)
+        }
+        fast = Self.fast(parts)
+    }
+
+    private static func fast(_ parts: [Part]) -> Fast? {
+        guard let first = parts.first else { return .unsorted }
+        guard parts.count == 1, case .column(let term, let column) = first, !column.isOptional else { return nil }
+        let flip: UInt64 = term.ascending ? 0 : .max
+        switch column.type {
+        case .int: return .int(column: term.column, flip: flip)
+        case .double, .date: return .double(column: term.column, flip: flip)
+        default: return nil
         }
     }
 
@@ -130,7 +185,13 @@ struct SortKeyEncoder {
             return RankedKey(prefix: SortKeyBytes.ordered(double: row.slot(column)) ^ flip, id: id.rawValue)
         case nil:
             scratch.removeAll()
-            for (term, column) in terms { scratch.append(row, term, column) }
+            for part in parts {
+                switch part {
+                case .column(let term, let column): scratch.append(row, term, column)
+                case .section(let section, let column): section.append(row, column, to: &scratch)
+                case .id: scratch.append(id)
+                }
+            }
             return scratch.bytes.withUnsafeBytes { RankedKey(bytes: $0, id: id.rawValue) }
         }
     }

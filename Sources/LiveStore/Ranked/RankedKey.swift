@@ -19,6 +19,8 @@ final class SortKeyTail: @unchecked Sendable {
 
     var count: Int { bytes.count }
 
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { body(UnsafeRawBufferPointer(bytes)) }
+
     /// Bytewise order, a proper prefix first: negative, zero or positive.
     static func order(_ left: SortKeyTail?, _ right: SortKeyTail?) -> Int {
         if left === right { return 0 }

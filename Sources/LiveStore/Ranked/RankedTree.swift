@@ -22,11 +22,14 @@ struct RankedTree: Sendable {
         // (RankedNode.swift), and a root is made only when its edit is over.
         let node: RankedNode
         let shape: Shape
+        /// Trees kept beside this one.
+        let beside: TreesBeside?
 
         /// Takes over the caller's reference.
-        init(_ node: RankedNode, shape: Shape) {
+        init(_ node: RankedNode, shape: Shape, beside: TreesBeside? = nil) {
             self.node = node
             self.shape = shape
+            self.beside = beside
         }
 
         deinit {

@@ -7,6 +7,7 @@ extension TreeDifference {
     ///
     /// O(log n + k log k) for k rows that differ within the window; O(log K) where there are none, of K in all.
     func changeSet(in window: TreeWindow = .all) -> ChangeSet {
+        if window.limit != nil { return changeSet(from: old.ranks(in: window), to: new.ranks(in: window)) }
         let lower = window.lower.map { BareKey($0) }
         let upper = window.upper.map { BareKey($0) }
         let gone = Self.indices(of: deleted, from: lower, below: upper) { $0.key }
@@ -20,19 +21,23 @@ extension TreeDifference {
             ? oldStart - gone.lowerBound + added.lowerBound : window.lower.map { new.lowerBound(of: $0) } ?? 0
         let clip = Clip(
             deleted: deleted[gone], inserted: inserted[added], partners: partners[gone], restamped: restamped[written],
-            oldStart: oldStart, newStart: newStart)
+            oldStart: oldStart, newStart: newStart, sections: window.sections)
         return clip.changeSet()
     }
 
     /// What changed from the rows `oldRanks` of the old tree to the rows `newRanks` of the new one, for windows whose
     /// bounds have moved too. Where the same untouched rows are in both it costs as much as the other form; otherwise
-    /// O(rows in both ranges).
+    /// O(rows in both ranges). With a lower limit, both ranges begin there.
     func changeSet(from oldRanks: Range<Int>, to newRanks: Range<Int>) -> ChangeSet {
         let gone = Self.indices(of: deleted, in: oldRanks) { $0.rank }
         let added = Self.indices(of: inserted, in: newRanks) { $0.rank }
-        // Places among the rows that are in both trees under the same key.
-        let oldKept = oldRanks.lowerBound - gone.lowerBound..<oldRanks.upperBound - gone.upperBound
-        let newKept = newRanks.lowerBound - added.lowerBound..<newRanks.upperBound - added.upperBound
+        // Places among the rows that are in both trees under the same key; those below the limit are the same in both.
+        let oldFirst = limits.lower == nil ? 0 : oldRanks.lowerBound
+        let newFirst = limits.lower == nil ? 0 : newRanks.lowerBound
+        let oldKept =
+            oldRanks.lowerBound - oldFirst - gone.lowerBound..<oldRanks.upperBound - oldFirst - gone.upperBound
+        let newKept =
+            newRanks.lowerBound - newFirst - added.lowerBound..<newRanks.upperBound - newFirst - added.upperBound
         let fromOld = Self.indices(of: restamped, in: oldRanks) { $0.oldRank }
         if oldKept == newKept {
             let clip = Clip(
@@ -40,8 +45,8 @@ extension TreeDifference {
                 restamped: restamped[fromOld], oldStart: oldRanks.lowerBound, newStart: newRanks.lowerBound)
             return clip.changeSet()
         }
-        let leaving = Self.adding(to: deleted[gone], from: old, oldRanks, keptOutside: newKept)
-        let entering = Self.adding(to: inserted[added], from: new, newRanks, keptOutside: oldKept)
+        let leaving = Self.adding(to: deleted[gone], from: old, oldRanks, oldKept, keptOutside: newKept)
+        let entering = Self.adding(to: inserted[added], from: new, newRanks, newKept, keptOutside: oldKept)
         let written = fromOld.clamped(to: Self.indices(of: restamped, in: newRanks) { $0.newRank })
         let clip = Clip(
             deleted: leaving[...], inserted: entering[...],
@@ -50,12 +55,14 @@ extension TreeDifference {
         return clip.changeSet()
     }
 
-    /// `rows`, and with them those rows of `ranks` that both trees have but the other window does not show.
+    /// `rows`, and with them those rows of `ranks` that both trees have but the other window does not show. `places` are
+    /// those of the rows that both have.
     private static func adding(
-        to rows: ArraySlice<Row>, from tree: RankedTree, _ ranks: Range<Int>, keptOutside shown: Range<Int>
+        to rows: ArraySlice<Row>, from tree: RankedTree, _ ranks: Range<Int>, _ places: Range<Int>,
+        keptOutside shown: Range<Int>
     ) -> [Row] {
         var result: [Row] = []
-        var kept = ranks.lowerBound - rows.startIndex
+        var kept = places.lowerBound
         var next = rows.startIndex
         for (rank, entry) in zip(ranks, tree.entries(in: ranks)) {
             if next < rows.endIndex && rows[next].rank == rank {
@@ -107,6 +114,7 @@ private struct Clip {
     let restamped: ArraySlice<TreeDifference.Restamped>
     let oldStart: Int
     let newStart: Int
+    var sections: SortKeyLayout?
 
     private struct Pair {
         let deleted: Int
@@ -162,10 +170,20 @@ private struct Clip {
             // Untouched rows before it, on either side: the number of its gap.
             let oldGap = deleted[index].rank - oldStart - (index - deleted.startIndex)
             let newGap = inserted[partner].rank - newStart - (partner - inserted.startIndex)
-            if oldGap == newGap { candidates.append(Pair(deleted: index, inserted: partner)) }
+            if oldGap == newGap, isInOneSection(deleted[index].key, inserted[partner].key) {
+                candidates.append(Pair(deleted: index, inserted: partner))
+            }
         }
         if candidates.count < 2 { return candidates }
         return LongestIncreasing.positions(in: candidates.map(\.inserted)).map { candidates[$0] }
+    }
+
+    private func isInOneSection(_ old: BareKey, _ new: BareKey) -> Bool {
+        guard let sections else { return true }
+        let oldBytes = old.bytes
+        let newBytes = new.bytes
+        return oldBytes.prefix(sections.length(in: oldBytes[...]))
+            == newBytes.prefix(sections.length(in: newBytes[...]))
     }
 
     /// Rows written in place and rows that stay although their key changed; both ascend on both sides. A key changes

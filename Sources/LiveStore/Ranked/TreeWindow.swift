@@ -5,10 +5,18 @@
 struct TreeWindow: Sendable, Equatable {
     var lower: SortKeyBound?
     var upper: SortKeyBound?
+    /// How many of these rows are shown, the first ones; nil means all.
+    var limit: Int?
+    /// What keys begin with that no row may change and keep its place: it is in another section then.
+    var sections: SortKeyLayout?
 
-    init(lower: SortKeyBound? = nil, upper: SortKeyBound? = nil) {
+    init(
+        lower: SortKeyBound? = nil, upper: SortKeyBound? = nil, limit: Int? = nil, sections: SortKeyLayout? = nil
+    ) {
         self.lower = lower
         self.upper = upper
+        self.limit = limit
+        self.sections = sections
     }
 
     /// Every row.
@@ -20,7 +28,7 @@ extension RankedTree {
     func ranks(in window: TreeWindow) -> Range<Int> {
         let lower = window.lower.map { lowerBound(of: $0) } ?? 0
         let upper = window.upper.map { lowerBound(of: $0) } ?? count
-        return lower..<max(lower, upper)
+        return lower..<max(lower, min(upper, window.limit.map { lower + $0 } ?? upper))
     }
 
     /// How many rows `window` shows. O(log n).

@@ -24,8 +24,16 @@ struct Table: Sendable {
     let layout: ModelLayout
     let rows: MDB_dbi
     let primaryIndex: MDB_dbi?
+    /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it.
+    var links: TableLinks?
 
     var id: UInt32 { schema.id }
+
+    func rowCount(_ transaction: LMDBTransaction) -> Int {
+        var statistics = MDB_stat()
+        mdb_stat(transaction, rows, &statistics)
+        return Int(statistics.ms_entries)
+    }
 }
 
 final class Storage: @unchecked Sendable {
@@ -112,14 +120,16 @@ final class Storage: @unchecked Sendable {
             log = try openTable(transaction!, "log", MDB_INTEGERKEY)
             meta = try openTable(transaction!, "meta", 0)
             let schema = try StoreSchema.reconcile(transaction!, meta, with: models, path: directory)
-            for (model, layout, table) in schema {
-                let opened = Table(
+            for (_, layout, table) in schema {
+                tablesByID[table.id] = Table(
                     schema: table, layout: layout,
                     rows: try openTable(transaction!, "rows.\(table.id)", MDB_INTEGERKEY),
                     primaryIndex: table.primaryKey == nil ? nil : try openTable(transaction!, "key.\(table.id)", 0))
-                tables[ObjectIdentifier(model)] = opened
-                tablesByID[table.id] = opened
             }
+            for (id, links) in try TableLinks.open(transaction!, schema.map(\.2), tablesByID, self) {
+                tablesByID[id]?.links = links
+            }
+            for case (let model?, _, let table) in schema { tables[ObjectIdentifier(model)] = tablesByID[table.id] }
         } catch {
             mdb_txn_abort(transaction)
             throw error

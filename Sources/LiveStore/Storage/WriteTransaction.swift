@@ -12,8 +12,8 @@ final class WriteTransaction {
         fileprivate(set) var isCancelled = false
     }
 
-    private let storage: Storage
-    private var transaction: LMDBTransaction
+    let storage: Storage
+    private(set) var transaction: LMDBTransaction
     /// The transaction around the part that is being run, and what it had before.
     private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt32: UInt64])?
     /// The version this commit will have.
@@ -109,12 +109,18 @@ final class WriteTransaction {
         guard isOpenRowDirty, let table = openTable else { return }
         isOpenRowDirty = false
         buffer.compact(columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+        guard let links = table.links, links.indexedColumns & entries[entries.count - 1].columns != 0 else {
+            return try put(table, openID, isNew: false)
+        }
+        let stored = LMDB.get(transaction, table.rows, id: openID.rawValue).map { RowReader($0) }
+        let keys = changedKeys(links, from: stored, to: buffer.reader)
         try put(table, openID, isNew: false)
+        try step { () throws(StoreError) in try apply(keys, openID) }
     }
 
     /// Runs a step of a change. If it fails, so will the commit: the block may catch the error, but half a change must not
     /// be stored.
-    private func step(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    func step(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         do throws(StoreError) {
             try body()
         } catch {
@@ -175,6 +181,10 @@ final class WriteTransaction {
             if code != 0 { throw keyError(code, table, column) }
         }
         try put(table, id, isNew: true)
+        if let links = table.links, links.indexedColumns != 0 {
+            let keys = changedKeys(links, from: nil, to: buffer.reader)
+            try step { () throws(StoreError) in try apply(keys, id) }
+        }
         entries.append(LogEntry(table: table.id, .insert, id: id.rawValue))
         generation += 1
         return id
@@ -212,11 +222,12 @@ final class WriteTransaction {
         return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Deletes a row and its primary key. An object that is gone already is left alone.
+    /// Deletes a row, its keys and what leads to it. An object that is gone already is left alone.
     func delete(_ table: Table, _ id: ObjectID) throws(StoreError) {
         try closeRow()
         guard let bytes = LMDB.get(transaction, table.rows, id: id.rawValue) else { return }
         let row = RowReader(bytes)
+        let keys = table.links.map { changedKeys($0, from: row, to: nil) } ?? []
         if let column = table.schema.primaryKey, let index = table.primaryIndex {
             let code = PrimaryKey.withBytes(of: row, column, table.schema.columns[column].type) { bytes in
                 var key = MDB_val(
@@ -233,6 +244,12 @@ final class WriteTransaction {
         try step { () throws(StoreError) in try storage.check(code, "delete row") }
         entries.append(LogEntry(table: table.id, .delete, id: id.rawValue))
         generation += 1
+        if let links = table.links {
+            try step { () throws(StoreError) in
+                try apply(keys, id)
+                try cutLinks(links, to: id)
+            }
+        }
     }
 
     // MARK: Parts

@@ -7,9 +7,16 @@ enum FirstEvaluation {
         guard let table = trees.first?.1 else { return [] }
         var collectors = trees.map { EntryCollector($0.0, table) }
         var index = QueryIndex(table.schema)
-        for (handle, tree) in trees.enumerated() { index.insert(tree.0.residual, handle: handle) }
-        snapshot.scan(table) { id, row in
-            index.forEachCandidate(nil, row) { collectors[$0].collect(id, row) }
+        var isScanNeeded = false
+        for (handle, tree) in trees.enumerated() {
+            if collectors[handle].collectByIndex(tree.0, in: snapshot) { continue }
+            index.insert(tree.0.residual, handle: handle)
+            isScanNeeded = true
+        }
+        if isScanNeeded {
+            snapshot.scan(table) { id, row, source in
+                index.forEachCandidate(nil, row) { collectors[$0].collect(id, row, source) }
+            }
         }
         return collectors.indices.map { collectors[$0].makeTree(stamp: snapshot.version) }
     }
@@ -17,19 +24,35 @@ enum FirstEvaluation {
 
 /// Gathers the rows of one tree and sorts them once.
 struct EntryCollector {
+    private let table: Table
     private let residual: [FilterExpression]
+    private let needsReach: Bool
+    private let form: TreeForm
     private var encoder: SortKeyEncoder
     private var keys: [RankedKey] = []
     /// Used instead of `keys` where keys are numbers: half the size, and nothing to count references of.
     private var numbers: [(prefix: UInt64, id: UInt64)] = []
 
     init(_ key: TreeKey, _ table: Table) {
+        self.table = table
         residual = Array(key.residual)
-        encoder = SortKeyEncoder(key.sort, table.schema)
+        needsReach = key.needsReach
+        form = TreeForm(key, table.schema)
+        encoder = SortKeyEncoder(key, table.schema)
     }
 
-    mutating func collect(_ id: ObjectID, _ row: RowReader) {
-        guard residual.allSatisfy({ $0.matches(row) }) else { return }
+    /// Collects by an index, where one leads to few rows; false where none does.
+    mutating func collectByIndex(_ key: TreeKey, in source: any RowSource) -> Bool {
+        guard let ids = IndexAccess.candidates(key.residual, table, source) else { return false }
+        for id in ids {
+            if let row = source.row(table, id) { collect(id, row, source) }
+        }
+        return true
+    }
+
+    mutating func collect(_ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
+        let reach = needsReach ? Reach(source: source, links: table.links, id: id) : nil
+        guard residual.allMatch(row, reach) else { return }
         let key = encoder.key(row, id)
         if encoder.isNumeric { numbers.append((key.prefix, id.rawValue)) } else { keys.append(key) }
     }
@@ -37,10 +60,10 @@ struct EntryCollector {
     mutating func makeTree(stamp: UInt64) -> RankedTree {
         if encoder.isNumeric {
             numbers.sort { $0.prefix != $1.prefix ? $0.prefix < $1.prefix : $0.id < $1.id }
-            return RankedTree(
+            return form.tree(
                 sorted: numbers.lazy.map { RankedEntry(key: RankedKey(prefix: $0.prefix, id: $0.id), stamp: stamp) })
         }
         keys.sort()
-        return RankedTree(sorted: keys.lazy.map { RankedEntry(key: $0, stamp: stamp) })
+        return form.tree(sorted: keys.lazy.map { RankedEntry(key: $0, stamp: stamp) })
     }
 }

@@ -28,6 +28,8 @@ final class SharedTree {
     let key: TreeKey
     let table: Table
     private let residual: [FilterExpression]
+    let needsReach: Bool
+    private let form: TreeForm
     private var encoder: SortKeyEncoder
 
     /// nil until the first evaluation has been taken over.
@@ -42,12 +44,16 @@ final class SharedTree {
     /// Where the step's rows were and are, for finding the windows it touches.
     private var touchedKeys: [RankedKey] = []
     private var step = 0
+    /// Rows that the current step changes by what they lead to.
+    var dependants = DependantRows()
 
     init(_ key: TreeKey, _ table: Table) {
         self.key = key
         self.table = table
         residual = Array(key.residual)
-        encoder = SortKeyEncoder(key.sort, table.schema)
+        needsReach = key.needsReach
+        form = TreeForm(key, table.schema)
+        encoder = SortKeyEncoder(key, table.schema)
     }
 
     // MARK: Windows
@@ -74,21 +80,22 @@ final class SharedTree {
 
     // MARK: Keeping true
 
-    private func passes(_ row: RowReader) -> Bool { residual.allSatisfy { $0.matches(row) } }
-
     /// Whether the current step has noted a row.
     var hasNotes: Bool { !touchedKeys.isEmpty }
 
-    /// Notes one changed row; true when the tree changes with it.
-    func note(_ id: ObjectID, old: RowReader?, new: RowReader?, columns: UInt64, version: UInt64) -> Bool {
-        let oldKey = key(old, id)
-        let newKey = key(new, id)
+    /// Notes one row that may have changed between two snapshots; true when the tree changes with it.
+    /// - Parameter columns: those that were written; all for a row that changed with what it leads to.
+    func note(
+        _ id: ObjectID, from: Snapshot, old: RowReader?, to: Snapshot, new: RowReader?, columns: UInt64, version: UInt64
+    ) -> Bool {
+        let oldKey = key(old, id, in: from)
+        let newKey = key(new, id, in: to)
         if oldKey == nil, newKey == nil { return false }
         if let newKey {
             var stamp = version
             if let oldKey, !key.observed.includes(columns) {
                 if oldKey == newKey { return false }
-                stamp = tree?.stamp(of: oldKey) ?? version
+                stamp = tree?.base.stamp(of: oldKey) ?? version
             }
             insertions.append(RankedEntry(key: newKey, stamp: stamp))
             touchedKeys.append(newKey)
@@ -101,13 +108,16 @@ final class SharedTree {
     }
 
     /// The key of a row; nil where it does not pass.
-    func key(_ row: RowReader?, _ id: ObjectID) -> RankedKey? {
-        row.flatMap { passes($0) ? encoder.key($0, id) : nil }
+    /// - Parameter source: where the other rows are read that the filter asks about.
+    func key(_ row: RowReader?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
+        guard let row else { return nil }
+        let reach = needsReach ? Reach(source: source, links: table.links, id: id) : nil
+        return residual.allMatch(row, reach) ? encoder.key(row, id) : nil
     }
 
     /// Applies what was noted, and calls `body` with each query whose window it touches.
     func applyNoted(_ body: (LiveQuery) -> Void) {
-        tree?.apply(removals: removals, insertions: insertions)
+        if tree != nil { form.apply(removals: removals, insertions: insertions, to: &tree!) }
         step += 1
         for key in touchedKeys {
             windows.forEach(containing: key.prefix) { handle in

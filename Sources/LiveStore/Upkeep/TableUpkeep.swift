@@ -54,8 +54,9 @@ final class TableUpkeep {
 
     /// Brings the trees from one snapshot to the next, given the rows that may differ. Calls `body` once with each
     /// live query whose window was touched.
+    /// - Parameter dependants: trees with rows that change by what they lead to.
     func apply(
-        _ rows: [ChangedRow], _ changes: NetChanges, from old: Snapshot, to new: Snapshot,
+        _ rows: [ChangedRow], _ changes: NetChanges, dependants: [SharedTree], from old: Snapshot, to new: Snapshot,
         _ body: (SharedTree, LiveQuery) -> Void
     ) {
         for row in rows {
@@ -65,11 +66,17 @@ final class TableUpkeep {
             index.forEachCandidate(before, after) { handle in
                 guard let tree = trees[handle] else { return }
                 let wasTouched = tree.hasNotes
+                let extra = tree.dependants.take(row.id)
                 let isChanged = tree.note(
-                    row.id, old: before, new: after, columns: row.columns,
-                    version: changes.version(of: row, observed: tree.key.observed))
+                    row.id, from: old, old: before, to: new, new: after, columns: row.columns | extra,
+                    version: changes.version(of: row, tree, isDependant: extra != 0))
                 if isChanged, !wasTouched { touched.append(tree) }
             }
+        }
+        for tree in dependants {
+            let wasTouched = tree.hasNotes
+            tree.noteDependants(from: old, to: new)
+            if tree.hasNotes, !wasTouched { touched.append(tree) }
         }
         for tree in touched { tree.applyNoted { body(tree, $0) } }
         touched.removeAll(keepingCapacity: true)
@@ -107,7 +114,7 @@ final class TableUpkeep {
 }
 
 extension ObjectChangeEntry {
-    fileprivate init(_ change: LoggedChange, _ skips: [SkipRecord]) {
+    init(_ change: LoggedChange, _ skips: [SkipRecord]) {
         self.init(
             version: change.version, columns: change.entry.columns,
             isDeletion: change.entry.operation == LogEntry.Operation.delete.rawValue,

@@ -14,7 +14,7 @@ final class Upkeep: @unchecked Sendable {
         case disconnect(Mailbox)
         case attach(Mailbox, ConnectionQuery, attachment: Int)
         case detach(ConnectionQuery)
-        case watch(Mailbox, ObjectToken)
+        case watch(Mailbox, ObjectToken, seen: [UInt8])
         case unwatch(ObjectToken)
         case observeStore(Mailbox, Bool)
         /// Bring one connection's mail to this version or later, then say so.
@@ -38,8 +38,9 @@ final class Upkeep: @unchecked Sendable {
     private var thread: TracedThread?
 
     // The thread's own.
-    private var snapshot: Snapshot
+    private(set) var snapshot: Snapshot
     private var tables: [UInt32: TableUpkeep] = [:]
+    private(set) var dependencies: Dependencies
     private var connections = ConnectionList()
     private var slot: Int?
     private var lastOfferVersion: UInt64
@@ -53,6 +54,7 @@ final class Upkeep: @unchecked Sendable {
     init(_ storage: Storage) throws(StoreError) {
         self.storage = storage
         evaluator = Evaluator(storage)
+        dependencies = Dependencies(storage)
         snapshot = try storage.openSnapshot()
         // Last, because it would not be given back if something threw after it.
         slot = storage.page.claimSlot()
@@ -163,6 +165,12 @@ final class Upkeep: @unchecked Sendable {
             Logger(label: "livestore").error("upkeep cannot read the store and will try again: \(error)")
             return
         }
+        if newest.version > snapshot.version {
+            // Observers that silent commits of this step name have been announced before those were visible.
+            let (arrived, _) = takeMessages()
+            for message in arrived { handle(message) }
+            if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+        }
         if newest.version > snapshot.version { step(to: newest) }
         offerToLagging()
     }
@@ -171,21 +179,35 @@ final class Upkeep: @unchecked Sendable {
         let old = snapshot
         let skips = takeSkips(upTo: newest.version)
         let changes = NetChanges(
-            from: old, to: newest, wanted: { self.tables[$0]?.table }, allWanted: { self.tables.values.map(\.table) })
+            from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
         snapshot = newest
+        var dependants = dependencies.isEmpty ? [:] : dependencies.find(changes, in: newest)
         plannedSkips = skips.isEmpty ? [:] : plan(skips, changes, from: old)
         for change in changes.tables {
             let upkeep = tables[change.table.id]
-            upkeep?.apply(change.rows, changes, from: old, to: newest) { tree, query in publish(tree, query) }
+            let trees = dependants.removeValue(forKey: change.table.id) ?? []
+            upkeep?.apply(change.rows, changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
             upkeep?.forEachWatched(change.rows, changes, skips: skips, from: old, to: newest) { watch, update in
                 connections.add(update, to: watch.connection)
             }
+        }
+        for (table, trees) in dependants {
+            tables[table]?.apply([], changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
         }
         // Silent changes that leave nothing to tell here still have to reach what their observers were last told.
         for (query, tree) in plannedSkips.values.map(\.subject) { publish(tree, query) }
         plannedSkips = [:]
         connections.deliver(newest, isNew: true, skips)
         if let slot { storage.page.setVersion(newest.version, ofSlot: slot) }
+    }
+
+    private func wanted(_ table: UInt32) -> Table? {
+        if let upkeep = tables[table] { return upkeep.table }
+        return dependencies.isWatched(table) ? storage.tablesByID[table] : nil
+    }
+
+    private func allWanted() -> [Table] {
+        tables.values.map(\.table) + dependencies.tables.filter { tables[$0.id] == nil }
     }
 
     /// Adds a query's new root to the mail of everyone who watches it.
@@ -228,7 +250,7 @@ final class Upkeep: @unchecked Sendable {
         case .disconnect(let mailbox): connections.remove(mailbox)
         case .attach(let mailbox, let query, let attachment): attach(mailbox, query, attachment)
         case .detach(let query): detach(query)
-        case .watch(let mailbox, let token): watch(mailbox, token)
+        case .watch(let mailbox, let token, let seen): watch(mailbox, token, seen: seen)
         case .unwatch(let token): unwatch(token)
         case .observeStore(let mailbox, let observes):
             if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
@@ -274,6 +296,7 @@ final class Upkeep: @unchecked Sendable {
 
     private func drop(_ tree: SharedTree, _ upkeep: TableUpkeep) {
         upkeep.drop(tree)
+        dependencies.drop(tree)
         forget(upkeep)
     }
 
@@ -296,9 +319,30 @@ final class Upkeep: @unchecked Sendable {
         if !isWatching, let slot { storage.page.setVersion(SharedPage.noVersion, ofSlot: slot) }
     }
 
-    private func watch(_ mailbox: Mailbox, _ token: ObjectToken) {
+    /// - Parameter seen: the row at `token.since`.
+    private func watch(_ mailbox: Mailbox, _ token: ObjectToken, seen: [UInt8]) {
         guard let connection = connections[mailbox] else { return }
         upkeep(of: token.table).watch(ObjectWatch(connection: connection, token: token))
+        // Its connection may stand behind: what has happened since is in no step to come.
+        guard token.since < snapshot.version else { return }
+        let missed = entries(of: token, seen: seen)
+        if !missed.isEmpty { connections.add(ObjectUpdate(token, missed), to: connection) }
+    }
+
+    /// What commits have done to an object since there is its observer. Where the log has been pruned, values tell.
+    private func entries(of token: ObjectToken, seen: [UInt8]) -> [ObjectChangeEntry] {
+        switch snapshot.changes(after: token.since) {
+        case .complete(let changes):
+            return changes.filter { $0.entry.table == token.table.id && $0.entry.id == token.id.rawValue }
+                .map { ObjectChangeEntry($0, []) }
+        case .incomplete:
+            guard let row = snapshot.row(token.table, token.id) else {
+                return [ObjectChangeEntry(version: snapshot.version, columns: .max, isDeletion: true)]
+            }
+            let columns = seen.withUnsafeBytes { row.columns(differingFrom: RowReader($0), token.table.schema) }
+            if columns == 0 { return [] }
+            return [ObjectChangeEntry(version: snapshot.version, columns: columns, isDeletion: false)]
+        }
     }
 
     private func unwatch(_ token: ObjectToken) {
@@ -326,18 +370,25 @@ final class Upkeep: @unchecked Sendable {
             tree.tree = ranked
             if at.version < snapshot.version { catchUp(tree, from: at) }
             upkeep.admit(tree)
+            dependencies.admit(tree)
             for case let query? in tree.queries { publish(tree, query) }
         }
     }
 
     private func catchUp(_ tree: SharedTree, from at: Snapshot) {
+        var dependencies = Dependencies(storage)
+        dependencies.admit(tree)
+        let tables = [tree.table] + dependencies.tables.filter { $0.id != tree.table.id }
         let changes = NetChanges(
-            from: at, to: snapshot, wanted: { $0 == tree.table.id ? tree.table : nil }, allWanted: { [tree.table] })
-        for row in changes.tables.flatMap(\.rows) {
+            from: at, to: snapshot, wanted: { id in tables.first { $0.id == id } }, allWanted: { tables })
+        _ = dependencies.find(changes, in: snapshot)
+        for row in changes.tables.filter({ $0.table.id == tree.table.id }).flatMap(\.rows) {
+            let extra = tree.dependants.take(row.id)
             _ = tree.note(
-                row.id, old: at.row(tree.table, row.id), new: snapshot.row(tree.table, row.id), columns: row.columns,
-                version: changes.version(of: row, observed: tree.key.observed))
+                row.id, from: at, old: at.row(tree.table, row.id), to: snapshot, new: snapshot.row(tree.table, row.id),
+                columns: row.columns | extra, version: changes.version(of: row, tree, isDependant: extra != 0))
         }
+        tree.noteDependants(from: at, to: snapshot)
         tree.applyNoted { _ in }
     }
 

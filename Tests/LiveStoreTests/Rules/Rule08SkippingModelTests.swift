@@ -1,6 +1,6 @@
 // Rule 8 against a plain model: random interleavings of several writers and connections, with random silence. What an
 // observer knows is kept as a set of rows; a silent commit changes what it knows exactly where it knew the row as it was
-// just before, or took the row out; every delivery must then be the difference of what it knows and what there is.
+// just before, or took the row out itself; every delivery must then be the difference of what it knows and what there is.
 import Testing
 
 @testable import LiveStore
@@ -94,7 +94,8 @@ private final class Judge {
         for id in Set(before.keys).union(after.keys) where before[id] != after[id] {
             let (was, now) = (shown(before[id]), shown(after[id]))
             if now == nil {
-                if was != nil || known[id].flatMap(shown) != nil { known[id] = after[id] }
+                // One that finds the row out of sight already, and does not delete it, has not removed it.
+                if was != nil || after[id] == nil { known[id] = after[id] }
             } else if isSame(known[id].flatMap(shown), was) {
                 known[id] = after[id]
             }

@@ -153,4 +153,31 @@ struct Rule08SkippingTests {
         }
         #expect(try test.store.read { try note(1, $0).score } == 10)
     }
+
+    @Test("somebody else's removal is told, though a silent commit changes the row afterwards")
+    func removalByOthers() throws {
+        // A filter that the tree has, and one that is a window of its order.
+        let filter = try feed.observe("filter", try feed.connection.objects(Note.self).where(\.done == false))
+        let window = try feed.observe("window", notes.where(\.score < 25))
+        try test.store.write {
+            try note(1, $0).done = true
+            try note(1, $0).score = 99
+        }
+        try test.store.write(withoutNotifying: [filter, window]) { try note(1, $0).title = "mine" }
+        try feed.catchUp()
+        #expect(feed.takeLog().sorted() == ["filter -1", "window -1"])
+    }
+
+    @Test("a silent removal is silent over somebody else's change, by a filter and by a window alike")
+    func removalFromFilter() throws {
+        let filter = try feed.observe("filter", try feed.connection.objects(Note.self).where(\.done == false))
+        let window = try feed.observe("window", notes.where(\.score < 25))
+        try test.store.write { try note(1, $0).title = "theirs" }
+        try test.store.write(withoutNotifying: [filter, window]) {
+            try note(1, $0).done = true
+            try note(1, $0).score = 99
+        }
+        try feed.catchUp()
+        #expect(feed.takeLog() == [])
+    }
 }

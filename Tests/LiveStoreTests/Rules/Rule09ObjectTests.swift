@@ -130,4 +130,41 @@ struct Rule09ObjectTests {
         try feed.catchUp()
         #expect(feed.takeLog() == [])
     }
+
+    /// Brings upkeep to the newest version, and leaves the connection of `feed` behind.
+    private func advanceUpkeepAlone() throws { try Feed(test.store).catchUp() }
+
+    @Test("a change that upkeep had passed when the observer was added, and its connection had not, is told")
+    func observedBehind() throws {
+        try change { note, _ in note.score = 11 }
+        try advanceUpkeepAlone()
+        try feed.observe("object", note)
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["object score 10 to 11"])
+        try change { note, _ in note.score = 12 }
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["object score 11 to 12"])
+    }
+
+    @Test("a deletion that upkeep had passed when the observer was added is told")
+    func deletedBehind() throws {
+        try change { note, connection in try connection.delete(note) }
+        try advanceUpkeepAlone()
+        try feed.observe("object", note)
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["object deleted"])
+    }
+
+    @Test("where the log has been pruned, the values tell what an observer has missed", arguments: [false, true])
+    func prunedBehind(isChanged: Bool) throws {
+        if isChanged { try change { note, _ in note.score = 11 } }
+        // More commits than are kept for a follower that has moved on.
+        for round in 0..<200 { try test.store.write { try $0.add(Note(id: 100 + round)) } }
+        try advanceUpkeepAlone()
+        for round in 0..<200 { try test.store.write { try $0.add(Note(id: 300 + round)) } }
+        try advanceUpkeepAlone()
+        try feed.observe("object", note)
+        try feed.catchUp()
+        #expect(feed.takeLog() == (isChanged ? ["object score 10 to 11"] : []))
+    }
 }

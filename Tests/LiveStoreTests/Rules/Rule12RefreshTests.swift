@@ -40,13 +40,16 @@ struct Rule12RefreshTests {
     func inside() throws {
         try feed.observe("notes", notes)
         var answers: [Bool] = []
+        var isReady = false
         feed.keep(
             try notes.observe { [feed, test] change in
+                if case .initial = change { isReady = true }
                 if case .update = change {
                     try? test.store.write { try $0.add(Note(id: 100)) }
                     answers.append((try? feed.connection.refresh()) ?? true)
                 }
             })
+        try feed.scheduler.turn { isReady }
         try feed.connection.write {
             try feed.connection.add(Note(id: 1))
             #expect(try !feed.connection.refresh())

@@ -64,4 +64,16 @@ struct Rule13KeyPathTests {
         try feed.connection.write { notes[0].score = 99 }
         #expect(notes.map(\.id) == [0, 2, 3, 1])
     }
+
+    @Test("a row that left and came back between two deliveries is no modification to a shallow observer")
+    func returned() throws {
+        try feed.observe("shallow", notes.where(\.score < 25), keyPaths: [])
+        for score in [99, 10] {
+            try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 1)).score = score }
+            // Upkeep sees it gone; the observer's connection does not turn.
+            try Feed(test.store).catchUp()
+        }
+        try feed.catchUp()
+        #expect(feed.takeLog() == [])
+    }
 }

@@ -27,17 +27,32 @@ final class Feed {
         return token
     }
 
-    /// Observes notes and waits for the initial callback, which is not written down.
+    /// Observes results and waits for the initial callback, which is not written down.
     @discardableResult
-    func observe(
-        _ name: String, _ notes: Results<Note>, keyPaths: [PartialKeyPath<Note>]? = nil
+    func observe<Object: StoredObject>(
+        _ name: String, _ notes: Results<Object>, keyPaths: [PartialKeyPath<Object>]? = nil
     ) throws -> NotificationToken {
         var isReady = false
-        let body: (ResultsChange<Note>) -> Void = { [unowned self] change in
+        let body: (ResultsChange<Object>) -> Void = { [unowned self] change in
             if case .initial = change { isReady = true } else { log.append("\(name) \(change.text)") }
         }
         let token =
             if let keyPaths { try notes.observe(keyPaths: keyPaths, body) } else { try notes.observe(body) }
+        try scheduler.turn { isReady }
+        return keep(token)
+    }
+
+    /// Observes a list and waits for the initial callback, which is not written down.
+    @discardableResult
+    func observe<Element>(_ name: String, _ list: List<Element>) throws -> NotificationToken {
+        var isReady = false
+        let token = try list.observe { [unowned self] change in
+            switch change {
+            case .initial: isReady = true
+            case .update(_, let changes): log.append("\(name) \(changes.text)")
+            case .error(let error): log.append("\(name) error \(error)")
+            }
+        }
         try scheduler.turn { isReady }
         return keep(token)
     }
@@ -72,11 +87,16 @@ extension ResultsChange {
         switch self {
         case .initial(let results): "initial \(results.count)"
         case .error(let error): "error \(error)"
-        case .update(_, let changes):
-            (changes.deletions.map { "-\($0)" } + changes.insertions.map { "+\($0)" }
-                + zip(changes.modifications, changes.modificationsNew).map { "~\($0)>\($1)" })
-                .joined(separator: " ")
+        case .update(_, let changes): changes.text
         }
+    }
+}
+
+extension ChangeSet {
+    var text: String {
+        (deletions.map { "-\($0)" } + insertions.map { "+\($0)" }
+            + zip(modifications, modificationsNew).map { "~\($0)>\($1)" })
+            .joined(separator: " ")
     }
 }
 

@@ -19,6 +19,9 @@ final class ManualScheduler: Scheduler, @unchecked Sendable {
         deliver?()
     }
 
+    /// Delivers what is there; nothing is waited for.
+    func turnNow() { deliver?() }
+
     /// Takes turns until `condition` holds.
     func turn(until condition: () -> Bool) throws { while !condition() { try turn() } }
 }

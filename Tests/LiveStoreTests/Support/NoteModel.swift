@@ -24,17 +24,19 @@ struct NoteQuery: Sendable {
     var passes: @Sendable (NoteValue) -> Bool
     /// Whether the first stands before the second; ties are broken by birth.
     var precedes: @Sendable (NoteValue, NoteValue) -> Bool?
+    /// What is chosen from the order.
+    var shape: @Sendable ([NoteValue]) -> [NoteValue] = { $0 }
 
     func evaluate(_ notes: [Int: NoteValue]) -> [NoteValue] {
-        notes.values.filter(passes).sorted { precedes($0, $1) ?? ($0.birth < $1.birth) }
+        shape(notes.values.filter(passes).sorted { precedes($0, $1) ?? ($0.birth < $1.birth) })
     }
 
     /// Compares by one key after the other.
-    private static func order(_ comparisons: [Int]) -> Bool? { comparisons.first { $0 != 0 }.map { $0 < 0 } }
+    static func order(_ comparisons: [Int]) -> Bool? { comparisons.first { $0 != 0 }.map { $0 < 0 } }
 
-    private static func compare<Key: Comparable>(_ a: Key, _ b: Key) -> Int { a < b ? -1 : (a == b ? 0 : 1) }
+    static func compare<Key: Comparable>(_ a: Key, _ b: Key) -> Int { a < b ? -1 : (a == b ? 0 : 1) }
 
-    private static func compare<Key: Comparable>(_ a: Key?, _ b: Key?) -> Int {
+    static func compare<Key: Comparable>(_ a: Key?, _ b: Key?) -> Int {
         switch (a, b) {
         case (nil, nil): 0
         case (nil, _): -1
@@ -43,13 +45,15 @@ struct NoteQuery: Sendable {
         }
     }
 
-    private static func bytes(_ string: String) -> [UInt8] { Array(string.utf8) }
+    static func bytes(_ string: String) -> [UInt8] { Array(string.utf8) }
 
-    private static func compare(_ a: String, _ b: String) -> Int {
+    static func compare(_ a: String, _ b: String) -> Int {
         bytes(a) == bytes(b) ? 0 : (bytes(a).lexicographicallyPrecedes(bytes(b)) ? -1 : 1)
     }
 
-    static let all: [NoteQuery] = [
+    static let all = plain + derived + text
+
+    static let plain: [NoteQuery] = [
         NoteQuery(name: "everything", live: { $0 }, passes: { _ in true }, precedes: { _, _ in nil }),
         NoteQuery(
             name: "score >= 50, by -score", live: { $0.where(\.score >= 50).sorted(by: \.score, ascending: false) },

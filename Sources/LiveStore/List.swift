@@ -1,0 +1,163 @@
+// A list property as it is used: of values or of objects, in an order of its own. Of a plain object it is an array; of a
+// stored one it is rows, live like results: it changes by deliveries and by the connection's own writes.
+
+/// An ordered list of values or objects that belongs to an object. The same element may be in it more than once.
+///
+/// A list is a view of its object's property: changing it changes the property. Of a stored object it is changed inside a
+/// write block, and used on the object's connection only; what goes wrong makes the write fail. Changes cost O(log n).
+public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByArrayLiteral {
+    let box: ListBox<Element>
+    private let owner: StoredObject?
+    private let ordinal: Int
+
+    init(_ box: ListBox<Element>, _ owner: StoredObject, _ ordinal: Int) {
+        self.box = box
+        self.owner = owner
+        self.ordinal = ordinal
+    }
+
+    /// A list that belongs to no object yet: what a property starts with, or is set to.
+    public init(arrayLiteral elements: Element...) {
+        box = ListBox()
+        box.elements = elements
+        owner = nil
+        ordinal = -1
+    }
+
+    private var stored: StoredList? { owner?.binding.map { StoredList($0, ordinal) } }
+
+    private func query(_ list: StoredList) -> ConnectionQuery {
+        // An object whose addition was cancelled is another one when it is added again.
+        if let known = box.query, known.owner == list.binding.id { return known.query }
+        let query = list.makeQuery()
+        box.query = (query, list.binding.id)
+        return query
+    }
+
+    private func rows(_ list: StoredList) -> RankedTree { list.rows(query(list)) }
+
+    // MARK: Reading
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { stored.map { rows($0).count } ?? box.elements.count }
+
+    /// Setting replaces the element at the place. O(log n).
+    public subscript(position: Int) -> Element {
+        get {
+            guard let stored else { return box.elements[position] }
+            let rows = rows(stored)
+            precondition(
+                position >= 0 && position < rows.count, "index \(position) is outside of a list of \(rows.count)")
+            return element(stored, rows.id(at: position))
+        }
+        nonmutating set {
+            guard let stored else { return box.elements[position] = newValue }
+            stored.change {
+                try stored.set(newValue._prepared(stored.connection), at: position, rows(stored))
+            }
+        }
+    }
+
+    private func element(_ list: StoredList, _ id: UInt64) -> Element {
+        guard let row = list.row(id) else { preconditionFailure("an element of a list was used after its write block") }
+        return Element._element(row, ListTable.value, list.connection)
+    }
+
+    /// Goes over the elements shown now: what a loop does to them does not make it skip or repeat one.
+    public func makeIterator() -> AnyIterator<Element> {
+        guard let stored else { return AnyIterator(box.elements.makeIterator()) }
+        let rows = rows(stored)
+        var ids = rows.ids(in: 0..<rows.count).makeIterator()
+        return AnyIterator { ids.next().map { element(stored, $0) } }
+    }
+
+    // MARK: Changing
+
+    public func append(_ element: Element) { append(contentsOf: CollectionOfOne(element)) }
+
+    public func append(contentsOf elements: some Sequence<Element>) {
+        guard let stored else { return box.elements.append(contentsOf: elements) }
+        stored.change {
+            try stored.append(elements.map { try $0._prepared(stored.connection) })
+        }
+    }
+
+    /// Inserts before the element at `index`, which may be the end. Many insertions at one place in the middle make its
+    /// positions longer, by about a bit each.
+    public func insert(_ element: Element, at index: Int) {
+        guard let stored else { return box.elements.insert(element, at: index) }
+        stored.change { try stored.insert(element._prepared(stored.connection), at: index, rows(stored)) }
+    }
+
+    /// Takes the element at `index` off the list; an object stays in the store.
+    public func remove(at index: Int) {
+        guard let stored else {
+            box.elements.remove(at: index)
+            return
+        }
+        stored.change { try stored.remove(at: index, rows(stored)) }
+    }
+
+    public func removeFirst() { remove(at: 0) }
+
+    public func removeLast() { remove(at: count - 1) }
+
+    /// Takes everything off the list. O(n).
+    public func removeAll() {
+        guard let stored else { return box.elements.removeAll() }
+        let rows = rows(stored)
+        stored.change { try stored.remove(rows.ids(in: 0..<rows.count).map { ObjectID(rawValue: $0) }) }
+    }
+
+    /// Moves an element so that it stands at `target` afterwards.
+    public func move(from source: Int, to target: Int) {
+        guard let stored else { return box.elements.insert(box.elements.remove(at: source), at: target) }
+        stored.change { try stored.move(from: source, to: target, rows(stored)) }
+    }
+
+    public func swapAt(_ first: Int, _ second: Int) {
+        guard let stored else { return box.elements.swapAt(first, second) }
+        stored.change { try stored.swap(first, second, rows(stored)) }
+    }
+
+    // MARK: Observing
+
+    /// Calls `body` on the connection's scheduler: once with `.initial`, then with every change of the list, and of the
+    /// objects in it, until the token is invalidated. Several commits may come as one change.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `notStored`, `closed`.
+    public func observe(
+        file: String = #fileID, line: Int = #line, _ body: @escaping (ListChange<Element>) -> Void
+    ) throws -> NotificationToken {
+        guard let stored else { throw StoreError.notStored(type: owner.map { "\(type(of: $0))" } ?? "List") }
+        return try stored.connection.observe(query(stored), madeAt: "\(file):\(line)") { change in
+            switch change {
+            case .initial: body(.initial(self))
+            case .update(let changes, _, _): body(.update(self, changes))
+            case .failed(let error): body(.error(error))
+            }
+        }
+    }
+}
+
+extension List where Element: Equatable {
+    /// The first place where the list has `element`. O(n).
+    public func index(of element: Element) -> Int? { firstIndex(of: element) }
+}
+
+extension List where Element: StoredObject {
+    /// The first place where the list has `object`. O(n).
+    public func index(of object: Element) -> Int? {
+        let id = object.objectID
+        return firstIndex { $0 === object || id != nil && $0.objectID == id }
+    }
+}
+
+/// What an observer of a list is told.
+public enum ListChange<Element: ListElement> {
+    /// The list as at the connection's `version`.
+    case initial(List<Element>)
+    /// The list changed since this observer was last called.
+    case update(List<Element>, ChangeSet)
+    /// The list cannot be kept any more; no further call comes.
+    case error(StoreError)
+}

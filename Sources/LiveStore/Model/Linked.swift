@@ -1,0 +1,111 @@
+// `@Linked`, a property that leads to one object, or to none. The row holds the object's id; the index that every link
+// column has leads back. An object that is not stored yet keeps the other object itself.
+
+/// Makes a property a link to one other object.
+///
+///     final class Dog: StoredObject {
+///         @Linked var owner: Person?
+///     }
+///
+/// Deleting the object that a link leads to sets the link to nil. Setting a link to an object that is not stored stores
+/// that too; one of another connection makes the write fail. Links may form cycles.
+@propertyWrapper
+public struct Linked<Target: StoredObject> {
+    /// The property's place among the stored ones of its class.
+    var ordinal: Int32 = -1
+    var value: Target?
+
+    public init(wrappedValue: Target? = nil) { value = wrappedValue }
+
+    @available(*, unavailable, message: "@Linked works in subclasses of StoredObject only")
+    public var wrappedValue: Target? {
+        get { fatalError("unavailable") }
+        set { fatalError("unavailable") }
+    }
+
+    public static subscript<Owner: StoredObject>(
+        _enclosingInstance owner: Owner,
+        wrapped wrapped: ReferenceWritableKeyPath<Owner, Target?>,
+        storage storage: ReferenceWritableKeyPath<Owner, Linked<Target>>
+    ) -> Target? {
+        get {
+            let ordinal = Int(owner[keyPath: storage].ordinal)
+            if let binding = owner.binding { return binding.readLink(ordinal) }
+            if let trace = owner.trace { return trace.follow(owner, ordinal, to: Target.self) }
+            return owner[keyPath: storage].value
+        }
+        set {
+            if let binding = owner.binding {
+                binding.writeLink(newValue, Int(owner[keyPath: storage].ordinal))
+            } else {
+                owner[keyPath: storage].value = newValue
+            }
+        }
+    }
+}
+
+extension Linked: AnyConnected {
+    static var columnType: ColumnType { .link }
+    static var isOptional: Bool { true }
+    static var target: StoredObject.Type? { Target.self }
+    static var element: (any AnyStored.Type)? { nil }
+    static func role(at address: UnsafeRawPointer) -> StoredRole { .plain }
+
+    private static func property(_ address: UnsafeRawPointer) -> Self {
+        address.assumingMemoryBound(to: Self.self).pointee
+    }
+
+    static func setOrdinal(_ ordinal: Int, at address: UnsafeMutableRawPointer) {
+        address.assumingMemoryBound(to: Self.self).pointee.ordinal = Int32(ordinal)
+    }
+
+    static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) {
+        if let id = property(address).value?.binding?.id {
+            row.setSlot(column, id.rawValue)
+        } else {
+            row.setNull(column)
+        }
+    }
+
+    static func prepareToAdd(at address: UnsafeRawPointer, _ connection: Connection) throws {
+        guard let target = property(address).value else { return }
+        // On a cycle it is being added already, and the link is set once it is.
+        if !connection.additions.isPending(target) { _ = try connection.resolve(target) }
+    }
+
+    static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws {
+        guard let target = property(address).value, let binding = owner.binding else { return }
+        guard binding.connection.currentRow(binding.table, binding.id)?.isNull(ordinal) == true else { return }
+        binding.writeLink(target, ordinal)
+    }
+
+    static func forget(at address: UnsafeMutableRawPointer) {
+        address.assumingMemoryBound(to: Self.self).pointee.value = nil
+    }
+}
+
+extension RowBinding {
+    func readLink<Target: StoredObject>(_ column: Int) -> Target? {
+        connection.checkScheduler()
+        guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id), !row.isNull(column),
+            let target = table.links?.edge(column)?.target, let table = connection.core.storage.tablesByID[target]
+        else { return nil }
+        return connection.makeObject(table, ObjectID(rawValue: row.slot(column)))
+    }
+
+    func writeLink(_ target: StoredObject?, _ column: Int) {
+        connection.checkScheduler()
+        var targetID: ObjectID?
+        if let target {
+            do {
+                targetID = try connection.resolve(target)
+            } catch {
+                connection.failWrite(error)
+                return
+            }
+        }
+        connection.update(table, id, column) { row in
+            if let targetID { row.setSlot(column, targetID.rawValue) } else { row.setNull(column) }
+        }
+    }
+}

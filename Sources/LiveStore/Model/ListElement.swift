@@ -1,0 +1,50 @@
+// What a list can hold: storable values, and objects by links. Underscored requirements are the store's own business.
+import Foundation
+
+/// A type that elements of a `List` can have: the types of stored properties, and subclasses of `StoredObject`.
+public protocol ListElement {
+    /// The wrapper whose column an element is kept in.
+    static var _elementWrapper: Any.Type { get }
+    /// The element in a column of a row, for `connection`.
+    static func _element(_ row: RowReader, _ column: Int, _ connection: Connection) -> Self
+    /// Writes the element; what it leads to is stored first.
+    /// - Returns: what puts it into a row.
+    func _prepared(_ connection: Connection) throws -> (RowBuffer, Int) -> Void
+}
+
+extension ListElement {
+    static var wrapper: any AnyStored.Type { _elementWrapper as! any AnyStored.Type }
+}
+
+extension ListElement where Self: StorableValue {
+    public static var _elementWrapper: Any.Type { Stored<Self>.self }
+    public static func _element(_ row: RowReader, _ column: Int, _: Connection) -> Self {
+        row.isNull(column) ? _zero : _read(row, column)
+    }
+    public func _prepared(_: Connection) throws -> (RowBuffer, Int) -> Void { { _write($0, $1) } }
+}
+
+extension Int: ListElement {}
+extension Double: ListElement {}
+extension Bool: ListElement {}
+extension String: ListElement {}
+extension Date: ListElement {}
+extension Data: ListElement {}
+extension UUID: ListElement {}
+extension Optional: ListElement where Wrapped: StorableValue {}
+
+extension StoredObject: ListElement {}
+
+// Not in the class itself, where generic types would be made of the class that declares this.
+extension ListElement where Self: StoredObject {
+    public static var _elementWrapper: Any.Type { Linked<Self>.self }
+
+    public static func _element(_ row: RowReader, _ column: Int, _ connection: Connection) -> Self {
+        connection.makeObject(Self.self, ObjectID(rawValue: row.slot(column)))
+    }
+
+    public func _prepared(_ connection: Connection) throws -> (RowBuffer, Int) -> Void {
+        let id = try connection.resolve(self)
+        return { $0.setSlot($1, id.rawValue) }
+    }
+}

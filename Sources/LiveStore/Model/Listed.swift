@@ -1,0 +1,81 @@
+// `@Listed`, a property that holds a list of values or of links. The wrapper keeps the plain elements of an object that
+// is not stored, and for a stored one the query that the list is.
+
+/// Makes a property a list.
+///
+///     final class Person: StoredObject {
+///         @Listed var tags: List<String>
+///         @Listed var friends: List<Person>
+///     }
+@propertyWrapper
+public struct Listed<Element: ListElement> {
+    /// The property's place among the stored ones of its class.
+    var ordinal: Int32 = -1
+    /// Made when the property is used first.
+    var box: ListBox<Element>?
+
+    public init() {}
+
+    public init(wrappedValue: List<Element>) { box = wrappedValue.box }
+
+    @available(*, unavailable, message: "@Listed works in subclasses of StoredObject only")
+    public var wrappedValue: List<Element> {
+        get { fatalError("unavailable") }
+        set { fatalError("unavailable") }
+    }
+
+    public static subscript<Owner: StoredObject>(
+        _enclosingInstance owner: Owner,
+        wrapped wrapped: ReferenceWritableKeyPath<Owner, List<Element>>,
+        storage storage: ReferenceWritableKeyPath<Owner, Listed<Element>>
+    ) -> List<Element> {
+        get {
+            let ordinal = Int(owner[keyPath: storage].ordinal)
+            if let trace = owner.trace { trace.note(owner, ordinal) }
+            if let box = owner[keyPath: storage].box { return List(box, owner, ordinal) }
+            let box = ListBox<Element>()
+            owner[keyPath: storage].box = box
+            return List(box, owner, ordinal)
+        }
+        set {
+            let elements = Array(newValue)
+            let list = owner[keyPath: wrapped]
+            list.removeAll()
+            list.append(contentsOf: elements)
+        }
+    }
+}
+
+/// The elements of a list that is not stored, and the query of one that is.
+final class ListBox<Element: ListElement> {
+    var elements: [Element] = []
+    var query: (query: ConnectionQuery, owner: ObjectID)?
+}
+
+extension Listed: AnyConnected {
+    static var columnType: ColumnType { .list }
+    static var isOptional: Bool { false }
+    static var target: StoredObject.Type? { Element.wrapper.target }
+    static var element: (any AnyStored.Type)? { Element.wrapper }
+    static func role(at address: UnsafeRawPointer) -> StoredRole { .plain }
+
+    static func setOrdinal(_ ordinal: Int, at address: UnsafeMutableRawPointer) {
+        address.assumingMemoryBound(to: Self.self).pointee.ordinal = Int32(ordinal)
+    }
+
+    static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) { row.setSlot(column, 0) }
+
+    static func prepareToAdd(at address: UnsafeRawPointer, _ connection: Connection) throws {}
+
+    static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws {
+        guard let box = address.assumingMemoryBound(to: Self.self).pointee.box, !box.elements.isEmpty,
+            let binding = owner.binding
+        else { return }
+        let list = StoredList(binding, ordinal)
+        try list.append(box.elements.map { try $0._prepared(binding.connection) })
+    }
+
+    static func forget(at address: UnsafeMutableRawPointer) {
+        address.assumingMemoryBound(to: Self.self).pointee.box?.elements = []
+    }
+}

@@ -1,0 +1,30 @@
+// The connection's own writes, as far as other rows than the written ones show them: those that a filter over links
+// takes in or leaves out.
+
+extension Connection {
+    /// The rows of a query's table that own changes may have brought in or taken out: those written, and those that
+    /// lead to a written one.
+    func dependants(_ key: TreeKey, _ table: Table, _ changes: ArraySlice<LogEntry>) throws(StoreError) -> [ObjectID] {
+        var found: [ObjectID] = []
+        var known: Set<ObjectID> = []
+        // Once, before rows are read: storing a row makes what was read before worthless.
+        try transaction?.closeRow()
+        for change in changes where change.table == table.id {
+            let id = ObjectID(rawValue: change.id)
+            if known.insert(id).inserted { found.append(id) }
+        }
+        guard let source = currentSource else { return found }
+        for condition in key.residual {
+            condition.forEachUse(table.links, core.storage.tablesByID) { way, _ in
+                let written = changes.filter { $0.table == way[way.count - 1].target }.map { ObjectID(rawValue: $0.id) }
+                if written.isEmpty { return }
+                // A row that somebody else has committed is not shown before its delivery.
+                for id in Dependencies.roots(written, way, in: source).sorted()
+                where deliveredRow(table, id) != nil && known.insert(id).inserted {
+                    found.append(id)
+                }
+            }
+        }
+        return found
+    }
+}

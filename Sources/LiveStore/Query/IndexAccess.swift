@@ -1,0 +1,80 @@
+// Which rows a filter can pass, found by secondary indexes instead of a scan. What is found are candidates: the whole
+// filter is evaluated on each. Pure.
+
+enum IndexAccess {
+    /// A range is worth its random reads if it has at most this part of the rows.
+    private static let smallPart = 8
+    /// Objects at the end of a link that are worth going back from.
+    private static let maxTargets = 4_096
+
+    /// The rows that may pass, ascending by id; nil where a scan is as good.
+    static func candidates(
+        _ conditions: some Sequence<FilterExpression>, _ table: Table, _ source: any RowSource
+    ) -> [ObjectID]? {
+        guard let links = table.links else { return nil }
+        var fewest: [ObjectID]?
+        var bounds: [Int: (low: [UInt8]?, high: [UInt8]?)] = [:]
+        for condition in conditions {
+            if let found = candidates(condition, links, source), found.count < fewest?.count ?? .max { fewest = found }
+            if case .text(let column, let pattern, _) = condition, let range = prefixRange(pattern),
+                links.index(column) != nil
+            {
+                bounds[column] = range
+            }
+            if case .compare(let column, let comparison, let value, _) = condition, let key = ColumnIndex.key(value),
+                links.index(column) != nil
+            {
+                switch comparison {
+                case .less, .lessOrEqual: bounds[column, default: (nil, nil)].high = key
+                case .greater, .greaterOrEqual: bounds[column, default: (nil, nil)].low = key
+                default: break
+                }
+            }
+        }
+        if fewest == nil {
+            for (column, range) in bounds where fewest == nil {
+                fewest = source.ids(links.index(column)!, table, from: range.low, to: range.high, part: smallPart)
+            }
+        }
+        return fewest.map { $0.count < 2 ? $0 : Set($0).sorted() }
+    }
+
+    /// Keys of what begins with a text, with regard to case.
+    private static func prefixRange(_ pattern: TextPattern) -> (low: [UInt8]?, high: [UInt8]?)? {
+        guard pattern.match == .beginsWith, !pattern.foldsCase, !pattern.bytes.isEmpty else { return nil }
+        var key = SortKeyBytes()
+        key.append(prefix: pattern.bytes, ascending: true)
+        let low = Array(key.bytes.prefix(ColumnIndex.maxKeyBytes))
+        // No byte of a text is FF, and after an escaped zero none follows but what continues it.
+        return (low, low + [0xff])
+    }
+
+    private static func candidates(
+        _ condition: FilterExpression, _ links: TableLinks, _ source: any RowSource
+    ) -> [ObjectID]? {
+        switch condition {
+        case .identity(let id): return [id]
+        case .compare(let column, .equal, let value, _):
+            guard let index = links.index(column), let key = ColumnIndex.key(value) else { return nil }
+            return source.ids(index, key: key)
+        case .oneOf(let column, let values, _):
+            let keys = values.compactMap { ColumnIndex.key($0) }
+            guard let index = links.index(column), keys.count == values.count else { return nil }
+            return keys.flatMap { source.ids(index, key: $0) }
+        case .linked(let column, let condition), .quantified(let column, .any, let condition):
+            guard let edge = links.edge(column), let target = source.storage.tablesByID[edge.target],
+                let targets = candidates(condition.conjuncts, target, source), targets.count <= maxTargets
+            else { return nil }
+            return Array(source.sources(of: targets, along: edge))
+        default: return nil
+        }
+    }
+}
+
+extension RowSource {
+    fileprivate func ids(
+        _ index: ColumnIndex, _ table: Table, from low: [UInt8]?, to high: [UInt8]?, part: Int
+    ) -> [ObjectID]? {
+        reading { index.ids($0, from: low, to: high, limit: table.rowCount($0) / part) }
+    }
+}

@@ -1,0 +1,118 @@
+// The parts that a run of sort-key bytes is made of, so that they can be told apart again: where the value of the first
+// columns ends, and what it was. The encoding is in SortKey.swift.
+import Foundation
+
+/// What stands at the start of keys. Immutable.
+struct SortKeyLayout: Sendable, Hashable {
+    struct Part: Sendable, Hashable {
+        var type: ColumnType
+        var isOptional: Bool
+        var ascending: Bool
+    }
+
+    let parts: [Part]
+
+    init(_ parts: [Part]) { self.parts = parts }
+
+    init(_ terms: [SortTerm], _ table: TableSchema) {
+        parts = terms.map { term in
+            let column = table.columns[term.column]
+            return Part(type: column.type, isOptional: column.isOptional, ascending: term.ascending)
+        }
+    }
+
+    /// How many of `bytes` the parts take. Keys shorter than eight bytes are padded with zeros: no part reads those.
+    func length(in bytes: ArraySlice<UInt8>) -> Int {
+        var rest = bytes
+        for part in parts { rest = rest.dropFirst(part.length(in: rest)) }
+        return rest.startIndex - bytes.startIndex
+    }
+
+    /// The values of the parts. Minus zero reads as zero.
+    func values(in bytes: ArraySlice<UInt8>) -> [ColumnValue] {
+        var rest = bytes
+        return parts.map { part in
+            let length = part.length(in: rest)
+            defer { rest = rest.dropFirst(length) }
+            return part.value(rest.prefix(length))
+        }
+    }
+}
+
+extension SortKeyLayout.Part {
+    private var mask: UInt8 { ascending ? 0 : 0xff }
+
+    fileprivate func length(in bytes: ArraySlice<UInt8>) -> Int {
+        guard isOptional else { return plainLength(bytes) }
+        return bytes.first == mask ? 1 : 1 + plainLength(bytes.dropFirst())
+    }
+
+    private func plainLength(_ bytes: ArraySlice<UInt8>) -> Int {
+        switch type {
+        case .int, .double, .date, .link, .list: return 8
+        case .bool: return 1
+        case .uuid: return 16
+        case .string, .data:
+            var index = bytes.startIndex
+            while index + 1 < bytes.endIndex {
+                guard bytes[index] == mask else {
+                    index += 1
+                    continue
+                }
+                // A zero is followed by FF, the end by 01.
+                index += 2
+                if bytes[index - 1] == mask ^ 1 { break }
+            }
+            return index - bytes.startIndex
+        }
+    }
+
+    fileprivate func value(_ bytes: ArraySlice<UInt8>) -> ColumnValue {
+        var plain = bytes.map { $0 ^ mask }
+        if isOptional, plain.removeFirst() == 0 { return .null }
+        switch type {
+        case .int, .list: return .int(Int(bitPattern: UInt(number(plain) ^ 1 << 63)))
+        case .link: return .link(ObjectID(rawValue: number(plain)))
+        case .double: return .double(floating(plain))
+        case .date: return .date(Date(timeIntervalSinceReferenceDate: floating(plain)))
+        case .bool: return .bool(plain[0] != 0)
+        case .string: return .string(String(decoding: text(plain), as: UTF8.self))
+        case .data: return .data(Data(text(plain)))
+        case .uuid: return .uuid(UUID(uuid: plain.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
+        }
+    }
+
+    private func number(_ bytes: [UInt8]) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+
+    private func floating(_ bytes: [UInt8]) -> Double {
+        let ordered = number(bytes)
+        return Double(bitPattern: ordered >> 63 == 1 ? ordered ^ 1 << 63 : ~ordered)
+    }
+
+    /// Without the end, and with zeros as they were.
+    private func text(_ bytes: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        var index = 0
+        while index < bytes.count - 2 {
+            text.append(bytes[index])
+            index += bytes[index] == 0 ? 2 : 1
+        }
+        return text
+    }
+}
+
+extension RankedKey {
+    /// The bytes of the sort key, padded with zeros to eight where it is shorter.
+    var bytes: [UInt8] { BareKey(self).bytes }
+}
+
+extension BareKey {
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        let tail = tail?.takeUnretainedValue()
+        bytes.reserveCapacity(8 + (tail?.count ?? 0))
+        withUnsafeBytes(of: prefix.bigEndian) { bytes.append(contentsOf: $0) }
+        tail?.withBytes { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+}

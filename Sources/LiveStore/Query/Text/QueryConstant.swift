@@ -1,0 +1,98 @@
+// Constants of a query's text, and how each becomes a value of the column it is compared with. A conversion never changes
+// which rows pass: an integer column is below 5.5 where it is at most 5.
+import Foundation
+
+/// A constant, and where the text has it.
+struct QueryConstant {
+    let offset: Int
+    let value: ColumnValue
+    /// How a fault names it.
+    let described: String
+}
+
+extension QueryConstant {
+    /// The condition that the column at a path's end compares so with this constant.
+    func compared(_ path: QueryPath, _ comparison: Comparison) throws(QueryTextFault) -> FilterExpression {
+        let (column, schema) = try path.column()
+        let isLink = schema.type == .link
+        if comparison != .equal, comparison != .notEqual, value == .null || isLink {
+            throw QueryTextFault(
+                offset: offset, reason: "\(isLink ? path.name : "NULL") is in no order: use == or !=")
+        }
+        if schema.type == .int, case .double(let number) = value {
+            return Self.compare(column, comparison, number, isOptional: schema.isOptional)
+        }
+        // A link may always lead nowhere.
+        return .compare(
+            column: column, comparison, try converted(path), isOptional: isLink || schema.isOptional)
+    }
+
+    /// The value as one of the column at a path's end; null stays null. Not for integers and fractions.
+    func converted(_ path: QueryPath) throws(QueryTextFault) -> ColumnValue {
+        let type = try path.column().schema.type
+        switch (type, value) {
+        case (_, .null), (.int, .int), (.double, .double), (.bool, .bool), (.string, .string), (.date, .date),
+            (.data, .data), (.uuid, .uuid), (.link, .link):
+            return value
+        case (.double, .int(let number)):
+            return .double(Double(number))
+        case (.uuid, .string(let text)):
+            if let uuid = UUID(uuidString: text) { return .uuid(uuid) }
+        default: break
+        }
+        let remedy =
+            switch type {
+            case .date, .data, .uuid: "; pass one as an argument, as in $0"
+            case .link: "; pass an object as an argument, as in $0"
+            default: ""
+            }
+        throw QueryTextFault(
+            offset: offset,
+            reason: "\(path.name) is \(type.described), and cannot be compared with \(described)\(remedy)")
+    }
+
+    /// The value to compare an aggregate with.
+    func number(_ path: QueryPath) throws(QueryTextFault) -> ColumnValue {
+        switch value {
+        case .int, .double, .date, .null: return value
+        default:
+            throw QueryTextFault(
+                offset: offset,
+                reason: "what \(path.name) comes to is a number, and cannot be compared with \(described)")
+        }
+    }
+
+    /// The condition that an object of a list is this one.
+    func identity(_ path: QueryPath, _ comparison: Comparison) throws(QueryTextFault) -> FilterExpression {
+        guard case .link(let id) = value, comparison == .equal || comparison == .notEqual else {
+            throw QueryTextFault(
+                offset: offset,
+                reason: "\(path.name) has objects: compare them by == or != with one, as an argument, as in $0")
+        }
+        return comparison == .equal ? .identity(id) : .not(.identity(id))
+    }
+
+    /// An integer column compared with a number that need not be one.
+    private static func compare(
+        _ column: Int, _ comparison: Comparison, _ number: Double, isOptional: Bool
+    ) -> FilterExpression {
+        func compare(_ comparison: Comparison, _ value: Int) -> FilterExpression {
+            .compare(column: column, comparison, .int(value), isOptional: isOptional)
+        }
+        // What an impossible comparison passes depends on null being neither below nor above.
+        let never = FilterExpression.none
+        let whenSet: FilterExpression = isOptional ? .compare(column: column, .notEqual, .null, isOptional: true) : .all
+        if number.isNaN { return comparison == .notEqual ? .all : never }
+        if let whole = Int(exactly: number) { return compare(comparison, whole) }
+        switch comparison {
+        case .equal: return never
+        case .notEqual: return .all
+        case .less, .lessOrEqual:
+            if number >= 0x1p63 { return whenSet }
+            return number < -0x1p63 ? never : compare(.lessOrEqual, Int(number.rounded(.down)))
+        case .greater, .greaterOrEqual:
+            if number < -0x1p63 { return whenSet }
+            return number >= 0x1p63 ? never : compare(.greaterOrEqual, Int(number.rounded(.up)))
+        }
+    }
+}

@@ -1,0 +1,170 @@
+// From the text of a query to the same filter, order and choice that the typed face builds: recursive descent over the
+// words, with every name and type checked against the schema. Faults are thrown, at the place they are at; nesting is
+// bounded, so no text overflows the stack.
+//
+//     query       = [condition] [SORT(name [ASC|DESC], …)] [DISTINCT(name, …)] [LIMIT(n)]
+//     condition   = all [OR all]…          all = one [AND one]…          one = [NOT]… ( (condition) | test )
+//     test        = path op constant | constant op path | path IN {constant, …} | constant IN path
+//                 | path BETWEEN {low, high} | path.(condition) | TRUEPREDICATE | FALSEPREDICATE
+//     path        = [ANY|ALL|NONE] name[.name]…[.@count | .@sum.name | …] | SELF      over lists, ANY is meant
+//     op          = == != < <= > >= | CONTAINS BEGINSWITH ENDSWITH LIKE      with [c]: without regard to case
+//     constant    = 12 | 0.5 | "text" | 'text' | TRUE | FALSE | NULL | $0
+
+/// What a text asks for.
+struct QueryText {
+    var filter = FilterExpression.all
+    var sort: [SortTerm] = []
+    var distinct: [Int]?
+    var limit: Int?
+}
+
+struct QueryParser {
+    /// How deep conditions may be nested: parentheses count once, those behind a path once more per link. An unoptimised
+    /// build takes 3 and 10 KB of stack for them, and other threads than the first may have no more than 512.
+    static let maxDepth = 40
+
+    /// What names refer to here.
+    var table: TableSchema
+    /// The other tables, by name.
+    let tables: (String) -> TableSchema?
+    let arguments: [QueryArgumentValue]
+    var tokens: QueryTokens
+    private var depth = 0
+
+    /// Reads a query of `table`.
+    /// - Throws: `invalidQuery`.
+    static func parse(
+        _ text: String, _ table: TableSchema, _ arguments: [QueryArgumentValue],
+        tables: (String) -> TableSchema? = { _ in nil }
+    ) throws(StoreError) -> QueryText {
+        let scalars = Array(text.unicodeScalars)
+        do throws(QueryTextFault) {
+            let tokens = QueryTokens(try QueryLexer.tokens(scalars))
+            return try withoutActuallyEscaping(tables) { tables throws(QueryTextFault) in
+                var parser = QueryParser(table: table, tables: tables, arguments: arguments, tokens: tokens)
+                return try parser.query()
+            }
+        } catch {
+            throw .invalidQuery(error, in: scalars)
+        }
+    }
+
+    private init(
+        table: TableSchema, tables: @escaping (String) -> TableSchema?, arguments: [QueryArgumentValue],
+        tokens: QueryTokens
+    ) {
+        self.table = table
+        self.tables = tables
+        self.arguments = arguments
+        self.tokens = tokens
+    }
+
+    private mutating func query() throws(QueryTextFault) -> QueryText {
+        var query = QueryText()
+        switch tokens.keyword {
+        case .sort, .distinct, .limit: break
+        default: query.filter = try condition()
+        }
+        if tokens.take(.sort) { query.sort = try sort() }
+        if tokens.take(.distinct) { query.distinct = try distinct() }
+        if tokens.take(.limit) { query.limit = try limit() }
+        guard tokens.current.kind == .end else {
+            switch tokens.keyword {
+            case .sort, .distinct, .limit:
+                throw tokens.fault("SORT, DISTINCT and LIMIT stand in this order, each of them once")
+            default:
+                throw tokens.fault(
+                    "expected AND, OR, SORT, DISTINCT, LIMIT or the end, found \(tokens.current.described)")
+            }
+        }
+        return query
+    }
+
+    // MARK: Conditions
+
+    private mutating func condition() throws(QueryTextFault) -> FilterExpression {
+        var parts = [try conjunction()]
+        while tokens.take(.or) || tokens.take("||") { parts.append(try conjunction()) }
+        return parts.count == 1 ? parts[0] : .or(parts)
+    }
+
+    private mutating func conjunction() throws(QueryTextFault) -> FilterExpression {
+        var parts = [try negation()]
+        while tokens.take(.and) || tokens.take("&&") { parts.append(try negation()) }
+        return parts.count == 1 ? parts[0] : .and(parts)
+    }
+
+    private mutating func negation() throws(QueryTextFault) -> FilterExpression {
+        var isNegated = false
+        while tokens.take(.not) || tokens.take("!") { isNegated.toggle() }
+        let part = try primary()
+        return isNegated ? .not(part) : part
+    }
+
+    private mutating func primary() throws(QueryTextFault) -> FilterExpression {
+        if tokens.take(.truePredicate) { return .all }
+        if tokens.take(.falsePredicate) { return .none }
+        guard case .symbol("(") = tokens.current.kind else { return try test() }
+        return try parenthesis(depth: 1)
+    }
+
+    /// A condition in parentheses.
+    /// - Parameter depth: how deep it nests what is found.
+    mutating func parenthesis(depth steps: Int) throws(QueryTextFault) -> FilterExpression {
+        guard depth + steps <= Self.maxDepth else {
+            throw tokens.fault("conditions are nested deeper than \(Self.maxDepth): write a flatter one")
+        }
+        depth += steps
+        try tokens.expect("(", "before a condition")
+        let part = try condition()
+        try tokens.expect(")", "to close a parenthesis")
+        depth -= steps
+        return part
+    }
+
+    // MARK: Order and choice
+
+    private mutating func sort() throws(QueryTextFault) -> [SortTerm] {
+        var terms: [SortTerm] = []
+        try list("SORT") { parser throws(QueryTextFault) in
+            let column = try parser.ownProperty()
+            var ascending = true
+            if parser.tokens.take(.desc) || parser.tokens.take(.descending) {
+                ascending = false
+            } else if !parser.tokens.take(.asc) {
+                _ = parser.tokens.take(.ascending)
+            }
+            if !terms.contains(where: { $0.column == column }) {
+                terms.append(SortTerm(column: column, ascending: ascending))
+            }
+        }
+        return terms
+    }
+
+    private mutating func distinct() throws(QueryTextFault) -> [Int] {
+        var columns: [Int] = []
+        try list("DISTINCT") { parser throws(QueryTextFault) in
+            let column = try parser.ownProperty()
+            if !columns.contains(column) { columns.append(column) }
+        }
+        return columns
+    }
+
+    private mutating func limit() throws(QueryTextFault) -> Int {
+        try tokens.expect("(", "after LIMIT")
+        let constant = try constant()
+        guard case .int(let count) = constant.value, count >= 0 else {
+            throw QueryTextFault(offset: constant.offset, reason: "LIMIT takes a number of rows, 0 or more")
+        }
+        try tokens.expect(")", "after the number of rows")
+        return count
+    }
+
+    private mutating func list(
+        _ name: String, _ element: (inout QueryParser) throws(QueryTextFault) -> Void
+    ) throws(QueryTextFault) {
+        try tokens.expect("(", "after \(name)")
+        repeat { try element(&self) } while tokens.take(",")
+        try tokens.expect(")", "or ',' in \(name)")
+    }
+}

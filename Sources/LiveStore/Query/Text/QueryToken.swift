@@ -1,0 +1,203 @@
+// The words of a query's text. Pure; O(length).
+
+struct QueryToken: Equatable {
+    enum Kind: Equatable {
+        /// A word; whether it is a keyword is for the parser to say. Never one where it was written in backquotes.
+        case word(String, isQuoted: Bool)
+        /// `@count` and the like, without the sign.
+        case aggregate(String)
+        case int(Int)
+        case double(Double)
+        case string(String)
+        /// `$0`: the number of an argument.
+        case argument(Int)
+        case symbol(String)
+        case end
+    }
+
+    let kind: Kind
+    /// In Unicode scalars from the start of the text.
+    let offset: Int
+
+    /// How a fault names it.
+    var described: String {
+        switch kind {
+        case .word(let word, _): "'\(word.prefix(60))'"
+        case .aggregate(let name): "'@\(name.prefix(60))'"
+        case .int(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .string: "a string"
+        case .argument(let number): "$\(number)"
+        case .symbol(let symbol): "'\(symbol)'"
+        case .end: "the end"
+        }
+    }
+}
+
+struct QueryLexer {
+    private let text: [Unicode.Scalar]
+    private var index = 0
+
+    private init(_ text: [Unicode.Scalar]) { self.text = text }
+
+    static func tokens(_ text: [Unicode.Scalar]) throws(QueryTextFault) -> [QueryToken] {
+        var lexer = QueryLexer(text)
+        var tokens: [QueryToken] = []
+        repeat { tokens.append(try lexer.next()) } while tokens.last?.kind != .end
+        return tokens
+    }
+
+    /// Longer ones first.
+    private static let symbols = [
+        "==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",",
+        ".",
+    ].map { ($0, Array($0.unicodeScalars)) }
+
+    private mutating func next() throws(QueryTextFault) -> QueryToken {
+        while index < text.count, text[index].properties.isWhitespace { index += 1 }
+        let start = index
+        guard index < text.count else { return QueryToken(kind: .end, offset: start) }
+        let scalar = text[index]
+        let kind: QueryToken.Kind
+        if Self.startsWord(scalar) {
+            kind = .word(take(while: Self.continuesWord), isQuoted: false)
+        } else if Self.isDigit(scalar) || scalar == "-" {
+            kind = try number()
+        } else if scalar == "\"" || scalar == "'" {
+            kind = .string(try string(until: scalar))
+        } else if scalar == "`" {
+            kind = .word(try quotedWord(), isQuoted: true)
+        } else if scalar == "$" {
+            kind = try argument()
+        } else if scalar == "@" {
+            index += 1
+            kind = .aggregate(take(while: Self.continuesWord))
+        } else if let (symbol, scalars) = Self.symbols.first(where: { text[start...].starts(with: $0.1) }) {
+            index += scalars.count
+            kind = .symbol(symbol)
+        } else {
+            throw QueryTextFault(
+                offset: start,
+                reason: "'\(scalar.escaped(asASCII: false))' means nothing here: remove it, or quote it in a string")
+        }
+        return QueryToken(kind: kind, offset: start)
+    }
+
+    private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { scalar >= "0" && scalar <= "9" }
+    private static func startsWord(_ scalar: Unicode.Scalar) -> Bool { scalar == "_" || scalar.properties.isAlphabetic }
+    private static func continuesWord(_ scalar: Unicode.Scalar) -> Bool {
+        startsWord(scalar) || isDigit(scalar) || scalar.properties.generalCategory == .nonspacingMark
+    }
+
+    private mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
+        var taken = String.UnicodeScalarView()
+        while index < text.count, condition(text[index]) {
+            taken.append(text[index])
+            index += 1
+        }
+        return String(taken)
+    }
+
+    private mutating func quotedWord() throws(QueryTextFault) -> String {
+        let start = index
+        index += 1
+        let word = take { $0 != "`" }
+        guard index < text.count else {
+            throw QueryTextFault(offset: start, reason: "the name has no closing backquote: add it")
+        }
+        index += 1
+        return word
+    }
+
+    private mutating func argument() throws(QueryTextFault) -> QueryToken.Kind {
+        let start = index
+        index += 1
+        guard let number = Int(take(while: Self.isDigit)) else {
+            throw QueryTextFault(offset: start, reason: "expected the number of an argument, as in $0")
+        }
+        return .argument(number)
+    }
+
+    private mutating func number() throws(QueryTextFault) -> QueryToken.Kind {
+        let start = index
+        var digits = ""
+        if text[index] == "-" {
+            digits = "-"
+            index += 1
+        }
+        let whole = take(while: Self.isDigit)
+        digits += whole
+        var isWhole = true
+        if index + 1 < text.count, text[index] == ".", Self.isDigit(text[index + 1]) {
+            index += 1
+            digits += "." + take(while: Self.isDigit)
+            isWhole = false
+        }
+        if index < text.count, text[index] == "e" || text[index] == "E" {
+            index += 1
+            digits += "e"
+            if index < text.count, text[index] == "+" || text[index] == "-" {
+                digits.unicodeScalars.append(text[index])
+                index += 1
+            }
+            digits += take(while: Self.isDigit)
+            isWhole = false
+        }
+        // An integer beyond Int is a number all the same: what it is compared with is below or above it.
+        if isWhole, let value = Int(digits) { return .int(value) }
+        guard !whole.isEmpty, let value = Double(digits) else {
+            throw QueryTextFault(offset: start, reason: "expected a number, as in -12, 0.5 or 1e3")
+        }
+        return .double(value)
+    }
+
+    private mutating func string(until quote: Unicode.Scalar) throws(QueryTextFault) -> String {
+        let start = index
+        var result = String.UnicodeScalarView()
+        index += 1
+        while index < text.count, text[index] != quote {
+            if text[index] == "\\" {
+                result.append(try escape())
+            } else {
+                result.append(text[index])
+                index += 1
+            }
+        }
+        guard index < text.count else {
+            throw QueryTextFault(offset: start, reason: "the string has no closing quote: add it")
+        }
+        index += 1
+        return String(result)
+    }
+
+    private mutating func escape() throws(QueryTextFault) -> Unicode.Scalar {
+        let start = index
+        index += 1
+        defer { index += 1 }
+        switch index < text.count ? text[index] : " " {
+        case "n": return "\n"
+        case "t": return "\t"
+        case "r": return "\r"
+        case "0": return "\0"
+        case "\\": return "\\"
+        case "\"": return "\""
+        case "'": return "'"
+        case "u":
+            // \u{1F600}
+            var end = index + 1
+            guard end < text.count, text[end] == "{" else { break }
+            while end < text.count, text[end] != "}", end - index <= 9 { end += 1 }
+            var digits = String.UnicodeScalarView()
+            digits.append(contentsOf: text[min(index + 2, end)..<end])
+            guard end < text.count, text[end] == "}", let value = UInt32(String(digits), radix: 16),
+                let scalar = Unicode.Scalar(value)
+            else { break }
+            index = end
+            return scalar
+        default: break
+        }
+        throw QueryTextFault(
+            offset: start,
+            reason: "expected an escape: \\n, \\t, \\r, \\0, \\\\, \\\", \\' or \\u{…}; write \\\\ for a backslash")
+    }
+}

@@ -1,0 +1,45 @@
+// Queries given as text, in Realm's form:
+//
+//     items.where("score > 50 AND done == false SORT(score DESC, title) DISTINCT(group) LIMIT(10)")
+//     connection.objects(Item.self, "due < $0 AND name BEGINSWITH[c] $1", Date(), prefix)
+
+extension Results {
+    /// Those objects that also pass a condition given as text, in the order and with the choice it asks for: the same as
+    /// `where`, `sorted`, `distinct` and `limited` would give, and the same live query.
+    ///
+    /// Names of properties are case-sensitive, keywords are not; a property that is called like a keyword is written in
+    /// backquotes. `$0`, `$1`, … are the arguments. On the connection's scheduler. O(length of the text).
+    /// - Throws: `invalidQuery`, which says where and what was expected.
+    public func `where`(_ text: String, _ arguments: (any QueryArgument)?...) throws -> Results {
+        try refined(by: text, arguments)
+    }
+
+    func refined(by text: String, _ arguments: [(any QueryArgument)?]) throws -> Results {
+        let tables = connection.core.storage.tablesByID.values
+        let query = try QueryParser.parse(text, table.schema, arguments.map { $0?._queryArgument ?? .value(.null) }) {
+            name in tables.first { $0.schema.name == name }?.schema
+        }
+        let kept = sort.filter { term in !query.sort.contains { $0.column == term.column } }
+        return refined(
+            filter: .and([filter, query.filter]), sort: query.sort + kept, distinct: query.distinct,
+            limit: query.limit.map { Swift.min($0, limit ?? $0) })
+    }
+}
+
+extension Connection {
+    /// The objects of a class that a query given as text finds; see `Results.where`.
+    /// - Throws: `invalidQuery`, `unknownModel`.
+    public func objects<Object: StoredObject>(
+        _ type: Object.Type, _ text: String, _ arguments: (any QueryArgument)?...
+    ) throws -> Results<Object> {
+        try objects(type).refined(by: text, arguments)
+    }
+}
+
+extension Filter: CustomStringConvertible {
+    /// The condition as text; values that cannot be written stand as `$0`, `$1`, ….
+    public var description: String {
+        var printer = QueryPrinter(.init(ModelLayout.of(Object.self)))
+        return printer.print(expression)
+    }
+}

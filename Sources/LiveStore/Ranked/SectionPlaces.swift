@@ -1,0 +1,63 @@
+// Where the sections of a tree begin, and which one a rank is in: from the tree of section keys that is kept beside it.
+
+/// A row of a sectioned collection.
+public struct RowPath: Sendable, Hashable, Comparable {
+    /// Index of the section.
+    public let section: Int
+    /// Index within the section.
+    public let row: Int
+
+    public init(section: Int, row: Int) {
+        self.section = section
+        self.row = row
+    }
+
+    public static func < (left: RowPath, right: RowPath) -> Bool {
+        (left.section, left.row) < (right.section, right.row)
+    }
+}
+
+/// The sections of one tree. Keeps the last section looked at, so that ascending ranks cost little.
+struct SectionPlaces {
+    let rows: RankedTree
+    private let sections: RankedTree
+    private var last: (section: Int, ranks: Range<Int>)?
+
+    /// - Parameter rows: a tree that is kept with sections.
+    init(_ rows: RankedTree) {
+        self.rows = rows
+        sections = rows.sections ?? RankedTree()
+    }
+
+    var count: Int { sections.count }
+
+    func key(of section: Int) -> RankedKey { sections.entry(at: section).key }
+
+    /// O(log n).
+    func ranks(of section: Int) -> Range<Int> {
+        start(of: section)..<start(of: section + 1)
+    }
+
+    private func start(of section: Int) -> Int {
+        section == count ? rows.count : rows.lowerBound(of: sections.entry(at: section).key)
+    }
+
+    /// O(log n), O(1) in the section looked at last.
+    mutating func path(ofRank rank: Int) -> RowPath {
+        if let last, last.ranks.contains(rank) {
+            return RowPath(section: last.section, row: rank - last.ranks.lowerBound)
+        }
+        let key = rows.entry(at: rank).key
+        // The last section that does not stand behind the row.
+        let section = sections.lowerBound(of: key) - 1
+        let ranks = ranks(of: section)
+        last = (section, ranks)
+        return RowPath(section: section, row: rank - ranks.lowerBound)
+    }
+
+    /// The sections that are in one tree only, each in indices of its own tree.
+    static func changes(from old: SectionPlaces, to new: SectionPlaces) -> (deleted: [Int], inserted: [Int]) {
+        let difference = TreeDifference(from: old.sections, to: new.sections)
+        return (difference.deleted.map(\.rank), difference.inserted.map(\.rank))
+    }
+}

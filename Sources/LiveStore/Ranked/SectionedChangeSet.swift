@@ -1,0 +1,52 @@
+// What an observer of sections is told: a change set in paths of section and row. A plain value.
+
+/// One row of a sectioned collection that changed its place or its section.
+public struct SectionedMove: Sendable, Hashable {
+    /// Path in the old collection.
+    public let from: RowPath
+    /// Path in the new collection.
+    public let to: RowPath
+}
+
+/// The difference of two states of a sectioned collection.
+///
+/// `deletedSections`, `deletions` and `modifications` count in the **old** collection; `insertedSections`, `insertions`
+/// and `modificationsNew` in the **new** one. All arrays ascend. Apply in this order: remove the rows at `deletions`, then
+/// the sections at `deletedSections` (each from the last to the first), insert empty sections at `insertedSections`, then
+/// rows at `insertions` (ascending), and reload those at `modificationsNew`. The rows of a section that goes or comes are
+/// listed too.
+///
+/// A row that moved, to another section or within its own, is in `moves`, and its ends are in `deletions` and
+/// `insertions` as well.
+public struct SectionedChangeSet: Sendable, Equatable {
+    public internal(set) var deletedSections: [Int] = []
+    public internal(set) var insertedSections: [Int] = []
+    public internal(set) var deletions: [RowPath] = []
+    public internal(set) var insertions: [RowPath] = []
+    /// Old paths of rows that were written and kept their place.
+    public internal(set) var modifications: [RowPath] = []
+    /// New paths of the same rows, in the same order.
+    public internal(set) var modificationsNew: [RowPath] = []
+    /// Ascending by `from`.
+    public internal(set) var moves: [SectionedMove] = []
+    /// The rows that left the collection, in the order of `deletions`.
+    public internal(set) var deletedIDs: [ObjectID] = []
+
+    /// Nothing changed. A section comes and goes with its rows.
+    public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+}
+
+extension SectionedChangeSet {
+    /// The changes of the whole run of rows, in paths. O(k log n).
+    init(_ changes: ChangeSet, from old: RankedTree, to new: RankedTree) {
+        var before = SectionPlaces(old)
+        var after = SectionPlaces(new)
+        (deletedSections, insertedSections) = SectionPlaces.changes(from: before, to: after)
+        deletions = changes.deletions.map { before.path(ofRank: $0) }
+        insertions = changes.insertions.map { after.path(ofRank: $0) }
+        modifications = changes.modifications.map { before.path(ofRank: $0) }
+        modificationsNew = changes.modificationsNew.map { after.path(ofRank: $0) }
+        moves = changes.moves.map { SectionedMove(from: before.path(ofRank: $0.from), to: after.path(ofRank: $0.to)) }
+        deletedIDs = changes.deletedIDs
+    }
+}

@@ -1,0 +1,162 @@
+// A list of a stored object, without the type of its elements: which rows it is, and how it changes. Indices are those
+// of the rows the connection shows; what they name may have been changed or deleted by somebody else since.
+
+struct StoredList {
+    let binding: RowBinding
+    private let column: Int
+    private let elements: Table
+
+    init(_ binding: RowBinding, _ column: Int) {
+        self.binding = binding
+        self.column = column
+        elements = binding.connection.core.storage.tablesByID[binding.table.links!.list(column)!.elements]!
+    }
+
+    var connection: Connection { binding.connection }
+
+    // MARK: Reading
+
+    /// The list as a query: the elements of this owner, by their positions.
+    func makeQuery() -> ConnectionQuery {
+        let owner = FilterExpression.compare(
+            column: ListTable.owner, .equal, .link(binding.id), isOptional: true)
+        let plan = QueryPlan(
+            table: elements, filter: owner, sort: [SortTerm(column: ListTable.position, ascending: true)])
+        return connection.query(plan, elements)
+    }
+
+    func rows(_ query: ConnectionQuery) -> RankedTree {
+        connection.checkScheduler()
+        do {
+            return try query.rows(connection)
+        } catch {
+            connection.transaction?.fail(error)
+            return RankedTree()
+        }
+    }
+
+    /// The row of an element that is shown.
+    func row(_ element: UInt64) -> RowReader? {
+        let id = ObjectID(rawValue: element)
+        return connection.currentRow(elements, id) ?? connection.deliveredRow(elements, id)
+    }
+
+    private func position(_ rows: RankedTree, _ index: Int) -> [UInt8]? {
+        guard rows.count > index, index >= 0 else { return nil }
+        return row(rows.id(at: index)).map { Array($0.bytes(ListTable.position)) }
+    }
+
+    // MARK: Changing
+
+    /// Runs a change; what goes wrong makes the write fail.
+    func change(_ body: () throws -> Void) {
+        connection.checkScheduler()
+        do { try body() } catch { connection.failWrite(error) }
+    }
+
+    private func transaction() throws(StoreError) -> WriteTransaction {
+        guard let transaction = connection.transaction else { preconditionFailure("\(StoreError.notInWrite)") }
+        return transaction
+    }
+
+    /// Counts changes of the list, which its owner's row shows, and its observers hear of.
+    private func count(_ changes: Int, _ transaction: WriteTransaction) throws(StoreError) -> UInt64 {
+        let last = try transaction.countChanges(changes, binding.table, binding.id, column)
+        connection.noteOwnChange(binding.table, binding.id, .update)
+        return last
+    }
+
+    func append(_ values: [(RowBuffer, Int) -> Void]) throws(StoreError) {
+        if values.isEmpty { return }
+        let transaction = try transaction()
+        var change = try count(values.count, transaction) - UInt64(values.count)
+        for value in values {
+            change += 1
+            try insert(value, ListPosition.last(change), transaction)
+        }
+    }
+
+    func insert(_ value: (RowBuffer, Int) -> Void, at index: Int, _ rows: RankedTree) throws(StoreError) {
+        precondition(index >= 0 && index <= rows.count, "index \(index) is outside of a list of \(rows.count)")
+        let transaction = try transaction()
+        let before = position(rows, index - 1)
+        let after = position(rows, index)
+        try insert(value, place(before, after, try count(1, transaction)), transaction)
+    }
+
+    private func insert(
+        _ value: (RowBuffer, Int) -> Void, _ position: [UInt8], _ transaction: WriteTransaction
+    ) throws(StoreError) {
+        let id = try transaction.insert(elements) { row in
+            row.reset(columnCount: elements.schema.columns.count)
+            row.setSlot(ListTable.owner, binding.id.rawValue)
+            position.withUnsafeBytes { row.setBytes(ListTable.position, $0) }
+            value(row, ListTable.value)
+        }
+        connection.noteOwnChange(elements, id, .insert)
+    }
+
+    /// A position between two, either of which may be missing.
+    private func place(_ before: [UInt8]?, _ after: [UInt8]?, _ change: UInt64) -> [UInt8] {
+        guard let before else { return after == nil ? ListPosition.last(change) : ListPosition.first(change) }
+        guard let after else { return ListPosition.last(change) }
+        // Somebody else may have moved one past the other; then the place behind the first is as good.
+        guard before.lexicographicallyPrecedes(after) else { return ListPosition.behind(before, change) }
+        return ListPosition.between(before, after, change)
+    }
+
+    func set(_ value: (RowBuffer, Int) -> Void, at index: Int, _ rows: RankedTree) throws(StoreError) {
+        let id = id(at: index, rows)
+        let transaction = try transaction()
+        try transaction.update(elements, id, ListTable.value) { value($0, ListTable.value) }
+        connection.noteOwnChange(elements, id, .update)
+        _ = try count(1, transaction)
+    }
+
+    func remove(at index: Int, _ rows: RankedTree) throws(StoreError) {
+        try remove([id(at: index, rows)])
+    }
+
+    /// Takes elements off the list, and off the rows shown even where somebody else has done so first.
+    func remove(_ ids: [ObjectID]) throws(StoreError) {
+        if ids.isEmpty { return }
+        let transaction = try transaction()
+        for id in ids {
+            try transaction.delete(elements, id)
+            connection.noteOwnChange(elements, id, .delete)
+        }
+        _ = try count(ids.count, transaction)
+    }
+
+    func move(from source: Int, to target: Int, _ rows: RankedTree) throws(StoreError) {
+        let id = id(at: source, rows)
+        precondition(target >= 0 && target < rows.count, "index \(target) is outside of a list of \(rows.count)")
+        if source == target { return }
+        let transaction = try transaction()
+        // The elements that will be its neighbours; the one at the target makes room.
+        let before = position(rows, source < target ? target : target - 1)
+        let after = position(rows, source < target ? target + 1 : target)
+        try setPosition(id, place(before, after, try count(1, transaction)), transaction)
+    }
+
+    func swap(_ first: Int, _ second: Int, _ rows: RankedTree) throws(StoreError) {
+        let (a, b) = (id(at: first, rows), id(at: second, rows))
+        guard a != b, let atA = position(rows, first), let atB = position(rows, second) else { return }
+        let transaction = try transaction()
+        try setPosition(a, atB, transaction)
+        try setPosition(b, atA, transaction)
+        _ = try count(1, transaction)
+    }
+
+    private func setPosition(_ id: ObjectID, _ position: [UInt8], _ transaction: WriteTransaction) throws(StoreError) {
+        try transaction.update(elements, id, ListTable.position) { row in
+            position.withUnsafeBytes { row.setBytes(ListTable.position, $0) }
+        }
+        connection.noteOwnChange(elements, id, .update)
+    }
+
+    private func id(at index: Int, _ rows: RankedTree) -> ObjectID {
+        precondition(index >= 0 && index < rows.count, "index \(index) is outside of a list of \(rows.count)")
+        return ObjectID(rawValue: rows.id(at: index))
+    }
+}

@@ -1,0 +1,58 @@
+// An observer of one object: the values it was told make what the object is (I1), from what it was, and it hears of its
+// deletion once and of nothing after.
+import Foundation
+import LiveStore
+
+final class ObjectObserver: Observer, @unchecked Sendable {
+    private let row: SmallRow
+    /// The values at the last delivery, kept by changes alone.
+    private var kept: RowValue
+    private var isDeleted = false
+
+    /// Subscribes. On the place, where the connection shows the delivered version.
+    init(_ name: String, _ row: SmallRow, _ site: Site, _ connection: Connection) throws {
+        self.row = row
+        kept = RowValue(row)
+        super.init(name, site)
+        lastVersion = connection.version
+        keep(try row.observe { [self] change in called { told(change, $0) } })
+    }
+
+    override var description: String { "\(super.description): object #\(kept.id.rawValue)" }
+
+    private func told(_ change: ObjectChange<SmallRow>, _ connection: Connection) {
+        load.tally.objectCallbacks.add()
+        expectLaterVersion(connection)
+        load.verdict.expect(.i4, !isDeleted, description, "called after it had been told of the deletion")
+        switch change {
+        case .deleted:
+            isDeleted = true
+            let found = site.rows(.small, connection)?.first { $0.id == kept.id }
+            load.verdict.expect(.i1, found == nil, description, "told that it is deleted, and there is \(found!)")
+            _ = end(.invalidate)
+        case .change(let row, let changes):
+            let now = RowValue(row)
+            load.verdict.expectNone(.i1, follow(changes, now), description)
+            kept = now
+        }
+    }
+
+    private func follow(_ changes: [PropertyChange], _ now: RowValue) -> String? {
+        var told = kept
+        if changes.isEmpty { return "a change of no property" }
+        for change in changes {
+            let (old, new) = (kept.value(of: change.name), now.value(of: change.name))
+            guard change.oldValue == old, change.newValue == new else {
+                return "\(change.name) was \(old) and is \(new), told was \(change)"
+            }
+            told.take(change.name, from: now)
+        }
+        return Difference.first("told", [told], "is", [now])
+    }
+
+    override func checkAtRest(_ rows: (TableSize) -> [RowValue]?) {
+        guard let found = rows(.small) else { return }
+        let now = found.filter { $0.id == kept.id }
+        load.verdict.expectNone(.i6, Difference.first("told", isDeleted ? [] : [kept], "is", now), description)
+    }
+}

@@ -1,0 +1,34 @@
+// A silent commit as the observers it skips see it: they have shown its changes themselves, before the store tells them
+// anything. What that means is rule 8: a change applies where the observer knew the row as it was, a removal always.
+import LiveStore
+
+struct Silence: Sendable {
+    struct Row: Sendable, CustomStringConvertible {
+        let id: ObjectID
+        let before: RowValue?
+        let after: RowValue?
+
+        var description: String {
+            "#\(id.rawValue) from \(before?.description ?? "none") to \(after?.description ?? "none")"
+        }
+    }
+
+    let version: UInt64
+    /// Rows of the small table, each once.
+    let rows: [Row]
+
+    func apply(to known: inout [RowValue], _ query: Query) {
+        guard query.table == .small else { return }
+        for row in rows {
+            let index = known.firstIndex { $0.id == row.id }
+            let before = row.before.flatMap { query.passes($0) ? $0 : nil }
+            guard let after = row.after, query.passes(after) else {
+                if let index, row.after == nil || before != nil { known.remove(at: index) }
+                continue
+            }
+            guard index.map({ known[$0] }) == before else { continue }
+            if let index { known.remove(at: index) }
+            known.insert(after, at: known.firstIndex { query.precedes(after, $0) } ?? known.count)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// An observer of the store as a whole: called first in every delivery (rule 9), and once per version (I3).
+import LiveStore
+
+final class StoreObserver: Observer, @unchecked Sendable {
+    /// Subscribes. On the place.
+    init(_ name: String, _ site: Site, _ connection: Connection) throws {
+        super.init(name, site)
+        lastVersion = connection.version
+        let token = try connection.observe { [self] notification, _ in
+            called { told(notification, $0) }
+        }
+        keep(token)
+    }
+
+    override var description: String { "\(super.description): the store" }
+
+    private func told(_ notification: StoreNotification, _ connection: Connection) {
+        load.tally.storeCallbacks.add()
+        expectLaterVersion(connection)
+        load.verdict.expect(
+            .i10, connection.version > site.lastViewVersion, description,
+            "called at version \(connection.version) after an observer of rows had been")
+    }
+}
