@@ -5,10 +5,11 @@ extension Metric {
     public var isDistribution: Bool {
         switch self {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .deliveryLatency, .endToEndLatency,
-            .callbackTime, .staleness, .versionLag, .batchSpan, .timeToFirstDelivery, .fanoutSpan, .harnessHiccup:
+            .writeToCallback, .wakeFloor, .callbackTime, .staleness, .versionLag, .batchSpan, .timeToFirstDelivery,
+            .observerStall, .fanoutSpan, .harnessHiccup:
             true
-        case .coalescingRatio, .spuriousNotifications, .missedFinal, .fanoutCost, .upkeepCost, .upkeepExponent,
-            .writerCPU, .upkeepCPU, .observerCPU, .otherCPU, .processCPU, .achievedRate, .harnessCost,
+        case .deliveryOverFloor, .coalescingRatio, .spuriousNotifications, .missedFinal, .fanoutCost, .upkeepCost,
+            .upkeepExponent, .upkeepGrowth, .observedRateRatio, .objectRate, .writerShareMin, .writerCPU, .upkeepCPU, .observerCPU, .otherCPU, .processCPU, .achievedRate, .harnessCost,
             .oracleViolations, .trialOutcome:
             false
         }
@@ -21,11 +22,11 @@ extension Metric {
     public var needsObservers: Bool {
         switch self {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .writerCPU, .upkeepCPU, .otherCPU,
-            .processCPU, .achievedRate, .harnessHiccup, .harnessCost, .oracleViolations, .trialOutcome:
+            .processCPU, .achievedRate, .objectRate, .writerShareMin, .wakeFloor, .harnessHiccup, .harnessCost, .oracleViolations, .trialOutcome:
             false
-        case .deliveryLatency, .endToEndLatency, .callbackTime, .staleness, .versionLag, .coalescingRatio, .batchSpan,
-            .spuriousNotifications, .missedFinal, .timeToFirstDelivery, .fanoutSpan, .fanoutCost, .upkeepCost,
-            .upkeepExponent, .observerCPU:
+        case .deliveryLatency, .endToEndLatency, .writeToCallback, .deliveryOverFloor, .callbackTime, .staleness, .versionLag, .coalescingRatio, .batchSpan,
+            .spuriousNotifications, .missedFinal, .timeToFirstDelivery, .observerStall, .fanoutSpan, .fanoutCost,
+            .upkeepCost, .upkeepExponent, .upkeepGrowth, .observedRateRatio, .observerCPU:
             true
         }
     }
@@ -35,7 +36,32 @@ extension Metric {
         switch self {
         case .upkeepExponent: [.items]
         case .fanoutCost: [.observerCount, .bystanders]
+        case .upkeepGrowth: [.items, .observerCount, .bystanders]
         default: []
+        }
+    }
+
+    /// Why the values of a point do not carry the metric, as the end of a sentence; nil where they do, and for what is
+    /// checked elsewhere (observers, sweeps).
+    func obstacle(_ settings: Settings) -> String? {
+        switch self {
+        case .wakeFloor, .deliveryOverFloor:
+            let isPaced = settings.word(.load) == WritersSpec.Load.open.rawValue
+            let isBursts = settings.word(.arrivals) == WritersSpec.Arrivals.bursts.rawValue
+            if !isPaced || isBursts || settings.integer(.writerThreads) > 1 {
+                return "needs gaps to measure in: 'load: open', one writer, and no 'arrivals: bursts'"
+            }
+            let isRunLoop = settings.word(.deliver) == ObserversSpec.Deliver.runLoop.rawValue
+            return isRunLoop ? nil : "wakes a run loop to compare with: it needs 'deliver: run-loop'"
+        case .observerStall:
+            let isCalling = settings.word(.calls) != ObserversSpec.Calls.none.rawValue
+            return isCalling ? nil : "needs a call that can stall: 'observers.calls' is 'none'"
+        case .writerShareMin:
+            return settings.integer(.writerThreads) > 1 ? nil : "needs two or more 'writers.threads' to compare"
+        case .objectRate:
+            let isClosed = settings.word(.load) == WritersSpec.Load.closed.rawValue
+            return isClosed ? nil : "asks for what is possible, not for what was scheduled: it needs 'load: closed'"
+        default: return nil
         }
     }
 }

@@ -9,6 +9,9 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case lockWait = "lock_wait"
     case deliveryLatency = "delivery_latency"
     case endToEndLatency = "end_to_end_latency"
+    case writeToCallback = "write_to_callback"
+    case wakeFloor = "wake_floor"
+    case deliveryOverFloor = "delivery_over_floor"
     case callbackTime = "callback_time"
     case staleness
     case versionLag = "version_lag"
@@ -17,16 +20,21 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case spuriousNotifications = "spurious_notifications"
     case missedFinal = "missed_final"
     case timeToFirstDelivery = "time_to_first_delivery"
+    case observerStall = "observer_stall"
     case fanoutSpan = "fanout_span"
     case fanoutCost = "fanout_cost"
     case upkeepCost = "upkeep_cost"
     case upkeepExponent = "upkeep_exponent"
+    case upkeepGrowth = "upkeep_growth"
     case writerCPU = "writer_cpu"
     case upkeepCPU = "upkeep_cpu"
     case observerCPU = "observer_cpu"
     case otherCPU = "other_cpu"
     case processCPU = "process_cpu"
     case achievedRate = "achieved_rate"
+    case observedRateRatio = "observed_rate_ratio"
+    case objectRate = "object_rate"
+    case writerShareMin = "writer_share_min"
     case harnessHiccup = "harness_hiccup"
     case harnessCost = "harness_cost"
     case oracleViolations = "oracle_violations"
@@ -37,7 +45,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     public var unit: String {
         switch self {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .deliveryLatency, .endToEndLatency,
-            .callbackTime, .staleness, .timeToFirstDelivery, .fanoutSpan, .harnessHiccup:
+            .writeToCallback, .wakeFloor, .callbackTime, .staleness, .timeToFirstDelivery, .observerStall, .fanoutSpan,
+            .harnessHiccup:
             "ns"
         case .versionLag: "versions"
         case .coalescingRatio: "commits/callback"
@@ -45,14 +54,23 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .spuriousNotifications, .missedFinal, .oracleViolations: "count"
         case .fanoutCost: "ns/observer/commit"
         case .upkeepCost, .writerCPU, .upkeepCPU, .observerCPU, .otherCPU, .processCPU, .harnessCost: "ns/commit"
-        case .upkeepExponent, .trialOutcome: "1"
+        case .deliveryOverFloor, .upkeepExponent, .upkeepGrowth, .observedRateRatio, .writerShareMin, .trialOutcome: "1"
         case .achievedRate: "commits/s"
+        case .objectRate: "objects/s"
         }
     }
 
     /// A figure over the points of a sweep rather than of one trial.
-    public var isOverSweep: Bool { self == .fanoutCost || self == .upkeepExponent }
+    public var isOverSweep: Bool { self == .fanoutCost || self == .upkeepExponent || self == .upkeepGrowth }
 
     /// Needs a second trial without observers beside each measured one.
-    public var needsBaseline: Bool { self == .upkeepCost || self == .upkeepExponent || self == .fanoutCost }
+    public var needsBaseline: Bool {
+        switch self {
+        case .upkeepCost, .upkeepExponent, .upkeepGrowth, .fanoutCost, .observedRateRatio: true
+        default: false
+        }
+    }
+
+    /// Of threads that do nothing but wake one another, between the commits of the only writer.
+    public var needsWakeProbe: Bool { self == .wakeFloor || self == .deliveryOverFloor }
 }

@@ -21,7 +21,7 @@ public struct SweepPoint: Sendable, Equatable {
     public var estimatedNs: Int64 {
         let subscriptions = Int64(observers.count + observers.bystanders)
         let process =
-            Self.processNs + Int64(dataset.items) * Self.loadNsPerItem
+            Self.processNs + Int64(dataset.items + 10 * dataset.groups) * Self.loadNsPerItem
             + subscriptions * Self.subscribeNsPerObserver + warmUpNs + durationNs
         return process * Int64(processesPerTrial) * Int64(repetitions)
     }
@@ -29,7 +29,7 @@ public struct SweepPoint: Sendable, Equatable {
     /// Start of a process, opening, quiescence, the oracle's comparison and writing the results.
     private static let processNs: Int64 = 400_000_000
     /// Inserting a row in bulk and building the first result from it.
-    private static let loadNsPerItem: Int64 = 4_000
+    private static let loadNsPerItem: Int64 = 2_000
     private static let subscribeNsPerObserver: Int64 = 100_000
 }
 
@@ -108,12 +108,26 @@ extension Scenario {
         for metric in measure where !metric.neededSweep.isEmpty {
             checkSweep(metric, profile, measured, into: &problems)
         }
+        for metric in measure {
+            checkObstacles(metric, points.map(\.settings), measured, into: &problems)
+        }
         guard !points.isEmpty, points.allSatisfy({ $0.settings.integer(.observerCount) == 0 }) else { return }
         for metric in measure where metric.needsObservers {
             guard let position = measured[metric], !base.refused.contains(.observerCount) else { continue }
             problems.add(
                 position,
                 "'\(metric.rawValue)' needs observers, and 'observers.count' is 0 throughout (make it 1 or more)")
+        }
+    }
+
+    /// A probe that runs nowhere, or that would have to run where it cannot, is reported once.
+    private func checkObstacles(
+        _ metric: Metric, _ points: [Settings], _ measured: [Metric: Position], into problems: inout ProblemList
+    ) {
+        let obstacles = points.compactMap(metric.obstacle)
+        guard let obstacle = obstacles.first, let position = measured[metric] else { return }
+        if metric.needsWakeProbe || obstacles.count == points.count {
+            problems.add(position, "'\(metric.rawValue)' \(obstacle)")
         }
     }
 

@@ -5,6 +5,8 @@
 public enum Setting: String, CaseIterable, Sendable, Codable {
     case durability
     case items = "dataset.items"
+    case groups = "dataset.groups"
+    case primaryKeys = "dataset.keys"
     case observerCount = "observers.count"
     case queries = "observers.queries"
     case match = "observers.match"
@@ -13,6 +15,8 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case observerThreads = "observers.threads"
     case bystanders = "observers.bystanders"
     case work = "observers.work"
+    case calls = "observers.calls"
+    case subscribe = "observers.subscribe"
     case writerThreads = "writers.threads"
     case load = "writers.load"
     case rate = "writers.rate"
@@ -88,13 +92,16 @@ extension Setting {
         switch self {
         case .durability: .word(["full", "relaxed", "memory"])
         case .items: .integer(1...100_000_000)
-        case .observerCount, .bystanders: .integer(0...1_000_000)
+        case .groups, .observerCount, .bystanders: .integer(0...1_000_000)
+        case .primaryKeys: .word(DatasetSpec.Keys.allCases.map(\.rawValue))
         case .queries: .word(ObserversSpec.Queries.allCases.map(\.rawValue))
         case .match: .share
         case .sort: .word(ObserversSpec.Sort.allCases.map(\.rawValue))
         case .deliver: .word(ObserversSpec.Deliver.allCases.map(\.rawValue))
         case .observerThreads, .writerThreads: .integer(1...1_024)
         case .work: .durationNs(0...10_000_000_000)
+        case .calls: .word(ObserversSpec.Calls.allCases.map(\.rawValue))
+        case .subscribe: .word(ObserversSpec.Subscribe.allCases.map(\.rawValue))
         case .load: .word(WritersSpec.Load.allCases.map(\.rawValue))
         case .rate: .rateHz(10_000_000)
         case .arrivals: .word(WritersSpec.Arrivals.allCases.map(\.rawValue))
@@ -111,10 +118,11 @@ extension Setting {
     }
 
     /// What holds where no file, profile or option says otherwise; nil for what must be said (`dataset.items`,
-    /// `duration`) and what has a meaning only together with another key (`writers.rate`, `writers.burst`).
+    /// `duration`), what has a meaning only together with another key (`writers.rate`, `writers.burst`), and what
+    /// follows another one (`dataset.groups`, as many as there are bystanders).
     var defaultValue: SettingValue? {
         switch self {
-        case .items, .duration, .rate, .burst: nil
+        case .items, .groups, .duration, .rate, .burst: nil
         case .durability: .word("memory")
         case .observerCount: .integer(1)
         case .queries: .word(ObserversSpec.Queries.same.rawValue)
@@ -123,6 +131,9 @@ extension Setting {
         case .deliver: .word(ObserversSpec.Deliver.runLoop.rawValue)
         case .observerThreads, .writerThreads, .rowsPerCommit, .repetitions, .seed: .integer(1)
         case .bystanders: .integer(0)
+        case .primaryKeys: .word(DatasetSpec.Keys.ascending.rawValue)
+        case .calls: .word(ObserversSpec.Calls.none.rawValue)
+        case .subscribe: .word(ObserversSpec.Subscribe.idle.rawValue)
         case .work: .durationNs(0)
         case .load: .word(WritersSpec.Load.open.rawValue)
         case .arrivals: .word(WritersSpec.Arrivals.uniform.rawValue)

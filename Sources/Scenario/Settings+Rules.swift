@@ -2,9 +2,12 @@
 // only a sweep brings about is found as well, and blamed on the value that came last. Pure.
 
 extension Settings {
+    /// Reports a rule that settings break together.
+    private typealias Blame = ([Setting], String) -> Void
+
     /// Reports every rule that these values break. `whole` is where a value that is missing would have to be added.
     func checkRules(missingAt whole: ScenarioProblem.Place, into problems: inout ProblemList) {
-        func blame(_ settings: Setting..., because message: String) {
+        func report(_ settings: [Setting], _ message: String) {
             guard refused.isDisjoint(with: settings) else { return }
             let given = settings.compactMap { self[$0] }
             // The layer that came last is the one somebody has just written; within it, the setting named first.
@@ -12,14 +15,16 @@ extension Settings {
             let place = given.first { $0.layer == latest }?.place
             problems.add(place ?? whole, message)
         }
+        func blame(_ settings: Setting..., because message: String) { report(settings, message) }
         checkMissing(whole, into: &problems)
 
-        let isClosed = word(.load) == WritersSpec.Load.closed.rawValue
+        let isClosed = word(.load) != WritersSpec.Load.open.rawValue
+        let isLockstep = word(.load) == WritersSpec.Load.lockstep.rawValue
         for setting in [Setting.rate, .arrivals, .burst] where isClosed && self[setting] != nil {
             blame(
                 setting, .load,
-                because: "'\(setting.rawValue)' has no meaning with 'load: closed', where each commit starts when the "
-                    + "last returned (remove one of the two)")
+                because: "'\(setting.rawValue)' has no meaning with 'load: \(word(.load))', where each commit starts when "
+                    + (isLockstep ? "all have heard of the last" : "the last returned") + " (remove one of the two)")
         }
         let isBursts = word(.arrivals) == WritersSpec.Arrivals.bursts.rawValue
         if isBursts, self[.burst] == nil, !refused.contains(.burst), !isClosed {
@@ -40,6 +45,8 @@ extension Settings {
             blame(
                 .queries, .observerCount, because: "'queries: ranges' has nothing to divide: 'observers.count' is 0")
         }
+        checkSharing(report)
+        checkCalls(report)
         guard self[.items] != nil else { return }
         let items = integer(.items)
         let matching = Int((Double(items) * share(.match)).rounded(.down))
@@ -49,10 +56,79 @@ extension Settings {
                 because: "\(count) ranges need a row each, and only \(matching) of \(items) items match "
                     + "(more 'dataset.items', or fewer 'observers.count')")
         }
+        // The tenth in which shared queries differ, and the rest, which all of them watch.
+        let isFilters = word(.queries) == ObserversSpec.Queries.filters.rawValue
+        if isFilters, count > matching / 10 {
+            blame(
+                .observerCount, .queries, .items, .match,
+                because: "\(count) filters differ in a tenth of the \(matching) items that match, too few for a row each "
+                    + "(more 'dataset.items', or fewer 'observers.count')")
+        }
+        if word(.keys) == WritersSpec.Keys.matching.rawValue, matching < 10 * integer(.writerThreads) {
+            blame(
+                .keys, .writerThreads, .items, .match,
+                because: "'keys: matching' leaves \(integer(.writerThreads)) writers too few of the \(matching) items that "
+                    + "match (more 'dataset.items')")
+        }
         if integer(.rowsPerCommit) > items {
             blame(
                 .rowsPerCommit, .items,
                 because: "'writers.rows_per_commit' is \(integer(.rowsPerCommit)), with 'dataset.items' only \(items)")
+        }
+    }
+
+    /// Which rows are written, which are watched, and whether that goes together.
+    private func checkSharing(_ blame: Blame) {
+        let queries = word(.queries)
+        let isRanges = queries == ObserversSpec.Queries.ranges.rawValue
+        let isMatching = word(.keys) == WritersSpec.Keys.matching.rawValue
+        if isMatching, isRanges {
+            blame(
+                [.keys, .queries],
+                "'keys: matching' draws rows that all observers watch, and 'queries: ranges' share none "
+                    + "(write 'queries: overlapping', or leave 'keys' out)")
+        }
+        if word(.load) == WritersSpec.Load.lockstep.rawValue {
+            if !isMatching {
+                blame(
+                    [.load, .keys],
+                    "'load: lockstep' waits for all observers, so every commit has to concern them all "
+                        + "(write 'keys: matching')")
+            }
+            if integer(.rowsPerCommit) > 1, changes[WritersSpec.ChangeKind.delete.rawValue] != nil {
+                blame(
+                    [.change, .rowsPerCommit, .load],
+                    "'load: lockstep' waits for all observers, and nobody is called for a commit that deletes what it "
+                        + "inserted (one row per commit, or no 'delete')")
+            }
+            if integer(.writerThreads) > 1 {
+                blame(
+                    [.load, .writerThreads],
+                    "'load: lockstep' is one writer that waits for its observers; 'writers.threads' is "
+                        + "\(integer(.writerThreads))")
+            }
+        }
+        if queries == ObserversSpec.Queries.filters.rawValue, word(.primaryKeys) == DatasetSpec.Keys.uuid.rawValue {
+            blame(
+                [.queries, .primaryKeys],
+                "'queries: filters' takes shares of the keys, which random ones do not have (remove one of the two)")
+        }
+        if self[.groups] != nil, integer(.groups) < integer(.bystanders) {
+            blame(
+                [.groups, .bystanders],
+                "\(integer(.bystanders)) bystanders watch a group each, and there are \(integer(.groups)) "
+                    + "(more 'dataset.groups', or leave it out)")
+        }
+    }
+
+    /// What observing threads do beside observing.
+    private func checkCalls(_ blame: Blame) {
+        guard integer(.observerCount) == 0 else { return }
+        if word(.calls) != ObserversSpec.Calls.none.rawValue {
+            blame([.calls, .observerCount], "'observers.calls' needs an observing thread: 'observers.count' is 0")
+        }
+        if word(.subscribe) != ObserversSpec.Subscribe.idle.rawValue {
+            blame([.subscribe, .observerCount], "'observers.subscribe' needs observers: 'observers.count' is 0")
         }
     }
 

@@ -62,15 +62,22 @@ struct Settings {
         if case .changes(let value)? = value(.change) { value } else { [:] }
     }
 
-    var dataset: DatasetSpec { DatasetSpec(items: integer(.items)) }
+    // The words were checked against these very cases when they were read.
 
-    /// The words were checked against these very cases when they were read.
+    var dataset: DatasetSpec {
+        DatasetSpec(
+            items: integer(.items), groups: max(integer(.groups), integer(.bystanders)),
+            keys: DatasetSpec.Keys(rawValue: word(.primaryKeys))!)
+    }
+
     var observers: ObserversSpec {
         ObserversSpec(
             count: integer(.observerCount), queries: ObserversSpec.Queries(rawValue: word(.queries))!,
             match: share(.match), sort: ObserversSpec.Sort(rawValue: word(.sort))!,
             deliver: ObserversSpec.Deliver(rawValue: word(.deliver))!, threads: integer(.observerThreads),
-            bystanders: integer(.bystanders), workNs: durationNs(.work))
+            bystanders: integer(.bystanders), workNs: durationNs(.work),
+            calls: ObserversSpec.Calls(rawValue: word(.calls))!,
+            subscribe: ObserversSpec.Subscribe(rawValue: word(.subscribe))!)
     }
 
     var writers: WritersSpec {

@@ -4,7 +4,7 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
-    public static let currentVersion = 1
+    public static let currentVersion = 2
 
     public var specVersion = TrialSpec.currentVersion
     public var scenario: String
@@ -52,10 +52,25 @@ public struct TrialSpec: Codable, Sendable, Equatable {
 }
 
 public struct DatasetSpec: Codable, Sendable, Equatable {
+    /// What primary keys look like to the engine. The harness counts them either way.
+    public enum Keys: String, Codable, Sendable, CaseIterable {
+        /// Integers; new rows have higher ones than all before.
+        case ascending
+        /// 16 random bytes.
+        case uuid
+    }
+
     /// Rows that writers choose from, keys 0 ..< items.
     public var items: Int
+    /// Further groups of ten rows that no commit touches: what bystanders watch.
+    public var groups: Int
+    public var keys: Keys
 
-    public init(items: Int) { self.items = items }
+    public init(items: Int, groups: Int = 0, keys: Keys = .ascending) {
+        self.items = items
+        self.groups = groups
+        self.keys = keys
+    }
 }
 
 public struct ObserversSpec: Codable, Sendable, Equatable {
@@ -65,6 +80,11 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         case same
         /// Observer i of n watches the i-th of n equal score ranges of the `match` share, all in one order.
         case ranges
+        /// Observer i of n watches the `match` share but for the lowest i/n of its lowest tenth: n score ranges of one
+        /// order, nine tenths of which they all watch.
+        case overlapping
+        /// The same shares of the keys instead of the scores: n filters that the order is no help with.
+        case filters
     }
     public enum Sort: String, Codable, Sendable, CaseIterable {
         case none
@@ -74,6 +94,19 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public enum Deliver: String, Codable, Sendable, CaseIterable {
         case runLoop = "run-loop"
         case queue
+    }
+    /// What the first observing thread calls on the store after each commit of a writer, one call at a time.
+    public enum Calls: String, Codable, Sendable, CaseIterable {
+        case none
+        /// Begins a write and cancels it.
+        case beginWrite = "begin-write"
+        case refresh
+    }
+    /// What else goes on while the observers subscribe and wait for their initial deliveries.
+    public enum Subscribe: String, Codable, Sendable, CaseIterable {
+        case idle
+        /// A writer has begun a transaction and holds the write lock throughout.
+        case locked
     }
 
     public var count: Int
@@ -88,10 +121,12 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var bystanders: Int
     /// Time each callback spends computing, on top of recording.
     public var workNs: Int64
+    public var calls: Calls
+    public var subscribe: Subscribe
 
     public init(
         count: Int, queries: Queries, match: Double, sort: Sort, deliver: Deliver, threads: Int, bystanders: Int,
-        workNs: Int64
+        workNs: Int64, calls: Calls = .none, subscribe: Subscribe = .idle
     ) {
         self.count = count
         self.queries = queries
@@ -101,6 +136,8 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         self.threads = threads
         self.bystanders = bystanders
         self.workNs = workNs
+        self.calls = calls
+        self.subscribe = subscribe
     }
 }
 
@@ -110,6 +147,8 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         case open
         /// Each writer commits as soon as its last commit returned. Reported as service time, never latency.
         case closed
+        /// The only writer commits as soon as every observer has been called for its last commit.
+        case lockstep
     }
     public enum Arrivals: String, Codable, Sendable, CaseIterable {
         case uniform
@@ -118,7 +157,10 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         case bursts
     }
     public enum Keys: String, Codable, Sendable, CaseIterable {
+        /// All rows that writers write to.
         case uniform
+        /// Rows that all observers watch, which stay so: every commit touches every query.
+        case matching
     }
     public enum ChangeKind: String, Codable, Sendable, CaseIterable {
         /// A new unique score: the row moves in every order by score, and may enter or leave a query.
@@ -131,7 +173,7 @@ public struct WritersSpec: Codable, Sendable, Equatable {
 
     public var threads: Int
     public var load: Load
-    /// Commits per second over all writers; ignored by `closed`.
+    /// Commits per second over all writers; ignored unless `open`.
     public var rateHz: Double
     public var arrivals: Arrivals
     /// Commits per burst, for `bursts`.

@@ -2,9 +2,10 @@
 // drivers that have no query language of their own. Immutable after `init`, so any thread may read it.
 
 extension Query {
-    /// Whether a row with this group and score is in the query.
-    public func matches(group rowGroup: Int64, score: Int64) -> Bool {
+    /// Whether a row with this key, group and score is in the query.
+    public func matches(key: Int64, group rowGroup: Int64, score: Int64) -> Bool {
         if let group, group != rowGroup { return false }
+        if let keys, !keys.contains(key) { return false }
         if let scores, !scores.contains(score) { return false }
         return true
     }
@@ -18,18 +19,24 @@ public struct QueryIndex: Sendable {
     /// Queries without a group whose score range covers interval i.
     private var byInterval: [[Int32]] = []
     private var byGroup: [Int64: [Int32]] = [:]
+    /// With a range of keys: asked one by one.
+    private var byKey: [Int32] = []
     private var everywhere: [Int32] = []
 
     /// O(q log q) for q queries whose ranges do not overlap, up to O(q²) where all of them do.
     public init(_ queries: [Query]) {
         self.queries = queries
-        let ranged = queries.indices.filter { queries[$0].group == nil && queries[$0].scores != nil }
+        let ranged = queries.indices.filter {
+            queries[$0].group == nil && queries[$0].keys == nil && queries[$0].scores != nil
+        }
         cuts = ContiguousArray(
             Set(ranged.flatMap { [queries[$0].scores!.lowerBound, queries[$0].scores!.upperBound] }).sorted())
         byInterval = Array(repeating: [], count: cuts.count)
         for index in queries.indices {
             let query = queries[index]
-            if let group = query.group {
+            if query.keys != nil {
+                byKey.append(Int32(index))
+            } else if let group = query.group {
                 byGroup[group, default: []].append(Int32(index))
             } else if let scores = query.scores {
                 var interval = upperBound(scores.lowerBound) - 1
@@ -43,15 +50,20 @@ public struct QueryIndex: Sendable {
         }
     }
 
-    /// Calls `body` once with each query that the row is in. O(log q + matches).
-    public func forEachMatch(group: Int64, score: Int64, _ body: (Int) -> Void) {
+    /// Calls `body` once with each query that the row is in. O(log q + matches + queries with a range of keys).
+    public func forEachMatch(key: Int64, group: Int64, score: Int64, _ body: (Int) -> Void) {
         for index in everywhere { body(Int(index)) }
         let interval = upperBound(score) - 1
         if interval >= 0 {
             for index in byInterval[interval] { body(Int(index)) }
         }
         if !byGroup.isEmpty, let indices = byGroup[group] {
-            for index in indices where queries[Int(index)].matches(group: group, score: score) { body(Int(index)) }
+            for index in indices where queries[Int(index)].matches(key: key, group: group, score: score) {
+                body(Int(index))
+            }
+        }
+        for index in byKey where queries[Int(index)].matches(key: key, group: group, score: score) {
+            body(Int(index))
         }
     }
 

@@ -21,6 +21,10 @@ public protocol DrivenStore: AnyObject, Sendable {
     /// Starts watching `query`; called on the thread or queue of `site`, where every delivery must run as well.
     /// The first delivery is the initial one. The sink is held until `cancel()`.
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription
+    /// What an application calls where it observes; on the thread or queue of `site`, where somebody has subscribed.
+    /// `granted()` is called as soon as the call is through with waiting: when the write has begun (it is cancelled after
+    /// that), or when the refresh is over. Only where `Capabilities.canCallOnSite`.
+    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws
     /// What `query` finds in the latest committed state, evaluated from scratch; any thread. The oracle's reference.
     func contents(of query: Query) throws -> [Item]
     /// Bytes the store occupies on its file system.
@@ -29,10 +33,17 @@ public protocol DrivenStore: AnyObject, Sendable {
     func close() throws
 }
 
+extension DrivenStore {
+    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
+        throw DriverUnavailable("the driver cannot call its store on an observing thread")
+    }
+}
+
 /// Commits transactions; used by one thread.
 public protocol StoreWriter: AnyObject {
     /// Applies `changes` in one transaction and returns its version once it is committed.
-    /// `locked()` is called as soon as the transaction holds the engine's write lock.
+    /// `locked()` is called as soon as the transaction holds the engine's write lock. It may take its time: others go on
+    /// subscribing, and being delivered to, meanwhile. `changes` may be empty.
     /// - Returns: the store's version after the commit, strictly increasing over all writers; `nil` where an engine has none.
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64?
 }

@@ -55,10 +55,15 @@ public struct Query: Sendable, Hashable {
     /// `lowerBound <= score < upperBound`.
     public var scores: Range<Int64>?
     public var group: Int64?
+    /// `lowerBound <= key < upperBound`. Never asked for where keys are `.uuid`.
+    public var keys: Range<Int64>?
     public var order: Order
 
-    public init(scores: Range<Int64>? = nil, group: Int64? = nil, order: Order = .none) {
+    public init(
+        scores: Range<Int64>? = nil, group: Int64? = nil, keys: Range<Int64>? = nil, order: Order = .none
+    ) {
         self.scores = scores
+        self.keys = keys
         self.group = group
         self.order = order
     }
@@ -82,20 +87,39 @@ public enum Durability: String, Sendable, Codable, CaseIterable {
     case memory
 }
 
+/// What primary keys look like in the store. An `Item` names them by number either way.
+public enum KeyKind: String, Sendable, CaseIterable {
+    /// The number itself.
+    case ascending
+    /// 16 bytes that look random and follow from the number.
+    case uuid
+}
+
+/// What an application does on its observing thread between deliveries.
+public enum SiteCall: Sendable {
+    /// Begins a write and cancels it.
+    case beginWrite
+    /// Moves to the latest version.
+    case refresh
+}
+
 public struct StoreConfiguration: Sendable {
     /// An existing, empty folder of this trial's own. `.memory` stores are given one on a memory file system.
     public var directory: String
     public var durability: Durability
+    public var keys: KeyKind
 
-    public init(directory: String, durability: Durability) {
+    public init(directory: String, durability: Durability, keys: KeyKind = .ascending) {
         self.directory = directory
         self.durability = durability
+        self.keys = keys
     }
 }
 
 /// What an engine can do, as its driver declares it.
 public struct Capabilities: Sendable {
     public var durabilities: Set<Durability>
+    public var keyKinds: Set<KeyKind>
     public var canDeliverOnRunLoop: Bool
     public var canDeliverOnQueue: Bool
     /// Deliveries carry index lists; without them only the data is checked.
@@ -105,20 +129,25 @@ public struct Capabilities: Sendable {
     public var persists: Bool
     /// Keeps rows that can be read back. Without them only versions are checked: the null driver, nothing else.
     public var hasContents: Bool
+    /// Observing threads can write and refresh (`DrivenStore.call`).
+    public var canCallOnSite: Bool
     /// Names (as in `/proc/self/task/*/comm`) that the engine's own background threads start with: the `upkeep` role.
     public var upkeepThreadPrefixes: [String]
 
     public init(
-        durabilities: Set<Durability>, canDeliverOnRunLoop: Bool, canDeliverOnQueue: Bool, hasChangeSets: Bool,
-        hasVersions: Bool, persists: Bool, hasContents: Bool = true, upkeepThreadPrefixes: [String] = []
+        durabilities: Set<Durability>, keyKinds: Set<KeyKind> = [.ascending], canDeliverOnRunLoop: Bool,
+        canDeliverOnQueue: Bool, hasChangeSets: Bool, hasVersions: Bool, persists: Bool, hasContents: Bool = true,
+        canCallOnSite: Bool = false, upkeepThreadPrefixes: [String] = []
     ) {
         self.durabilities = durabilities
+        self.keyKinds = keyKinds
         self.canDeliverOnRunLoop = canDeliverOnRunLoop
         self.canDeliverOnQueue = canDeliverOnQueue
         self.hasChangeSets = hasChangeSets
         self.hasVersions = hasVersions
         self.persists = persists
         self.hasContents = hasContents
+        self.canCallOnSite = canCallOnSite
         self.upkeepThreadPrefixes = upkeepThreadPrefixes
     }
 }

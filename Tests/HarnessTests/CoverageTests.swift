@@ -30,8 +30,8 @@ import Testing
             spec.observers.queries = .ranges
             spec.observers.count = 3
             spec.writers.rowsPerCommit = 5
-            let dataset = Dataset(items: 60, bystanders: 1, writers: 2, seed: seed)
-            let plan = QueryPlan(spec.observers)
+            let dataset = Dataset(items: 60, groups: 1, writers: 2, seed: seed)
+            let plan = QueryPlan(spec.observers, items: 60)
             let writers = interleaved(80, seed)
             let history = History(spec: spec, dataset: dataset, plan: plan, writers: writers)
             #expect(history.disorder == nil)
@@ -62,10 +62,10 @@ import Testing
 
     @Test func versionsGivenTwiceAreSeen() {
         let record = CommitRecord(dueNs: 0, beginNs: 0, lockedNs: 0, committedNs: 0, version: 5)
-        let dataset = Dataset(items: 60, bystanders: 0, writers: 2, seed: 1)
+        let dataset = Dataset(items: 60, groups: 0, writers: 2, seed: 1)
         let spec = TrialSpec.tiny()
         let history = History(
-            spec: spec, dataset: dataset, plan: QueryPlan(spec.observers), writers: [[record], [record]])
+            spec: spec, dataset: dataset, plan: QueryPlan(spec.observers, items: 60), writers: [[record], [record]])
         #expect(history.disorder?.contains("version 5") == true)
     }
 
@@ -87,11 +87,11 @@ import Testing
         of query: Query, _ spec: TrialSpec, _ dataset: Dataset, _ history: History
     ) -> [[Int64: TableModel.Row]] {
         var table = TableModel(dataset)
-        var generators = (0..<2).map { ChangeGenerator(spec.writers, dataset: dataset, writer: $0, seed: spec.seed) }
+        var generators = (0..<2).map { ChangeGenerator(spec.writers, dataset: dataset, shared: Query(), writer: $0, seed: spec.seed) }
         let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: spec.writers.rowsPerCommit)
         defer { changes.deallocate() }
         func state() -> [Int64: TableModel.Row] {
-            let found = table.items().filter { query.matches(group: $0.group, score: $0.score) }
+            let found = table.items().filter { query.matches(key: $0.key, group: $0.group, score: $0.score) }
             return Dictionary(uniqueKeysWithValues: found.map { ($0.key, table[$0.key]) })
         }
         var states = [state()]

@@ -64,22 +64,68 @@ import Testing
     }
 
     @Test func aShareOfTheScoresIsThatShareOfTheRows() {
-        let dataset = Dataset(items: 1_000, bystanders: 2, writers: 1, seed: 5)
+        let dataset = Dataset(items: 1_000, groups: 2, writers: 1, seed: 5)
         let items = (0..<dataset.count).map { dataset.item(at: $0) }
         #expect(Set(items.map(\.score)).count == items.count)
         var observers = TrialSpec.tiny().observers
         observers.match = 0.25
-        #expect(rows(items, QueryPlan(observers)) == [250, 250, 10])
+        #expect(rows(items, QueryPlan(observers, items: 1_000)) == [250, 250, 10])
         observers.queries = .ranges
         observers.count = 5
-        #expect(rows(items, QueryPlan(observers)) == [50, 50, 50, 50, 50, 10])
+        #expect(rows(items, QueryPlan(observers, items: 1_000)) == [50, 50, 50, 50, 50, 10])
         observers.match = 1
-        #expect(rows(items, QueryPlan(observers)) == [200, 200, 200, 200, 200, 10])
+        #expect(rows(items, QueryPlan(observers, items: 1_000)) == [200, 200, 200, 200, 200, 10])
+    }
+
+    @Test func sharedQueriesDifferInATenthAndAllHoldTheRest() {
+        let dataset = Dataset(items: 1_000, groups: 0, writers: 1, seed: 5)
+        let items = (0..<dataset.count).map { dataset.item(at: $0) }
+        var observers = TrialSpec.tiny().observers
+        observers.bystanders = 0
+        observers.count = 5
+        for queries in [ObserversSpec.Queries.overlapping, .filters] {
+            observers.queries = queries
+            let plan = QueryPlan(observers, items: 1_000)
+            #expect(rows(items, plan) == [500, 490, 480, 470, 460])
+            #expect(items.count { plan.shared.matches(key: $0.key, group: $0.group, score: $0.score) } == 450)
+        }
+    }
+
+    @Test func matchingChangesTouchEveryQueryAndStayInAll() {
+        for queries in [ObserversSpec.Queries.same, .overlapping, .filters] {
+            var spec = TrialSpec.tiny()
+            spec.observers.queries = queries
+            spec.observers.count = 9
+            spec.writers.keys = .matching
+            spec.writers.rowsPerCommit = 1
+            let plan = QueryPlan(spec.observers, items: 1_000)
+            let dataset = Dataset(items: 1_000, groups: 0, writers: 2, seed: 8)
+            var table = TableModel(dataset)
+            var generators = (0..<2).map {
+                ChangeGenerator(spec.writers, dataset: dataset, shared: plan.shared, writer: $0, seed: 8)
+            }
+            let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: 1)
+            defer { changes.deallocate() }
+            for turn in 0..<2_000 {
+                generators[turn % 2].fill(changes)
+                let key = changes[0].item.key
+                let old = table[key]
+                table.apply(changes[0])
+                let new = table[key]
+                for query in Set(plan.queryOfObserver.prefix(9)).map({ plan.queries[$0] }) {
+                    let isIn = [old, new].map {
+                        $0.score != TableModel.absent && query.matches(key: key, group: 0, score: $0.score)
+                    }
+                    let isThere = [old, new].map { $0.score != TableModel.absent }
+                    #expect(isIn == isThere)
+                }
+            }
+        }
     }
 
     private func rows(_ items: [Item], _ plan: QueryPlan) -> [Int] {
         plan.queryOfObserver.map { query in
-            items.count { plan.queries[query].matches(group: $0.group, score: $0.score) }
+            items.count { plan.queries[query].matches(key: $0.key, group: $0.group, score: $0.score) }
         }
     }
 
@@ -89,8 +135,8 @@ import Testing
             spec.threads = 3
             spec.rowsPerCommit = 4
             spec.changes = ["update-score": 1, "delete": 3, "insert": 1]
-            let dataset = Dataset(items: 30, bystanders: 1, writers: 3, seed: seed)
-            var generators = (0..<3).map { ChangeGenerator(spec, dataset: dataset, writer: $0, seed: seed) }
+            let dataset = Dataset(items: 30, groups: 1, writers: 3, seed: seed)
+            var generators = (0..<3).map { ChangeGenerator(spec, dataset: dataset, shared: Query(), writer: $0, seed: seed) }
             var keys = Set((0..<Int64(30)))
             var scores = Set((0..<dataset.count).map { dataset.item(at: $0).score })
             var stamps: Set<Int64> = [0]
@@ -121,8 +167,8 @@ import Testing
         spec.threads = 1
         spec.rowsPerCommit = 1
         spec.changes = ["update-score": 1, "touch": 3]
-        let dataset = Dataset(items: 1_000, bystanders: 0, writers: 1, seed: 1)
-        var generator = ChangeGenerator(spec, dataset: dataset, writer: 0, seed: 1)
+        let dataset = Dataset(items: 1_000, groups: 0, writers: 1, seed: 1)
+        var generator = ChangeGenerator(spec, dataset: dataset, shared: Query(), writer: 0, seed: 1)
         let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: 1)
         defer { changes.deallocate() }
         let touches = (0..<20_000).count { _ in
@@ -140,15 +186,17 @@ import Testing
                 let range = low..<(low + Int64(random.below(30)))
                 return Query(
                     scores: random.below(4) == 0 ? nil : range,
-                    group: random.below(3) == 0 ? Int64(random.below(3)) : nil)
+                    group: random.below(3) == 0 ? Int64(random.below(3)) : nil,
+                    keys: random.below(3) == 0 ? low..<(low + Int64(random.below(30))) : nil)
             }
             let index = QueryIndex(queries)
             for _ in 0..<100 {
+                let key = Int64(random.below(90))
                 let group = Int64(random.below(3))
                 let score = Int64(random.below(90)) - 5
                 var found: [Int] = []
-                index.forEachMatch(group: group, score: score) { found.append($0) }
-                let expected = queries.indices.filter { queries[$0].matches(group: group, score: score) }
+                index.forEachMatch(key: key, group: group, score: score) { found.append($0) }
+                let expected = queries.indices.filter { queries[$0].matches(key: key, group: group, score: score) }
                 #expect(found.sorted() == expected, "seed \(seed)")
             }
         }

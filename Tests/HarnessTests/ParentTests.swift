@@ -136,6 +136,41 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         #expect(told.figures.filter { $0.spec.variant == "*" }.allSatisfy { $0.spec.trial == 0 })
     }
 
+    @Test func growthIsThatOfEachRepetition() throws {
+        var trials: [TrialSpec] = []
+        for trial in 0..<3 {
+            for bystanders in [1, 10, 100] {
+                var spec = spec([.upkeepGrowth], trial: trial, variant: "observers.bystanders=\(bystanders)")
+                spec.observers.bystanders = bystanders
+                spec.dataset.groups = 100
+                spec.measure.append(Metric.upkeepCost.rawValue)
+                trials.append(spec)
+            }
+        }
+        // The machine is slower by half in every repetition; a hundred bystanders cost a fifth more than one.
+        let (_, executor, told) = try run(trials) { spec in
+            var result = TrialResult(fate: .completed)
+            let factor = [1.0, 1.5, 2.25][spec.trial] * (spec.observers.bystanders == 100 ? 1.2 : 1)
+            result.cpu = account(spec.observers.count > 0 ? Int64(factor * 1e6) : 0, commits: 1, affecting: 1)
+            return result
+        }
+        #expect(abs(told.value(.upkeepGrowth, variant: "*")! - 1.2) < 0.001)
+        // Without observers the rows they would watch are there all the same.
+        #expect(Set(executor.ran.map(\.dataset.groups)) == [100])
+    }
+
+    @Test func theObservedRateIsComparedWithThatOfThePairedTrial() throws {
+        let (_, executor, told) = try run([spec([.observedRateRatio])]) { spec in
+            var result = TrialResult(fate: .completed)
+            let rateHz = spec.observers.count > 0 ? 60_000.0 : 80_000
+            result.cpu = account(1, commits: 1, affecting: 1)
+            result.figures = [Figure(.achievedRate, .value, rateHz, n: 1)]
+            return result
+        }
+        #expect(told.value(.observedRateRatio) == 0.75)
+        #expect(executor.ran.last?.measure.contains(Metric.achievedRate.rawValue) == true)
+    }
+
     @Test func eachFamilyOfObserversHasItsOwnCost() throws {
         var trials: [TrialSpec] = []
         for (queries, count) in [("same", 0), ("same", 100), ("ranges", 10), ("ranges", 20), ("alone", 5)] {

@@ -1,8 +1,10 @@
 // Whole trials in this process: on stores that are right, and on stores with one fault each.
 import HarnessFixtures
+import LiveStoreDriver
 import Measure
 import NullDriver
 import Scenario
+import StoreDriver
 import Testing
 
 @testable import Harness
@@ -71,6 +73,106 @@ import Testing
         }
     }
 
+    @Test(arguments: [ObserversSpec.Queries.same, .overlapping, .filters])
+    func inLockstepEveryCommitHasItsCallback(queries: ObserversSpec.Queries) throws {
+        for driver in [NullDriver() as any StoreDriver, ModelDriver(), LiveStoreDriver()] {
+            var spec = TrialSpec.tiny(driver: driver.name)
+            spec.dataset.items = 400
+            spec.observers.queries = queries
+            spec.observers.count = 7
+            spec.writers.threads = 1
+            spec.writers.load = .lockstep
+            spec.writers.keys = .matching
+            spec.writers.rowsPerCommit = 1
+            let result = try runTrial(spec, on: driver)
+            #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
+            #expect(result.value(.coalescingRatio) == 1)
+            #expect(result.value(.missedFinal) == 0)
+            #expect(result.counts["pairs"] == 7 * result.counts["measured_commits"]!)
+            #expect(result.value(.endToEndLatency, "count") == nil)
+        }
+    }
+
+    @Test func anObserverThatIsNeverCalledEndsLockstep() throws {
+        var spec = TrialSpec.tiny(driver: Fault.lostDelivery.rawValue)
+        spec.dataset.items = 400
+        spec.observers.queries = .overlapping
+        spec.writers.threads = 1
+        spec.writers.load = .lockstep
+        spec.writers.keys = .matching
+        spec.hangTimeoutNs = 300_000_000
+        let result = try runTrial(spec, on: FaultyDriver(.lostDelivery))
+        #expect(result.notes.contains { $0.contains("not every observer was called") }, "\(result.notes)")
+    }
+
+    @Test(arguments: [ObserversSpec.Calls.beginWrite, .refresh])
+    func callsOnTheObservingThreadAreMeasured(calls: ObserversSpec.Calls) throws {
+        for driver in [NullDriver() as any StoreDriver, LiveStoreDriver()] {
+            for deliver in ObserversSpec.Deliver.allCases {
+                var spec = TrialSpec.tiny(driver: driver.name)
+                spec.observers.calls = calls
+                spec.observers.deliver = deliver
+                let result = try runTrial(spec, on: driver)
+                #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
+                #expect(try #require(result.value(.observerStall, "count")) > 10)
+            }
+        }
+        var spec = TrialSpec.tiny()
+        spec.observers.calls = calls
+        #expect(try runTrial(spec, on: ModelDriver()).notes.contains { $0.contains("cannot be called") })
+    }
+
+    @Test func observersSubscribeWhileAWriterHoldsTheLock() throws {
+        for driver in [NullDriver() as any StoreDriver, LiveStoreDriver()] {
+            var spec = TrialSpec.tiny(driver: driver.name)
+            spec.observers.subscribe = .locked
+            let result = try runTrial(spec, on: driver)
+            #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
+            #expect(result.value(.timeToFirstDelivery, "count") == 2)
+        }
+        // A store that delivers under its write lock is caught, not waited for.
+        var spec = TrialSpec.tiny()
+        spec.observers.subscribe = .locked
+        spec.hangTimeoutNs = 200_000_000
+        #expect(try runTrial(spec, on: ModelDriver()).fate == .hang)
+    }
+
+    @Test func theFloorIsMeasuredBetweenTheCommits() throws {
+        var spec = TrialSpec.tiny(driver: "null")
+        spec.writers.threads = 1
+        spec.writers.rateHz = 1_000
+        let result = try runTrial(spec, on: NullDriver())
+        let floors = try #require(result.value(.wakeFloor, "count"))
+        #expect(floors > 50 && floors <= Double(result.counts["measured_commits"]!))
+        let ratio = try #require(result.value(.deliveryOverFloor))
+        let expected =
+            try #require(result.value(.writeToCallback, "p50")) / #require(result.value(.wakeFloor, "p50"))
+        #expect(abs(ratio / expected - 1) < 0.001)
+    }
+
+    @Test func keysMayLookRandom() throws {
+        var spec = TrialSpec.tiny(driver: "livestore")
+        spec.dataset.keys = .uuid
+        let result = try runTrial(spec, on: LiveStoreDriver())
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        #expect(result.counts["rows_compared"]! > 60)
+        #expect(try runTrial(spec, on: ModelDriver()).notes.contains { $0.contains("it has no 'uuid' keys") })
+    }
+
+    @Test func ratesAndSharesAreWhatTheCommitsSay() throws {
+        var spec = TrialSpec.tiny(driver: "null")
+        spec.writers.threads = 3
+        spec.writers.load = .closed
+        spec.writers.rowsPerCommit = 5
+        spec.durationNs = 30_000_000
+        let result = try runTrial(spec, on: NullDriver())
+        let serviceNs = try #require(result.value(.writeServiceTime, "mean"))
+        let expected = 5 * 3 * 1e9 / serviceNs
+        #expect(abs(try #require(result.value(.objectRate)) / expected - 1) < 0.01)
+        let share = try #require(result.value(.writerShareMin))
+        #expect(share >= 0 && share <= 1)
+    }
+
     @Test(arguments: [
         (Fault.lostDelivery, "change-set replay"), (.lostLast, "convergence"), (.swappedDeliveries, "monotonicity"),
         (.repeatedDelivery, "change-set replay"), (.shiftedIndex, "change-set replay"),
@@ -115,6 +217,6 @@ import Testing
         spec.specVersion = TrialSpec.currentVersion + 1
         let result = try runTrial(spec, on: ModelDriver())
         #expect(result.fate == .harnessFault(reason: "refused"))
-        #expect(result.notes[0].contains("spec has version 2, this binary reads version 1"))
+        #expect(result.notes[0].contains("spec has version \(spec.specVersion), this binary reads version \(TrialSpec.currentVersion)"))
     }
 }

@@ -7,24 +7,6 @@ import LiveStore
 import StoreDriver
 import TracedSync
 
-/// The row every scenario writes and watches.
-final class ItemRow: StoredObject {
-    @Stored(.primaryKey) var key = 0
-    @Stored var group = 0
-    @Stored var score = 0
-    @Stored var stamp = 0
-
-    convenience init(_ item: Item) {
-        self.init()
-        key = Int(item.key)
-        group = Int(item.group)
-        score = Int(item.score)
-        stamp = Int(item.stamp)
-    }
-
-    var item: Item { Item(key: Int64(key), group: Int64(group), score: Int64(score), stamp: Int64(stamp)) }
-}
-
 public struct LiveStoreDriver: StoreDriver {
     public let name = "livestore"
 
@@ -32,8 +14,9 @@ public struct LiveStoreDriver: StoreDriver {
 
     public var capabilities: Capabilities {
         Capabilities(
-            durabilities: [.full, .relaxed, .memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true,
-            hasChangeSets: true, hasVersions: true, persists: true, upkeepThreadPrefixes: ["livestore"])
+            durabilities: [.full, .relaxed, .memory], keyKinds: Set(KeyKind.allCases), canDeliverOnRunLoop: true,
+            canDeliverOnQueue: true, hasChangeSets: true, hasVersions: true, persists: true, canCallOnSite: true,
+            upkeepThreadPrefixes: ["livestore"])
     }
 
     public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
@@ -43,14 +26,20 @@ public struct LiveStoreDriver: StoreDriver {
             case .relaxed: .relaxed
             case .memory: .memory
             }
-        return DrivenLiveStore(
-            try Store(.init(path: configuration.directory, models: [ItemRow.self], durability: durability)))
+        func store<Row: DrivenRow>(of _: Row.Type) throws -> DrivenLiveStore<Row> {
+            DrivenLiveStore(
+                try Store(.init(path: configuration.directory, models: [Row.self], durability: durability)))
+        }
+        return switch configuration.keys {
+        case .ascending: try store(of: ItemRow.self)
+        case .uuid: try store(of: UUIDItemRow.self)
+        }
     }
 }
 
-final class DrivenLiveStore: DrivenStore, @unchecked Sendable {
+final class DrivenLiveStore<Row: DrivenRow>: DrivenStore, @unchecked Sendable {
     /// Objects per transaction while loading: small enough for the log to list, large enough to cost nothing.
-    private static let loadBatch = 50_000
+    private static var loadBatch: Int { 50_000 }
 
     private let store: Store
     private let lock = TracedMutex("driver connections")
@@ -62,18 +51,31 @@ final class DrivenLiveStore: DrivenStore, @unchecked Sendable {
     func load(count: Int, item: (Int) -> Item) throws {
         for start in stride(from: 0, to: count, by: Self.loadBatch) {
             try store.write { connection in
-                for index in start..<min(count, start + Self.loadBatch) { try connection.add(ItemRow(item(index))) }
+                for index in start..<min(count, start + Self.loadBatch) { try connection.add(Row(item(index))) }
             }
         }
     }
 
-    func makeWriter() throws -> any StoreWriter { LiveStoreWriter(store) }
+    func makeWriter() throws -> any StoreWriter { LiveStoreWriter<Row>(store) }
 
     func subscribe(
         to query: Query, at site: DeliverySite, sink: any DeliverySink
     ) throws -> any Subscription {
         let connection = try connection(at: site)
         return try LiveStoreSubscription(Self.results(query, connection), sink)
+    }
+
+    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
+        let connection = try connection(at: site)
+        switch call {
+        case .beginWrite:
+            try connection.beginWrite()
+            granted()
+            try connection.cancelWrite()
+        case .refresh:
+            try connection.refresh()
+            granted()
+        }
     }
 
     private func connection(at site: DeliverySite) throws -> Connection {
@@ -93,11 +95,15 @@ final class DrivenLiveStore: DrivenStore, @unchecked Sendable {
         return connection
     }
 
-    static func results(_ query: Query, _ connection: Connection) throws -> Results<ItemRow> {
-        var results = try connection.objects(ItemRow.self)
+    static func results(_ query: Query, _ connection: Connection) throws -> Results<Row> {
+        var results = try connection.objects(Row.self)
         if let group = query.group { results = results.where(\.group == Int(group)) }
         if let scores = query.scores {
             results = results.where(\.score >= Int(scores.lowerBound) && \.score < Int(scores.upperBound))
+        }
+        if let keys = query.keys, let numbers = Row.numbers {
+            results = results.where(numbers >= Int(keys.lowerBound))
+            if keys.upperBound < .max { results = results.where(numbers < Int(keys.upperBound)) }
         }
         return switch query.order {
         case .none: results
@@ -122,7 +128,7 @@ final class DrivenLiveStore: DrivenStore, @unchecked Sendable {
     }
 }
 
-final class LiveStoreWriter: StoreWriter {
+final class LiveStoreWriter<Row: DrivenRow>: StoreWriter {
     private let store: Store
 
     init(_ store: Store) { self.store = store }
@@ -136,8 +142,9 @@ final class LiveStoreWriter: StoreWriter {
     }
 
     private func apply(_ change: Change, _ connection: Connection) throws {
-        if change.operation == .insert { return try connection.add(ItemRow(change.item)) }
-        guard let row = try connection.object(ItemRow.self, forPrimaryKey: Int(change.item.key)) else {
+        if change.operation == .insert { return try connection.add(Row(change.item)) }
+        guard let row = try connection.object(Row.self, forPrimaryKey: Row.primaryKey(change.item.key))
+        else {
             throw MissingItem(key: change.item.key)
         }
         switch change.operation {
@@ -157,12 +164,12 @@ struct MissingItem: Error, CustomStringConvertible {
     var description: String { "item \(key) is not in the store: the schedule and the store disagree" }
 }
 
-final class LiveStoreSubscription: Subscription, @unchecked Sendable {
+final class LiveStoreSubscription<Row: DrivenRow>: Subscription, @unchecked Sendable {
     // Used on the site only, as the connection demands.
-    private let results: Results<ItemRow>
+    private let results: Results<Row>
     private let token: NotificationToken
 
-    init(_ results: Results<ItemRow>, _ sink: any DeliverySink) throws {
+    init(_ results: Results<Row>, _ sink: any DeliverySink) throws {
         self.results = results
         token = try results.observe { change in
             switch change {

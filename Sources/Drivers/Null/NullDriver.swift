@@ -10,8 +10,9 @@ public struct NullDriver: StoreDriver {
 
     public var capabilities: Capabilities {
         Capabilities(
-            durabilities: Set(Durability.allCases), canDeliverOnRunLoop: true, canDeliverOnQueue: true,
-            hasChangeSets: false, hasVersions: true, persists: false, hasContents: false)
+            durabilities: Set(Durability.allCases), keyKinds: Set(KeyKind.allCases), canDeliverOnRunLoop: true,
+            canDeliverOnQueue: true, hasChangeSets: false, hasVersions: true, persists: false, hasContents: false,
+            canCallOnSite: true)
     }
 
     public func open(_ configuration: StoreConfiguration) -> any DrivenStore { NullStore() }

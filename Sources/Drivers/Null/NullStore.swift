@@ -1,14 +1,15 @@
 // The null store proper. Of each row it keeps the score, so that a commit wakes whom it concerns and nobody else, as a
 // real store would; there is no order, no query and no change set.
 //
-// `lock` guards everything that is mutable here and the inboxes of the connections; nothing is called under it but the
-// writer's `locked` hook, which reads a clock.
+// `writeLock` is held by one commit at a time, `lock` guards everything that is mutable here and the inboxes of the
+// connections. Nothing is called under `lock`; under `writeLock` the writer's `locked` hook is.
 import Foundation
 import StoreDriver
 import TracedSync
 
 /// Versions and wake-ups.
 final class NullStore: DrivenStore, @unchecked Sendable {
+    private let writeLock = TracedMutex("null store writers")
     let lock = TracedMutex("null store")
     private var version: Int64 = 1
     /// By key for the rows that were loaded, and for those inserted later.
@@ -19,7 +20,8 @@ final class NullStore: DrivenStore, @unchecked Sendable {
     private var numbers: [Query: Int] = [:]
     /// Of each query: the connections that watch it.
     private var watchers: [[NullConnection]] = []
-    private var index = QueryIndex([])
+    /// Made anew by the first commit after a subscription to a new query.
+    private var index: QueryIndex? = QueryIndex([])
     private var connections: [ObjectIdentifier: NullConnection] = [:]
     /// A deleted row, below every score.
     private static let absent = Int64.min
@@ -70,7 +72,7 @@ final class NullStore: DrivenStore, @unchecked Sendable {
         numbers[query] = queries.count
         queries.append(query)
         watchers.append([])
-        index = QueryIndex(queries)
+        index = nil
         return queries.count - 1
     }
 
@@ -81,14 +83,23 @@ final class NullStore: DrivenStore, @unchecked Sendable {
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64 {
         var woken: [NullConnection] = []
-        let committed = lock.withLock {
+        let committed = writeLock.withLock {
             locked()
-            version += 1
-            for change in changes { apply(change, &woken) }
-            return version
+            return lock.withLock {
+                version += 1
+                for change in changes { apply(change, &woken) }
+                return version
+            }
         }
         for connection in woken { connection.wake() }
         return committed
+    }
+
+    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) {
+        switch call {
+        case .beginWrite: writeLock.withLock { granted() }
+        case .refresh: granted()
+        }
     }
 
     private func apply(_ change: Change, _ woken: inout [NullConnection]) {
@@ -105,13 +116,14 @@ final class NullStore: DrivenStore, @unchecked Sendable {
         if after != before {
             if isLoaded { loaded[Int(key)] = after } else { inserted[key] = after }
         }
-        notify(group, before, &woken)
-        if after != before { notify(group, after, &woken) }
+        notify(key, group, before, &woken)
+        if after != before { notify(key, group, after, &woken) }
     }
 
-    private func notify(_ group: Int64, _ score: Int64, _ woken: inout [NullConnection]) {
+    private func notify(_ key: Int64, _ group: Int64, _ score: Int64, _ woken: inout [NullConnection]) {
         guard score != Self.absent else { return }
-        index.forEachMatch(group: group, score: score) { query in
+        if index == nil { index = QueryIndex(queries) }
+        index!.forEachMatch(key: key, group: group, score: score) { query in
             for connection in watchers[query] where connection.inbox.post(query) { woken.append(connection) }
         }
     }

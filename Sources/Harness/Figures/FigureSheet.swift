@@ -14,6 +14,7 @@ struct FigureSheet {
     private let verdict: Verdict
     private let account: CPUAccount
     private let hiccups: LatencyHistogram
+    private let probes: ProbeSamples
     private let pairs: PairFigures
     private let callbacks: Int
     private let hasObservers: Bool
@@ -22,7 +23,8 @@ struct FigureSheet {
     /// - Parameter endNs: when `logs` were taken: what was not covered then is known to take longer than until then.
     init(
         _ spec: TrialSpec, _ window: Window, endNs: Int64, _ history: History, _ logs: [ObserverLog],
-        _ plan: QueryPlan, _ verdict: Verdict, _ account: CPUAccount, _ hiccups: LatencyHistogram
+        _ plan: QueryPlan, _ verdict: Verdict, _ account: CPUAccount, _ hiccups: LatencyHistogram,
+        _ probes: ProbeSamples = .init()
     ) {
         self.spec = spec
         self.window = window
@@ -30,7 +32,11 @@ struct FigureSheet {
         self.verdict = verdict
         self.account = account
         self.hiccups = hiccups
-        asked = Set(spec.measure.compactMap { Metric(rawValue: $0) }).union(Self.always)
+        self.probes = probes
+        var asked = Set(spec.measure.compactMap { Metric(rawValue: $0) }).union(Self.always)
+        // The ratio is the parent's, of the rates of two trials.
+        if asked.contains(.observedRateRatio) { asked.insert(.achievedRate) }
+        self.asked = asked
         hasObservers = plan.mainObservers > 0
         let wantsStaleness = !asked.isDisjoint(with: [.staleness, .versionLag])
         var pairs = PairFigures(history, window, endNs: endNs)
@@ -68,10 +74,14 @@ struct FigureSheet {
         case .lockWait: return writer(metric) { $0.lockedNs - $0.beginNs }
         case .deliveryLatency: return isOpen ? observed(metric, pairs.delivery) : []
         case .endToEndLatency: return isOpen ? observed(metric, pairs.endToEnd) : []
+        case .writeToCallback: return isOpen ? observed(metric, pairs.writeToCallback) : []
+        case .wakeFloor: return probes.wakeFloor?.figures(for: metric, flags: flags) ?? []
+        case .deliveryOverFloor: return hasObservers ? deliveryOverFloor : []
         case .callbackTime: return observed(metric, pairs.callbackTime)
         case .batchSpan: return observed(metric, pairs.batchSpan)
         case .fanoutSpan: return observed(metric, pairs.fanoutSpan)
         case .timeToFirstDelivery: return observed(metric, pairs.firstDelivery, flags: [])
+        case .observerStall: return probes.stalls?.figures(for: metric, flags: flags) ?? []
         case .staleness: return hasObservers ? pairs.staleness.staleness.figures(for: metric, flags: flags) : []
         case .versionLag: return hasObservers ? pairs.staleness.versionLag.figures(for: metric, flags: flags) : []
         case .coalescingRatio: return observed(metric, pairs.coalescingRatio, n: pairs.callbacks)
@@ -79,6 +89,8 @@ struct FigureSheet {
         case .missedFinal: return observed(metric, Double(verdict.missedFinal), n: spec.observers.count)
         case .oracleViolations: return [value(metric, Double(verdict.violationCount), n: verdict.replayed)]
         case .achievedRate: return [value(metric, achievedRate, n: measured.count)]
+        case .objectRate: return spec.writers.load == .closed ? [value(metric, objectRate, n: measured.count)] : []
+        case .writerShareMin: return spec.writers.threads > 1 ? [value(metric, writerShareMin, n: measured.count)] : []
         case .harnessHiccup: return hiccups.figures(for: metric)
         case .processCPU: return [value(metric, account.perCommitNs, n: account.commits)]
         case .writerCPU: return role(metric, .writer)
@@ -86,7 +98,7 @@ struct FigureSheet {
         case .observerCPU: return hasObservers ? role(metric, .observer) : []
         case .otherCPU: return role(metric, .other)
         // Of more than one trial: the parent's.
-        case .upkeepCost, .upkeepExponent, .fanoutCost, .harnessCost, .trialOutcome: return []
+        case .upkeepCost, .upkeepExponent, .upkeepGrowth, .fanoutCost, .observedRateRatio, .harnessCost, .trialOutcome: return []
         }
     }
 
@@ -111,6 +123,34 @@ struct FigureSheet {
     private func role(_ metric: Metric, _ role: ThreadRole) -> [Figure] {
         let cpuNs = Double(account.roleNs[role.rawValue] ?? 0)
         return [value(metric, account.commits > 0 ? cpuNs / Double(account.commits) : nil, n: account.commits)]
+    }
+
+    /// Of the medians: what a store adds to the wakes it cannot do without.
+    private var deliveryOverFloor: [Figure] {
+        guard let floor = probes.wakeFloor else { return [] }
+        let ratio = pairs.writeToCallback.percentile(.p50).flatMap { callback in
+            floor.percentile(.p50).map { Double(callback.value) / Double(max($0.value, 1)) }
+        }
+        // As many samples as a median needs, on either side.
+        let n = min(pairs.writeToCallback.count, floor.count)
+        return [Figure(.deliveryOverFloor, .value, n >= 20 ? ratio : nil, n: n, flags: flags)]
+    }
+
+    /// Objects written per second that writers spent in their commits: neither drawing changes nor recording is in it.
+    private var objectRate: Double? {
+        let records = measured
+        let writingNs = records.reduce(Int64(0)) { $0 + $1.committedNs - $1.beginNs }
+        guard writingNs > 0 else { return nil }
+        let objects = records.count * spec.writers.rowsPerCommit * spec.writers.threads
+        return Double(objects) * 1e9 / Double(writingNs)
+    }
+
+    /// Commits of the writer that made fewest, over what each would have in equal shares.
+    private var writerShareMin: Double? {
+        var commits = Array(repeating: 0, count: spec.writers.threads)
+        for commit in history.commits where window.contains(commit.record.committedNs) { commits[commit.writer] += 1 }
+        let total = commits.reduce(0, +)
+        return total > 0 ? Double(commits.min()! * commits.count) / Double(total) : nil
     }
 
     /// Commits that returned within the window, per second of it.

@@ -7,6 +7,7 @@ import Scenario
 struct PairFigures {
     private(set) var delivery = LatencyHistogram()
     private(set) var endToEnd = LatencyHistogram()
+    private(set) var writeToCallback = LatencyHistogram()
     private(set) var callbackTime = LatencyHistogram()
     private(set) var batchSpan = LatencyHistogram()
     private(set) var firstDelivery = LatencyHistogram()
@@ -82,11 +83,13 @@ struct PairFigures {
         guard let enterNs else {
             delivery.recordCensored(endNs - record.committedNs)
             endToEnd.recordCensored(endNs - record.dueNs)
+            writeToCallback.recordCensored(endNs - record.beginNs)
             return false
         }
         coveredPairs += 1
         delivery.record(enterNs - record.committedNs)
         endToEnd.record(enterNs - record.dueNs)
+        writeToCallback.record(enterNs - record.beginNs)
         steadiness.add(atNs: record.dueNs, value: Double(enterNs - record.dueNs))
         firstNs[index] = min(firstNs[index], enterNs)
         lastNs[index] = max(lastNs[index], enterNs)

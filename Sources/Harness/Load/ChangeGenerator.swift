@@ -10,6 +10,8 @@ struct ChangeGenerator {
     private let lanes: Int
     private let rowsPerCommit: Int
     private let firstNewKey: Int64
+    /// The upper 31 bits of new scores are at least this.
+    private let lowestUpper: UInt64
     /// Kinds with the upper end of their share of 2^64.
     private let kinds: [(kind: WritersSpec.ChangeKind, upTo: UInt64)]
     private var random: RandomSource
@@ -20,13 +22,24 @@ struct ChangeGenerator {
     /// Commits made so far.
     private(set) var commits: Int64 = 0
 
-    init(_ spec: WritersSpec, dataset: Dataset, writer: Int, seed: UInt64) {
+    /// - Parameter shared: what `keys: matching` draws from, and stays within.
+    init(_ spec: WritersSpec, dataset: Dataset, shared: Query, writer: Int, seed: UInt64) {
         self.writer = writer
         lanes = dataset.lanes
         rowsPerCommit = spec.rowsPerCommit
         firstNewKey = Int64(dataset.count)
         random = RandomSource(seed: seed, stream: 2_000_000 + UInt64(writer))
-        keys = ContiguousArray(stride(from: Int64(writer), to: Int64(dataset.items), by: spec.threads))
+        var keys = ContiguousArray(stride(from: Int64(writer), to: Int64(dataset.items), by: spec.threads))
+        var lowestUpper: UInt64 = 0
+        if spec.keys == .matching {
+            keys.removeAll { key in
+                let item = dataset.item(at: Int(key))
+                return !shared.matches(key: key, group: item.group, score: item.score)
+            }
+            lowestUpper = UInt64((shared.scores?.lowerBound ?? 0) >> 32)
+        }
+        self.keys = keys
+        self.lowestUpper = lowestUpper
         kinds = Self.shares(spec.changes)
     }
 
@@ -94,6 +107,7 @@ struct ChangeGenerator {
 
     private mutating func newScore() -> Int64 {
         defer { serial += 1 }
-        return Score.make(upper: random.next() >> 33, serial: serial * lanes + writer + 1)
+        let upper = lowestUpper > 0 ? lowestUpper + UInt64(random.below(1 << 31 - Int(lowestUpper))) : random.next() >> 33
+        return Score.make(upper: upper, serial: serial * lanes + writer + 1)
     }
 }

@@ -1,24 +1,25 @@
 // The rows a trial starts with, as a function of its seed, and how scores are made so that no two rows ever share one.
 //
 // A score of a row that is written to is 31 random bits above 32 bits of a serial number: uniform for queries that take
-// a range of scores, unique for the oracle, which needs every order to be unambiguous. Rows of bystanders have negative
+// a range of scores, unique for the oracle, which needs every order to be unambiguous. Rows that bystanders watch have negative
 // scores, so that no main query ever matches them.
 import StoreDriver
 
 /// The initial rows; immutable.
 struct Dataset: Sendable {
-    static let rowsPerBystander = 10
+    static let rowsPerGroup = 10
 
     let items: Int
-    let bystanders: Int
+    /// Of rows that nobody writes.
+    let groups: Int
     /// Serial numbers are handed out round robin: the dataset takes every `lanes`-th from 0, writer w from w + 1.
     let lanes: Int
     /// The place of item i among all scores: evenly spread, so that a share of the scores is that share of the rows.
     private let places: ContiguousArray<Int32>
 
-    init(items: Int, bystanders: Int, writers: Int, seed: UInt64) {
+    init(items: Int, groups: Int, writers: Int, seed: UInt64) {
         self.items = items
-        self.bystanders = bystanders
+        self.groups = groups
         lanes = writers + 1
         var random = RandomSource(seed: seed, stream: 0)
         var places = ContiguousArray((0..<items).map { Int32($0) })
@@ -28,13 +29,13 @@ struct Dataset: Sendable {
         self.places = places
     }
 
-    /// All rows, those of the bystanders included.
-    var count: Int { items + bystanders * Self.rowsPerBystander }
+    /// All rows, those of the groups included.
+    var count: Int { items + groups * Self.rowsPerGroup }
 
     /// Row `index`, which is also its key.
     func item(at index: Int) -> Item {
         guard index < items else {
-            let group = Int64((index - items) / Self.rowsPerBystander + 1)
+            let group = Int64((index - items) / Self.rowsPerGroup + 1)
             return Item(key: Int64(index), group: group, score: -1 - Int64(index), stamp: 0)
         }
         let upper = (UInt64(places[index]) << 31 + 1 << 30) / UInt64(items)

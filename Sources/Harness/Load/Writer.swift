@@ -11,11 +11,15 @@ import TracedSync
 
 /// Commits what its generator draws, when its schedule says. One thread.
 final class Writer: @unchecked Sendable {
+    /// Between two looks of a writer in lockstep.
+    private static let lookEveryNs: Int64 = 2_000
+
     let name: String
     let recorder: CommitRecorder
     /// CPU time spent waiting actively for due times in the measured window: the harness's, not the store's.
     private(set) var spunNs: Int64 = 0
     private(set) var fault: String?
+    private var lastVersion: Int64 = 0
     private let progress = Atomic<Int>(0)
     private let dueNs = Atomic<Int64>(0)
     private let spec: TrialSpec
@@ -25,11 +29,24 @@ final class Writer: @unchecked Sendable {
     private let changes: UnsafeMutableBufferPointer<Change>
     /// Spinning on the last free core would take it from the store.
     private let spins: Bool
+    private let company: Company
 
-    init(_ index: Int, spec: TrialSpec, dataset: Dataset, cores: Int) throws {
+    /// What goes on between the commits of a writer.
+    struct Company {
+        var floor: WakeProbe?
+        var stalls: StallProbe?
+        /// Whom a writer in lockstep waits for.
+        var watch: Watch
+    }
+
+    init(
+        _ index: Int, spec: TrialSpec, dataset: Dataset, shared: Query, cores: Int, company: Company
+    ) throws {
         name = "writer-\(index)"
         self.spec = spec
-        generator = ChangeGenerator(spec.writers, dataset: dataset, writer: index, seed: spec.seed)
+        self.company = company
+        generator = ChangeGenerator(
+            spec.writers, dataset: dataset, shared: shared, writer: index, seed: spec.seed)
         if spec.writers.load == .open {
             schedule = Schedule(
                 spec.writers, writer: index, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs, seed: spec.seed)
@@ -56,7 +73,7 @@ final class Writer: @unchecked Sendable {
             let windowNs = start.arriveAndWait()
             switch spec.writers.load {
             case .open: try follow(writer, windowNs: windowNs)
-            case .closed: try saturate(writer, windowNs: windowNs)
+            case .closed, .lockstep: try saturate(writer, windowNs: windowNs)
             }
         } catch {
             fault = "\(name): \(error)"
@@ -65,7 +82,16 @@ final class Writer: @unchecked Sendable {
     }
 
     private func follow(_ writer: any StoreWriter, windowNs: Int64) throws {
+        var lastNs: Int64?
         while let offsetNs = schedule?.next() {
+            if let floor = company.floor, let lastNs {
+                // Halfway between two commits, so that its threads sleep as long as the store's.
+                let middleNs = windowNs + lastNs + (offsetNs - lastNs) / 2
+                let spunNs = Pacing.wait(untilNs: middleNs, spin: spins)
+                if offsetNs >= 0 { self.spunNs += spunNs }
+                floor.wake(isMeasured: lastNs >= 0)
+            }
+            lastNs = offsetNs
             generator.fill(changes)
             dueNs.store(windowNs + offsetNs, ordering: .relaxed)
             let spunNs = Pacing.wait(untilNs: windowNs + offsetNs, spin: spins)
@@ -81,6 +107,20 @@ final class Writer: @unchecked Sendable {
         while MonotonicClock.nowNs() < endNs {
             generator.fill(changes)
             try commit(writer, dueNs: nil)
+            if spec.writers.load == .lockstep { try awaitObservers(windowNs) }
+        }
+    }
+
+    /// Returns once every observer has been called for the last commit.
+    private func awaitObservers(_ windowNs: Int64) throws {
+        let deadlineNs = MonotonicClock.nowNs() + spec.hangTimeoutNs
+        while !company.watch.areAllCovered(lastVersion) {
+            let nowNs = MonotonicClock.nowNs()
+            guard nowNs < deadlineNs else {
+                throw TrialFault.hang("not every observer was called for version \(lastVersion)")
+            }
+            let spunNs = Pacing.wait(untilNs: nowNs + Self.lookEveryNs, spin: spins)
+            if nowNs >= windowNs { self.spunNs += spunNs }
         }
     }
 
@@ -94,7 +134,9 @@ final class Writer: @unchecked Sendable {
             CommitRecord(
                 dueNs: dueNs ?? beginNs, beginNs: beginNs, lockedNs: lockedNs, committedNs: committedNs,
                 version: version))
+        lastVersion = version
         progress.store(commits + 1, ordering: .relaxed)
+        company.stalls?.request()
     }
 }
 

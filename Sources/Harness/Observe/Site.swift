@@ -46,7 +46,8 @@ final class Site: Sendable {
         return try outcome.get()
     }
 
-    private func perform(_ body: @escaping @Sendable () -> Void) {
+    /// Runs `body` here some time. Any thread.
+    func perform(_ body: @escaping @Sendable () -> Void) {
         switch place {
         case .runLoop(let thread): thread.perform(body)
         case .queue(let queue): queue.async(body)

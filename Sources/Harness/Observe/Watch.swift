@@ -5,8 +5,8 @@ import Measure
 import Scenario
 import StoreDriver
 
-/// The observing side of one trial.
-final class Watch {
+/// The observing side of one trial. `areAllCovered` is for any thread, the rest for the conducting one.
+final class Watch: @unchecked Sendable {
     private static let lookEveryNs: Int64 = 1_000_000
 
     let spec: TrialSpec
@@ -40,6 +40,14 @@ final class Watch {
             observer.subscription = try store.subscribe(to: query, at: site.deliverySite, sink: observer)
         }
     }
+
+    /// Whether every measured observer has been called at `version` or later; any thread.
+    func areAllCovered(_ version: Int64) -> Bool {
+        observers.prefix(spec.observers.count).allSatisfy { $0.covered >= version }
+    }
+
+    /// The first observing thread or queue, if there is one.
+    var firstSite: Site? { sites.first }
 
     /// Callbacks of all observers so far.
     var callbacks: Int { observers.reduce(0) { $0 + $1.callbacks } }

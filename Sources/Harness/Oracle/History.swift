@@ -89,7 +89,7 @@ struct History: Sendable {
         var queries = Array(repeating: QueryHistory(), count: plan.queries.count)
         let index = QueryIndex(plan.queries)
         var generators = writers.indices.map {
-            ChangeGenerator(spec.writers, dataset: dataset, writer: $0, seed: spec.seed)
+            ChangeGenerator(spec.writers, dataset: dataset, shared: plan.shared, writer: $0, seed: spec.seed)
         }
         let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: max(spec.writers.rowsPerCommit, 1))
         defer { changes.deallocate() }
@@ -122,16 +122,16 @@ struct History: Sendable {
     ) {
         let absent = TableModel.absent
         if old.score != absent {
-            index.forEachMatch(group: 0, score: old.score) { query in
-                let stays = new.score != absent && queries[query].matches(group: 0, score: new.score)
+            index.forEachMatch(key: key, group: 0, score: old.score) { query in
+                let stays = new.score != absent && queries[query].matches(key: key, group: 0, score: new.score)
                 let order = queries[query].order
                 let after = stays ? order.position(of: new) : absent
                 body(query, .init(key: key, before: order.position(of: old), after: after))
             }
         }
         if new.score != absent {
-            index.forEachMatch(group: 0, score: new.score) { query in
-                if old.score != absent, queries[query].matches(group: 0, score: old.score) { return }
+            index.forEachMatch(key: key, group: 0, score: new.score) { query in
+                if old.score != absent, queries[query].matches(key: key, group: 0, score: old.score) { return }
                 body(query, .init(key: key, before: absent, after: queries[query].order.position(of: new)))
             }
         }

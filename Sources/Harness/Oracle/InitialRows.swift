@@ -22,14 +22,19 @@ struct InitialRows: Sendable {
     func rows(of query: Query) -> OrderedRows {
         var found: [OrderedRows.Row] = []
         if query.group == nil || query.group == 0 {
-            found += main[range(of: query.scores)]
+            let inRange = main[range(of: query.scores)]
+            if let keys = query.keys {
+                found += inRange.lazy.filter { keys.contains($0.key) }
+            } else {
+                found += inRange
+            }
         }
         let first = dataset.items
-        let groups = query.group.map { $0 > 0 ? Int($0) - 1..<Int($0) : 0..<0 } ?? 0..<dataset.bystanders
-        for group in groups.clamped(to: 0..<dataset.bystanders) {
-            for index in 0..<Dataset.rowsPerBystander {
-                let item = dataset.item(at: first + group * Dataset.rowsPerBystander + index)
-                if query.scores?.contains(item.score) ?? true { found.append(.init(order: item.score, key: item.key)) }
+        let groups = query.group.map { $0 > 0 ? Int($0) - 1..<Int($0) : 0..<0 } ?? 0..<dataset.groups
+        for group in groups.clamped(to: 0..<dataset.groups) {
+            for index in 0..<Dataset.rowsPerGroup {
+                let item = dataset.item(at: first + group * Dataset.rowsPerGroup + index)
+                if query.matches(key: item.key, group: item.group, score: item.score) { found.append(.init(order: item.score, key: item.key)) }
             }
         }
         switch query.order {

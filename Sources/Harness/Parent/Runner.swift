@@ -83,7 +83,7 @@ public final class Runner {
             entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0) }
             points[spec.driver, default: []].append(
                 .init(
-                    variant: spec.variant, dataset: spec.dataset, observers: spec.observers,
+                    variant: spec.variant, trial: spec.trial, dataset: spec.dataset, observers: spec.observers,
                     upkeepCost: figures.first { $0.metric == .upkeepCost },
                     processCPUPerCommit: group.measured.cpu?.perCommitNs))
         }

@@ -1,5 +1,5 @@
 // Figures over the points of a sweep, from the figures of all trials of one driver: the exponent of upkeep over the
-// collection's size, and the cost of one more observer. Points are medians over trials. Pure.
+// collection's size, how much it grows along a sweep, and the cost of one more observer. Points are medians over trials. Pure.
 //
 // A sweep may hold several families (the same query, ranges, bystanders): points that differ in the one setting alone. Each
 // family has its own figure, and where there is more than one, a flag `at:…` says which.
@@ -11,6 +11,7 @@ struct SweepFigures {
     /// One trial of a point.
     struct Point {
         var variant: String
+        var trial: Int
         var dataset: DatasetSpec
         var observers: ObserversSpec
         var upkeepCost: Figure?
@@ -22,6 +23,10 @@ struct SweepFigures {
     func figures(_ metric: Metric) -> [Figure] {
         switch metric {
         case .upkeepExponent: over("dataset.items", { Double($0.dataset.items) }, exponent)
+        case .upkeepGrowth:
+            over("dataset.items", { Double($0.dataset.items) }, growth)
+                + over("observers.count", { Double($0.observers.count) }, growth)
+                + over("observers.bystanders", { Double($0.observers.bystanders) }, growth)
         case .fanoutCost:
             over("observers.count", { Double($0.observers.count) }, fanoutCost)
                 + over("observers.bystanders", { Double($0.observers.bystanders) }, fanoutCost)
@@ -39,6 +44,17 @@ struct SweepFigures {
             flags.append("at_floor")
         }
         return [Figure(.upkeepExponent, .value, fit?.exponent, n: fit?.usedPoints ?? 0, flags: flags)]
+    }
+
+    /// upkeep_cost at the last point over that at the first. Of each trial by itself, and then the median: the points of a
+    /// trial are measured next to one another, so that a drift of the machine is in both.
+    private func growth(_ x: [Double], _ points: [[Point]], _ flags: [String]) -> [Figure] {
+        let first = Dictionary(points[0].map { ($0.trial, $0.upkeepCost?.value) }, uniquingKeysWith: { a, _ in a })
+        let ratios = points[points.count - 1].compactMap { point -> Double? in
+            guard let last = point.upkeepCost?.value, let first = first[point.trial] ?? nil, first > 0 else { return nil }
+            return last / first
+        }
+        return [Figure(.upkeepGrowth, .value, median(ratios), n: ratios.count, flags: flags)]
     }
 
     /// `value`: ns of process CPU per observer and commit; `low`: what a commit costs with nobody watching.

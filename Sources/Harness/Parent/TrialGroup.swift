@@ -28,7 +28,9 @@ struct TrialGroup {
         var baseline = spec
         baseline.observers.count = 0
         baseline.observers.bystanders = 0
-        baseline.measure = [Metric.processCPU.rawValue]
+        baseline.observers.calls = .none
+        baseline.observers.subscribe = .idle
+        baseline.measure = [Metric.processCPU.rawValue, Metric.achievedRate.rawValue]
         return baseline
     }
 
@@ -56,6 +58,7 @@ struct GroupFigures {
             if asked.contains(.upkeepCost), spec.observers.count > 0 { figures.append(upkeepCost) }
             if asked.contains(.harnessCost) { figures.append(harnessCost) }
         }
+        if asked.contains(.observedRateRatio), spec.observers.count > 0 { figures.append(observedRateRatio) }
         return figures.map(atFloor) + [measured.fate.figure]
     }
 
@@ -70,6 +73,15 @@ struct GroupFigures {
         let floor = harnessCost.value.map { $0 * Self.floorFactor } ?? 0
         return Figure(
             .upkeepCost, .value, cost, n: with.affectingCommits, flags: cost < floor ? ["at_floor"] : [])
+    }
+
+    /// Commits per second with subscriptions, over those without.
+    private var observedRateRatio: Figure {
+        func rate(_ result: TrialResult?) -> Double? { result?.figures.first { $0.metric == .achievedRate }?.value }
+        guard let with = rate(measured), let without = rate(baseline), without > 0 else {
+            return Figure(.observedRateRatio, .value, nil, n: 0, flags: ["no_baseline"])
+        }
+        return Figure(.observedRateRatio, .value, with / without, n: 1)
     }
 
     private var harnessCost: Figure {

@@ -10,6 +10,12 @@ public enum Fitness {
             return "durability '\(spec.durability)' is none of full, relaxed, memory"
         }
         if !capabilities.durabilities.contains(durability) { return "it has no durability '\(spec.durability)'" }
+        guard let keys = KeyKind(rawValue: spec.dataset.keys.rawValue), capabilities.keyKinds.contains(keys) else {
+            return "it has no '\(spec.dataset.keys.rawValue)' keys"
+        }
+        if spec.observers.calls != .none, !capabilities.canCallOnSite {
+            return "it cannot be called on an observing thread"
+        }
         if spec.observers.count + spec.observers.bystanders > 0 {
             switch spec.observers.deliver {
             case .runLoop where !capabilities.canDeliverOnRunLoop: return "it cannot deliver on a run loop"

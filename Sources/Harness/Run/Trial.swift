@@ -34,19 +34,22 @@ public struct Trial {
     private func measure() throws -> TrialResult {
         try Fitness.check(spec, driver.capabilities)
         let dataset = Dataset(
-            items: spec.dataset.items, bystanders: spec.observers.bystanders, writers: spec.writers.threads,
-            seed: spec.seed)
-        let plan = QueryPlan(spec.observers)
+            items: spec.dataset.items, groups: spec.dataset.groups, writers: spec.writers.threads, seed: spec.seed)
+        let plan = QueryPlan(spec.observers, items: spec.dataset.items)
 
         report(.init(.loading))
         let store = try driver.open(configuration)
         try store.load(count: dataset.count) { dataset.item(at: $0) }
 
         report(.init(.subscribing))
+        let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
         let watch = try Watch(spec, plan, store)
         try watch.awaitInitialDeliveries()
+        try holder?.release()
 
-        let work = try Work(spec, dataset, store)
+        let floor = spec.asks(\.needsWakeProbe) ? try WakeProbe() : nil
+        let stalls = StallProbe(spec, store, watch)
+        let work = try Work(spec, dataset, plan, store, .init(floor: floor, stalls: stalls, watch: watch))
         let window = try work.begin()
         report(.init(.measuring))
         // Before the window, so that its thread has its name when CPU clocks are first read.
@@ -66,6 +69,7 @@ public struct Trial {
         // Not earlier: a thread that is gone has no CPU clock to take off.
         let hiccups = hiccup.stop()
         work.dismiss()
+        let probes = ProbeSamples(wakeFloor: floor?.stop(), stalls: try stalls?.stop(window))
 
         report(.init(.checking))
         let endNs = MonotonicClock.nowNs()
@@ -73,12 +77,13 @@ public struct Trial {
         var verdict = try Oracle(spec, driver.capabilities, dataset, plan, history, logs).verdict(store, watch)
         verdict.add(try Silence.check(store, watch, logs).map(spec.located))
 
-        let sheet = FigureSheet(spec, window, endNs: endNs, history, logs, plan, verdict, account, hiccups)
+        let sheet = FigureSheet(spec, window, endNs: endNs, history, logs, plan, verdict, account, hiccups, probes)
         return sheet.result()
     }
 
     private var configuration: StoreConfiguration {
-        StoreConfiguration(directory: storeDirectory, durability: Durability(rawValue: spec.durability)!)
+        StoreConfiguration(directory: storeDirectory, durability: Durability(rawValue: spec.durability)!,
+            keys: KeyKind(rawValue: spec.dataset.keys.rawValue)!)
     }
 
     private func result(of fault: TrialFault) -> TrialResult {
@@ -129,6 +134,9 @@ public struct TrialProgress: Codable, Sendable {
 }
 
 extension TrialSpec {
+    /// Whether any metric asked for is so.
+    func asks(_ isSo: (Metric) -> Bool) -> Bool { measure.lazy.compactMap { Metric(rawValue: $0) }.contains(where: isSo) }
+
     /// A violation with what is needed to see it again.
     func located(_ violation: String) -> String {
         let place = [scenario, driver, variant].filter { !$0.isEmpty }.joined(separator: ", ")

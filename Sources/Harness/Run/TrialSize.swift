@@ -6,9 +6,16 @@ enum TrialSize {
     /// A closed loop commits as fast as it can: 16 million commits per writer is 30 s at the speed of a memory copy.
     private static let closedCommits = 1 << 24
 
+    /// Two wakes of a thread per commit: a million is ten seconds at the very least.
+    private static let lockstepCommits = 1 << 20
+
     /// Most commits of one writer.
     static func commitsPerWriter(_ spec: TrialSpec) -> Int {
-        guard spec.writers.load == .open else { return closedCommits }
+        switch spec.writers.load {
+        case .closed: return closedCommits
+        case .lockstep: return lockstepCommits
+        case .open: break
+        }
         let seconds = Double(spec.warmUpNs + spec.durationNs) / 1e9
         let mean = spec.writers.rateHz * seconds / Double(spec.writers.threads)
         // Twenty standard deviations of a Poisson count, and two bursts that straddle the ends.

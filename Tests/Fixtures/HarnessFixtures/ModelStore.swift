@@ -64,7 +64,7 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
     /// The rows of a query and the version they stand at.
     func snapshot(_ query: Query) -> (version: Int64, items: [Item]) {
         let (head, all): (Int64, [Row]) = lock.withLock { (version, Array(rows.values)) }
-        let matching = all.filter { query.matches(group: $0.item.group, score: $0.item.score) }
+        let matching = all.filter { query.matches(key: $0.item.key, group: $0.item.group, score: $0.item.score) }
         let ordered = matching.sorted { a, b in
             switch query.order {
             case .none: return a.age < b.age

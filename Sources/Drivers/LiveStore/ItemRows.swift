@@ -1,0 +1,82 @@
+// The rows that scenarios write and watch, as LiveStore models: one class per kind of primary key, and what the driver
+// has to know of either.
+import Foundation
+import LiveStore
+import StoreDriver
+
+/// A model of `Item`.
+protocol DrivenRow: StoredObject {
+    associatedtype PrimaryKey: StorableValue
+
+    /// A plain object, not stored yet.
+    init(_ item: Item)
+    var group: Int { get }
+    var score: Int { get set }
+    var stamp: Int { get set }
+    var item: Item { get }
+
+    static func primaryKey(_ number: Int64) -> PrimaryKey
+    /// The numbers of the items, where they are a column.
+    static var numbers: KeyPath<Self, Int>? { get }
+}
+
+/// The row of most scenarios.
+final class ItemRow: StoredObject, DrivenRow {
+    @Stored(.primaryKey) var key = 0
+    @Stored var group = 0
+    @Stored var score = 0
+    @Stored var stamp = 0
+
+    convenience init(_ item: Item) {
+        self.init()
+        key = Int(item.key)
+        group = Int(item.group)
+        score = Int(item.score)
+        stamp = Int(item.stamp)
+    }
+
+    var item: Item { Item(key: Int64(key), group: Int64(group), score: Int64(score), stamp: Int64(stamp)) }
+
+    static func primaryKey(_ number: Int64) -> Int { Int(number) }
+    static var numbers: KeyPath<ItemRow, Int>? { \ItemRow.key }
+}
+
+/// The same under a key of 16 bytes.
+final class UUIDItemRow: StoredObject, DrivenRow {
+    @Stored(.primaryKey) var id = zeroUUID
+    @Stored var group = 0
+    @Stored var score = 0
+    @Stored var stamp = 0
+
+    convenience init(_ item: Item) {
+        self.init()
+        id = Self.primaryKey(item.key)
+        group = Int(item.group)
+        score = Int(item.score)
+        stamp = Int(item.stamp)
+    }
+
+    var item: Item {
+        let number = withUnsafeBytes(of: id.uuid) { Int64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: Int64.self)) }
+        return Item(key: number, group: Int64(group), score: Int64(score), stamp: Int64(stamp))
+    }
+
+    /// Eight bytes of noise that decide the order, then the number, so that it can be read back.
+    static func primaryKey(_ number: Int64) -> UUID {
+        var noise = UInt64(bitPattern: number) &+ 0x9E37_79B9_7F4A_7C15
+        noise = (noise ^ (noise >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        noise = (noise ^ (noise >> 27)) &* 0x94D0_49BB_1331_11EB
+        noise ^= noise >> 31
+        var key = zeroUUID.uuid
+        withUnsafeMutableBytes(of: &key) { bytes in
+            bytes.storeBytes(of: noise.bigEndian, toByteOffset: 0, as: UInt64.self)
+            bytes.storeBytes(of: number.bigEndian, toByteOffset: 8, as: Int64.self)
+        }
+        return UUID(uuid: key)
+    }
+
+    static var numbers: KeyPath<UUIDItemRow, Int>? { nil }
+}
+
+/// A default that costs no random bytes.
+private let zeroUUID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
