@@ -11,16 +11,20 @@ import Foundation
 ///
 /// Several stores on one path in one process share one environment, and many processes may have it open.
 public final class Store: Sendable {
+    /// What a store is opened with. The same for everyone in a process who opens it.
     public struct Configuration: Sendable {
         /// The folder of the store; made if it does not exist. For `.memory`, a name: unless the folder is on a memory
         /// file system already, the data lie on one.
         public var path: String
+        /// The classes that the store can hold.
         public var models: [StoredObject.Type]
+        /// What a commit survives.
         public var durability: Durability
         /// Address space reserved for the file, and so the limit of its size. Costs nothing until it is used. The same
         /// for every process.
         public var mapBytes: Int
 
+        /// Durability is `.full` unless chosen otherwise.
         public init(
             path: String, models: [StoredObject.Type], durability: Durability = .full, mapBytes: Int = 64 << 30
         ) {
@@ -31,6 +35,7 @@ public final class Store: Sendable {
         }
     }
 
+    /// What the store was opened with.
     public let configuration: Configuration
     let core: StoreCore
 
@@ -58,7 +63,7 @@ public final class Store: Sendable {
     /// it, and the objects read from it, end with the block. Waits for other writers and for nothing else.
     /// - Parameters:
     ///   - timeout: seconds to wait for the write lock; nil waits as long as it takes.
-    ///   - withoutNotifying: tokens of this store that are not to hear of this commit.
+    ///   - tokens: those of this store that are not to hear of this commit.
     /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `foreignToken`, `closed`.
     @discardableResult
     public func write<Result>(

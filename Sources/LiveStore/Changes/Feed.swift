@@ -70,7 +70,7 @@ package final class ResultsFeed<Object: StoredObject>: Feed<ResultsChange<Object
             guard let self else { return }
             switch change {
             case .initial: known = nil
-            case .update(let changes): known = isBehind ? nil : changes
+            case .update(let changes, _, _): known = isBehind ? nil : changes
             case .failed(let error): return end(error)
             }
             isBehind = true

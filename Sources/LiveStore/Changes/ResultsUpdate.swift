@@ -43,8 +43,7 @@ extension Results {
             switch change {
             case .initial:
                 if let tree = query.delivered { channel.offer(NewestRows(tree: tree, version: connection.version)) }
-            case .update(let changes):
-                guard let tree = query.delivered else { return }
+            case .update(let changes, from: _, to: let tree):
                 channel.offer(NewestRows(tree: tree, version: connection.version, changes: changes))
             case .failed(let error): channel.finish(error)
             }
