@@ -7,7 +7,7 @@ SEED ?=
 FILTER ?= LiveStoreTests|TracedSyncTests|HarnessTests
 TIDEGAUGE = .build/release/tidegauge
 
-.PHONY: bench smoke test stress check lint tsan faults setup build clean help
+.PHONY: bench smoke test stress check lint docs tsan faults setup build clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -26,6 +26,9 @@ check: build  ## are all scenario files valid? Runs none of them
 
 lint:  ## formatting and style, strict
 	swift format lint --strict --recursive --parallel Sources Tests Examples Package.swift
+
+docs: setup  ## the documentation of LiveStore, strict: no warning, and no public symbol without a comment
+	Tools/docs.sh
 
 stress: setup  ## load from threads and processes, every promise checked at every callback (SECONDS=, SEED=)
 	swift build -c release --product livestore-stress

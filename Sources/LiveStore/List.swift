@@ -74,8 +74,10 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     // MARK: Changing
 
+    /// Adds an element at the end. O(log n).
     public func append(_ element: Element) { append(contentsOf: CollectionOfOne(element)) }
 
+    /// Adds elements at the end, in their order. O(log n) each.
     public func append(contentsOf elements: some Sequence<Element>) {
         guard let stored else { return box.elements.append(contentsOf: elements) }
         stored.change {
@@ -99,8 +101,10 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         stored.change { try stored.remove(at: index, rows(stored)) }
     }
 
+    /// Takes the first element off the list, which must not be empty.
     public func removeFirst() { remove(at: 0) }
 
+    /// Takes the last element off the list, which must not be empty.
     public func removeLast() { remove(at: count - 1) }
 
     /// Takes everything off the list. O(n).
@@ -116,6 +120,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         stored.change { try stored.move(from: source, to: target, rows(stored)) }
     }
 
+    /// Lets two elements change places.
     public func swapAt(_ first: Int, _ second: Int) {
         guard let stored else { return box.elements.swapAt(first, second) }
         stored.change { try stored.swap(first, second, rows(stored)) }

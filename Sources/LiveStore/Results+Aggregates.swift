@@ -48,6 +48,7 @@ extension Results {
         extreme(keyPath, isLast: false) { $0 < $1 }
     }
 
+    /// The smallest value of an optional property, nulls left out; nil without one. As for others.
     public func min<Value: MeasurableValue>(of keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(keyPath, isLast: false) { $0 < $1 }
     }
@@ -58,6 +59,7 @@ extension Results {
         extreme(keyPath, isLast: true) { $0 > $1 }
     }
 
+    /// The largest value of an optional property, nulls left out; nil without one. As for others.
     public func max<Value: MeasurableValue>(of keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(keyPath, isLast: true) { $0 > $1 }
     }
@@ -66,6 +68,7 @@ extension Results {
     /// connection's scheduler. O(n).
     public func sum<Value: SummableValue>(of keyPath: KeyPath<Object, Value>) -> Value { total(keyPath) }
 
+    /// The sum of an optional property, nulls left out. As for others.
     public func sum<Value: SummableValue>(of keyPath: KeyPath<Object, Value?>) -> Value { total(keyPath) }
 
     /// The mean of a property's values; nil without one. On the connection's scheduler. O(n).
@@ -73,6 +76,7 @@ extension Results {
         mean(keyPath, Value.self)
     }
 
+    /// The mean of an optional property, nulls left out; nil without a value. As for others.
     public func average<Value: SummableValue>(of keyPath: KeyPath<Object, Value?>) -> Double? {
         mean(keyPath, Value.self)
     }

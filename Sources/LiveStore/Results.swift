@@ -5,6 +5,7 @@
 ///
 /// Reading it for the first time evaluates the query there and then; observing it evaluates in the background.
 public final class Results<Object: StoredObject>: RandomAccessCollection {
+    /// The connection it belongs to.
     public let connection: Connection
     let table: Table
     let filter: FilterExpression
@@ -176,6 +177,7 @@ extension Connection {
 public struct SortKey<Object: StoredObject>: Sendable {
     let term: SortTerm
 
+    /// Orders by a property; nulls come first where the order ascends.
     public init<Value: StorableValue>(_ keyPath: KeyPath<Object, Value>, ascending: Bool = true) {
         term = SortTerm(column: ModelLayout.of(Object.self).column(keyPath), ascending: ascending)
     }

@@ -3,6 +3,7 @@
 
 /// The objects that a query finds, in sections: live and ordered like `Results`, and belonging to the same scheduler.
 public final class SectionedResults<Key: StorableValue, Object: StoredObject>: RandomAccessCollection {
+    /// The connection it belongs to.
     public let connection: Connection
     private let table: Table
     private let layout: SortKeyLayout
@@ -121,6 +122,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
 
 /// One section: its key, and its rows as they were shown when it was taken. Use it where its connection is.
 public struct ResultsSection<Key: StorableValue, Object: StoredObject>: RandomAccessCollection {
+    /// What the rows of this section have in common.
     public let key: Key
     let connection: Connection
     let table: Table

@@ -11,11 +11,14 @@ import Foundation
 ///
 /// Several stores on one path in one process share one environment, and many processes may have it open.
 public final class Store: Sendable {
+    /// What a store is opened with. The same for everyone in a process who opens it.
     public struct Configuration: Sendable {
         /// The folder of the store; made if it does not exist. For `.memory`, a name: unless the folder is on a memory
         /// file system already, the data lie on one.
         public var path: String
+        /// The classes that the store can hold.
         public var models: [StoredObject.Type]
+        /// What a commit survives.
         public var durability: Durability
         /// Address space reserved for the file, and so the limit of its size. Costs nothing until it is used. The same
         /// for every process.
@@ -28,6 +31,7 @@ public final class Store: Sendable {
         /// as it was, and so does its version. On the opening thread, with no other process at the store.
         public var migration: (@Sendable (Migration) throws -> Void)?
 
+        /// Durability is `.full` unless chosen otherwise.
         public init(
             path: String, models: [StoredObject.Type], durability: Durability = .full, mapBytes: Int = 64 << 30,
             schemaVersion: UInt64 = 0, migration: (@Sendable (Migration) throws -> Void)? = nil
@@ -41,6 +45,7 @@ public final class Store: Sendable {
         }
     }
 
+    /// What the store was opened with.
     public let configuration: Configuration
     let core: StoreCore
 
@@ -75,7 +80,7 @@ public final class Store: Sendable {
     /// it, and the objects read from it, end with the block. Waits for other writers and for nothing else.
     /// - Parameters:
     ///   - timeout: seconds to wait for the write lock; nil waits as long as it takes.
-    ///   - withoutNotifying: tokens of this store that are not to hear of this commit.
+    ///   - tokens: those of this store that are not to hear of this commit.
     /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `foreignToken`, `closed`.
     @discardableResult
     public func write<Result>(

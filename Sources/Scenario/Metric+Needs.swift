@@ -9,7 +9,8 @@ extension Metric {
             .observerStall, .fanoutSpan, .harnessHiccup:
             true
         case .deliveryOverFloor, .coalescingRatio, .spuriousNotifications, .missedFinal, .fanoutCost, .upkeepCost,
-            .upkeepExponent, .upkeepGrowth, .observedRateRatio, .objectRate, .writerShareMin, .writerCPU, .upkeepCPU, .observerCPU, .otherCPU, .processCPU, .achievedRate, .harnessCost,
+            .upkeepExponent, .upkeepGrowth, .observedRateRatio, .objectRate, .writerShareMin, .writerCPU, .upkeepCPU,
+            .observerCPU, .otherCPU, .processCPU, .achievedRate, .harnessCost,
             .oracleViolations, .trialOutcome:
             false
         }
@@ -22,9 +23,11 @@ extension Metric {
     public var needsObservers: Bool {
         switch self {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .writerCPU, .upkeepCPU, .otherCPU,
-            .processCPU, .achievedRate, .objectRate, .writerShareMin, .wakeFloor, .harnessHiccup, .harnessCost, .oracleViolations, .trialOutcome:
+            .processCPU, .achievedRate, .objectRate, .writerShareMin, .wakeFloor, .harnessHiccup, .harnessCost,
+            .oracleViolations, .trialOutcome:
             false
-        case .deliveryLatency, .endToEndLatency, .writeToCallback, .deliveryOverFloor, .callbackTime, .staleness, .versionLag, .coalescingRatio, .batchSpan,
+        case .deliveryLatency, .endToEndLatency, .writeToCallback, .deliveryOverFloor, .callbackTime, .staleness,
+            .versionLag, .coalescingRatio, .batchSpan,
             .spuriousNotifications, .missedFinal, .timeToFirstDelivery, .observerStall, .fanoutSpan, .fanoutCost,
             .upkeepCost, .upkeepExponent, .upkeepGrowth, .observedRateRatio, .observerCPU:
             true

@@ -23,8 +23,9 @@ extension Settings {
         for setting in [Setting.rate, .arrivals, .burst] where isClosed && self[setting] != nil {
             blame(
                 setting, .load,
-                because: "'\(setting.rawValue)' has no meaning with 'load: \(word(.load))', where each commit starts when "
-                    + (isLockstep ? "all have heard of the last" : "the last returned") + " (remove one of the two)")
+                because: "'\(setting.rawValue)' has no meaning with 'load: \(word(.load))', where each commit "
+                    + "starts when " + (isLockstep ? "all have heard of the last" : "the last returned")
+                    + " (remove one of the two)")
         }
         let isBursts = word(.arrivals) == WritersSpec.Arrivals.bursts.rawValue
         if isBursts, self[.burst] == nil, !refused.contains(.burst), !isClosed {
@@ -61,14 +62,14 @@ extension Settings {
         if isFilters, count > matching / 10 {
             blame(
                 .observerCount, .queries, .items, .match,
-                because: "\(count) filters differ in a tenth of the \(matching) items that match, too few for a row each "
-                    + "(more 'dataset.items', or fewer 'observers.count')")
+                because: "\(count) filters differ in a tenth of the \(matching) items that match, too few for a row "
+                    + "each (more 'dataset.items', or fewer 'observers.count')")
         }
         if word(.keys) == WritersSpec.Keys.matching.rawValue, matching < 10 * integer(.writerThreads) {
             blame(
                 .keys, .writerThreads, .items, .match,
-                because: "'keys: matching' leaves \(integer(.writerThreads)) writers too few of the \(matching) items that "
-                    + "match (more 'dataset.items')")
+                because: "'keys: matching' leaves \(integer(.writerThreads)) writers too few of the \(matching) items "
+                    + "that match (more 'dataset.items')")
         }
         if integer(.rowsPerCommit) > items {
             blame(

@@ -87,7 +87,9 @@ import Testing
         of query: Query, _ spec: TrialSpec, _ dataset: Dataset, _ history: History
     ) -> [[Int64: TableModel.Row]] {
         var table = TableModel(dataset)
-        var generators = (0..<2).map { ChangeGenerator(spec.writers, dataset: dataset, shared: Query(), writer: $0, seed: spec.seed) }
+        var generators = (0..<2).map {
+            ChangeGenerator(spec.writers, dataset: dataset, shared: Query(), writer: $0, seed: spec.seed)
+        }
         let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: spec.writers.rowsPerCommit)
         defer { changes.deallocate() }
         func state() -> [Int64: TableModel.Row] {

@@ -136,7 +136,9 @@ import Testing
             spec.rowsPerCommit = 4
             spec.changes = ["update-score": 1, "delete": 3, "insert": 1]
             let dataset = Dataset(items: 30, groups: 1, writers: 3, seed: seed)
-            var generators = (0..<3).map { ChangeGenerator(spec, dataset: dataset, shared: Query(), writer: $0, seed: seed) }
+            var generators = (0..<3).map {
+                ChangeGenerator(spec, dataset: dataset, shared: Query(), writer: $0, seed: seed)
+            }
             var keys = Set((0..<Int64(30)))
             var scores = Set((0..<dataset.count).map { dataset.item(at: $0).score })
             var stamps: Set<Int64> = [0]

@@ -217,6 +217,7 @@ import Testing
         spec.specVersion = TrialSpec.currentVersion + 1
         let result = try runTrial(spec, on: ModelDriver())
         #expect(result.fate == .harnessFault(reason: "refused"))
-        #expect(result.notes[0].contains("spec has version \(spec.specVersion), this binary reads version \(TrialSpec.currentVersion)"))
+        let remark = "spec has version \(spec.specVersion), this binary reads version \(TrialSpec.currentVersion)"
+        #expect(result.notes[0].contains(remark))
     }
 }

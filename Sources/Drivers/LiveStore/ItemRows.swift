@@ -57,7 +57,9 @@ final class UUIDItemRow: StoredObject, DrivenRow {
     }
 
     var item: Item {
-        let number = withUnsafeBytes(of: id.uuid) { Int64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: Int64.self)) }
+        let number = withUnsafeBytes(of: id.uuid) {
+            Int64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: Int64.self))
+        }
         return Item(key: number, group: Int64(group), score: Int64(score), stamp: Int64(stamp))
     }
 

@@ -98,7 +98,8 @@ struct FigureSheet {
         case .observerCPU: return hasObservers ? role(metric, .observer) : []
         case .otherCPU: return role(metric, .other)
         // Of more than one trial: the parent's.
-        case .upkeepCost, .upkeepExponent, .upkeepGrowth, .fanoutCost, .observedRateRatio, .harnessCost, .trialOutcome: return []
+        case .upkeepCost, .upkeepExponent, .upkeepGrowth, .fanoutCost, .observedRateRatio, .harnessCost, .trialOutcome:
+            return []
         }
     }
 

@@ -107,7 +107,8 @@ struct ChangeGenerator {
 
     private mutating func newScore() -> Int64 {
         defer { serial += 1 }
-        let upper = lowestUpper > 0 ? lowestUpper + UInt64(random.below(1 << 31 - Int(lowestUpper))) : random.next() >> 33
+        let upper =
+            lowestUpper > 0 ? lowestUpper + UInt64(random.below(1 << 31 - Int(lowestUpper))) : random.next() >> 33
         return Score.make(upper: upper, serial: serial * lanes + writer + 1)
     }
 }

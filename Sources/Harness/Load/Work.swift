@@ -19,11 +19,15 @@ final class Work {
     private let end = Gate("writers done")
     private let store: any DrivenStore
 
-    init(_ spec: TrialSpec, _ dataset: Dataset, _ plan: QueryPlan, _ store: any DrivenStore, _ company: Writer.Company) throws {
+    init(_ spec: TrialSpec, _ dataset: Dataset, _ plan: QueryPlan, _ store: any DrivenStore, _ company: Writer.Company)
+        throws
+    {
         self.spec = spec
         self.store = store
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        writers = try (0..<spec.writers.threads).map { try Writer($0, spec: spec, dataset: dataset, shared: plan.shared, cores: cores, company: company) }
+        writers = try (0..<spec.writers.threads).map {
+            try Writer($0, spec: spec, dataset: dataset, shared: plan.shared, cores: cores, company: company)
+        }
     }
 
     /// Starts the writers and returns the measured window, which warm-up precedes.

@@ -34,7 +34,9 @@ struct InitialRows: Sendable {
         for group in groups.clamped(to: 0..<dataset.groups) {
             for index in 0..<Dataset.rowsPerGroup {
                 let item = dataset.item(at: first + group * Dataset.rowsPerGroup + index)
-                if query.matches(key: item.key, group: item.group, score: item.score) { found.append(.init(order: item.score, key: item.key)) }
+                if query.matches(key: item.key, group: item.group, score: item.score) {
+                    found.append(.init(order: item.score, key: item.key))
+                }
             }
         }
         switch query.order {

@@ -51,7 +51,9 @@ struct SweepFigures {
     private func growth(_ x: [Double], _ points: [[Point]], _ flags: [String]) -> [Figure] {
         let first = Dictionary(points[0].map { ($0.trial, $0.upkeepCost?.value) }, uniquingKeysWith: { a, _ in a })
         let ratios = points[points.count - 1].compactMap { point -> Double? in
-            guard let last = point.upkeepCost?.value, let first = first[point.trial] ?? nil, first > 0 else { return nil }
+            guard let last = point.upkeepCost?.value, let first = first[point.trial] ?? nil, first > 0 else {
+                return nil
+            }
             return last / first
         }
         return [Figure(.upkeepGrowth, .value, median(ratios), n: ratios.count, flags: flags)]

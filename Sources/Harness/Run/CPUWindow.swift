@@ -14,7 +14,8 @@ struct CPUWindow {
         let delta = Self.probe.delta(since: start)
         let upkeep = driver.capabilities.upkeepThreadPrefixes
         let harnessNs = delta.threads.reduce(Int64(0)) { sum, thread in
-            thread.tid == conductor || thread.name == "hiccup" || thread.name.hasPrefix(WakeProbe.threadPrefix) ? sum + thread.cpuNs : sum
+            thread.tid == conductor || thread.name == "hiccup" || thread.name.hasPrefix(WakeProbe.threadPrefix)
+                ? sum + thread.cpuNs : sum
         }
         var roles = delta.byRole { name in
             if name.hasPrefix("writer-") { return .writer }

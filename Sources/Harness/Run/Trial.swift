@@ -82,7 +82,8 @@ public struct Trial {
     }
 
     private var configuration: StoreConfiguration {
-        StoreConfiguration(directory: storeDirectory, durability: Durability(rawValue: spec.durability)!,
+        StoreConfiguration(
+            directory: storeDirectory, durability: Durability(rawValue: spec.durability)!,
             keys: KeyKind(rawValue: spec.dataset.keys.rawValue)!)
     }
 
@@ -135,7 +136,9 @@ public struct TrialProgress: Codable, Sendable {
 
 extension TrialSpec {
     /// Whether any metric asked for is so.
-    func asks(_ isSo: (Metric) -> Bool) -> Bool { measure.lazy.compactMap { Metric(rawValue: $0) }.contains(where: isSo) }
+    func asks(_ isSo: (Metric) -> Bool) -> Bool {
+        measure.lazy.compactMap { Metric(rawValue: $0) }.contains(where: isSo)
+    }
 
     /// A violation with what is needed to see it again.
     func located(_ violation: String) -> String {

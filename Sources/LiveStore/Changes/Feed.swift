@@ -83,7 +83,7 @@ package final class ResultsFeed<Object: StoredObject>: Feed<ResultsChange<Object
         isBehind = false
         defer { reported = delivered }
         guard let reported else { return .initial(results) }
-        let changes = known ?? .between(reported, delivered, in: query.window)
+        let changes = known ?? query.plan.heard(.between(reported, delivered, in: query.window))
         return changes.isEmpty ? nil : .update(results, changes)
     }
 }

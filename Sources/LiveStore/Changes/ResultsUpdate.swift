@@ -43,19 +43,18 @@ extension Results {
             switch change {
             case .initial:
                 if let tree = query.delivered { channel.offer(NewestRows(tree: tree, version: connection.version)) }
-            case .update(let changes, _, _):
-                guard let tree = query.delivered else { return }
+            case .update(let changes, from: _, to: let tree):
                 channel.offer(NewestRows(tree: tree, version: connection.version, changes: changes))
             case .failed(let error): channel.finish(error)
             }
         }
         var reported: RankedTree?
-        let window = query.window
+        let plan = query.plan
         let source = PendingSource<ResultsUpdate<Object>, NewestRows>(channel) { newest in
-            let changes = reported.map { newest.changes ?? .between($0, newest.tree, in: window) }
+            let changes = reported.map { newest.changes ?? plan.heard(.between($0, newest.tree, in: plan.window)) }
             reported = newest.tree
             if let changes, changes.isEmpty { return nil }
-            return ResultsUpdate(changes: changes, version: newest.version, tree: newest.tree, window: window)
+            return ResultsUpdate(changes: changes, version: newest.version, tree: newest.tree, window: plan.window)
         }
         return source.keep(token, of: connection.core)
     }

@@ -3,6 +3,7 @@ import Foundation
 
 /// What a column holds. Stored by raw value in the schema.
 public enum ColumnType: String, Sendable, Codable {
+    /// The values of the Swift type of this name.
     case int, double, bool, string, date, data, uuid
     /// The id of an object of another table, or of the same; null for none.
     case link
@@ -15,14 +16,23 @@ public enum ColumnType: String, Sendable, Codable {
 
 /// One value of any column type. Dates are seconds since the reference date.
 public enum ColumnValue: Sendable, Hashable {
+    /// No value.
     case null
+    /// Of an `Int` property.
     case int(Int)
+    /// Of a `Double` property.
     case double(Double)
+    /// Of a `Bool` property.
     case bool(Bool)
+    /// Of a `String` property.
     case string(String)
+    /// Of a `Date` property.
     case date(Date)
+    /// Of a `Data` property.
     case data(Data)
+    /// Of a `UUID` property.
     case uuid(UUID)
+    /// The object that a link leads to.
     case link(ObjectID)
 }
 

@@ -15,6 +15,7 @@ public struct Linked<Target: StoredObject> {
     var ordinal: Int32 = -1
     var value: Target?
 
+    /// A link that leads to `wrappedValue`.
     public init(wrappedValue: Target? = nil) { value = wrappedValue }
 
     @available(*, unavailable, message: "@Linked works in subclasses of StoredObject only")

@@ -14,8 +14,10 @@ public struct Listed<Element: ListElement> {
     /// Made when the property is used first.
     var box: ListBox<Element>?
 
+    /// An empty list.
     public init() {}
 
+    /// A list of these elements.
     public init(wrappedValue: List<Element>) { box = wrappedValue.box }
 
     @available(*, unavailable, message: "@Listed works in subclasses of StoredObject only")

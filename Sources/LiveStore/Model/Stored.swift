@@ -3,6 +3,7 @@
 
 /// The part a stored property plays.
 public enum StoredRole: Sendable {
+    /// Nothing but a value.
     case plain
     /// Identifies the object among those of its class: unique, and not to be changed once the object is stored.
     case primaryKey
@@ -26,11 +27,13 @@ public struct Stored<Value: StorableValue> {
     let role: StoredRole
     var value: Value
 
+    /// A property that plays no part but its own.
     public init(wrappedValue: Value) {
         role = .plain
         value = wrappedValue
     }
 
+    /// A property that plays a part, such as that of the primary key.
     public init(wrappedValue: Value, _ role: StoredRole) {
         self.role = role
         value = wrappedValue

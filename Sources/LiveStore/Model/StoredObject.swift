@@ -16,6 +16,7 @@ open class StoredObject {
     /// Set while a key path is being resolved to a column.
     var trace: AccessTrace?
 
+    /// A plain object, in no store yet.
     public required init() {
         ModelLayout.of(type(of: self)).prepare(address)
     }

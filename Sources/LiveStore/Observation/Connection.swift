@@ -16,6 +16,7 @@ public final class Connection {
         case block(Snapshot?)
     }
 
+    /// The store it is a view of.
     public let store: Store
     let core: StoreCore
     private var reading: Reading
@@ -265,7 +266,7 @@ public final class Connection {
     /// this connection's observers in a later delivery.
     /// - Parameters:
     ///   - timeout: seconds to wait for the lock; nil waits as long as it takes.
-    ///   - withoutNotifying: tokens of this store, of any connection, that are not to hear of this commit. What somebody
+    ///   - tokens: those of this store, of any connection, that are not to hear of this commit. What somebody
     ///     else has changed in the same rows, and they have not heard of yet, they are told all the same.
     /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`, `foreignToken`.
     @discardableResult
@@ -296,7 +297,7 @@ public final class Connection {
     }
 
     /// Commits what was changed since `beginWrite`. If it throws, nothing was changed, and the write is over too.
-    /// - Parameter withoutNotifying: tokens of this store that are not to hear of this commit.
+    /// - Parameter tokens: those of this store that are not to hear of this commit.
     /// - Throws: `notInWrite`, `diskFull`, `foreignToken`, `invalidatedObject`, `writeOnOtherThread`.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         checkScheduler()

@@ -93,15 +93,10 @@ final class ConnectionQuery: @unchecked Sendable {
                 known = KnownChanges(from: reported, .between(reported, delivered, in: window))
             }
             token.reported = delivered
-            if let changes = told(known), !changes.isEmpty {
+            if let changes = known.map({ plan.heard($0.changes) }), !changes.isEmpty {
                 call(token, .update(changes, from: reported, to: delivered))
             }
         }
-    }
-
-    /// A shallow observer hears of no modification, not even where a row left the filter and came back in between.
-    private func told(_ known: KnownChanges?) -> ChangeSet? {
-        plan.tree.observed == .columns(0) ? known?.changes.withoutModifications : known?.changes
     }
 
     /// What the observer knows that was told `reported` and is not to hear of some commits.

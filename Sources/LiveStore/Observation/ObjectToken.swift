@@ -10,8 +10,11 @@ enum DeliveredObjectChange {
 /// One property that changed, with its values at the last delivery and now. Links are the targets' ids; a list has no
 /// values here.
 public struct PropertyChange: Sendable, Equatable {
+    /// The property.
     public let name: String
+    /// Its value at the last delivery.
     public let oldValue: ColumnValue
+    /// Its value now.
     public let newValue: ColumnValue
 }
 

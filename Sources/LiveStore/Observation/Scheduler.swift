@@ -28,5 +28,6 @@ public protocol Scheduler: AnyObject, Sendable {
 }
 
 extension Scheduler {
+    /// Stops the program: a scheduler whose `isCurrent` can tell has told already.
     public func checkIsCurrent(_ misuse: @autoclosure () -> String) { preconditionFailure(misuse()) }
 }

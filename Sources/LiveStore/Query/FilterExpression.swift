@@ -5,6 +5,7 @@ import Foundation
 
 /// How a value is compared with a constant.
 public enum Comparison: Sendable, Hashable {
+    /// As the operator of this name.
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 
     /// Whether a value that stands in `order` (negative, zero, positive) to the constant passes.

@@ -7,6 +7,7 @@ public struct Move: Sendable, Equatable, Hashable {
     /// Index in the new collection.
     public let to: Int
 
+    /// From an old index to a new one.
     public init(from: Int, to: Int) {
         self.from = from
         self.to = to

@@ -7,6 +7,7 @@ public struct RowPath: Sendable, Hashable, Comparable {
     /// Index within the section.
     public let row: Int
 
+    /// The row at an index in the section at an index.
     public init(section: Int, row: Int) {
         self.section = section
         self.row = row

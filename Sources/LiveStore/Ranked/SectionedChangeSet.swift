@@ -19,9 +19,13 @@ public struct SectionedMove: Sendable, Hashable {
 /// A row that moved, to another section or within its own, is in `moves`, and its ends are in `deletions` and
 /// `insertions` as well.
 public struct SectionedChangeSet: Sendable, Equatable {
+    /// Old indices of sections that are gone.
     public internal(set) var deletedSections: [Int] = []
+    /// New indices of sections that were not there.
     public internal(set) var insertedSections: [Int] = []
+    /// Old paths of rows that left the collection, or moved.
     public internal(set) var deletions: [RowPath] = []
+    /// New paths of rows that entered the collection, or moved.
     public internal(set) var insertions: [RowPath] = []
     /// Old paths of rows that were written and kept their place.
     public internal(set) var modifications: [RowPath] = []

@@ -8,7 +8,9 @@ public protocol QueryArgument {
 
 /// An argument without its Swift type.
 public enum QueryArgumentValue: Sendable {
+    /// One value.
     case value(ColumnValue)
+    /// Several values, for IN.
     case list([ColumnValue])
 }
 
