@@ -14,7 +14,8 @@ final class NullConnection: @unchecked Sendable {
     }
 
     var inbox = NullInbox()
-    private unowned let store: NullStore
+    // Weak, and so is the signal's hold of the connection: a site may be at work when another thread ends the store.
+    private weak var store: NullStore?
     private var way: Way?
     /// By query.
     private var subscribers: [[NullSubscription]] = []
@@ -23,7 +24,7 @@ final class NullConnection: @unchecked Sendable {
     init(_ store: NullStore, _ site: DeliverySite) {
         self.store = store
         switch site {
-        case .runLoop: way = .runLoop(RunLoopSignal("null delivery") { [unowned self] in deliver() })
+        case .runLoop: way = .runLoop(RunLoopSignal("null delivery") { [weak self] in self?.deliver() })
         case .queue(let queue): way = .queue(TracedQueue(queue))
         }
     }
@@ -42,7 +43,7 @@ final class NullConnection: @unchecked Sendable {
     }
 
     private func deliver() {
-        let (version, work) = store.take(self)
+        guard let (version, work) = store?.take(self) else { return }
         for query in work.queries where query < subscribers.count {
             for subscription in subscribers[query] { subscription.deliver(version, isInitial: false) }
         }

@@ -12,14 +12,15 @@ final class ModelConnection: @unchecked Sendable {
     }
 
     var subscriptions: [ModelSubscription] = []
-    private unowned let store: ModelStore
+    // Weak, and so is the signal's hold of the connection: a site may be at work when another thread ends the store.
+    private weak var store: ModelStore?
     private var way: Way?
 
     /// On the site.
     init(_ store: ModelStore, _ site: DeliverySite) {
         self.store = store
         switch site {
-        case .runLoop: way = .runLoop(RunLoopSignal("model delivery") { [unowned self] in deliver() })
+        case .runLoop: way = .runLoop(RunLoopSignal("model delivery") { [weak self] in self?.deliver() })
         case .queue(let queue): way = .queue(TracedQueue(queue))
         }
     }
@@ -45,7 +46,7 @@ final class ModelConnection: @unchecked Sendable {
     }
 
     private func deliver() {
-        let (version, items) = store.snapshots(subscriptions.map(\.query))
+        guard let (version, items) = store?.snapshots(subscriptions.map(\.query)) else { return }
         for (subscription, rows) in zip(subscriptions, items) { subscription.show(rows, version) }
     }
 }
