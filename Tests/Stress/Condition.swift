@@ -38,6 +38,24 @@ enum Operator: String, CaseIterable, Sendable {
     }
 }
 
+/// Where a text has another one.
+enum Part: String, CaseIterable, Sendable {
+    case start = "BEGINSWITH"
+    case middle = "CONTAINS"
+    case end = "ENDSWITH"
+
+    /// By bytes.
+    func isFound(_ part: String, in whole: String) -> Bool {
+        let (part, whole) = (Array(part.utf8), Array(whole.utf8))
+        guard whole.count >= part.count else { return false }
+        return switch self {
+        case .start: whole.starts(with: part)
+        case .end: whole.suffix(part.count).elementsEqual(part)
+        case .middle: (0...(whole.count - part.count)).contains { whole[$0...].starts(with: part) }
+        }
+    }
+}
+
 enum Order {
     static func of<Value: Comparable>(_ a: Value, _ b: Value) -> Int { a < b ? -1 : (a == b ? 0 : 1) }
 
@@ -67,6 +85,7 @@ indirect enum Condition: Sendable {
     case group(Operator, Int?)
     case due(Operator, Date?)
     case scoreIn([Int])
+    case titleHas(Part, String, ignoresCase: Bool)
     case and([Condition])
     case or([Condition])
     case not(Condition)
@@ -80,6 +99,12 @@ indirect enum Condition: Sendable {
         case .group(let comparison, let value): comparison.filter(\Object.group, value)
         case .due(let comparison, let value): comparison.filter(\Object.due, value)
         case .scoreIn(let values): (\Object.score).isOne(of: values)
+        case .titleHas(.start, let text, let ignoresCase):
+            (\Object.title).hasPrefix(text, caseInsensitive: ignoresCase)
+        case .titleHas(.end, let text, let ignoresCase):
+            (\Object.title).hasSuffix(text, caseInsensitive: ignoresCase)
+        case .titleHas(.middle, let text, let ignoresCase):
+            (\Object.title).contains(text, caseInsensitive: ignoresCase)
         case .and(let parts): parts.dropFirst().reduce(parts[0].filter(type)) { $0 && $1.filter(type) }
         case .or(let parts): parts.dropFirst().reduce(parts[0].filter(type)) { $0 || $1.filter(type) }
         case .not(let part): !part.filter(type)
@@ -95,6 +120,8 @@ indirect enum Condition: Sendable {
         case .group(let comparison, let value): Self.passes(row.group, comparison, value)
         case .due(let comparison, let value): Self.passes(row.due, comparison, value)
         case .scoreIn(let values): values.contains(row.score)
+        case .titleHas(let part, let text, let ignoresCase):
+            part.isFound(ignoresCase ? text.lowercased() : text, in: ignoresCase ? row.title.lowercased() : row.title)
         case .and(let parts): parts.allSatisfy { $0.passes(row) }
         case .or(let parts): parts.contains { $0.passes(row) }
         case .not(let part): !part.passes(row)
@@ -127,6 +154,8 @@ extension Condition: CustomStringConvertible {
         case .group(let comparison, let value): text("group", comparison, value)
         case .due(let comparison, let value): text("due", comparison, value?.timeIntervalSinceReferenceDate)
         case .scoreIn(let values): "score in \(values)"
+        case .titleHas(let part, let text, let ignoresCase):
+            "title \(part.rawValue)\(ignoresCase ? "[c]" : "") \(text.debugDescription)"
         case .and(let parts): joined(parts, "and")
         case .or(let parts): joined(parts, "or")
         case .not(let part): "not \(part)"

@@ -14,6 +14,9 @@ final class Load: Sendable {
     let tally = Tally()
     let gate = Gate()
     let pulse = Pulse()
+    let frozen = FrozenReader()
+    /// Loops that have begun and not ended.
+    let loops = Counter()
     private let stopping = Atomic<Bool>(false)
 
     init(_ plan: Plan, path: String) throws {
@@ -31,11 +34,20 @@ final class Load: Sendable {
             try Ledger.add(Plan.setupWriter, connection)
             try commit.fill(SmallRow.self, keys: plan.smallKeys, connection, &random)
             try commit.fill(LargeRow.self, keys: plan.largeKeys, connection, &random)
+            try commit.fillBoards(connection, &random)
         }
     }
 
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
     func stop() { stopping.store(true, ordering: .relaxed) }
+
+    /// How often a feature was exercised.
+    func count(of feature: Feature) -> Int { feature == .foreignCommits ? foreignCommits : tally.value(of: feature) }
+
+    var foreignCommits: Int {
+        let commits = (try? store.read(Ledger.commits)) ?? [:]
+        return commits.filter { Plan.isForeign($0.key) }.values.reduce(0, +)
+    }
 
     /// Runs something that must not throw.
     func expectNoError<Result>(_ who: @autoclosure () -> String, _ body: () throws -> Result) -> Result? {

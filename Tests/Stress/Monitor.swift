@@ -45,7 +45,7 @@ final class Monitor: Sendable {
                 for (index, site) in sites.enumerated() {
                     let (turn, answer) = (turns[index], answers[index])
                     site.place.perform {
-                        site.noteStanding()
+                        site.turn()
                         turn.beat()
                         answer.add()
                     }
@@ -66,6 +66,7 @@ final class Monitor: Sendable {
     private func checkFile() {
         let bytes = load.store.fileBytes
         for site in sites { site.noteLag() }
+        load.frozen.noteLag(load)
         let pinned = load.tally.pinnedCommits.value
         let limit = Limits.fileBaseBytes + Limits.fileBytesPerPinnedCommit * pinned
         load.tally.fileBytes.raise(to: bytes)
