@@ -83,13 +83,14 @@ final class Load: Sendable {
     }
 
     /// One write, whoever's: some are rolled back, some give up. `write` runs a block in a transaction.
+    /// - Parameter showsDelivered: the lists in it show their last delivery, and so elements that may be gone.
     /// - Returns: whether it was committed.
     func write(
-        _ who: String, _ commit: Commit, _ random: inout SeededRandom,
+        _ who: String, _ commit: Commit, showsDelivered: Bool = false, _ random: inout SeededRandom,
         _ write: ((Connection) throws -> Void) throws -> Void
     ) -> Bool {
         let rollsBack = random.oneIn(24)
-        return attempt(who) {
+        return attempt(who, showsDelivered: showsDelivered) {
             try write { connection in
                 try commit.make(connection, &random)
                 if rollsBack { throw RolledBack() }
@@ -97,12 +98,14 @@ final class Load: Sendable {
         }
     }
 
-    private func attempt(_ who: String, _ write: () throws -> Void) -> Bool {
+    private func attempt(_ who: String, showsDelivered: Bool = false, _ write: () throws -> Void) -> Bool {
         do {
             try write()
             return true
         } catch is RolledBack {
             tally.rolledBack.add()
+        } catch StoreError.invalidatedObject where showsDelivered {
+            tally.count(.refusedChanges)
         } catch StoreError.writeTimedOut {
             tally.timedOut.add()
         } catch {

@@ -214,7 +214,7 @@ final class Site: @unchecked Sendable {
             }
         }
         let isByHand = random.oneIn(4)
-        return load.write(name, commit, &random) { body in
+        return load.write(name, commit, showsDelivered: true, &random) { body in
             if !isByHand { return try connection.write(timeout: timeout) { try body(connection) } }
             try connection.beginWrite(timeout: timeout)
             do {
