@@ -38,6 +38,26 @@ import Testing
         #expect(ran.output.hasPrefix("seed \(seed): 3 s, "), "\(ran.output)")
     }
 
+    @Test("the same seed decides the same load, in another process too, and another seed another one")
+    func replay() throws {
+        let first = try run(["plan", "--seed", "7"])
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(first.output.contains("\nboard ") && first.output.contains("\nsite 1, observer 1: "))
+        try #expect(run(["plan", "--seed", "7"]).output == first.output)
+        try #expect(run(["plan", "--seed", "8"]).output != first.output)
+    }
+
+    @Test("what a run allows the file to grow by is what a pinned commit costs, and little more")
+    func pinnedCommits() throws {
+        let ran = try run(["pin", "--seed", "1", "--commits", "1000"])
+        #expect(ran.status == 0, "\(ran.output)\n\(ran.errors)")
+        let bytes = ran.output.split(separator: "\n").compactMap { line in
+            line.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) }
+        }
+        try #require(bytes.count == 4, "\(ran.output)")
+        #expect(bytes[2] > bytes[3] * 3 / 4, "the bound is loose: \(ran.output)")
+    }
+
     @Test(
         "bad arguments are refused with what to give instead, and nothing is run",
         arguments: [

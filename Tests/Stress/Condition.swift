@@ -10,6 +10,8 @@ enum Operator: String, CaseIterable, Sendable {
     case greater = ">"
     case greaterOrEqual = ">="
 
+    var isOfOrder: Bool { self != .equal && self != .notEqual }
+
     func filter<Object: StoredObject, Value: StorableValue>(
         _ keyPath: KeyPath<Object, Value>, _ value: Value
     ) -> Filter<Object> {

@@ -45,7 +45,7 @@ struct Plan: Sendable {
                 sites.append(
                     SitePlan(
                         place: kind, placeNumber: kind.isMainThread ? 0 : number / 2, viewCount: random.from(8...16),
-                        hasOwnStore: random.oneIn(4), isSlow: random.oneIn(6)))
+                        hasOwnStore: random.oneIn(4), isSlow: sites.count == 2 || random.oneIn(6)))
             }
         }
         self.sites = sites

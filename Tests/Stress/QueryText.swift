@@ -40,6 +40,10 @@ struct QueryText {
 
     private mutating func write(_ condition: Condition) -> String {
         switch condition {
+        // The text form refuses what can never hold; the typed form finds nothing.
+        case .group(let comparison, nil) where comparison.isOfOrder,
+            .due(let comparison, nil) where comparison.isOfOrder:
+            "FALSEPREDICATE"
         case .score(let comparison, let value): "score \(comparison.rawValue) \(value)"
         case .weight(let comparison, let value): "weight \(comparison.rawValue) \(literal(value))"
         case .title(let comparison, let value): "title \(comparison.rawValue) \(argument(value))"

@@ -133,6 +133,9 @@ final class Site: @unchecked Sendable {
         return try connection.object(SmallRow.self, forPrimaryKey: key)
     }
 
+    /// None if there are only loops left.
+    private func someView() -> Observer? { views.isEmpty ? nil : random.one(of: views) }
+
     private func publishViews() {
         let current = views
         let before = lock.withLock {
@@ -207,7 +210,7 @@ final class Site: @unchecked Sendable {
     private func write(_ connection: Connection, skipping view: View?) -> Bool {
         let timeout = random.oneIn(8) ? 0.002 : nil
         if random.oneIn(2) {
-            var skipped = (0..<random.from(1...3)).compactMap { _ in random.one(of: views) as? View }
+            var skipped = (0..<random.from(1...3)).compactMap { _ in someView() as? View }
             if let view { skipped.append(view) }
             return load.writeSilently(name, commit, skipped.filter(\.canBeSkipped).unique, &random) { tokens, body in
                 try connection.write(timeout: timeout, withoutNotifying: tokens) { try body(connection) }
@@ -313,7 +316,7 @@ final class Site: @unchecked Sendable {
             defer { load.gate.leave() }
             if write(connection, skipping: view as? View) { load.tally.callbackCommits.add() }
         case 4, 5: if view.end(.invalidate) { load.tally.tokensEndedInCallback.add() }
-        case 6: if random.one(of: views).end(.invalidate) { load.tally.tokensEndedInCallback.add() }
+        case 6: if someView()?.end(.invalidate) == true { load.tally.tokensEndedInCallback.add() }
         case 7: if view.end(.drop) { load.tally.tokensDropped.add() }
         case 8, 9: tend()
         default: break
