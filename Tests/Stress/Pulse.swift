@@ -71,9 +71,9 @@ enum Limits {
     /// it writes. `livestore-stress pin` measures, over thousands of commits:
     /// - 5 pages (20.4 KB) for one row of a small table: its leaf, the log's leaf and branch, the leaf of the table of
     ///   tables, the free list's. Each further table is a page more: with the ledger 6 (24.8 KB).
-    /// - 8.7 pages (35.4 to 35.9 KB) for the mean commit of a run. Every third row comes or goes, which takes the primary
-    ///   index and, in one page for all tables, the counters; one commit in five writes boards, which are five tables with
-    ///   their lists and four indexes; one in 240 rewrites most of the large table, 70 pages.
+    /// - 8.7 pages (35.4 to 35.9 KB) for the mean commit of a run. Many rows come or go, which takes the primary index and,
+    ///   in one page for all tables, the counters; one commit in five writes boards, which are three tables with their
+    ///   lists, and five indexes; one in 240 rewrites most of the large table.
     /// 10 pages leave a seventh for a stretch in which more of the large commits fall than in the mean.
     static let fileBytesPerPinnedCommit = 10 * 4 << 10
 }
