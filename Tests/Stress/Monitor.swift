@@ -65,6 +65,8 @@ final class Monitor: Sendable {
 
     private func checkFile() {
         let bytes = load.store.fileBytes
+        // Whoever reads it, in other processes too; that nobody goes on reading is checked at rest.
+        load.tally.pinnedCommits.raise(to: load.store.activeVersions)
         for site in sites { site.noteLag() }
         load.frozen.noteLag(load)
         let pinned = load.tally.pinnedCommits.value

@@ -1,5 +1,5 @@
 // I6: when nobody writes any more, every connection comes to the last version within two poll periods, and every
-// observer has then been told all of it. And nothing of what was acknowledged is missing.
+// observer has then been told all of it. Nothing of what was acknowledged is missing, and no older version is held.
 import LiveStore
 
 struct Quiescence {
@@ -27,7 +27,16 @@ struct Quiescence {
                 "\(Int(Self.patienceS)) s after the last commit, version \(last): "
                     + (isLate ? standing(site) : ""))
         }
+        checkNothingIsHeld(deadlineNs)
         checkAcknowledged()
+    }
+
+    /// Of all that was read, by processes that were killed too, nothing older than the last version is held any more.
+    private func checkNothingIsHeld(_ deadlineNs: Int64) {
+        while load.store.activeVersions > 1, monotonicNs() < deadlineNs { sleep(us: 20_000) }
+        let pin = load.store.oldestPin
+        load.verdict.expect(
+            .i8, pin == nil, "the file", "with every connection at the last version there is held \(pin!)")
     }
 
     private func isAtRest(_ site: Site, _ version: UInt64) -> Bool {

@@ -39,7 +39,7 @@ struct Tally: Sendable {
     let refreshes = Counter()
 
     let fileBytes = Counter()
-    /// The most commits that a connection has kept its version for.
+    /// The most commits that anybody has kept a version for.
     let pinnedCommits = Counter()
 
     /// Told or done, and checked, by feature.
