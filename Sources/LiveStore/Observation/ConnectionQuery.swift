@@ -128,7 +128,7 @@ final class ConnectionQuery: @unchecked Sendable {
 
     /// The rows as `connection` shows them now.
     func rows(_ connection: Connection) throws(StoreError) -> RankedTree {
-        if let shown, shown.epoch == connection.epoch, shown.from == connection.ownChangesShownFrom {
+        if let shown, shown.epoch == connection.epoch, shown.from == connection.own.shownFrom {
             self.shown = try catchUp(shown, connection)
         } else {
             let base: RankedTree
@@ -138,11 +138,21 @@ final class ConnectionQuery: @unchecked Sendable {
                 base = try connection.evaluate(plan.tree, table)
             }
             let start = ShownRows(
-                tree: base, epoch: connection.epoch, from: connection.ownChangesShownFrom,
+                tree: base, epoch: connection.epoch, from: connection.own.shownFrom,
                 applied: connection.ownChangesSeenByEvaluation)
             shown = try catchUp(start, connection)
         }
         return shown!.tree
+    }
+
+    /// Where a row is among those shown, from the beginning of the window; nil where it is not shown. O(log n).
+    func index(of id: ObjectID, _ connection: Connection) throws(StoreError) -> Int? {
+        let rows = try rows(connection)
+        guard let row = connection.currentRow(table, id), let key = key(row, id, connection.currentSource),
+            let rank = rows.rank(of: form.shownKey(key))
+        else { return nil }
+        let shown = rows.ranks(in: window)
+        return shown.contains(rank) ? rank - shown.lowerBound : nil
     }
 
     /// The root of the last delivery, by whatever columns the rows are observed.
@@ -152,7 +162,7 @@ final class ConnectionQuery: @unchecked Sendable {
 
     /// Brings the connection's own writes into the shown rows, each from where the row was shown before.
     private func catchUp(_ start: ShownRows, _ connection: Connection) throws(StoreError) -> ShownRows {
-        let changes = connection.ownChanges
+        let changes = connection.own.changes
         guard start.applied < changes.count else { return start }
         var next = start
         let new = changes[start.applied...]
@@ -171,7 +181,7 @@ final class ConnectionQuery: @unchecked Sendable {
                 insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [], to: &next.tree)
         }
         next.applied = changes.count
-        connection.noteOwnChangesUsed()
+        connection.own.noteUsed()
         return next
     }
 
