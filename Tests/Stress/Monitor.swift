@@ -33,7 +33,7 @@ final class Monitor: Sendable {
 
     private func run() {
         let startNs = monotonicNs()
-        let turns = sites.map { Heartbeat("the turns of \($0.name)") }
+        let turns = sites.map { Heartbeat("the turns of connection \($0.number) at the \($0.place.name)") }
         let answers = sites.map { _ in Counter() }
         var asked = 0
         var nextProgressS = Self.progressS
