@@ -93,9 +93,9 @@ let package = Package(
             dependencies: [
                 "LiveStore", "LiveStoreCombine", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
-        .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
-        .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
-        .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
+        .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "SeededRandom"], exclude: ["Golden"]),
+        .testTarget(name: "MeasureTests", dependencies: ["Measure", "SeededRandom"]),
+        .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),
         .testTarget(name: "ReportTests", dependencies: ["Report"], exclude: ["Golden"]),
         .testTarget(
             name: "HarnessTests", dependencies: ["Harness", "HarnessFixtures", "LiveStoreDriver", "NullDriver"]),
