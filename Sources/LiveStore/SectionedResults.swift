@@ -101,7 +101,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
-        let observed = Observed(keyPaths.map { ColumnPath($0) })
+        let observed = Observed(keyPaths.map { table.layout.stored(ColumnPath($0)) })
         let filtered = connection.query(query.plan.observing(observed), table, showing: query)
         return try observe(filtered, "\(file):\(line)", body)
     }
@@ -178,6 +178,7 @@ extension Results {
     }
 
     private func sectioned<Key>(_ section: SectionTerm) -> SectionedResults<Key, Object> {
+        checkNotOfList("sectioned(by:)")
         precondition(
             limit == nil,
             "limited results of \(table.schema.name) cannot be sectioned: take the sections without limited(to:)")

@@ -36,6 +36,7 @@ extension Results {
     public func changes(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<ResultsUpdate<Object>> {
+        checkNotOfList("changes(keyPaths:)")
         let query = keyPaths.map(observed(by:)) ?? query
         let channel = ChangeChannel<NewestRows> { _, new in NewestRows(tree: new.tree, version: new.version) }
         let token = try connection.observe(query, madeAt: "\(file):\(line)") {
