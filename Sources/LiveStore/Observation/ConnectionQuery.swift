@@ -134,7 +134,7 @@ final class ConnectionQuery: @unchecked Sendable {
 
     /// The rows as `connection` shows them now.
     func rows(_ connection: Connection) throws(StoreError) -> RankedTree {
-        if let shown, shown.epoch == connection.epoch, shown.from == connection.ownChangesShownFrom {
+        if let shown, shown.epoch == connection.epoch, shown.from == connection.own.shownFrom {
             self.shown = try catchUp(shown, connection)
         } else {
             let base: RankedTree
@@ -144,7 +144,7 @@ final class ConnectionQuery: @unchecked Sendable {
                 base = try connection.evaluate(plan.tree, table)
             }
             let start = ShownRows(
-                tree: base, epoch: connection.epoch, from: connection.ownChangesShownFrom,
+                tree: base, epoch: connection.epoch, from: connection.own.shownFrom,
                 applied: connection.ownChangesSeenByEvaluation)
             shown = try catchUp(start, connection)
         }
@@ -158,7 +158,7 @@ final class ConnectionQuery: @unchecked Sendable {
 
     /// Brings the connection's own writes into the shown rows, each from where the row was shown before.
     private func catchUp(_ start: ShownRows, _ connection: Connection) throws(StoreError) -> ShownRows {
-        let changes = connection.ownChanges
+        let changes = connection.own.changes
         guard start.applied < changes.count else { return start }
         var next = start
         let new = changes[start.applied...]
@@ -177,7 +177,7 @@ final class ConnectionQuery: @unchecked Sendable {
                 insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [], to: &next.tree)
         }
         next.applied = changes.count
-        connection.noteOwnChangesUsed()
+        connection.own.noteUsed()
         return next
     }
 
