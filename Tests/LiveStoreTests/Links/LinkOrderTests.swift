@@ -45,8 +45,8 @@ struct LinkOrderTests {
         try #expect(dogs.where("SORT(owner.name, id DESC)").map(\.id) == [1, 2, 3, 0])
         try #expect(dogs.where("owner.age > 0 SORT(owner.boss.name DESC, owner.name ASC)").map(\.id) == [2, 0, 3])
         for (text, reason) in [
-            ("SORT(owner)", "name a property with a value"), ("SORT(owner.friends)", "over a list"),
-            ("SORT(owner.friends.age)", "over a list"), ("SORT(owner.friends.@count)", "no order"),
+            ("SORT(owner)", "name a property with a value"), ("SORT(owner.friends)", "'friends' of Human is a list"),
+            ("SORT(owner.friends.age)", "reached over one"), ("SORT(owner.friends.@count)", "name a property"),
             ("SORT(owner.nam)", "name"),
         ] {
             let error = #expect(throws: StoreError.self) { _ = try dogs.where(text) }

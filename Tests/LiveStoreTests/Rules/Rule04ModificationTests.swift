@@ -49,7 +49,13 @@ struct Rule04ModificationTests {
         let old = try #require(try note(2, feed.connection).objectID)
         try feed.observe("notes", notes)
         var ids: [ObjectID] = []
-        feed.keep(try notes.observe { if case .update(_, let changes) = $0 { ids = changes.deletedIDs } })
+        var isReady = false
+        feed.keep(
+            try notes.observe { change in
+                if case .initial = change { isReady = true }
+                if case .update(_, let changes) = change { ids = changes.deletedIDs }
+            })
+        try feed.scheduler.turn { isReady }
         try change { connection in
             try connection.delete(note(2, connection))
             try connection.add(Note(id: 2, score: 20))
