@@ -4,7 +4,7 @@
 PROFILE ?= ci
 SECONDS ?= 60
 SEED ?=
-FILTER ?= LiveStoreTests|TracedSyncTests|HarnessTests
+FILTER ?= LiveStoreTests|LiveStoreCombineTests|TracedSyncTests|HarnessTests
 TIDEGAUGE = .build/release/tidegauge
 
 .PHONY: bench smoke test stress check lint docs tsan faults setup build clean help
