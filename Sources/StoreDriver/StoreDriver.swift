@@ -100,3 +100,12 @@ public struct DriverUnavailable: Error, CustomStringConvertible, Sendable {
 
     public init(_ description: String) { self.description = description }
 }
+
+/// Thrown by a writer that was asked to change an item which is not there.
+public struct MissingItem: Error, CustomStringConvertible, Sendable {
+    public let key: Int64
+
+    public init(key: Int64) { self.key = key }
+
+    public var description: String { "item \(key) is not in the store: the schedule and the store disagree" }
+}

@@ -158,12 +158,6 @@ final class LiveStoreWriter<Row: DrivenRow>: StoreWriter {
     }
 }
 
-/// The harness asked for a change of an item that is not there.
-struct MissingItem: Error, CustomStringConvertible {
-    let key: Int64
-    var description: String { "item \(key) is not in the store: the schedule and the store disagree" }
-}
-
 final class LiveStoreSubscription<Row: DrivenRow>: Subscription, @unchecked Sendable {
     // Used on the site only, as the connection demands.
     private let results: Results<Row>

@@ -3,7 +3,6 @@
 // The inbox is guarded by the store's lock. `subscribers` and everything else of a delivery belongs to the site.
 import Foundation
 import StoreDriver
-import Synchronization
 import TracedSync
 
 /// The delivering side of a null store at one site.
@@ -91,28 +90,17 @@ struct NullInbox {
     }
 }
 
-/// One sink. Checking for cancellation and starting to call are one atomic step.
+/// One sink.
 final class NullSubscription: Subscription, @unchecked Sendable {
-    private enum State {
-        static let idle = 0
-        static let running = 1
-        static let cancelled = 2
-    }
+    private let sink: CancellableSink
 
-    private let state = Atomic<Int>(State.idle)
-    private let sink: any DeliverySink
-
-    init(_ sink: any DeliverySink) { self.sink = sink }
+    init(_ sink: any DeliverySink) { self.sink = CancellableSink(sink) }
 
     func deliver(_ version: Int64, isInitial: Bool) {
-        let start = state.compareExchange(
-            expected: State.idle, desired: State.running, ordering: .acquiringAndReleasing)
-        guard start.exchanged else { return }
         sink.deliver(Delivery(version: version, isInitial: isInitial, count: 0))
-        _ = state.compareExchange(expected: State.running, desired: State.idle, ordering: .acquiringAndReleasing)
     }
 
-    func cancel() { state.store(State.cancelled, ordering: .sequentiallyConsistent) }
+    func cancel() { sink.cancel() }
 
     func currentItems() throws -> [Item] { throw NullStoreHasNoRows() }
 }
