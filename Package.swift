@@ -21,6 +21,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.8.0"),
     ],
     targets: [
         // What is measured.
@@ -35,11 +36,22 @@ let package = Package(
 
         // What measures.
         .target(name: "Scenario", dependencies: ["Yams"]),
-        .target(name: "StoreDriver"),
+        .target(name: "StoreDriver", dependencies: ["TracedSync"]),
         .target(name: "NullDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Null"),
         .target(
             name: "LiveStoreDriver", dependencies: ["LiveStore", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/LiveStore"),
+        // The peers, each a target of its own: who uses the store, or a command line with other drivers, builds none.
+        .target(
+            name: "GRDBDriver",
+            dependencies: ["StoreDriver", "TracedSync", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Sources/Drivers/GRDB"),
+        .target(
+            name: "SQLiteHooksDriver", dependencies: ["CSQLite", "StoreDriver", "TracedSync"],
+            path: "Sources/Drivers/SQLiteHooks"),
+        .target(
+            name: "NotificationQueueDriver", dependencies: ["StoreDriver", "TracedSync"],
+            path: "Sources/Drivers/NotificationQueue"),
         .target(
             name: "Measure",
             dependencies: [
@@ -58,7 +70,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .executableTarget(name: "tidegauge", dependencies: ["LiveStoreDriver", "NullDriver", "TidegaugeCLI"]),
+        .executableTarget(
+            name: "tidegauge",
+            dependencies: [
+                "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver", "NullDriver", "SQLiteHooksDriver",
+                "TidegaugeCLI",
+            ]),
 
         // The program of the README.
         .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),
@@ -66,6 +83,7 @@ let package = Package(
         // The system below.
         .target(name: "CPlatform"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
         .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),

@@ -5,8 +5,10 @@ import Harness
 import StoreDriver
 
 /// Runs the command line on `drivers` and exits with its outcome. Call once, from `main`.
-public func tidegaugeMain(drivers: [any StoreDriver]) -> Never {
-    Tidegauge.drivers = drivers
+/// - Parameter peers: further drivers, which run only where `--driver` or a scenario names them. So does one named `null`.
+public func tidegaugeMain(drivers: [any StoreDriver], peers: [any StoreDriver] = []) -> Never {
+    Tidegauge.drivers = drivers + peers
+    Tidegauge.askedFor = Set(peers.map(\.name) + ["null"])
     Tidegauge.main()
     exit(Outcome.pass.rawValue)
 }
@@ -19,6 +21,9 @@ struct Tidegauge: ParsableCommand {
 
     /// Written once, before anything is parsed.
     nonisolated(unsafe) fileprivate(set) static var drivers: [any StoreDriver] = []
+
+    /// Names of drivers that run only where they are named. Written once, as `drivers`.
+    nonisolated(unsafe) fileprivate(set) static var askedFor: Set<String> = []
 
     static var driverNames: [String] { drivers.map(\.name) }
 }
