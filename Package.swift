@@ -66,15 +66,14 @@ let package = Package(
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "Harness", "Measure", "Report", "Scenario", "StoreDriver", "TracedSync",
+                "Harness", "Measure", "NullDriver", "Report", "Scenario", "StoreDriver", "TracedSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .executableTarget(
             name: "tidegauge",
             dependencies: [
-                "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver", "NullDriver", "SQLiteHooksDriver",
-                "TidegaugeCLI",
+                "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver", "SQLiteHooksDriver", "TidegaugeCLI",
             ]),
 
         // The program of the README.
@@ -103,7 +102,11 @@ let package = Package(
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
         .testTarget(name: "ReportTests", dependencies: ["Report"], exclude: ["Golden"]),
         .testTarget(
-            name: "HarnessTests", dependencies: ["Harness", "HarnessFixtures", "LiveStoreDriver", "NullDriver"]),
+            name: "HarnessTests",
+            dependencies: [
+                "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver", "NotificationQueueDriver", "NullDriver",
+                "SQLiteHooksDriver", "TemplateDriver",
+            ]),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
 
         // Stores that are right, and stores that misbehave on purpose, for the tests of the harness.
@@ -111,8 +114,12 @@ let package = Package(
             name: "HarnessFixtures", dependencies: ["StoreDriver", "TracedSync"],
             path: "Tests/Fixtures/HarnessFixtures"),
         .executableTarget(
-            name: "tidegauge-fixture", dependencies: ["HarnessFixtures", "NullDriver", "TidegaugeCLI"],
+            name: "tidegauge-fixture", dependencies: ["HarnessFixtures", "TidegaugeCLI"],
             path: "Tests/Fixtures/tidegauge-fixture"),
+        // The driver to copy. It stands in a package of its own, as a reader's would; `make external` builds and runs that.
+        .target(
+            name: "TemplateDriver", dependencies: ["StoreDriver"],
+            path: "Tests/Fixtures/ExternalDriver/Sources/TemplateDriver"),
 
         // A process that has a store open, for the tests of many processes, and the models it shares with them.
         .target(name: "LiveStoreFixtures", dependencies: ["LiveStore"], path: "Tests/Fixtures/LiveStoreFixtures"),

@@ -44,7 +44,9 @@ public protocol StoreWriter: AnyObject {
     /// Applies `changes` in one transaction and returns its version once it is committed.
     /// `locked()` is called as soon as the transaction holds the engine's write lock. It may take its time: others go on
     /// subscribing, and being delivered to, meanwhile. `changes` may be empty.
-    /// - Returns: the store's version after the commit, strictly increasing over all writers; `nil` where an engine has none.
+    /// - Returns: the store's version after the commit, strictly increasing over all commits that change something; `nil`
+    ///   where an engine has none.
+    /// - Throws: `MissingItem` for a change of a row that is not there, or the engine's error; nothing is changed then.
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64?
 }
 

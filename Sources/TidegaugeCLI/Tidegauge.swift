@@ -2,12 +2,14 @@
 import ArgumentParser
 import Foundation
 import Harness
+import NullDriver
 import StoreDriver
 
 /// Runs the command line on `drivers` and exits with its outcome. Call once, from `main`.
-/// - Parameter peers: further drivers, which run only where `--driver` or a scenario names them. So does one named `null`.
+/// - Parameter peers: further drivers, which run only where `--driver` or a scenario names them; as does the null driver,
+///   which is always there, to say what the harness itself costs.
 public func tidegaugeMain(drivers: [any StoreDriver], peers: [any StoreDriver] = []) -> Never {
-    Tidegauge.drivers = drivers + peers
+    Tidegauge.drivers = [NullDriver()] + drivers + peers
     Tidegauge.askedFor = Set(peers.map(\.name) + ["null"])
     Tidegauge.main()
     exit(Outcome.pass.rawValue)

@@ -2,10 +2,9 @@
 import GRDBDriver
 import LiveStoreDriver
 import NotificationQueueDriver
-import NullDriver
 import SQLiteHooksDriver
 import TidegaugeCLI
 
 tidegaugeMain(
-    drivers: [NullDriver(), LiveStoreDriver()],
+    drivers: [LiveStoreDriver()],
     peers: [GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(), NotificationQueueDriver()])

@@ -47,7 +47,16 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         let (committed, posts): (Int64, [(query: Int, thread: ObservingThread)]) = try writeLock.withLock {
             locked()
             return try lock.withLock {
-                for change in changes { try apply(change, &concerned) }
+                var before: [(key: Int64, row: Row?)] = []
+                do {
+                    for change in changes {
+                        before.append((change.item.key, rows[change.item.key]))
+                        try apply(change, &concerned)
+                    }
+                } catch {
+                    for (key, row) in before.reversed() { rows[key] = row }
+                    throw error
+                }
                 version += 1
                 return (version, concerned.flatMap { query in watchers[query].map { (query, $0) } })
             }
