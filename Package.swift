@@ -98,14 +98,15 @@ let package = Package(
                 "LiveStore", "LiveStoreCombine", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
-        .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
+        .testTarget(name: "MeasureTests", dependencies: ["Measure", "Scenario"]),
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
-        .testTarget(name: "ReportTests", dependencies: ["Report"], exclude: ["Golden"]),
+        .testTarget(name: "ReportTests", dependencies: ["Measure", "Report", "Scenario"], exclude: ["Golden"]),
         .testTarget(
             name: "HarnessTests",
             dependencies: [
-                "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver", "NotificationQueueDriver", "NullDriver",
-                "SQLiteHooksDriver", "TemplateDriver",
+                "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
+                "NullDriver", "SQLiteHooksDriver", "Scenario", "Statistics", "StoreDriver", "TemplateDriver",
+                "TracedSync",
             ]),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
 

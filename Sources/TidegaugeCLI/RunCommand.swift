@@ -94,7 +94,8 @@ struct RunCommand: ParsableCommand {
                 try scenario.trials(
                     profile: profile, drivers: drivers(of: scenario), seed: seed, overrides: overrides)
             }
-            return Runner.Job(scenario: scenario.name, limits: scenario.limits, trials: trials)
+            return Runner.Job(
+                scenario: scenario.name, limits: scenario.limits, trials: trials, reference: scenario.drivers.first)
         }
     }
 

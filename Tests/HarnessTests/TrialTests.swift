@@ -91,7 +91,13 @@ import Testing
             #expect(result.value(.coalescingRatio) == 1)
             #expect(result.value(.missedFinal) == 0)
             #expect(result.counts["pairs"] == 7 * result.counts["measured_commits"]!)
-            #expect(result.value(.endToEndLatency, "count") == nil)
+            // Due is begin: what there is says that it is of a store without load.
+            let latencies = result.figures.filter { $0.metric == .endToEndLatency }
+            #expect(!latencies.isEmpty && latencies.allSatisfy { $0.flags.contains("lockstep") })
+            #expect(result.value(.scheduleDelay, "count") == nil)
+            #expect(result.value(.lastDeliveryLatency, "count") == Double(result.counts["measured_commits"]!))
+            let last = try #require(result.value(.lastDeliveryLatency, "max"))
+            #expect(last == result.value(.deliveryLatency, "max"))
         }
     }
 
