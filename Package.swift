@@ -12,6 +12,7 @@ let package = Package(
     products: [
         .library(name: "LiveStore", targets: ["LiveStore"]),
         .library(name: "LiveStoreCombine", targets: ["LiveStoreCombine"]),
+        .library(name: "TypedNotifications", targets: ["TypedNotifications"]),
         .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "StoreDriver"]),
         .executable(name: "tidegauge", targets: ["tidegauge"]),
     ],
@@ -32,6 +33,7 @@ let package = Package(
         .target(
             name: "LiveStoreCombine",
             dependencies: ["LiveStore", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine")]),
+        .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
         .target(name: "TracedSync", dependencies: ["CPlatform"]),
 
         // What measures.
@@ -85,6 +87,8 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
+        .testTarget(
+            name: "TypedNotificationsTests", dependencies: ["SeededRandom", "TracedSync", "TypedNotifications"]),
         .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
         .testTarget(
             name: "LiveStoreTests",
@@ -109,6 +113,9 @@ let package = Package(
                 "TracedSync",
             ]),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
+
+        // Random numbers of property tests.
+        .target(name: "SeededRandom", path: "Tests/Fixtures/SeededRandom"),
 
         // Stores that are right, and stores that misbehave on purpose, for the tests of the harness.
         .target(
