@@ -4,7 +4,7 @@
 set -euo pipefail
 
 needed_swift=6.1
-packages=(liblmdb-dev libjemalloc-dev pkg-config)
+packages=(liblmdb-dev libjemalloc-dev libsqlite3-dev pkg-config)
 
 fail() {
     printf 'setup: %s\n' "$@" >&2
@@ -37,6 +37,7 @@ is_installed() {
     # Without dpkg the headers themselves decide.
     case "$1" in
     liblmdb-dev) [ -e /usr/include/lmdb.h ] || [ -e /usr/local/include/lmdb.h ] ;;
+    libsqlite3-dev) [ -e /usr/include/sqlite3.h ] || [ -e /usr/local/include/sqlite3.h ] ;;
     libjemalloc-dev) [ -e /usr/include/jemalloc/jemalloc.h ] || [ -e /usr/local/include/jemalloc/jemalloc.h ] ;;
     esac
 }
@@ -50,7 +51,7 @@ install_packages() {
 
     command -v apt-get >/dev/null ||
         fail "missing: ${missing[*]}, and there is no apt-get here." \
-            "Install LMDB and jemalloc with their headers by the means of this system."
+            "Install LMDB, jemalloc and SQLite with their headers by the means of this system."
     local line="apt-get update && apt-get install --yes --no-install-recommends ${missing[*]}"
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then

@@ -15,7 +15,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "How much to run: smoke, ci or full.")
     var profile: Profile = .ci
 
-    @Option(help: "A driver to run on; may be given several times. Default: all but null.")
+    @Option(help: "A driver to run on; may be given several times. Default: all but null and peers.")
     var driver: [String] = []
 
     @Option(help: "Where reports go.")
@@ -94,14 +94,15 @@ struct RunCommand: ParsableCommand {
                 try scenario.trials(
                     profile: profile, drivers: drivers(of: scenario), seed: seed, overrides: overrides)
             }
-            return Runner.Job(scenario: scenario.name, limits: scenario.limits, trials: trials)
+            return Runner.Job(
+                scenario: scenario.name, limits: scenario.limits, trials: trials, reference: scenario.drivers.first)
         }
     }
 
-    /// Null runs as a companion, and where a scenario names it or the command line does.
+    /// Null runs as a companion; it and the peers by themselves only where a scenario names them or the command line does.
     private func drivers(of scenario: Scenario) -> [String] {
         if !driver.isEmpty { return driver }
-        return Tidegauge.driverNames.filter { $0 != "null" || scenario.drivers.contains("null") }
+        return Tidegauge.driverNames.filter { !Tidegauge.askedFor.contains($0) || scenario.drivers.contains($0) }
     }
 
     private func overrides() throws -> [String: String] {

@@ -5,6 +5,9 @@ import Foundation
 
 let testDrivers = ["null", "livestore"]
 
+/// Those that ship, which the shipped scenarios may name.
+let shippedDrivers = testDrivers + ["grdb-pool", "grdb-memory", "sqlite-hooks", "notification-queue"]
+
 /// Valid, and small enough to see a change in.
 let plainScenario = """
     purpose: How long does it take?
@@ -41,18 +44,4 @@ func testSeed() -> UInt64 {
         ProcessInfo.processInfo.environment["TIDEGAUGE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
     print("TIDEGAUGE_SEED=\(seed)")
     return seed
-}
-
-struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
 }

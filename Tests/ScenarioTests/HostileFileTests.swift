@@ -1,5 +1,6 @@
 // Files made to hurt a parser: each refused in bounded time and memory, on a test's ordinary stack.
 import Foundation
+import SeededRandom
 import Testing
 
 @testable import Scenario
@@ -99,11 +100,11 @@ import Testing
     /// Truncated, doubled, flipped and random text: anything but a crash or a hang. Replays with TIDEGAUGE_SEED.
     @Test func mutatedFilesNeverCrash() throws {
         let seed = testSeed()
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed: seed)
         let golden = try GoldenErrorTests.names.map {
             [UInt8](try Data(contentsOf: GoldenErrorTests.folder.appendingPathComponent("\($0).yaml")))
         }
-        let shipped = try ScenarioLibrary.load(paths: [shippedScenarios], drivers: testDrivers).map {
+        let shipped = try ScenarioLibrary.load(paths: [shippedScenarios], drivers: shippedDrivers).map {
             [UInt8](try Data(contentsOf: URL(fileURLWithPath: $0.path)))
         }
         var valid = 0
@@ -111,11 +112,11 @@ import Testing
             let originals = Bool.random(using: &random) ? shipped : golden
             let bytes = mutated(originals.randomElement(using: &random)!, golden, &random)
             do throws(ScenarioErrors) {
-                let scenario = try Scenario.parse(bytes, path: "mutated.yaml", drivers: testDrivers)
+                let scenario = try Scenario.parse(bytes, path: "mutated.yaml", drivers: shippedDrivers)
                 valid += 1
                 for profile in Profile.allCases {
                     #expect(throws: Never.self, "seed \(seed)") {
-                        try scenario.trials(profile: profile, drivers: testDrivers)
+                        try scenario.trials(profile: profile, drivers: shippedDrivers)
                     }
                 }
             } catch {
@@ -126,7 +127,7 @@ import Testing
         #expect(valid > 50 && valid < 1_000, "the mutations are too wild or too tame: \(valid) valid, seed \(seed)")
     }
 
-    private func mutated(_ bytes: [UInt8], _ others: [[UInt8]], _ random: inout SplitMix64) -> [UInt8] {
+    private func mutated(_ bytes: [UInt8], _ others: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
         var bytes = bytes
         let tokens = [
             "[", "]", "{", "}", ": ", "\n", "&a ", "*a", "- ", "? ", "\"", "'", "#", "\t", "!", "|", ">", "---\n", "0",

@@ -72,9 +72,10 @@ struct FigureSheet {
         case .writeResponseTime: return isOpen ? writer(metric) { $0.committedNs - $0.dueNs } : []
         case .writeServiceTime: return writer(metric) { $0.committedNs - $0.beginNs }
         case .lockWait: return writer(metric) { $0.lockedNs - $0.beginNs }
-        case .deliveryLatency: return isOpen ? observed(metric, pairs.delivery) : []
-        case .endToEndLatency: return isOpen ? observed(metric, pairs.endToEnd) : []
-        case .writeToCallback: return isOpen ? observed(metric, pairs.writeToCallback) : []
+        case .deliveryLatency: return latency(metric, pairs.delivery)
+        case .lastDeliveryLatency: return latency(metric, pairs.lastDelivery)
+        case .endToEndLatency: return latency(metric, pairs.endToEnd)
+        case .writeToCallback: return latency(metric, pairs.writeToCallback)
         case .wakeFloor: return probes.wakeFloor?.figures(for: metric, flags: flags) ?? []
         case .deliveryOverFloor: return hasObservers ? deliveryOverFloor : []
         case .callbackTime: return observed(metric, pairs.callbackTime)
@@ -98,7 +99,8 @@ struct FigureSheet {
         case .observerCPU: return hasObservers ? role(metric, .observer) : []
         case .otherCPU: return role(metric, .other)
         // Of more than one trial: the parent's.
-        case .upkeepCost, .upkeepExponent, .upkeepGrowth, .fanoutCost, .observedRateRatio, .harnessCost, .trialOutcome:
+        case .upkeepCost, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .fanoutCost, .observedRateRatio, .harnessCost,
+            .trialOutcome:
             return []
         }
     }
@@ -109,6 +111,16 @@ struct FigureSheet {
         var histogram = LatencyHistogram()
         for record in measured { histogram.record(timeNs(record)) }
         return histogram.figures(for: metric, flags: flags)
+    }
+
+    /// In lockstep a commit is due when it begins, since nothing else is under way: a latency, but one of a store without
+    /// load, and the flag says so. A closed loop that does not wait has none.
+    private func latency(_ metric: Metric, _ histogram: LatencyHistogram) -> [Figure] {
+        switch spec.writers.load {
+        case .open: observed(metric, histogram)
+        case .lockstep: observed(metric, histogram, flags: flags + ["lockstep"])
+        case .closed: []
+        }
     }
 
     private func observed(_ metric: Metric, _ histogram: LatencyHistogram, flags: [String]? = nil) -> [Figure] {

@@ -23,8 +23,11 @@ public final class Runner {
         public var scenario: String
         public var limits: [Limit]
         public var trials: [TrialSpec]
+        /// The driver that others are compared with, where they are.
+        public var reference: String?
 
-        public init(scenario: String, limits: [Limit], trials: [TrialSpec]) {
+        public init(scenario: String, limits: [Limit], trials: [TrialSpec], reference: String? = nil) {
+            self.reference = reference
             self.scenario = scenario
             self.limits = limits
             self.trials = trials
@@ -76,11 +79,13 @@ public final class Runner {
     private func run(_ job: Job) throws {
         var entries: [LimitCheck.Entry] = []
         var points: [String: [SweepFigures.Point]] = [:]
+        var peers = PeerFigures(reference: job.reference)
         for spec in job.trials where !interruption.isRaised {
             guard let group = run(TrialGroup(spec)) else { break }
             let figures = group.figures()
             try delegate.measured(figures, of: spec)
             entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0) }
+            peers.add(spec, upkeepCost: figures.first { $0.metric == .upkeepCost })
             points[spec.driver, default: []].append(
                 .init(
                     variant: spec.variant, trial: spec.trial, dataset: spec.dataset, observers: spec.observers,
@@ -90,6 +95,10 @@ public final class Runner {
         for (driver, points) in points.sorted(by: { $0.key < $1.key }) {
             let figures = try overSweep(job, driver, points)
             entries += figures.map { .init(driver: driver, variant: "*", figure: $0) }
+        }
+        for (spec, figure) in peers.figures() {
+            try delegate.measured([figure], of: spec)
+            entries.append(.init(driver: spec.driver, variant: spec.variant, figure: figure))
         }
         judge(job, entries)
     }
