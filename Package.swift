@@ -21,6 +21,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.0.0"),
     ],
     targets: [
         // What is measured.
@@ -43,14 +44,18 @@ let package = Package(
         .target(
             name: "Measure",
             dependencies: [
-                "CPlatform", "Scenario", .product(name: "Histogram", package: "hdrhistogram-swift"),
+                "CPlatform", "CZlib", "Scenario", .product(name: "Histogram", package: "hdrhistogram-swift"),
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
         .target(name: "Statistics"),
         .target(
             name: "Harness",
             dependencies: ["CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
-        .target(name: "Report", dependencies: ["Measure", "Scenario", "Statistics"]),
+        .target(
+            name: "Report",
+            dependencies: [
+                "Measure", "Scenario", "Statistics", .product(name: "Mustache", package: "swift-mustache"),
+            ]),
         .target(
             name: "TidegaugeCLI",
             dependencies: [
@@ -66,6 +71,7 @@ let package = Package(
         // The system below.
         .target(name: "CPlatform"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
         .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
@@ -81,7 +87,7 @@ let package = Package(
                 "LiveStore", "LiveStoreCombine", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
-        .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
+        .testTarget(name: "MeasureTests", dependencies: ["CZlib", "Measure"]),
         .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
         .testTarget(name: "ReportTests", dependencies: ["Report"], exclude: ["Golden"]),
         .testTarget(
