@@ -28,7 +28,7 @@ public struct Gnuplot: PlotDrawing {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let whole = scripts.enumerated().map { index, script in "set output '\(index).svg'\n\(script)" }
-            let head = "set encoding utf8\nset terminal svg size 420,270 fixed font 'sans-serif,11'\n"
+            let head = "set encoding utf8\nset terminal svg size 420,270 fixed font 'sans-serif,12'\n"
             try Data((head + whole.joined() + "unset output\n").utf8).write(to: URL(fileURLWithPath: folder + "/all"))
             try run(executable, in: folder)
         } catch {

@@ -28,7 +28,7 @@ extension HTMLReport {
         <p>{{purpose}}{{#hasRepresents}} <span class="quiet">({{represents}})</span>{{/hasRepresents}}</p>
         <div class="tiles">
         {{#tiles}}
-        <div class="tile"><b>{{figure}}</b><span>{{driver}}</span><small>{{metric}}</small></div>
+        <div class="tile"><b>{{figure}}</b><span>{{driver}}</span><small>{{metric}}{{ends}}</small></div>
         {{/tiles}}
         </div>
         <div class="plots">
@@ -70,12 +70,17 @@ extension HTMLReport {
         <li><code>{{name}}</code> {{driver}} <b>{{value}}</b> <span class="quiet">{{place}}</span></li>
         {{/sweep}}
         {{#limits}}
-        <li><span class="badge {{tone}}">limit {{verdict}}</span> {{text}}</li>
+        <li><span class="badge bad">limit {{verdict}}</span> {{text}}</li>
         {{/limits}}
         {{#notes}}
         <li><span class="badge bad">note</span> {{.}}</li>
         {{/notes}}
         </ul>
+        {{#keptCount}}
+        <details><summary>limits kept: {{keptCount}}</summary>
+        <ul class="facts">{{#kept}}<li>{{.}}</li>{{/kept}}</ul>
+        </details>
+        {{/keptCount}}
         </section>
         {{/scenarios}}
         <section id="problems">
@@ -120,14 +125,14 @@ extension HTMLReport {
     static let style = """
         :root {
           color-scheme: light dark;
-          --page: #fbfbfa; --card: #ffffff; --ink: #1d2328; --quiet: #5d6770; --rule: #dfe3e6; --grid: #d5dade;
+          --page: #fbfbfa; --card: #ffffff; --ink: #1d2328; --quiet: #5d6770; --rule: #dfe3e6; --grid: #b4bcc3;
           --good: #14713f; --good-back: #e0f2e7; --bad: #a32424; --bad-back: #fbe4e2; --link: #0a5ea8;
           --s1: #0b6fb8; --s2: #c4511b; --s3: #12805c; --s4: #8b4fb0;
           --s5: #9a6b00; --s6: #c0336f; --s7: #3f6f7f; --s8: #6b6b6b;
         }
         @media (prefers-color-scheme: dark) {
           :root {
-            --page: #14181c; --card: #1c2227; --ink: #e4e8eb; --quiet: #9aa5ae; --rule: #323a41; --grid: #39424a;
+            --page: #14181c; --card: #1c2227; --ink: #e4e8eb; --quiet: #9aa5ae; --rule: #323a41; --grid: #56616b;
             --good: #7fd6a4; --good-back: #17382a; --bad: #ff9d94; --bad-back: #4a2020; --link: #7dbcf5;
             --s1: #6cb6ff; --s2: #ff9e64; --s3: #5fd3a4; --s4: #c9a0f0;
             --s5: #e3c04f; --s6: #ff8fb8; --s7: #8fd0de; --s8: #b5b5b5;
@@ -177,7 +182,8 @@ extension HTMLReport {
         th.figure, td.figure { text-align: right; white-space: nowrap; }
         .machine td { overflow-wrap: anywhere; }
         .facts { margin: 0.5rem 0 0; padding-left: 1.1rem; font-size: 0.9375rem; }
-        .facts:empty { display: none; }
+        details { margin: 0.5rem 0 0; font-size: 0.9375rem; }
+        summary { cursor: pointer; color: var(--quiet); }
         footer { margin: 1.5rem 0; }
         .p1 { stroke: var(--s1); } .p2 { stroke: var(--s2); } .p3 { stroke: var(--s3); } .p4 { stroke: var(--s4); }
         .p5 { stroke: var(--s5); } .p6 { stroke: var(--s6); } .p7 { stroke: var(--s7); } .p8 { stroke: var(--s8); }

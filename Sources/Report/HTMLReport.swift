@@ -28,7 +28,9 @@ enum HTMLReport {
             "profile": record.header.profile.rawValue, "drivers": Escaped.visible(drivers),
             "trialCount": "\(record.trials.count)", "scenarioCount": "\(names.count)",
             "scenarios": scenarios, "problems": problems(record),
-            "environment": EnvironmentLines.lines(record).map { ["name": $0.name, "value": Escaped.visible($0.value)] },
+            "environment": EnvironmentLines.lines(record).map {
+                ["name": $0.name, "value": Escaped.visible($0.value)]
+            },
         ]
         return try MustacheTemplate(string: template).render(page)
     }
@@ -39,14 +41,18 @@ enum HTMLReport {
         let header = record.scenario(name)
         let table = Digest.table(name, record.rows)
         let judged = record.judgements.filter { $0.scenario == name }
+        let kept = judged.filter { $0.verdict == .kept }.map { Escaped.visible($0.text) }
         let isBad =
             judged.contains { $0.verdict != .kept } || record.voided.contains { $0.spec.scenario == name }
-        return [
+        let values: [String: Any?] = [
             "anchor": "s\(index)", "name": Escaped.visible(name), "tone": isBad ? "bad" : "good",
             "purpose": Escaped.visible(header?.purpose ?? ""), "represents": Escaped.visible(header?.represents ?? ""),
             "hasRepresents": header != nil,
             "tiles": Digest.gate(name, record).map { gate in
-                ["driver": Escaped.visible(gate.driver), "metric": gate.name, "figure": gate.text]
+                [
+                    "driver": Escaped.visible(gate.driver), "metric": gate.name, "figure": gate.text,
+                    "ends": gate.text.contains("…") ? ", first … last point" : "",
+                ]
             },
             "plots": plots.map { plot, picture in figure(plot, picture) },
             "sides": sideBySide(name, record), "hasTable": !table.rows.isEmpty, "titles": table.titles,
@@ -57,13 +63,12 @@ enum HTMLReport {
             },
             "sweep": record.rows.filter { $0.scenario == name && $0.variant == RunRow.overSweep }.map(sweepFigure),
             "notes": table.notes.map { Escaped.visible($0) },
-            "limits": judged.map { judgement in
-                [
-                    "verdict": judgement.verdict.rawValue, "text": Escaped.visible(judgement.text),
-                    "tone": judgement.verdict == .kept ? "good" : "bad",
-                ]
+            "limits": judged.filter { $0.verdict != .kept }.map {
+                ["verdict": $0.verdict.rawValue, "text": Escaped.visible($0.text)]
             },
+            "keptCount": kept.isEmpty ? nil : "\(kept.count)", "kept": kept,
         ]
+        return values.compactMapValues { $0 }
     }
 
     private static func figure(_ plot: Plot, _ picture: PlotPicture) -> [String: Any] {

@@ -73,8 +73,10 @@ enum JUnitXML {
     ) -> [(element: String, type: String, lines: [String])] {
         func lines(_ trials: [TrialRecord]) -> [String] {
             trials.flatMap { trial in
-                ["\(trial.spec.variant.isEmpty ? "" : trial.spec.variant + " ")trial \(trial.spec.trial): "
-                    + (trial.fate.flag ?? "")] + trial.notes + trial.violations
+                [
+                    "\(trial.spec.variant.isEmpty ? "" : trial.spec.variant + " ")trial \(trial.spec.trial): "
+                        + (trial.fate.flag ?? "")
+                ] + trial.notes + trial.violations
             }
         }
         func those(_ isMeant: (TrialFate) -> Bool) -> [TrialRecord] { trials.filter { isMeant($0.fate) } }

@@ -46,12 +46,13 @@ extension PlotPlan {
         let rows = perTrial.filter { $0.figure.metric == metric && $0.figure.statistic.rawValue == statistic }
         let families = Dictionary(grouping: rows) { Family(driver: $0.driver, rest: Self.rest($0.variant, key)) }
         let isTime = metric.unit.hasPrefix("ns")
+        let y: Plot.Axis = isTime ? .seconds(isLogarithmic: true) : .plain(isLogarithmic: metric == .coalescingRatio)
         var series: [Plot.Series] = []
         for family in Digest.inOrder(rows.map { Family(driver: $0.driver, rest: Self.rest($0.variant, key)) }) {
             let byX = Dictionary(grouping: families[family, default: []]) { Self.value($0.variant, key) ?? .nan }
             let points = byX.sorted { $0.key < $1.key }.compactMap { x, rows in
                 median(rows.compactMap(\.figure.value)).map { Plot.Point(x, isTime ? $0 / 1e9 : $0) }
-            }
+            }.filter { $0.x > 0 && (!y.isLogarithmic || $0.y > 0) }
             let slot = series.count { $0.label != nil } + 1
             guard points.count > 1, slot <= Plot.slots else { continue }
             let fit = metric == .upkeepCost ? exponent(family, key) : nil
@@ -69,7 +70,6 @@ extension PlotPlan {
                 Plot.Series(label: nil, slot: slot, style: line == nil ? .line : .dashed, points: line ?? points))
         }
         guard !series.isEmpty else { return nil }
-        let y: Plot.Axis = isTime ? .seconds(isLogarithmic: true) : .plain(isLogarithmic: metric == .coalescingRatio)
         let name = metric.rawValue + (statistic == "value" ? "" : " \(statistic)")
         return Plot(
             title: "\(name) against \(key)", caption: caption(metric), xLabel: key.replacing("_", with: " "),
@@ -79,7 +79,7 @@ extension PlotPlan {
     private func caption(_ metric: Metric) -> String {
         switch metric {
         case .upkeepCost:
-            "Medians over trials; points at or under zero cannot be shown. Dashed: the fitted power law, where there is one "
+            "Medians over trials, those above zero. Dashed: the fitted power law, where there is one "
                 + "(β = 0: incremental, 1: every commit looks at everything)."
         case .coalescingRatio: "Medians over trials. Dashed: the knee, where one was found."
         default: "Medians over trials."

@@ -42,7 +42,8 @@ struct PlotPlan {
     private var spectrumMetric: Metric? {
         let recorded = Set(
             record.samples.filter { $0.key.scenario == scenario }.flatMap { $0.value.keys })
-        let preferred = [record.scenario(scenario)?.gate].compactMap { $0 }
+        let preferred =
+            [record.scenario(scenario)?.gate].compactMap { $0 }
             + [.endToEndLatency, .deliveryLatency, .writeServiceTime] + Metric.allCases
         return preferred.first { recorded.contains($0) }
     }

@@ -14,7 +14,8 @@ public struct Resumption: Sendable {
     public init(_ directory: String) throws {
         record = try RunRecord.load(directory)
         finished = Dictionary(
-            record.trials.filter { $0.fate != .interrupted }.map { ($0.key, $0) }, uniquingKeysWith: { _, last in last })
+            record.trials.filter { $0.fate != .interrupted }.map { ($0.key, $0) }, uniquingKeysWith: { _, last in last }
+        )
     }
 
     /// The rows of finished trials.
@@ -29,7 +30,8 @@ public struct Resumption: Sendable {
     public func differences(binary: String, scenarios: [ScenarioRecord], trials: [TrialSpec]) -> [String] {
         var differences: [String] = []
         if binary != record.header.binary {
-            differences.append("the binary is another one (\(binary), not \(record.header.binary)): build that commit again")
+            differences.append(
+                "the binary is another one (\(binary), not \(record.header.binary)): build that commit again")
         }
         for old in record.header.scenarios {
             guard let new = scenarios.first(where: { $0.name == old.name }) else {

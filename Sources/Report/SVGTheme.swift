@@ -28,6 +28,8 @@ enum SVGTheme {
             ("xlink:href='#gpPt6'", "href=\"#dot\""), (" color=\"black\"", ""), (" color=\"gray\"", ""),
             ("stroke='black'", ""), ("fill=\"black\"", "fill=\"currentColor\""), ("stroke='gray'", ""),
             (" font-family=\"sans-serif\"", ""), ("<tspan >", "<tspan>"),
+            // gnuplot's prefix for a millionth is an ASCII letter.
+            (" us</tspan>", " µs</tspan>"),
             (" stroke-linecap=\"butt\" stroke-linejoin=\"miter\"", ""),
         ] {
             text = replace(old, new, in: text)
