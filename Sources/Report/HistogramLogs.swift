@@ -24,7 +24,9 @@ public final class HistogramLogs: ReportFormat {
         let allowed = CharacterSet(charactersIn: "-_.=;+")
             .union(CharacterSet(charactersIn: "a"..."z")).union(CharacterSet(charactersIn: "A"..."Z"))
             .union(CharacterSet(charactersIn: "0"..."9"))
-        let name = words.map { $0.addingPercentEncoding(withAllowedCharacters: allowed) ?? "_" }.joined(separator: ".")
+        let joined = words.map { $0.addingPercentEncoding(withAllowedCharacters: allowed) ?? "_" }.joined(separator: ".")
+        // A file whose name begins with a dot is not seen.
+        let name = joined.hasPrefix(".") ? "_" + joined : joined
         // A name may have 255 bytes; long ones keep their beginning and are told apart by a number for the rest.
         guard name.utf8.count > 200 else { return name + ".hlog" }
         let rest = name.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }

@@ -15,7 +15,10 @@ enum SVGTheme {
         var isInDefinitions = false
         for line in body.split(separator: "\n") {
             if line.contains("<defs>") { isInDefinitions = true }
-            if !isInDefinitions { lines.append(line) }
+            if !isInDefinitions {
+                // A curve's group has a name and a title of gnuplot's own.
+                lines.append(line.contains("<g id=\"gnuplot_plot_") ? "<g>" : line)
+            }
             if line.contains("</defs>") { isInDefinitions = false }
         }
         var text = withoutEmptyGroups(lines).joined(separator: "\n")
@@ -33,10 +36,6 @@ enum SVGTheme {
             (" stroke-linecap=\"butt\" stroke-linejoin=\"miter\"", ""),
         ] {
             text = replace(old, new, in: text)
-        }
-        for index in 1...2 * Plot.slots + 2 {
-            let name = "gnuplot_plot_\(index)"
-            text = replace("<g id=\"\(name)\" ><title>\(name)</title>", "<g>", in: text)
         }
         return "<svg viewBox=\"0 0 420 270\" role=\"img\">\n<g>\n\(text)\n</svg>"
     }
