@@ -12,6 +12,8 @@ let package = Package(
     products: [
         .library(name: "LiveStore", targets: ["LiveStore"]),
         .library(name: "LiveStoreCombine", targets: ["LiveStoreCombine"]),
+        .library(name: "FetchedResults", targets: ["FetchedResults"]),
+        .library(name: "TypedNotifications", targets: ["TypedNotifications"]),
         .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "StoreDriver"]),
         .executable(name: "tidegauge", targets: ["tidegauge"]),
     ],
@@ -32,6 +34,12 @@ let package = Package(
         .target(
             name: "LiveStoreCombine",
             dependencies: ["LiveStore", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine")]),
+        .target(
+            name: "FetchedResults",
+            dependencies: [
+                "LiveStore", "TracedSync", "TypedNotifications", .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
         .target(name: "TracedSync", dependencies: ["CPlatform"]),
 
         // What measures.
@@ -74,6 +82,11 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
+        .testTarget(
+            name: "FetchedResultsTests",
+            dependencies: ["FetchedResults", "LiveStore", "SeededRandom", "TracedSync", "TypedNotifications"]),
+        .testTarget(
+            name: "TypedNotificationsTests", dependencies: ["SeededRandom", "TracedSync", "TypedNotifications"]),
         .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
         .testTarget(
             name: "LiveStoreTests",
@@ -86,13 +99,16 @@ let package = Package(
             dependencies: [
                 "LiveStore", "LiveStoreCombine", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
-        .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
-        .testTarget(name: "MeasureTests", dependencies: ["CZlib", "Measure"]),
-        .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
+        .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "SeededRandom"], exclude: ["Golden"]),
+        .testTarget(name: "MeasureTests", dependencies: ["CZlib", "Measure", "SeededRandom"]),
+        .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),
         .testTarget(name: "ReportTests", dependencies: ["Report"], exclude: ["Golden"]),
         .testTarget(
             name: "HarnessTests", dependencies: ["Harness", "HarnessFixtures", "LiveStoreDriver", "NullDriver"]),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
+
+        // Random numbers of property tests.
+        .target(name: "SeededRandom", path: "Tests/Fixtures/SeededRandom"),
 
         // Stores that are right, and stores that misbehave on purpose, for the tests of the harness.
         .target(

@@ -24,7 +24,8 @@ public final class HistogramLogs: ReportFormat {
         let allowed = CharacterSet(charactersIn: "-_.=;+")
             .union(CharacterSet(charactersIn: "a"..."z")).union(CharacterSet(charactersIn: "A"..."Z"))
             .union(CharacterSet(charactersIn: "0"..."9"))
-        let joined = words.map { $0.addingPercentEncoding(withAllowedCharacters: allowed) ?? "_" }.joined(separator: ".")
+        let encoded = words.map { $0.addingPercentEncoding(withAllowedCharacters: allowed) ?? "_" }
+        let joined = encoded.joined(separator: ".")
         // A file whose name begins with a dot is not seen.
         let name = joined.hasPrefix(".") ? "_" + joined : joined
         // A name may have 255 bytes; long ones keep their beginning and are told apart by a number for the rest.

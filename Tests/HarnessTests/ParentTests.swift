@@ -32,7 +32,9 @@ private final class Told: RunnerDelegate, @unchecked Sendable {
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress) {}
     func ended(_ spec: TrialSpec, _ result: TrialResult) { afterTrial() }
     func skipped(scenario: String, driver: String, reason: String) { skipped.append("\(driver): \(reason)") }
-    func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) { self.figures += figures.map { (spec, $0) } }
+    func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) {
+        self.figures += figures.map { (spec, $0) }
+    }
     func judged(_ judgement: LimitJudgement, scenario: String) { judgements.append(judgement) }
 
     func value(_ metric: Metric, _ statistic: Statistic = .value, variant: String = "") -> Double? {
