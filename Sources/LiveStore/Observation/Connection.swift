@@ -55,6 +55,8 @@ public final class Connection {
     /// Objects with links that are being added in the current write.
     let additions = Additions()
     private var ownChangesAtBegin = 0
+    /// The one used last: whoever adds or finds many objects does so with many of one class.
+    private var lastTable: (model: StoredObject.Type, table: Table)?
     private var sharesTransaction = false
     /// Whether the connection moves on to newer versions by itself. Off, it stays at its version until `refresh()`;
     /// observers of the whole store are told `.refreshRequired` when there is something newer, and whatever this version
@@ -228,12 +230,20 @@ public final class Connection {
         _ type: Object.Type, forPrimaryKey key: some StorableValue
     ) throws -> Object? {
         checkScheduler()
-        let table = try core.storage.table(of: type)
+        let table = try table(of: type)
         let id = PrimaryKey.withBytes(of: key._columnValue) { bytes -> ObjectID? in
             if let transaction { return transaction.find(table, primaryKey: bytes) }
             return shown?.find(table, primaryKey: bytes)
         }
         return id.map { makeObject(table, $0) }
+    }
+
+    /// The table of a model class.
+    private func table(of type: StoredObject.Type) throws(StoreError) -> Table {
+        if let lastTable, lastTable.model == type { return lastTable.table }
+        let table = try core.storage.table(of: type)
+        lastTable = (type, table)
+        return table
     }
 
     /// Makes the write in progress fail, from a place that cannot throw.
@@ -369,7 +379,7 @@ public final class Connection {
         guard let transaction else { throw StoreError.notInWrite }
         if object.isFrozen { throw StoreError.frozen }
         if object.binding != nil { return }
-        let table = try core.storage.table(of: type(of: object))
+        let table = try table(of: type(of: object))
         if !table.layout.connected.isEmpty { return try additions.add(object, table, transaction, self) }
         try insert(object, table, transaction)
     }
