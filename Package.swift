@@ -12,6 +12,7 @@ let package = Package(
     products: [
         .library(name: "LiveStore", targets: ["LiveStore"]),
         .library(name: "LiveStoreCombine", targets: ["LiveStoreCombine"]),
+        .library(name: "TypedNotifications", targets: ["TypedNotifications"]),
         .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "StoreDriver"]),
         .executable(name: "tidegauge", targets: ["tidegauge"]),
     ],
@@ -31,6 +32,7 @@ let package = Package(
         .target(
             name: "LiveStoreCombine",
             dependencies: ["LiveStore", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine")]),
+        .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
         .target(name: "TracedSync", dependencies: ["CPlatform"]),
 
         // What measures.
@@ -68,6 +70,8 @@ let package = Package(
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
+        .testTarget(
+            name: "TypedNotificationsTests", dependencies: ["SeededRandom", "TracedSync", "TypedNotifications"]),
         .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
         .testTarget(
             name: "LiveStoreTests",
@@ -87,6 +91,9 @@ let package = Package(
         .testTarget(
             name: "HarnessTests", dependencies: ["Harness", "HarnessFixtures", "LiveStoreDriver", "NullDriver"]),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
+
+        // Random numbers of property tests.
+        .target(name: "SeededRandom", path: "Tests/Fixtures/SeededRandom"),
 
         // Stores that are right, and stores that misbehave on purpose, for the tests of the harness.
         .target(

@@ -22,8 +22,9 @@ public final class RunLoopSignal: @unchecked Sendable {
         }
     }
 
-    /// Attaches to the current thread's run loop in its common modes.
-    public init(_ name: String, handler: @escaping () -> Void) {
+    /// Attaches to the current thread's run loop.
+    /// - Parameter mode: the handler is called while the loop is in this mode; by default in any of the common ones.
+    public init(_ name: String, mode: RunLoop.Mode = .common, handler: @escaping () -> Void) {
         resource = TracedResource(.runLoop, name)
         let held = Unmanaged.passRetained(Handler(resource, handler))
         var context = CFRunLoopSourceContext()
@@ -38,7 +39,7 @@ public final class RunLoopSignal: @unchecked Sendable {
         }
         source = CFRunLoopSourceCreate(kCFAllocatorDefault, 0, &context)
         loop = CFRunLoopGetCurrent()
-        CFRunLoopAddSource(loop, source, kCFRunLoopCommonModes)
+        CFRunLoopAddSource(loop, source, mode.asCFRunLoopMode)
         held.release()  // the source has its own reference
     }
 
@@ -52,6 +53,25 @@ public final class RunLoopSignal: @unchecked Sendable {
     /// Detaches; the handler is not called again once a call that is running has returned. Any thread.
     public func invalidate() { CFRunLoopSourceInvalidate(source) }
 
+    /// Whether the loop is in a mode in which the handler may be called.
+    public var isServed: Bool {
+        CFRunLoopCopyCurrentMode(loop).map { CFRunLoopContainsSource(loop, source, $0) } ?? false
+    }
+
     /// Whether the calling thread runs this loop.
     public var isCurrent: Bool { CFRunLoopGetCurrent() === loop }
+}
+
+extension RunLoop.Mode {
+    /// The same mode for Core Foundation, which Linux does not bridge.
+    public var asCFRunLoopMode: CFRunLoopMode {
+        switch self {
+        case .common: kCFRunLoopCommonModes
+        case .default: kCFRunLoopDefaultMode
+        default: CFStringCreateWithCString(kCFAllocatorDefault, rawValue, Self.utf8)
+        }
+    }
+
+    /// `kCFStringEncodingUTF8`, which is not imported on Linux.
+    private static let utf8: CFStringEncoding = 0x0800_0100
 }

@@ -22,8 +22,7 @@ final class ConnectionQuery: @unchecked Sendable {
     private var shown: ShownRows?
     private let form: TreeForm
     private var encoder: SortKeyEncoder
-    private let residual: [FilterExpression]
-    private let needsReach: Bool
+    private let residual: RowTest
 
     init(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) {
         self.plan = plan
@@ -32,8 +31,7 @@ final class ConnectionQuery: @unchecked Sendable {
         window = plan.window
         form = TreeForm(plan.tree, table.schema)
         encoder = SortKeyEncoder(plan.tree, table.schema)
-        residual = Array(plan.tree.residual)
-        needsReach = plan.tree.needsReach
+        residual = RowTest(plan.tree.residual)
         showing?.addVariant(self)
     }
 
@@ -128,7 +126,7 @@ final class ConnectionQuery: @unchecked Sendable {
 
     /// The rows as `connection` shows them now.
     func rows(_ connection: Connection) throws(StoreError) -> RankedTree {
-        if let shown, shown.epoch == connection.epoch, shown.from == connection.ownChangesShownFrom {
+        if let shown, shown.epoch == connection.epoch, shown.from == connection.own.shownFrom {
             self.shown = try catchUp(shown, connection)
         } else {
             let base: RankedTree
@@ -138,7 +136,7 @@ final class ConnectionQuery: @unchecked Sendable {
                 base = try connection.evaluate(plan.tree, table)
             }
             let start = ShownRows(
-                tree: base, epoch: connection.epoch, from: connection.ownChangesShownFrom,
+                tree: base, epoch: connection.epoch, from: connection.own.shownFrom,
                 applied: connection.ownChangesSeenByEvaluation)
             shown = try catchUp(start, connection)
         }
@@ -152,7 +150,7 @@ final class ConnectionQuery: @unchecked Sendable {
 
     /// Brings the connection's own writes into the shown rows, each from where the row was shown before.
     private func catchUp(_ start: ShownRows, _ connection: Connection) throws(StoreError) -> ShownRows {
-        let changes = connection.ownChanges
+        let changes = connection.own.changes
         guard start.applied < changes.count else { return start }
         var next = start
         let new = changes[start.applied...]
@@ -171,13 +169,12 @@ final class ConnectionQuery: @unchecked Sendable {
                 insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [], to: &next.tree)
         }
         next.applied = changes.count
-        connection.noteOwnChangesUsed()
+        connection.own.noteUsed()
         return next
     }
 
     private func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?) -> RankedKey? {
-        let reach = needsReach ? source.map { Reach(source: $0, links: table.links, id: id) } : nil
-        return residual.allMatch(row, reach) ? encoder.key(row, id) : nil
+        residual.passes(row, id, source, table.links) ? encoder.key(row, id) : nil
     }
 }
 

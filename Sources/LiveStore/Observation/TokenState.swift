@@ -59,15 +59,3 @@ enum DeliveredChange {
     case update(ChangeSet, from: RankedTree, to: RankedTree)
     case failed(StoreError)
 }
-
-/// One observer of the store as a whole.
-final class StoreToken: TokenState, @unchecked Sendable {
-    private var deliver: ((StoreNotification) -> Void)?
-    /// Own versions that this observer is not to hear of, and that have not been delivered yet.
-    var skipped: [UInt64] = []
-
-    init(_ deliver: @escaping (StoreNotification) -> Void) { self.deliver = deliver }
-
-    func tell(_ notification: StoreNotification) { deliver?(notification) }
-    override func releaseCallback() { deliver = nil }
-}

@@ -27,7 +27,7 @@ final class LiveQuery {
 final class SharedTree {
     let key: TreeKey
     let table: Table
-    private let residual: [FilterExpression]
+    private let residual: RowTest
     let needsReach: Bool
     private let form: TreeForm
     private var encoder: SortKeyEncoder
@@ -50,7 +50,7 @@ final class SharedTree {
     init(_ key: TreeKey, _ table: Table) {
         self.key = key
         self.table = table
-        residual = Array(key.residual)
+        residual = RowTest(key.residual)
         needsReach = key.needsReach
         form = TreeForm(key, table.schema)
         encoder = SortKeyEncoder(key, table.schema)
@@ -111,8 +111,7 @@ final class SharedTree {
     /// - Parameter source: where the other rows are read that the filter asks about.
     func key(_ row: RowReader?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
         guard let row else { return nil }
-        let reach = needsReach ? Reach(source: source, links: table.links, id: id) : nil
-        return residual.allMatch(row, reach) ? encoder.key(row, id) : nil
+        return residual.passes(row, id, source, table.links) ? encoder.key(row, id) : nil
     }
 
     /// Applies what was noted, and calls `body` with each query whose window it touches.

@@ -1,0 +1,112 @@
+// Deliveries to a connection: what upkeep left in the mailbox is taken, the connection moves on to its version, and only
+// then are observers told, each seeing one version. On the connection's scheduler, never inside a write or a callback.
+
+extension Connection {
+    /// Takes what upkeep has left, moves on to its version, and tells observers. On the scheduler.
+    func deliver() {
+        guard let mailbox else { return }
+        guard transaction == nil, !isDelivering else {
+            missedDelivery = true
+            return
+        }
+        if autorefresh {
+            deliver(from: mailbox)
+        } else {
+            isDelivering = true
+            tidy(mailbox.takeRequests())
+            if mailbox.hasSnapshot(after: version) { tellStore(.refreshRequired) { _ in true } }
+            isDelivering = false
+            repostMissedDelivery()
+        }
+    }
+
+    /// Moves on to the newest version and delivers what changed, before it returns. Waits for upkeep, which waits for
+    /// nobody.
+    /// - Returns: whether there was anything newer; false inside a callback or a write, where nothing can be delivered.
+    @discardableResult
+    public func refresh() throws -> Bool {
+        checkScheduler()
+        guard let mailbox else { throw StoreError.noScheduler }
+        guard transaction == nil, !isDelivering else { return false }
+        let newest = try core.storage.openSnapshot().version
+        let before = version
+        try core.startUpkeep().catchUp(mailbox, to: newest)
+        deliver(from: mailbox)
+        return version > before
+    }
+
+    private func deliver(from mailbox: Mailbox) {
+        isDelivering = true
+        // Upkeep may stand at an older version than the one a connection was opened at.
+        let mail = mailbox.take(minimum: own.snapshot?.version ?? version)
+        if let snapshot = mail.snapshot, core.isOpen { accept(snapshot, mail) }
+        for failure in mail.failures {
+            failure.query.fail(failure, { observers.detach(failure.query) }, call)
+        }
+        tidy(mail)
+        isDelivering = false
+        repostMissedDelivery()
+    }
+
+    private func tidy(_ mail: Mail) {
+        for query in mail.initials { query.tell(nil, old: nil, call) }
+        for subject in mail.sweeps { sweep(subject) }
+    }
+
+    func repostMissedDelivery() {
+        guard missedDelivery, !isDelivering, transaction == nil else { return }
+        missedDelivery = false
+        mailbox?.repost()
+    }
+
+    private func accept(_ snapshot: Snapshot, _ mail: Mail) {
+        let old = delivered
+        moveOn(to: snapshot)
+        for update in mail.updates { update.query.accept(update) }
+        if !observers.store.isEmpty { tellStore(mail, from: old, to: snapshot) }
+        for update in mail.updates { update.query.tell(update, old: old, call) }
+        for update in mail.objects { tell(update, from: old, to: snapshot) }
+    }
+
+    private func tellStore(_ mail: Mail, from old: Snapshot?, to new: Snapshot) {
+        let from = old?.version ?? 0
+        guard new.version > from else { return }
+        tellStore(.didChange) { token in
+            let skipped = mail.storeSkips.count { record in
+                record.version > from && record.version <= new.version && record.tokens.contains { $0 === token }
+            }
+            return UInt64(skipped) < new.version - from
+        }
+    }
+
+    private func tellStore(_ notification: StoreNotification, where isConcerned: (StoreToken) -> Bool) {
+        for token in observers.store where isConcerned(token) { run(token) { token.tell(notification) } }
+    }
+
+    private func tell(_ update: ObjectUpdate, from old: Snapshot?, to new: Snapshot) {
+        let token = update.token
+        let change = token.change(
+            update, old: old?.row(token.table, token.id), new: new.row(token.table, token.id))
+        guard let change else { return }
+        run(token) { token.tell(change) }
+        if case .deleted = change {
+            _ = token.invalidate()
+            sweep(.object(token))
+        }
+    }
+
+    private func call(_ token: CollectionToken, _ change: DeliveredChange) { run(token) { token.tell(change) } }
+
+    /// Runs one callback at the delivered version, whatever earlier callbacks of this delivery have written.
+    private func run(_ token: TokenState, _ body: () -> Void) {
+        guard core.isOpen, token.begin() else { return }
+        asCallback(body)
+        token.end()
+    }
+
+    func asCallback(_ body: () -> Void) {
+        own.hide()
+        body()
+        own.unhide()
+    }
+}

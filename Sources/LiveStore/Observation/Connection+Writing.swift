@@ -1,0 +1,182 @@
+// Writes on a connection: the transaction from its begin to its end, and what may be done in it. The objects' setters
+// come here too. On the connection's scheduler.
+
+extension Connection {
+    /// Whether a write block runs on this connection.
+    public var isInWrite: Bool { transaction != nil }
+
+    /// Runs `body` holding the store's write lock, and commits what it changed; if it throws, nothing is changed.
+    ///
+    /// Waits for other writers, in fair turns, and for nothing else; callbacks never run inside it. The changes reach
+    /// this connection's observers in a later delivery.
+    /// - Parameters:
+    ///   - timeout: seconds to wait for the lock; nil waits as long as it takes.
+    ///   - tokens: those of this store, of any connection, that are not to hear of this commit. What somebody
+    ///     else has changed in the same rows, and they have not heard of yet, they are told all the same.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`, `foreignToken`.
+    @discardableResult
+    public func write<Result>(
+        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
+    ) throws -> Result {
+        try beginWrite(timeout: timeout)
+        let result: Result
+        do {
+            result = try body()
+        } catch {
+            if transaction != nil { endWrite(keeping: false) }
+            throw error
+        }
+        // The block may have ended the write itself.
+        if transaction != nil { try commitWrite(withoutNotifying: tokens) }
+        return result
+    }
+
+    /// Takes the store's write lock; `commitWrite` or `cancelWrite` gives it back, on the same thread. `write` does both.
+    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `diskFull`, `closed`.
+    public func beginWrite(timeout: Double? = nil) throws {
+        checkScheduler()
+        if isFrozen { throw StoreError.frozen }
+        guard transaction == nil else { throw StoreError.writeInsideWrite }
+        transaction = try core.beginWrite(timeout: timeout)
+        own.begin()
+    }
+
+    /// Commits what was changed since `beginWrite`. If it throws, nothing was changed, and the write is over too.
+    /// - Parameter tokens: those of this store that are not to hear of this commit.
+    /// - Throws: `notInWrite`, `diskFull`, `foreignToken`, `invalidatedObject`, `writeOnOtherThread`.
+    public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
+        checkScheduler()
+        let transaction = try ongoingWrite()
+        do {
+            // At the limit of snapshots there is none, and a commit must be possible all the same.
+            let reader = isLive ? try? core.storage.takeReader() : nil
+            do {
+                try core.commit(transaction, withoutNotifying: tokens)
+            } catch {
+                reader.map(core.storage.recycle)
+                throw error
+            }
+            if isLive { showOwnCommit(reader) }
+        } catch {
+            endWrite(keeping: false)
+            throw error
+        }
+        endWrite(keeping: true)
+    }
+
+    /// Forgets what was changed since `beginWrite`.
+    /// - Throws: `notInWrite`, `writeOnOtherThread`.
+    public func cancelWrite() throws {
+        checkScheduler()
+        _ = try ongoingWrite()
+        endWrite(keeping: false)
+    }
+
+    /// The lock belongs to the thread that took it; a queue may run its next block on another one.
+    private func ongoingWrite() throws -> WriteTransaction {
+        guard let transaction else { throw StoreError.notInWrite }
+        if sharesTransaction { throw StoreError.writeInsideWrite }
+        guard transaction.isOnItsThread else { throw StoreError.writeOnOtherThread }
+        return transaction
+    }
+
+    private func endWrite(keeping: Bool) {
+        guard let transaction else { return }
+        self.transaction = nil
+        if !keeping {
+            own.cancel()
+            epoch += 1
+        }
+        additions.end(isStored: keeping)
+        core.endWrite(transaction)
+        if !keeping { observedCells?.didCancel(self) }
+        repostMissedDelivery()
+    }
+
+    /// Reads properties at the version just committed: nobody else can have committed yet. Where it cannot be read the
+    /// commit stands all the same, and own writes show with the next delivery.
+    private func showOwnCommit(_ reader: SnapshotReader?) {
+        if let reader, let snapshot = try? core.storage.openSnapshot(with: reader) {
+            own.show(snapshot)
+        } else {
+            reader.map(core.storage.recycle)
+            own.cancel()
+            epoch += 1
+        }
+    }
+
+    // MARK: In a write
+
+    /// Stores a new object, which stands for its row from here on. Inside a write block.
+    /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`.
+    public func add(_ object: StoredObject) throws {
+        checkScheduler()
+        guard let transaction else { throw StoreError.notInWrite }
+        if object.isFrozen { throw StoreError.frozen }
+        if object.binding != nil { return }
+        let table = try table(of: type(of: object))
+        if !table.layout.connected.isEmpty { return try additions.add(object, table, transaction, self) }
+        try insert(object, table, transaction)
+    }
+
+    /// Stores the row of a new object.
+    func insert(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction) throws(StoreError) {
+        let id = try transaction.insert(table) { table.layout.encode(object, into: $0) }
+        object.binding = RowBinding(connection: self, table: table, row: id, addedIn: transaction.fate)
+        noteOwnChange(table, id, .insert)
+    }
+
+    /// Deletes an object's row. One that is gone already is left alone. Inside a write block.
+    public func delete(_ object: StoredObject) throws {
+        checkScheduler()
+        guard let transaction else { throw StoreError.notInWrite }
+        guard let binding = object.binding else { return }
+        if object.isFrozen { throw StoreError.frozen }
+        // Even if somebody else has deleted it first: the rows shown here change with it.
+        try noting { () throws(StoreError) in try transaction.delete(binding.table, binding.id) }
+        noteOwnChange(binding.table, binding.id, .delete)
+    }
+
+    /// Notes as own all changes that `body` makes in the transaction.
+    func noting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        guard let transaction else { throw .notInWrite }
+        let start = transaction.entries.count
+        defer {
+            for entry in transaction.entries[start...] { noteOwnChange(entry) }
+        }
+        try body()
+    }
+
+    /// Sets a column through `body`. What goes wrong makes the whole write fail, because a setter cannot throw.
+    func update(_ table: Table, _ id: ObjectID, _ column: Int, _ body: (RowBuffer) -> Void) {
+        checkScheduler()
+        guard let transaction else { preconditionFailure("\(isFrozen ? StoreError.frozen : .notInWrite)") }
+        if column == table.schema.primaryKey {
+            let name = "\(table.schema.name).\(table.schema.columns[column].name)"
+            preconditionFailure("\(name) is the primary key of a stored object: add a new object instead")
+        }
+        observedCells?.willSet(table, id, column, self)
+        do throws(StoreError) {
+            try transaction.update(table, id, column, body)
+            noteOwnChange(table, id, .update)
+        } catch {
+            transaction.fail(error)
+        }
+        observedCells?.didSet(table, id, column, self)
+    }
+
+    func noteOwnChange(_ table: Table, _ id: ObjectID, _ operation: LogEntry.Operation) {
+        noteOwnChange(LogEntry(table: table.id, operation, id: id.rawValue))
+    }
+
+    private func noteOwnChange(_ change: LogEntry) {
+        if isLive { own.note(change) } else { epoch += 1 }
+    }
+
+    /// Makes the write in progress fail, from a place that cannot throw.
+    func failWrite(_ error: any Error) {
+        guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
+        let other = StoreError.storage(operation: "write", code: 0, reason: "\(error)")
+        transaction.fail(error as? StoreError ?? other)
+    }
+}

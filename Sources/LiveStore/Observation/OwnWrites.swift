@@ -1,0 +1,58 @@
+// What a connection has written itself since its last delivery. It shows that at once, on top of what was delivered: to
+// everybody but a callback that has not written, which sees one version. On the connection's scheduler.
+
+struct OwnWrites {
+    /// The version of the last own commit, when that is newer than the last delivery.
+    private(set) var snapshot: Snapshot?
+    /// False while a callback runs that has not written: it sees the delivered version.
+    private(set) var isShown = true
+    /// The rows written, those of the transaction in progress included.
+    private(set) var changes: [LogEntry] = []
+    /// Where those of them begin that results show: a callback starts without what earlier ones have written.
+    private(set) var shownFrom = 0
+    /// Some query has used `changes` up to its end, so that a further change of the last row must be listed anew.
+    private var lastIsUsed = false
+    private var countAtBegin = 0
+
+    // MARK: A write
+
+    mutating func begin() { countAtBegin = changes.count }
+
+    mutating func note(_ change: LogEntry) {
+        let isListed = changes.count > shownFrom
+        if isListed, !lastIsUsed, changes.last == change { return }
+        changes.append(change)
+        lastIsUsed = false
+    }
+
+    mutating func noteUsed() { lastIsUsed = true }
+
+    /// Forgets what was written since `begin`.
+    mutating func cancel() { changes.removeSubrange(countAtBegin...) }
+
+    /// Reads properties at a version that is newer than the delivered one.
+    mutating func show(_ snapshot: Snapshot) {
+        self.snapshot = snapshot
+        unhide()
+    }
+
+    // MARK: A delivery
+
+    /// A delivery has everything in it.
+    mutating func forget() {
+        snapshot = nil
+        changes.removeAll(keepingCapacity: true)
+        lastIsUsed = false
+    }
+
+    /// For a callback, until it writes or returns.
+    mutating func hide() {
+        isShown = false
+        shownFrom = changes.count
+    }
+
+    mutating func unhide() {
+        isShown = true
+        shownFrom = 0
+    }
+}

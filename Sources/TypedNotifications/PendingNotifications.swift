@@ -1,0 +1,96 @@
+// Notifications that wait in a queue, in order, found by type, by poster and by both: so that coalescing with what
+// waits costs the same however much waits. Plain data of one thread.
+import Foundation
+
+struct PendingNotifications {
+    struct Entry {
+        let notification: any TypedNotification
+        let type: ObjectIdentifier
+        /// Kept, so that what lies at its address is the poster for as long as the entry waits.
+        let poster: AnyObject
+        let timing: NotificationTiming
+        let modes: Set<RunLoop.Mode>
+    }
+
+    private struct Pair: Hashable {
+        let type: ObjectIdentifier
+        let poster: ObjectIdentifier
+    }
+
+    private var slots: [(entry: Entry, number: Int)?] = []
+    private var free: [Int] = []
+    private var byTiming = Chains<NotificationTiming>()
+    private var byType = Chains<ObjectIdentifier>()
+    private var byPoster = Chains<ObjectIdentifier>()
+    private var byBoth = Chains<Pair>()
+
+    /// How many wait.
+    var count: Int { slots.count - free.count }
+    /// How many have been added, ever.
+    private(set) var addedCount = 0
+
+    /// Adds an entry at the end. O(1).
+    mutating func append(_ entry: Entry) {
+        let slot = free.popLast() ?? slots.count
+        if slot == slots.count { slots.append(nil) }
+        slots[slot] = (entry, addedCount)
+        addedCount += 1
+        byTiming.append(slot, to: entry.timing)
+        byType.append(slot, to: entry.type)
+        byPoster.append(slot, to: ObjectIdentifier(entry.poster))
+        byBoth.append(slot, to: Pair(type: entry.type, poster: ObjectIdentifier(entry.poster)))
+    }
+
+    /// Removes what a new notification coalesces with; nothing if it does with nothing. O(1) for each that is removed.
+    /// - Returns: what was removed, for its user's objects to be released by the caller.
+    mutating func removeAll(
+        matching coalescing: NotificationCoalescing, _ type: ObjectIdentifier, _ poster: ObjectIdentifier
+    ) -> [Entry] {
+        var removed: [Entry] = []
+        while let slot = first(coalescing, type, poster) { removed.append(remove(slot)) }
+        return removed
+    }
+
+    private func first(
+        _ coalescing: NotificationCoalescing, _ type: ObjectIdentifier, _ poster: ObjectIdentifier
+    ) -> Int? {
+        switch (coalescing.contains(.onType), coalescing.contains(.onPoster)) {
+        case (true, true): byBoth.first(Pair(type: type, poster: poster))
+        case (true, false): byType.first(type)
+        case (false, true): byPoster.first(poster)
+        case (false, false): nil
+        }
+    }
+
+    /// Removes and returns the first entry of a timing and mode of those that were added before `end`, counted from the
+    /// first one ever. O(entries for other modes).
+    mutating func takeFirst(_ timing: NotificationTiming, in mode: RunLoop.Mode, before end: Int) -> Entry? {
+        var next = byTiming.first(timing)
+        while let slot = next, let (entry, number) = slots[slot], number < end {
+            if entry.modes.contains(mode) { return remove(slot) }
+            next = byTiming.next(slot)
+        }
+        return nil
+    }
+
+    /// Whether anything of a timing waits for a mode. O(entries for other modes).
+    func contains(_ timing: NotificationTiming, in mode: RunLoop.Mode) -> Bool {
+        var next = byTiming.first(timing)
+        while let slot = next, let (entry, _) = slots[slot] {
+            if entry.modes.contains(mode) { return true }
+            next = byTiming.next(slot)
+        }
+        return false
+    }
+
+    private mutating func remove(_ slot: Int) -> Entry {
+        let entry = slots[slot]!.entry
+        byTiming.remove(slot, from: entry.timing)
+        byType.remove(slot, from: entry.type)
+        byPoster.remove(slot, from: ObjectIdentifier(entry.poster))
+        byBoth.remove(slot, from: Pair(type: entry.type, poster: ObjectIdentifier(entry.poster)))
+        slots[slot] = nil
+        free.append(slot)
+        return entry
+    }
+}

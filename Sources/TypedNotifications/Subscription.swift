@@ -1,0 +1,88 @@
+// One subscriber's interest in one type. Immutable but for `isActive`, the run loop's inbox and the weak references,
+// which only the runtime clears: any thread.
+import Dispatch
+import Synchronization
+import TracedSync
+
+/// Who is told, of what, and where.
+final class Subscription: @unchecked Sendable {
+    /// What stands behind it: an object that is held weakly, or a block that is held until the subscription ends.
+    enum Target {
+        case object(WeakSubscriber)
+        case block(@Sendable (any TypedNotification) -> Void)
+    }
+
+    private enum Way {
+        case direct
+        case queue(TracedQueue)
+        case runLoop(RunLoopInbox)
+    }
+
+    private let target: Target
+    private let way: Way
+    /// The only poster that counts; nil counts all.
+    private let poster: WeakObject?
+    private let isActive = Atomic<Bool>(true)
+
+    init(_ target: Target, from poster: AnyObject?, on place: NotificationPlace) {
+        self.target = target
+        self.poster = poster.map(WeakObject.init)
+        switch place {
+        case .poster: way = .direct
+        case .queue(let queue): way = .queue(TracedQueue(queue))
+        case .runLoop: way = .runLoop(RunLoopInbox())
+        }
+    }
+
+    /// Whether it belongs to nobody any more, and may be dropped.
+    var isOver: Bool {
+        if !isActive.load(ordering: .acquiring) { return true }
+        if case .object(let subscriber) = target, subscriber.object == nil { return true }
+        // An object that comes to lie at the same address is another poster.
+        if let poster, poster.object == nil { return true }
+        return false
+    }
+
+    func isOf(_ subscriber: any NotificationSubscriber) -> Bool {
+        if case .object(let mine) = target { return mine.object === subscriber }
+        return false
+    }
+
+    /// No call starts after this has returned. One that has started goes on.
+    func end() {
+        isActive.store(false, ordering: .sequentiallyConsistent)
+        if case .runLoop(let inbox) = way { inbox.end() }
+    }
+
+    /// Hands a notification over, or tells it at once where that is the way.
+    func send(_ notification: any TypedNotification, from poster: AnyObject) {
+        if let wanted = self.poster, wanted.object !== poster { return }
+        switch way {
+        case .direct: tell(notification)
+        case .queue(let queue): queue.async { [self] in tell(notification) }
+        case .runLoop(let inbox): inbox.add { [self] in tell(notification) }
+        }
+    }
+
+    private func tell(_ notification: any TypedNotification) {
+        guard isActive.load(ordering: .sequentiallyConsistent) else { return }
+        switch target {
+        case .object(let subscriber): subscriber.object?.handle(notification)
+        case .block(let block): block(notification)
+        }
+    }
+}
+
+/// An object that somebody refers to without keeping it.
+final class WeakObject: @unchecked Sendable {
+    private(set) weak var object: AnyObject?
+
+    init(_ object: AnyObject) { self.object = object }
+}
+
+/// A subscriber that somebody refers to without keeping it.
+final class WeakSubscriber: @unchecked Sendable {
+    private(set) weak var object: (any NotificationSubscriber)?
+
+    init(_ object: any NotificationSubscriber) { self.object = object }
+}

@@ -1,0 +1,109 @@
+// The centre: who subscribes to which type. Posting takes the subscribers of a type under the lock and calls them
+// without it, so a handler may post, subscribe and unsubscribe.
+//
+// `lock` (a leaf) guards `subscriptions`, whose arrays are never changed in place while somebody goes through them.
+import TracedSync
+
+/// Brings notifications from those who post them to those who subscribed to their type.
+///
+/// Any thread. No lock is held while a subscriber is told, so whatever a handler waits for, the centre is not part of it.
+public final class TypedNotificationCenter: @unchecked Sendable {
+    /// The centre of the program.
+    public static let `default` = TypedNotificationCenter()
+
+    let lock = TracedMutex("notification centre")
+    private(set) var subscriptions: [ObjectIdentifier: [Subscription]] = [:]
+
+    /// A centre of its own.
+    public init() {}
+
+    // MARK: Subscribing
+
+    /// Has a subscriber told of a type of notifications until it is gone or unsubscribes. Subscribing twice is being told
+    /// twice.
+    /// - Parameters:
+    ///   - subscriber: held weakly.
+    ///   - poster: tells of this one's notifications only, and is held weakly; nil tells of everybody's.
+    ///   - place: where it is told; with `.runLoop`, call this on the thread that is to be told.
+    public func subscribe<Notification: TypedNotification>(
+        _ subscriber: any NotificationSubscriber, to type: Notification.Type, from poster: Notification.Poster? = nil,
+        on place: NotificationPlace = .poster
+    ) {
+        add(Subscription(.object(WeakSubscriber(subscriber)), from: poster, on: place), to: type)
+    }
+
+    /// Has a block told, for as long as the subscription that is returned is kept.
+    public func subscribe<Notification: TypedNotification>(
+        to type: Notification.Type, from poster: Notification.Poster? = nil, on place: NotificationPlace = .poster,
+        _ body: @escaping @Sendable (Notification) -> Void
+    ) -> NotificationSubscription {
+        let subscription = Subscription(
+            .block { if let notification = $0 as? Notification { body(notification) } }, from: poster, on: place)
+        add(subscription, to: type)
+        return NotificationSubscription { [weak self] in self?.remove(subscription, of: type) }
+    }
+
+    /// Ends a subscriber's subscriptions to a type. No call starts after this has returned.
+    public func unsubscribe(_ subscriber: any NotificationSubscriber, from type: (some TypedNotification).Type) {
+        end(ObjectIdentifier(type)) { $0.isOf(subscriber) }
+    }
+
+    /// Ends all of a subscriber's subscriptions. O(types).
+    public func unsubscribe(_ subscriber: any NotificationSubscriber) {
+        for type in lock.withLock({ Array(subscriptions.keys) }) { end(type) { $0.isOf(subscriber) } }
+    }
+
+    // MARK: Posting
+
+    /// Tells everybody who subscribed to the type: before it returns, those who are told where it is posted; the others
+    /// in their own time. In the order of subscribing. O(subscribers of the type).
+    public func post<Notification: TypedNotification>(_ notification: Notification, by poster: Notification.Poster) {
+        deliver(notification, type: ObjectIdentifier(Notification.self), from: poster)
+    }
+
+    func deliver(_ notification: any TypedNotification, type: ObjectIdentifier, from poster: AnyObject) {
+        guard let told = lock.withLock({ subscriptions[type] }) else { return }
+        var hasDead = false
+        for subscription in told {
+            subscription.send(notification, from: poster)
+            if !hasDead, subscription.isOver { hasDead = true }
+        }
+        if hasDead { end(type) { $0.isOver } }
+    }
+
+    // MARK: The list
+
+    private func add(_ subscription: Subscription, to type: (some TypedNotification).Type) {
+        lock.withLock { subscriptions[ObjectIdentifier(type), default: []].append(subscription) }
+    }
+
+    private func remove(_ subscription: Subscription, of type: (some TypedNotification).Type) {
+        end(ObjectIdentifier(type)) { $0 === subscription }
+    }
+
+    /// Takes subscriptions out and ends them. What they hold is released without the lock.
+    private func end(_ type: ObjectIdentifier, _ isMeant: (Subscription) -> Bool) {
+        guard let all = lock.withLock({ subscriptions[type] }) else { return }
+        // Asked without the lock: a weak reference that is read may turn out to be the last strong one.
+        let ended = all.filter(isMeant)
+        if ended.isEmpty { return }
+        for subscription in ended { subscription.end() }
+        let identities = Set(ended.map { ObjectIdentifier($0) })
+        lock.withLock {
+            subscriptions[type]?.removeAll { identities.contains(ObjectIdentifier($0)) }
+            if subscriptions[type]?.isEmpty == true { subscriptions[type] = nil }
+        }
+    }
+}
+
+/// A block's subscription: it ends when this does.
+public final class NotificationSubscription: @unchecked Sendable {
+    private let end: () -> Void
+
+    init(_ end: @escaping () -> Void) { self.end = end }
+
+    deinit { end() }
+
+    /// Ends it. No call starts after this has returned. Any thread; again is harmless.
+    public func cancel() { end() }
+}

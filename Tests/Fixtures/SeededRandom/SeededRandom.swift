@@ -1,0 +1,27 @@
+// Random numbers of the property tests: the same from the same seed, on every platform.
+import Foundation
+
+/// Seeds of a random test: as many as asked for, or the one that the environment variable TIDEGAUGE_SEED names. A case
+/// that fails says its seed.
+public func seeds(_ count: Int) -> [UInt64] {
+    let one = ProcessInfo.processInfo.environment["TIDEGAUGE_SEED"].flatMap { UInt64($0) }
+    return one.map { [$0] } ?? (0..<UInt64(count)).map { $0 }
+}
+
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+public struct SeededRandom: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    public init(seed: UInt64) { state = seed }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 up to, but not including, `bound`.
+    public mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+}

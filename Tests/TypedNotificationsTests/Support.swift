@@ -1,0 +1,74 @@
+// Notifications of a harbour, and subscribers that remember what they were told.
+import CoreFoundation
+import Foundation
+import Synchronization
+import TracedSync
+
+@testable import TypedNotifications
+
+final class Harbour: @unchecked Sendable {}
+final class Lighthouse: @unchecked Sendable {}
+
+struct TideTurned: TypedNotification, Equatable {
+    typealias Poster = Harbour
+    var heightMm = 0
+}
+
+struct ShipEntered: TypedNotification, Equatable {
+    typealias Poster = Harbour
+    var number = 0
+}
+
+struct LampLit: TypedNotification, Equatable {
+    typealias Poster = Lighthouse
+    var number = 0
+}
+
+/// Remembers what it is told, in words; any thread.
+final class Logbook: NotificationSubscriber, @unchecked Sendable {
+    private let lock = TracedMutex("logbook")
+    private let changed: TracedCondition
+    private var written: [String] = []
+    private var places: [String] = []
+    var whenTold: (@Sendable (any TypedNotification) -> Void)?
+
+    init() { changed = TracedCondition("logbook", lock) }
+
+    var lines: [String] { lock.withLock { written } }
+    /// Labels of the queues, or names of the threads, that it was told on.
+    var toldOn: [String] { lock.withLock { places } }
+
+    func handle(_ notification: any TypedNotification) {
+        let line =
+            switch notification {
+            case let turned as TideTurned: "tide \(turned.heightMm)"
+            case let entered as ShipEntered: "ship \(entered.number)"
+            case let lit as LampLit: "lamp \(lit.number)"
+            default: "?"
+            }
+        lock.withLock {
+            written.append(line)
+            places.append(Thread.current.name ?? "")
+            changed.broadcast()
+        }
+        whenTold?(notification)
+    }
+
+    /// Waits until so much has been told.
+    func wait(count: Int) {
+        lock.withLock { while written.count < count { changed.wait() } }
+    }
+}
+
+/// Runs `body` on a thread with a run loop of its own, and the loop until nothing is left to do.
+func onRunLoopThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) throws -> Result {
+    let thread = RunLoopThread("notification test")
+    defer { thread.stop() }
+    return try thread.performAndWait(body)
+}
+
+/// Lets the current thread's run loop come round in a mode until it would sleep.
+func turnRunLoop(_ mode: RunLoop.Mode = .default) {
+    // With no time at all it would only look, and never be about to sleep.
+    while CFRunLoopRunInMode(mode.asCFRunLoopMode, 0.001, true) == .handledSource {}
+}
