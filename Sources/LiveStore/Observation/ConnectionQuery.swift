@@ -155,7 +155,7 @@ final class ConnectionQuery: @unchecked Sendable {
         var next = start
         let new = changes[start.applied...]
         let ids =
-            needsReach
+            plan.tree.needsReach
             ? try connection.dependants(plan.tree, table, new)
             : new.compactMap { $0.table == table.id ? ObjectID(rawValue: $0.id) : nil }
         for id in ids {
