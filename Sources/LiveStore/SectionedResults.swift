@@ -5,9 +5,9 @@
 public final class SectionedResults<Key: StorableValue, Object: StoredObject>: RandomAccessCollection {
     /// The connection it belongs to.
     public let connection: Connection
-    private let table: Table
+    let table: Table
     private let layout: SortKeyLayout
-    private let query: ConnectionQuery
+    let query: ConnectionQuery
 
     init(_ connection: Connection, _ table: Table, _ plan: QueryPlan, _ section: SectionTerm) {
         self.connection = connection
@@ -101,9 +101,13 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
-        let observed = Observed(keyPaths.map { ColumnPath($0) })
-        let filtered = connection.query(query.plan.observing(observed), table, showing: query)
-        return try observe(filtered, "\(file):\(line)", body)
+        try observe(observed(by: keyPaths), "\(file):\(line)", body)
+    }
+
+    /// The query of the same rows in which only changes of some properties count.
+    func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {
+        let observed = Observed(keyPaths.map { table.layout.stored(ColumnPath($0)) })
+        return connection.query(query.plan.observing(observed), table, showing: query)
     }
 
     private func observe(

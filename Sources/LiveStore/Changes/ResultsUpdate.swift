@@ -21,11 +21,45 @@ public struct ResultsUpdate<Object: StoredObject>: Sendable {
 }
 
 /// The newest rows nobody has taken yet.
-private struct NewestRows: Sendable {
+struct NewestRows: Sendable {
     var tree: RankedTree
     var version: UInt64
     /// From the rows taken last to these, where that is known already.
-    var changes: ChangeSet?
+    private var known: ChangeSet?
+
+    private init(_ tree: RankedTree, _ version: UInt64, _ known: ChangeSet? = nil) {
+        self.tree = tree
+        self.version = version
+        self.known = known
+    }
+
+    /// What changed since the rows taken last; nil where these are the first.
+    func changes(since reported: RankedTree?, _ plan: QueryPlan) -> ChangeSet? {
+        reported.map { known ?? plan.heard(.between($0, tree, in: plan.window)) }
+    }
+
+    /// A query's changes as a sequence of what `makeElement` makes of them, given the rows taken last.
+    static func sequence<Element: Sendable>(
+        _ query: ConnectionQuery, _ connection: Connection, _ place: String,
+        _ makeElement: @escaping (RankedTree?, NewestRows) -> Element?
+    ) throws -> LiveChanges<Element> {
+        let channel = ChangeChannel<NewestRows> { _, new in NewestRows(new.tree, new.version) }
+        let token = try connection.observe(query, madeAt: place) { [unowned connection, unowned query] change in
+            switch change {
+            case .initial:
+                if let tree = query.delivered { channel.offer(NewestRows(tree, connection.version)) }
+            case .update(let changes, from: _, to: let tree):
+                channel.offer(NewestRows(tree, connection.version, changes))
+            case .failed(let error): channel.finish(error)
+            }
+        }
+        var reported: RankedTree?
+        let source = PendingSource<Element, NewestRows>(channel) { newest in
+            defer { reported = newest.tree }
+            return makeElement(reported, newest)
+        }
+        return source.keep(token, of: connection.core)
+    }
 }
 
 extension Results {
@@ -37,26 +71,12 @@ extension Results {
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<ResultsUpdate<Object>> {
         let query = keyPaths.map(observed(by:)) ?? query
-        let channel = ChangeChannel<NewestRows> { _, new in NewestRows(tree: new.tree, version: new.version) }
-        let token = try connection.observe(query, madeAt: "\(file):\(line)") {
-            [unowned connection, unowned query] change in
-            switch change {
-            case .initial:
-                if let tree = query.delivered { channel.offer(NewestRows(tree: tree, version: connection.version)) }
-            case .update(let changes, from: _, to: let tree):
-                channel.offer(NewestRows(tree: tree, version: connection.version, changes: changes))
-            case .failed(let error): channel.finish(error)
-            }
-        }
-        var reported: RankedTree?
         let plan = query.plan
-        let source = PendingSource<ResultsUpdate<Object>, NewestRows>(channel) { newest in
-            let changes = reported.map { newest.changes ?? plan.heard(.between($0, newest.tree, in: plan.window)) }
-            reported = newest.tree
+        return try NewestRows.sequence(query, connection, "\(file):\(line)") { reported, newest in
+            let changes = newest.changes(since: reported, plan)
             if let changes, changes.isEmpty { return nil }
             return ResultsUpdate(changes: changes, version: newest.version, tree: newest.tree, window: plan.window)
         }
-        return source.keep(token, of: connection.core)
     }
 }
 

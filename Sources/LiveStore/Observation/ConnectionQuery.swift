@@ -143,6 +143,16 @@ final class ConnectionQuery: @unchecked Sendable {
         return shown!.tree
     }
 
+    /// Where a row is among those shown, from the beginning of the window; nil where it is not shown. O(log n).
+    func index(of id: ObjectID, _ connection: Connection) throws(StoreError) -> Int? {
+        let rows = try rows(connection)
+        guard let row = connection.currentRow(table, id), let key = key(row, id, connection.currentSource),
+            let rank = rows.rank(of: form.shownKey(key))
+        else { return nil }
+        let shown = rows.ranks(in: window)
+        return shown.contains(rank) ? rank - shown.lowerBound : nil
+    }
+
     /// The root of the last delivery, by whatever columns the rows are observed.
     private var deliveredToAnyVariant: RankedTree? {
         delivered ?? variants.lazy.compactMap { $0.query?.delivered }.first

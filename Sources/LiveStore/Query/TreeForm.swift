@@ -112,6 +112,13 @@ struct TreeForm: Sendable {
         return RankedEntry(key: key.withUnsafeBytes { RankedKey(bytes: $0, id: entry.key.id) }, stamp: entry.stamp)
     }
 
+    /// The key that a row of this base key is shown by, where it is shown.
+    func shownKey(_ base: RankedKey) -> RankedKey {
+        guard let group else { return base }
+        let bytes = base.bytes
+        return shown(RankedEntry(key: base, stamp: 0), bytes, groupLength: group.length(in: bytes[...])).key
+    }
+
     // MARK: Sections
 
     /// One entry per section key among `rows`. O(sections · log n).
