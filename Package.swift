@@ -12,6 +12,7 @@ let package = Package(
     products: [
         .library(name: "LiveStore", targets: ["LiveStore"]),
         .library(name: "LiveStoreCombine", targets: ["LiveStoreCombine"]),
+        .library(name: "FetchedResults", targets: ["FetchedResults"]),
         .library(name: "TypedNotifications", targets: ["TypedNotifications"]),
         .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "StoreDriver"]),
         .executable(name: "tidegauge", targets: ["tidegauge"]),
@@ -32,6 +33,11 @@ let package = Package(
         .target(
             name: "LiveStoreCombine",
             dependencies: ["LiveStore", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine")]),
+        .target(
+            name: "FetchedResults",
+            dependencies: [
+                "LiveStore", "TracedSync", "TypedNotifications", .product(name: "Logging", package: "swift-log"),
+            ]),
         .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
         .target(name: "TracedSync", dependencies: ["CPlatform"]),
 
@@ -71,6 +77,9 @@ let package = Package(
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
         .testTarget(
+            name: "FetchedResultsTests",
+            dependencies: ["FetchedResults", "LiveStore", "SeededRandom", "TracedSync", "TypedNotifications"]),
+        .testTarget(
             name: "TypedNotificationsTests", dependencies: ["SeededRandom", "TracedSync", "TypedNotifications"]),
         .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
         .testTarget(
@@ -84,9 +93,9 @@ let package = Package(
             dependencies: [
                 "LiveStore", "LiveStoreCombine", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
-        .testTarget(name: "ScenarioTests", dependencies: ["Scenario"], exclude: ["Golden"]),
-        .testTarget(name: "MeasureTests", dependencies: ["Measure"]),
-        .testTarget(name: "StatisticsTests", dependencies: ["Statistics"]),
+        .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "SeededRandom"], exclude: ["Golden"]),
+        .testTarget(name: "MeasureTests", dependencies: ["Measure", "SeededRandom"]),
+        .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),
         .testTarget(name: "ReportTests", dependencies: ["Report"], exclude: ["Golden"]),
         .testTarget(
             name: "HarnessTests", dependencies: ["Harness", "HarnessFixtures", "LiveStoreDriver", "NullDriver"]),
