@@ -56,9 +56,9 @@ final class Pulse: @unchecked Sendable {
 
 enum Limits {
     #if SANITIZING
-        private static let patience = 10.0
+        static let patience = 10.0
     #else
-        private static let patience = 1.0
+        static let patience = 1.0
     #endif
     /// Nothing may stand still for longer.
     static let stallS = 20.0 * patience

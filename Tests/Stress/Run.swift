@@ -114,7 +114,7 @@ final class Run: @unchecked Sendable {
     }
 
     private func checkCoverage(_ load: Load) {
-        for feature in Feature.allCases where seconds >= feature.expectedFromS {
+        for feature in Feature.allCases where seconds >= feature.expectedFromS * Limits.patience {
             load.verdict.expect(
                 .coverage, load.count(of: feature) > 0, "the run", "\(feature.text): not once in \(seconds) s")
         }
