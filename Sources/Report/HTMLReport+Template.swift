@@ -86,6 +86,9 @@ extension HTMLReport {
         <section id="problems">
         <h2>Skipped and failed</h2>
         {{#problems}}
+        {{#unfinished}}
+        <p><span class="badge bad">not finished</span> The run has not come to its end: trials are missing, and limits may not have been judged.</p>
+        {{/unfinished}}
         {{#none}}
         <p>Nothing was skipped, every trial completed, every limit was kept.</p>
         {{/none}}

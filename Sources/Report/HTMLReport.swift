@@ -135,7 +135,8 @@ enum HTMLReport {
         return [
             "voided": voided, "hasVoided": !voided.isEmpty, "skipped": skipped, "hasSkipped": !skipped.isEmpty,
             "limits": limits, "hasLimits": !limits.isEmpty,
-            "none": voided.isEmpty && skipped.isEmpty && limits.isEmpty,
+            "none": voided.isEmpty && skipped.isEmpty && limits.isEmpty && record.verdict.isGood,
+            "unfinished": record.end == nil,
         ]
     }
 

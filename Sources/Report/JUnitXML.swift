@@ -14,7 +14,15 @@ enum JUnitXML {
     }
 
     static func render(_ record: RunRecord) -> String {
-        let cases = cases(record)
+        var cases = cases(record)
+        // Trials may be missing: what is there says nothing about them.
+        if record.end == nil || record.end?.exitCode == 130 {
+            let word = record.verdict.word
+            cases.append(
+                Case(
+                    scenario: "run", driver: "run", seconds: 0, faults: [("error", "interrupted", [word])], figures: "")
+            )
+        }
         func count(_ element: String) -> Int { cases.count { $0.faults.first?.element == element } }
         let time = number(cases.reduce(0) { $0 + $1.seconds })
         var text = """

@@ -24,6 +24,7 @@ public final class Journal: ReportFormat {
         var trial: TrialRecord?
         var skipped: SkippedRecord?
         var judged: JudgementRecord?
+        var ended: EndRecord?
 
         init(run: RunHeader) { self.run = run }
 
@@ -32,11 +33,13 @@ public final class Journal: ReportFormat {
             case .trial(let record): trial = record
             case .skipped(let record): skipped = record
             case .judged(let record): judged = record
+            case .ended(let record): ended = record
             }
         }
 
         var event: RunEvent? {
             trial.map { .trial($0) } ?? skipped.map { .skipped($0) } ?? judged.map { .judged($0) }
+                ?? ended.map { .ended($0) }
         }
 
         func text() throws -> String {

@@ -55,7 +55,8 @@ struct PlotPlan {
         }
         return Plot(
             title: "\(metric.rawValue) by percentile",
-            caption: "Over all trials. A curve ends where fewer than ten samples lie beyond it.", xLabel: "percentile",
+            caption: "Over all trials. A curve ends where fewer than ten samples lie beyond it.",
+            xLabel: "percentile (%)",
             yLabel: metric.rawValue.replacing("_", with: " "), x: .percentile, y: .seconds(isLogarithmic: true),
             series: series)
     }

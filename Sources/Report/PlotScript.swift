@@ -39,10 +39,10 @@ enum PlotScript {
         case .plain(let isLogarithmic):
             lines.append("set format \(name) '\(isLogarithmic && span(values) > 2 ? "%.0s%c" : "%g")'")
         case .percentile:
-            let ticks = ["", "90 %%", "99 %%", "99.9 %%", "99.99 %%", "99.999 %%"].enumerated().map { power, text in
+            let ticks = ["", "90", "99", "99.9", "99.99", "99.999"].enumerated().map { power, text in
                 "'\(text)' 1e\(power)"
             }
-            lines.append("set \(name)tics (\(ticks.joined(separator: ", ")), '50 %%' 2)")
+            lines.append("set \(name)tics (\(ticks.joined(separator: ", ")), '50' 2)")
         }
         return lines
     }

@@ -124,9 +124,18 @@ public struct JudgementRecord: Codable, Sendable, Equatable {
     }
 }
 
+/// The end of a run, of an interrupted one too; one that was killed has none.
+public struct EndRecord: Codable, Sendable, Equatable {
+    /// What a shell sees.
+    public var exitCode: Int32
+
+    public init(exitCode: Int32) { self.exitCode = exitCode }
+}
+
 /// One thing that happened.
 public enum RunEvent: Sendable, Equatable {
     case trial(TrialRecord)
     case skipped(SkippedRecord)
     case judged(JudgementRecord)
+    case ended(EndRecord)
 }

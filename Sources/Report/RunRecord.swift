@@ -13,6 +13,8 @@ public struct RunRecord: Sendable {
     public var trials: [TrialRecord] = []
     public var skipped: [SkippedRecord] = []
     public var judgements: [JudgementRecord] = []
+    /// nil while the run goes on, and where it was killed.
+    public var end: EndRecord?
     var series: [SeriesCSV.Point] = []
     var samples: [TrialKey: [Metric: String]] = [:]
 
@@ -61,6 +63,7 @@ public struct RunRecord: Sendable {
         case .trial(let trial): trials.append(trial)
         case .skipped(let record): if !skipped.contains(record) { skipped.append(record) }
         case .judged(let record): judgements.append(record)
+        case .ended(let record): end = record
         }
     }
 
@@ -89,7 +92,8 @@ extension RunRecord {
 
     /// Worst first: a word for the whole run.
     var verdict: (word: String, isGood: Bool) {
-        if trials.contains(where: { $0.fate == .interrupted }) { return ("interrupted", false) }
+        guard let end else { return ("not finished", false) }
+        if end.exitCode == 130 || trials.contains(where: { $0.fate == .interrupted }) { return ("interrupted", false) }
         if trials.contains(where: { $0.fate == .hang }) { return ("hang", false) }
         if trials.contains(where: { $0.fate == .oracleViolation }) { return ("promise broken", false) }
         if !voided.isEmpty { return ("trials failed", false) }

@@ -132,6 +132,7 @@ struct RunCommand: ParsableCommand {
         if (try? FileManager.default.contentsOfDirectory(atPath: trials))?.isEmpty ?? false {
             try FileManager.default.removeItem(atPath: trials)
         }
+        try report.add(.ended(EndRecord(exitCode: outcome.rawValue)))
         var complete = report.run.environment
         complete.finish()
         try report.end(environment: complete)

@@ -99,7 +99,8 @@ struct WholeRunTests {
                 try file.close()
             }
             try FinalReports(drawing: Sketch()).write(into: folder)
-            #expect(FileManager.default.fileExists(atPath: folder + "/report.html"))
+            let page = try String(contentsOfFile: folder + "/report.html", encoding: .utf8)
+            #expect(page.contains(">not finished<") && !page.contains("every trial completed"))
         }
     }
 

@@ -5,11 +5,11 @@ set grid back
 unset key
 set logscale x
 set xrange [1.0:1000.0]
-set xtics ('' 1e0, '90 %%' 1e1, '99 %%' 1e2, '99.9 %%' 1e3, '99.99 %%' 1e4, '99.999 %%' 1e5, '50 %%' 2)
+set xtics ('' 1e0, '90' 1e1, '99' 1e2, '99.9' 1e3, '99.99' 1e4, '99.999' 1e5, '50' 2)
 set logscale y
 set yrange [1e-09:0.01]
 set format y '%.0s %cs'
-set xlabel 'percentile'
+set xlabel 'percentile (%)'
 set ylabel 'end to end latency'
 $d0 << EOD
 1.0 1e-09
@@ -535,11 +535,11 @@ set grid back
 unset key
 set logscale x
 set xrange [1.0:1000.0]
-set xtics ('' 1e0, '90 %%' 1e1, '99 %%' 1e2, '99.9 %%' 1e3, '99.99 %%' 1e4, '99.999 %%' 1e5, '50 %%' 2)
+set xtics ('' 1e0, '90' 1e1, '99' 1e2, '99.9' 1e3, '99.99' 1e4, '99.999' 1e5, '50' 2)
 set logscale y
 set yrange [1e-09:0.01]
 set format y '%.0s %cs'
-set xlabel 'percentile'
+set xlabel 'percentile (%)'
 set ylabel 'end to end latency'
 $d0 << EOD
 1.0 1e-09
