@@ -4,7 +4,7 @@
 PROFILE ?= ci
 SECONDS ?= 60
 SEED ?=
-FILTER ?= LiveStoreTests|TracedSyncTests|HarnessTests
+FILTER ?= LiveStoreTests|LiveStoreCombineTests|TracedSyncTests|HarnessTests
 TIDEGAUGE = .build/release/tidegauge
 
 .PHONY: bench smoke test external stress check lint docs tsan faults setup build clean help
@@ -30,7 +30,7 @@ check: build  ## are all scenario files valid? Runs none of them
 lint:  ## formatting and style, strict
 	swift format lint --strict --recursive --parallel Sources Tests Examples Package.swift
 
-docs: setup  ## the documentation of LiveStore, strict: no warning, and no public symbol without a comment
+docs: setup  ## the documentation of LiveStore, strict: no warning, no symbol without a comment, no unnamed error
 	Tools/docs.sh
 
 stress: setup  ## load from threads and processes, every promise checked at every callback (SECONDS=, SEED=)

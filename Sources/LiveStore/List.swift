@@ -40,7 +40,9 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     // MARK: Reading
 
     public var startIndex: Int { 0 }
-    public var endIndex: Int { stored.map { rows($0).count } ?? box.elements.count }
+    public var endIndex: Int { count }
+    /// How many elements there are. O(1).
+    public var count: Int { stored.map { rows($0).count } ?? box.elements.count }
 
     /// Setting replaces the element at the place. O(log n).
     public subscript(position: Int) -> Element {
@@ -142,6 +144,40 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
             case .failed(let error): body(.error(error))
             }
         }
+    }
+}
+
+extension List where Element: StoredObject {
+    /// Those objects of the list that pass `condition`, live, in the order of the list: an object that the list has twice
+    /// is there twice. They follow the list, the objects in it, and what the condition says of their links.
+    ///
+    /// What is `sorted` by something else falls back on the list's order for ties. In change sets, `deletedIDs` are those of
+    /// the list's elements, as they are for the list itself. On the connection's scheduler; O(length of the list) when it is
+    /// read first, and upkeep of O(log n) per change.
+    /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
+    public func `where`(_ condition: Filter<Element>) throws -> Results<Element> { try results().where(condition) }
+
+    /// Those objects of the list that pass a condition given as text; as `where` with a filter.
+    /// - Throws: `notStored`, `unknownModel`, `invalidQuery`.
+    public func `where`(_ text: String, _ arguments: (any QueryArgument)?...) throws -> Results<Element> {
+        try results().refined(by: text, arguments)
+    }
+
+    /// The objects of the list in another order, live; as `where` for all else. O(n log n) when it is read first.
+    /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
+    public func sorted<Value: StorableValue>(
+        by keyPath: KeyPath<Element, Value>, ascending: Bool = true
+    ) throws -> Results<Element> { try results().sorted(by: keyPath, ascending: ascending) }
+
+    /// The objects of the list in the order of several keys, live; as `where` for all else. O(n log n) when it is read first.
+    /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
+    public func sorted(by keys: [SortKey<Element>]) throws -> Results<Element> { try results().sorted(by: keys) }
+
+    /// All objects of the list, as a query to refine.
+    private func results() throws -> Results<Element> {
+        guard let stored else { throw StoreError.notStored(type: owner.map { "\(type(of: $0))" } ?? "List") }
+        let table = try stored.connection.core.storage.table(of: Element.self)
+        return Results(stored.connection, table, .all, [], of: stored.source)
     }
 }
 

@@ -181,7 +181,8 @@ extension Results {
                 function: SectionFunction(column: column, function)))
     }
 
-    private func sectioned<Key>(_ section: SectionTerm) -> SectionedResults<Key, Object> {
+    func sectioned<Key>(_ section: SectionTerm) -> SectionedResults<Key, Object> {
+        checkNotOfList("sectioned(by:)")
         precondition(
             limit == nil,
             "limited results of \(table.schema.name) cannot be sectioned: take the sections without limited(to:)")

@@ -1,5 +1,6 @@
 // Files made to hurt a parser: each refused in bounded time and memory, on a test's ordinary stack.
 import Foundation
+import SeededRandom
 import Testing
 
 @testable import Scenario
@@ -99,7 +100,7 @@ import Testing
     /// Truncated, doubled, flipped and random text: anything but a crash or a hang. Replays with TIDEGAUGE_SEED.
     @Test func mutatedFilesNeverCrash() throws {
         let seed = testSeed()
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed: seed)
         let golden = try GoldenErrorTests.names.map {
             [UInt8](try Data(contentsOf: GoldenErrorTests.folder.appendingPathComponent("\($0).yaml")))
         }
@@ -126,7 +127,7 @@ import Testing
         #expect(valid > 50 && valid < 1_000, "the mutations are too wild or too tame: \(valid) valid, seed \(seed)")
     }
 
-    private func mutated(_ bytes: [UInt8], _ others: [[UInt8]], _ random: inout SplitMix64) -> [UInt8] {
+    private func mutated(_ bytes: [UInt8], _ others: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
         var bytes = bytes
         let tokens = [
             "[", "]", "{", "}", ": ", "\n", "&a ", "*a", "- ", "? ", "\"", "'", "#", "\t", "!", "|", ">", "---\n", "0",

@@ -1,4 +1,5 @@
 // Numbers, durations and rates: what is read, and that what is written reads back.
+import SeededRandom
 import Testing
 
 @testable import Scenario
@@ -45,7 +46,7 @@ import Testing
 
     @Test func canonicalTextReadsBackAsTheSameValue() throws {
         let seed = testSeed()
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<1_000 {
             let nanoseconds =
                 Int64.random(in: 0...(1 << 50), using: &random) / [1, 1_000, 1_000_000].randomElement(using: &random)!

@@ -1,5 +1,6 @@
 // Random valid scenarios, checked against a model written the other way round: what was generated is what is read, its
 // points are the product of its lists, and nothing depends on anything but the file. Replays with TIDEGAUGE_SEED.
+import SeededRandom
 import Testing
 
 @testable import Scenario
@@ -13,7 +14,7 @@ import Testing
     }
 
     /// One number in one of the ways it may be written.
-    private static func spelt(_ value: Int, _ random: inout SplitMix64) -> String {
+    private static func spelt(_ value: Int, _ random: inout SeededRandom) -> String {
         switch Int.random(in: 0..<3, using: &random) {
         case 0 where value >= 1_000: "\(value / 1_000)_" + String(String(value % 1_000 + 1_000).dropFirst())
         case 1 where value % 1_000 == 0 && value > 0: "\(value / 1_000)e3"
@@ -21,7 +22,7 @@ import Testing
         }
     }
 
-    private static func generate(_ random: inout SplitMix64) -> Generated {
+    private static func generate(_ random: inout SeededRandom) -> Generated {
         var axes: [(String, [String], [String])] = []
         func add(_ key: String, _ range: ClosedRange<Int>) {
             let values = Array(
@@ -50,7 +51,7 @@ import Testing
 
     @Test func whatWasWrittenIsWhatIsRead() throws {
         let seed = testSeed()
-        var random = SplitMix64(seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<300 {
             let generated = Self.generate(&random)
             let comment: Comment = "seed \(seed):\n\(generated.text)"

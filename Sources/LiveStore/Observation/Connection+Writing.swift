@@ -114,7 +114,7 @@ extension Connection {
         guard let transaction else { throw StoreError.notInWrite }
         if object.isFrozen { throw StoreError.frozen }
         if object.binding != nil { return }
-        let table = try core.storage.table(of: type(of: object))
+        let table = try table(of: type(of: object))
         if !table.layout.connected.isEmpty { return try additions.add(object, table, transaction, self) }
         try insert(object, table, transaction)
     }
@@ -126,7 +126,9 @@ extension Connection {
         noteOwnChange(table, id, .insert)
     }
 
-    /// Deletes an object's row. One that is gone already is left alone. Inside a write block.
+    /// Deletes an object's row, and what leads to it no longer does. One that is gone already is left alone. Inside a write
+    /// block. O(log n), and O(log n) for each object that leads to it.
+    /// - Throws: `notInWrite`, `frozen`, `diskFull`.
     public func delete(_ object: StoredObject) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }

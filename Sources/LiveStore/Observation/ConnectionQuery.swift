@@ -9,6 +9,8 @@ final class ConnectionQuery: @unchecked Sendable {
     var mailSlot = -1
 
     private(set) var tokens: [CollectionToken] = []
+    /// How many of them were there when the delivery began; the others, added in its callbacks, wait for the next.
+    private var tokensToTell = 0
     /// The query of the same rows that results show; nil for that one itself.
     private let showing: ConnectionQuery?
     /// Queries of the same rows that are observed by other columns.
@@ -22,8 +24,7 @@ final class ConnectionQuery: @unchecked Sendable {
     private var shown: ShownRows?
     private let form: TreeForm
     private var encoder: SortKeyEncoder
-    private let residual: [FilterExpression]
-    private let needsReach: Bool
+    private let residual: RowTest
 
     init(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) {
         self.plan = plan
@@ -32,8 +33,7 @@ final class ConnectionQuery: @unchecked Sendable {
         window = plan.window
         form = TreeForm(plan.tree, table.schema)
         encoder = SortKeyEncoder(plan.tree, table.schema)
-        residual = Array(plan.tree.residual)
-        needsReach = plan.tree.needsReach
+        residual = RowTest(plan.tree.residual)
         showing?.addVariant(self)
     }
 
@@ -45,6 +45,9 @@ final class ConnectionQuery: @unchecked Sendable {
     // MARK: Observers
 
     func add(_ token: CollectionToken) { tokens.append(token) }
+
+    /// A delivery begins that has something for this query.
+    func beginDelivery() { tokensToTell = tokens.count }
 
     /// Marks the query as upkeep's from here on; true when it was not.
     func attach() -> Bool {
@@ -69,6 +72,7 @@ final class ConnectionQuery: @unchecked Sendable {
     /// Takes a new root in; observers are told afterwards, when all queries of the connection have theirs.
     func accept(_ update: RootUpdate) {
         guard isAttached, update.attachment == attachment else { return }
+        beginDelivery()
         delivered = update.tree
         shown = nil
     }
@@ -82,7 +86,7 @@ final class ConnectionQuery: @unchecked Sendable {
     ) {
         guard let delivered else { return }
         var known = update?.ahead
-        for token in tokens {
+        for token in tokens.prefix(tokensToTell) {
             guard var reported = token.reported else {
                 token.reported = delivered
                 call(token, .initial)
@@ -167,7 +171,7 @@ final class ConnectionQuery: @unchecked Sendable {
         var next = start
         let new = changes[start.applied...]
         let ids =
-            needsReach
+            plan.tree.needsReach
             ? try connection.dependants(plan.tree, table, new)
             : new.compactMap { $0.table == table.id ? ObjectID(rawValue: $0.id) : nil }
         for id in ids {
@@ -186,8 +190,7 @@ final class ConnectionQuery: @unchecked Sendable {
     }
 
     private func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?) -> RankedKey? {
-        let reach = needsReach ? source.map { Reach(source: $0, links: table.links, id: id) } : nil
-        return residual.allMatch(row, reach) ? encoder.key(row, id) : nil
+        residual.passes(row, id, source, table.links) ? encoder.key(row, id, source, table.links) : nil
     }
 }
 

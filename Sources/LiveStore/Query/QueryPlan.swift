@@ -13,8 +13,8 @@ struct TreeKey: Sendable, Hashable {
     var section: SectionTerm?
     var observed = Observed.everything
 
-    /// Whether membership depends on other rows.
-    var needsReach: Bool { residual.contains(where: \.needsReach) }
+    /// Whether membership or order depends on other rows.
+    var needsReach: Bool { residual.contains(where: \.needsReach) || sort.contains { $0.over != nil } }
 }
 
 /// Which changes of a row that stays are modifications. Trees that differ in it have the same rows with other stamps.
@@ -66,6 +66,15 @@ struct QueryPlan: Sendable, Hashable {
         sections = section?.layout(table.schema)
     }
 
+    /// The plan in words, which do not depend on the order that a set has in this process. A section function is one
+    /// like any other.
+    var identity: String {
+        let conditions = tree.residual.map { "\($0)" }.sorted().joined(separator: " and ")
+        let section = tree.section.map { "\($0.term)\($0.function == nil ? "" : " by a function")" } ?? ""
+        let parts: [Any] = [conditions, tree.sort, tree.distinct, section, lower ?? [], upper ?? [], limit ?? -1]
+        return parts.map { "\($0)" }.joined(separator: "|")
+    }
+
     /// What an observer hears of some changes: a shallow one hears of no modification, not even where a row left the
     /// filter and came back in between.
     func heard(_ changes: ChangeSet) -> ChangeSet {
@@ -95,8 +104,9 @@ private struct WindowBounds {
 
     init(leading term: SortTerm?, _ table: TableSchema) {
         // Null is in no order, so a range over an optional column has a hole; it stays a residual filter.
+        // So is the end of a way over links.
         leading = term.flatMap { term in
-            table.columns[term.column].isOptional ? nil : term
+            term.over != nil || table.columns[term.column].isOptional ? nil : term
         }
     }
 

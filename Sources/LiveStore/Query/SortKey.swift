@@ -12,8 +12,22 @@ import Foundation
 
 /// One column of an order.
 struct SortTerm: Sendable, Hashable {
+    /// Of the row itself, or of the one that links lead to from there.
     var column: Int
     var ascending: Bool
+    /// nil for a column of the row itself.
+    var over: LinkedColumn?
+
+    /// Whether both are the same column, in whatever direction.
+    func hasColumn(of other: SortTerm) -> Bool { column == other.column && over == other.over }
+}
+
+/// A column at the end of a way over links: what the table that the way starts at does not know of it.
+struct LinkedColumn: Sendable, Hashable {
+    /// Never empty.
+    var links: [Int]
+    var type: ColumnType
+    var isOptional: Bool
 }
 
 /// The bytes being put together. One thread.
@@ -59,6 +73,18 @@ struct SortKeyBytes {
         let isNull = row.isNull(term.column)
         if column.isOptional { bytes.append(isNull ? 0 : 1) }
         if !(column.isOptional && isNull) { append(row, term.column, column.type) }
+        if !term.ascending { complement(from: start) }
+    }
+
+    /// Appends a column of what links lead to; null where they lead nowhere.
+    mutating func append(_ end: RowReader?, _ term: SortTerm, _ column: LinkedColumn) {
+        let start = bytes.count
+        if let end, !(column.isOptional && end.isNull(term.column)) {
+            bytes.append(1)
+            append(end, term.column, column.type)
+        } else {
+            bytes.append(0)
+        }
         if !term.ascending { complement(from: start) }
     }
 
@@ -140,18 +166,23 @@ struct SortKeyEncoder {
     /// What a key is put together from.
     private enum Part {
         case column(SortTerm, ColumnSchema)
+        case linked(SortTerm, LinkedColumn)
         case section(SectionTerm, ColumnSchema)
         case id
     }
 
     private let parts: [Part]
     private let fast: Fast?
+    /// Whether a key is made of other rows too.
+    private let needsReach: Bool
     private var scratch = SortKeyBytes()
 
     /// Makes base keys (TreeForm.swift): without groups and sections, the columns of the order.
     init(_ key: TreeKey, _ table: TableSchema) {
         let section = key.section.map { [Part.section($0, table.columns[$0.term.column])] } ?? []
-        let order = key.sort.map { Part.column($0, table.columns[$0.column]) }
+        let order = key.sort.map { term in
+            term.over.map { Part.linked(term, $0) } ?? Part.column(term, table.columns[term.column])
+        }
         let group = key.distinct.map { Part.column(SortTerm(column: $0, ascending: true), table.columns[$0]) }
         if group.isEmpty {
             parts = section + order
@@ -159,6 +190,7 @@ struct SortKeyEncoder {
             parts = group + order + (section.isEmpty ? [] : [.id] + section)
         }
         fast = Self.fast(parts)
+        needsReach = key.sort.contains { $0.over != nil }
     }
 
     private static func fast(_ parts: [Part]) -> Fast? {
@@ -175,8 +207,11 @@ struct SortKeyEncoder {
     /// Whether keys are numbers, never longer than eight bytes.
     var isNumeric: Bool { fast != nil }
 
+    /// - Parameter source: where other rows are read that the order goes by.
     @inline(__always)
-    mutating func key(_ row: RowReader, _ id: ObjectID) -> RankedKey {
+    mutating func key(
+        _ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?, _ links: TableLinks?
+    ) -> RankedKey {
         switch fast {
         case .unsorted: return RankedKey(prefix: 0, id: id.rawValue)
         case .int(let column, let flip):
@@ -184,10 +219,13 @@ struct SortKeyEncoder {
         case .double(let column, let flip):
             return RankedKey(prefix: SortKeyBytes.ordered(double: row.slot(column)) ^ flip, id: id.rawValue)
         case nil:
+            let reach = needsReach ? source.map { Reach(source: $0, links: links, id: id) } : nil
             scratch.removeAll()
             for part in parts {
                 switch part {
                 case .column(let term, let column): scratch.append(row, term, column)
+                case .linked(let term, let column):
+                    scratch.append(reach?.end(of: column.links, from: row), term, column)
                 case .section(let section, let column): section.append(row, column, to: &scratch)
                 case .id: scratch.append(id)
                 }

@@ -1,0 +1,69 @@
+// How RBQFetchedResultsController delivered, faithfully: on the thread that commits, under one lock, waiting for the
+// delegate on another thread. The lock is held while user code runs and while a thread waits for a thread, which is what
+// every deadlock in the history of such controllers was made of:
+//
+//     a background thread commits, takes `serial`, waits for the delegate's thread
+//     the delegate's thread commits meanwhile, and waits for `serial`
+//
+// `serial` guards `told`.
+import Dispatch
+import LiveStore
+import TracedSync
+import TypedNotifications
+
+/// Where the delegate of a controller in the mode `legacySynchronous` is told: where its connection is.
+public enum LegacyPlace: Sendable {
+    /// A serial queue; the main one for an interface.
+    case queue(DispatchQueue)
+    /// A thread with a run loop of its own.
+    case thread(RunLoopThread)
+
+    func wait(for body: @escaping @Sendable () -> Void) {
+        switch self {
+        case .queue(let queue): TracedQueue(queue).sync(body)
+        // Nothing in the block throws.
+        case .thread(let thread): try? thread.performAndWait(body)
+        }
+    }
+}
+
+/// One controller's way of hearing of commits.
+final class LegacyDelivery<Object: StoredObject>: @unchecked Sendable {
+    private let serial = TracedMutex("fetched results serial section")
+    private let store: Store
+    private let request: FetchRequest<Object>
+    private let place: LegacyPlace
+    private let isThere: @Sendable () -> Bool
+    private let tell: (SectionedChangeSet, SectionedRows) -> Void
+    private var told: SectionedRows
+    private var subscription: NotificationSubscription?
+
+    /// On the delegate's thread.
+    init(
+        _ connection: Connection, _ request: FetchRequest<Object>, _ place: LegacyPlace,
+        _ tell: @escaping (SectionedChangeSet, SectionedRows) -> Void
+    ) throws {
+        store = connection.store
+        isThere = connection.placeCheck
+        self.request = request
+        self.place = place
+        self.tell = tell
+        told = try store.read { try request.rows(on: $0).shownRows }
+        subscription = NotificationManager.shared.addListener { [weak self] in self?.process($0) }
+    }
+
+    func end() { subscription?.cancel() }
+
+    /// On the thread that has committed.
+    private func process(_ changes: EntityChanges) {
+        guard changes.path == store.configuration.path else { return }
+        serial.withLock {
+            guard let new = try? store.read({ try request.rows(on: $0).shownRows }) else { return }
+            let changed = Set(changes.changed(Object.self).map(\.id))
+            let difference = told.changes(to: new).keepingModifications { changed.contains(new.objectID(at: $0)) }
+            told = new
+            if difference.isEmpty { return }
+            if isThere() { tell(difference, new) } else { place.wait { [self] in tell(difference, new) } }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import FetchedResults
+import Foundation
+import LiveStore
+import SeededRandom
+import Testing
+
+@Suite("The fetched-results controller") struct ControllerTests {
+    private static let byQuay = FetchRequest(Boat.self) { $0.sorted(by: \.length) }.sectioned(by: \.quay)
+    private static let plain = FetchRequest(Boat.self) {
+        $0.where(\.length >= 2).sorted(by: \.length, ascending: false)
+    }
+
+    @Test("sections have names, titles, sizes and objects; objects have paths")
+    func sections() throws {
+        let boats = try BoatStore()
+        try boats.add(0..<7)
+        let desk = try Desk(boats.store, Self.byQuay)
+        #expect(try desk.fetch())
+        let controller = desk.controller
+        #expect(controller.sections.map(\.name) == ["0", "1", "2"])
+        #expect(controller.sections.map(\.objectCount) == [3, 2, 2])
+        #expect(controller.sectionIndexTitles == ["0", "1", "2"])
+        #expect(controller.section(forIndexTitle: "2") == 2 && controller.section(forIndexTitle: "9") == nil)
+        #expect(controller.fetchedObjects.map(\.number) == [0, 3, 6, 1, 4, 2, 5])
+        let path = RowPath(section: 1, row: 1)
+        #expect(controller.object(at: path).number == 4)
+        #expect(controller.path(of: controller.object(at: path)) == path)
+        #expect(controller.path(of: Boat(1)) == nil)
+    }
+
+    @Test("without section keys there is one section, empty or not")
+    func oneSection() throws {
+        let boats = try BoatStore()
+        let desk = try Desk(boats.store, Self.plain)
+        #expect(try desk.fetch())
+        #expect(desk.controller.sections.map(\.name) == [""] && desk.controller.sections[0].objects.isEmpty)
+        try boats.add(0..<4)
+        #expect(desk.told(1))
+        #expect(desk.table.log == ["insert →0.0", "insert →0.1"])
+        try boats.store.write { connection in for number in 2..<4 { try connection.delete(boat(number, connection)) } }
+        #expect(desk.told(1))
+        #expect(desk.controller.sections.map(\.objectCount) == [0] && desk.table.sections == [[]])
+        #expect(desk.table.problems.isEmpty)
+    }
+
+    @Test("the delegate is told in the order of NSFetchedResultsController, old paths and new ones")
+    func order() throws {
+        let boats = try BoatStore()
+        try boats.add(0..<9)
+        let desk = try Desk(boats.store, Self.byQuay)
+        #expect(try desk.fetch())
+        #expect(desk.table.log.isEmpty)
+        try boats.store.write { connection in
+            try connection.delete(boat(0, connection))
+            try connection.delete(boat(3, connection))
+            try connection.delete(boat(6, connection))
+            try boat(1, connection).length = 100
+            try boat(4, connection).name = "renamed"
+            try boat(2, connection).quay = 7
+            try connection.add(Boat(20, length: 3, quay: 2))
+            try connection.add(Boat(21, length: 1, quay: nil))
+        }
+        #expect(desk.told(1))
+        #expect(
+            desk.table.log == [
+                "section delete 0", "section insert 0", "section insert 3", "delete 0.2→", "delete 0.1→", "delete 0.0→",
+                "insert →0.0", "insert →2.0", "move 1.0→1.2", "move 2.0→3.0", "update 1.1→1.0",
+            ])
+        #expect(try desk.isRight(Self.byQuay, boats.store))
+        #expect(desk.controller.sections.map(\.name) == ["", "1", "2", "7"])
+    }
+
+    @Test("what was read before the first delivery is the state that it tells from")
+    func readEarly() throws {
+        let boats = try BoatStore()
+        try boats.add(0..<5)
+        let desk = try Desk(boats.store, Self.byQuay)
+        try desk.controller.performFetch()
+        desk.table.reload(desk.controller)
+        // Commits between the reading and the first delivery.
+        try boats.store.write { connection in
+            try connection.delete(boat(1, connection))
+            try connection.add(Boat(9, length: 9, quay: 5))
+        }
+        #expect(desk.turnstile.turn(until: { desk.table.sections.count == 4 }))
+        #expect(try desk.isRight(Self.byQuay, boats.store))
+    }
+
+    @Test("nobody who has not read is told of every row; key paths say what is an update")
+    func unread() throws {
+        let boats = try BoatStore()
+        try boats.add(0..<5)
+        let desk = try Desk(boats.store, Self.byQuay, keyPaths: [\.name])
+        #expect(try desk.fetch(reading: false))
+        #expect(desk.table.log.isEmpty)
+        desk.table.reload(desk.controller)
+        try boats.store.write { connection in
+            try boat(1, connection).name = "a"
+            try boat(2, connection).length = 2
+        }
+        #expect(desk.told(1))
+        #expect(desk.table.log == ["update 1.0→1.0"])
+    }
+
+    @Test("another request holds from the next fetch on, and the old one is told no more")
+    func anotherRequest() throws {
+        let boats = try BoatStore()
+        try boats.add(0..<6)
+        let desk = try Desk(boats.store, Self.byQuay)
+        #expect(try desk.fetch())
+        desk.controller.fetchRequest = Self.plain
+        #expect(desk.controller.sections.count == 3)
+        #expect(try desk.fetch())
+        #expect(desk.controller.fetchedObjects.map(\.number) == [5, 4, 3, 2])
+        try boats.store.write { try boat(5, $0).length = 1 }
+        #expect(desk.told(1))
+        #expect(desk.table.log == ["delete 0.0→"])
+        #expect(try desk.isRight(Self.plain, boats.store))
+    }
+
+    @Test("a delegate may write, fetch again and end the controller")
+    func reentrancy() throws {
+        let boats = try BoatStore()
+        try boats.add(0..<3)
+        let desk = try Desk(boats.store, Self.byQuay)
+        #expect(try desk.fetch())
+        let told = desk.table.whenChanged
+        var round = 0
+        desk.table.whenChanged = {
+            told?()
+            round += 1
+            do {
+                switch round {
+                case 1: try desk.connection.write { try boat(0, desk.connection).quay = 9 }
+                case 2: try desk.controller.performFetch()
+                default: desk.controller.invalidate()
+                }
+            } catch { Issue.record("\(error)") }
+        }
+        try boats.store.write { try $0.add(Boat(10, length: 1, quay: 1)) }
+        #expect(desk.turnstile.turn(until: { round == 3 }))
+        try boats.store.write { try $0.add(Boat(11, length: 1, quay: 1)) }
+        _ = try desk.connection.refresh()
+        #expect(round == 3 && desk.table.problems.isEmpty)
+        #expect(desk.controller.sections.map(\.name) == ["1", "2", "9"])
+    }
+
+    @Test("a write that names its token is not told, as the table has shown it already")
+    func ownMove() throws {
+        let boats = try BoatStore()
+        try boats.add(0..<4)
+        let desk = try Desk(boats.store, Self.plain)
+        #expect(try desk.fetch())
+        let token = try #require(desk.controller.notificationToken)
+        try desk.connection.write(withoutNotifying: [token]) { try boat(2, desk.connection).length = 50 }
+        desk.table.reload(desk.controller)
+        try boats.store.write { try boat(3, $0).name = "told" }
+        #expect(desk.told(1))
+        #expect(desk.table.log == ["update 0.1→0.1"])
+        #expect(try desk.isRight(Self.plain, boats.store))
+    }
+
+    @Test("a table that applies what it is told shows what the store has, whatever happens", arguments: seeds(20))
+    func histories(_ seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let boats = try BoatStore()
+        try boats.add(0..<20)
+        let request = random.below(2) == 0 ? Self.byQuay : Self.plain
+        let desk = try Desk(boats.store, request)
+        #expect(try desk.fetch(reading: random.below(2) == 0))
+        desk.table.reload(desk.controller)
+        var next = 100
+        for _ in 0..<30 {
+            for _ in 0...random.below(3) {
+                try boats.store.write { connection in
+                    for _ in 0..<random.below(6) {
+                        let all = try connection.objects(Boat.self)
+                        switch all.isEmpty ? 0 : random.below(5) {
+                        case 0:
+                            try connection.add(Boat(next, length: random.below(30), quay: random.below(4)))
+                            next += 1
+                        case 1: try connection.delete(all[random.below(all.count)])
+                        case 2: all[random.below(all.count)].quay = random.below(5) == 0 ? nil : random.below(6)
+                        case 3: all[random.below(all.count)].length = random.below(30)
+                        default: all[random.below(all.count)].name = "\(random.below(1_000))"
+                        }
+                    }
+                }
+            }
+            // Something that is told for sure.
+            try boats.store.write { try $0.add(Boat(next, length: 5, quay: 1)) }
+            next += 1
+            let version = try boats.store.read { $0.version }
+            #expect(desk.turnstile.turn(until: { desk.connection.version >= version }))
+            #expect(try desk.isRight(request, boats.store), "TIDEGAUGE_SEED=\(seed)")
+        }
+        #expect(desk.table.problems.isEmpty)
+    }
+
+    @Test("the changes come as a sequence too")
+    func sequence() async throws {
+        let boats = try BoatStore()
+        try boats.add(0..<4)
+        let desk = try Desk(boats.store, Self.byQuay)
+        #expect(throws: FetchedResultsError.notFetched) { try desk.controller.changes() }
+        #expect(try desk.fetch())
+        let changes = try desk.controller.changes()
+        try boats.store.write { try $0.add(Boat(10, length: 1, quay: 8)) }
+        #expect(desk.told(1))
+        var iterator = changes.makeAsyncIterator()
+        var last = try await iterator.next()
+        if last?.changes == nil, last?.sectionCount == 3 { last = try await iterator.next() }
+        #expect(last?.sectionCount == 4 && last?.count(ofSection: 3) == 1)
+    }
+}

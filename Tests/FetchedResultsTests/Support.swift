@@ -1,0 +1,184 @@
+// A store of boats, a table that applies what a delegate is told as an interface would, and a scheduler that delivers when
+// it is told to.
+import FetchedResults
+import Foundation
+import LiveStore
+import Synchronization
+import TracedSync
+
+final class Boat: StoredObject {
+    @Stored(.primaryKey) var number = 0
+    @Stored var name = ""
+    @Stored var length = 0
+    @Stored var quay: Int? = nil
+
+    convenience init(_ number: Int, length: Int = 0, quay: Int? = nil) {
+        self.init()
+        self.number = number
+        name = "boat \(number)"
+        self.length = length
+        self.quay = quay
+    }
+}
+
+final class BoatStore {
+    let store: Store
+    let path: String
+
+    init(durability: Durability = .memory, path: String? = nil) throws {
+        self.path = path ?? NSTemporaryDirectory() + "fetched-results-\(UUID().uuidString)"
+        store = try Store(.init(path: self.path, models: [Boat.self], durability: durability))
+    }
+
+    deinit {
+        store.close()
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func add(_ numbers: Range<Int>) throws {
+        try store.write { for number in numbers { try $0.add(Boat(number, length: number, quay: number % 3)) } }
+    }
+}
+
+func boat(_ number: Int, _ connection: Connection) throws -> Boat {
+    guard let boat = try connection.object(Boat.self, forPrimaryKey: number) else { throw NoSuchBoat(number: number) }
+    return boat
+}
+
+struct NoSuchBoat: Error { let number: Int }
+
+/// A table as an interface has it: it knows what it was told, and what it is to show when it first asks.
+final class Table: FetchedResultsControllerDelegate {
+    typealias Object = Boat
+
+    private(set) var sections: [[ObjectID]] = []
+    private(set) var log: [String] = []
+    private(set) var problems: [String] = []
+    private var batch: Batch?
+    var whenChanged: (() -> Void)?
+
+    private struct Batch {
+        var deletedSections: [Int] = []
+        var insertedSections: [Int] = []
+        var deleted: [RowPath] = []
+        var inserted: [(RowPath, ObjectID)] = []
+        var updated: [(RowPath, ObjectID)] = []
+    }
+
+    /// Reads everything, as a table does that is shown for the first time.
+    func reload(_ controller: FetchedResultsController<Boat>) {
+        sections = controller.sections.map { $0.objects.map { $0.objectID! } }
+    }
+
+    func controllerWillChangeContent(_ controller: FetchedResultsController<Boat>) {
+        if batch != nil { problems.append("will, twice") }
+        batch = Batch()
+    }
+
+    func controller(
+        _ controller: FetchedResultsController<Boat>, didChangeSectionAt index: Int, for type: FetchedChangeType
+    ) {
+        log.append("section \(type) \(index)")
+        if type == .delete { batch?.deletedSections.append(index) } else { batch?.insertedSections.append(index) }
+    }
+
+    func controller(
+        _ controller: FetchedResultsController<Boat>, didChange object: SafeObject<Boat>, at path: RowPath?,
+        for type: FetchedChangeType, newPath: RowPath?
+    ) {
+        log.append("\(type) \(Self.words(path))→\(Self.words(newPath))")
+        if type == .update {
+            batch?.updated.append((newPath!, object.id))
+        } else {
+            if let path { batch?.deleted.append(path) }
+            if let newPath { batch?.inserted.append((newPath, object.id)) }
+        }
+    }
+
+    private static func words(_ path: RowPath?) -> String { path.map { "\($0.section).\($0.row)" } ?? "" }
+
+    func controllerDidChangeContent(_ controller: FetchedResultsController<Boat>) {
+        guard let batch else { return problems.append("did, without will") }
+        self.batch = nil
+        for path in batch.deleted.sorted().reversed() { sections[path.section].remove(at: path.row) }
+        for section in batch.deletedSections.sorted().reversed() where !sections.remove(at: section).isEmpty {
+            problems.append("section \(section) is deleted with rows in it")
+        }
+        for section in batch.insertedSections.sorted() { sections.insert([], at: section) }
+        for (path, id) in batch.inserted.sorted(by: { $0.0 < $1.0 }) {
+            sections[path.section].insert(id, at: path.row)
+        }
+        for (path, id) in batch.updated where sections[path.section][path.row] != id {
+            problems.append("another row is updated at \(path)")
+        }
+        whenChanged?()
+    }
+
+    func controller(_ controller: FetchedResultsController<Boat>, didFailWith error: StoreError) {
+        problems.append("\(error)")
+    }
+
+    func clearLog() { log = [] }
+}
+
+/// Delivers when `turn` is called, on the one thread that uses the connection.
+final class Turnstile: Scheduler, @unchecked Sendable {
+    private let posted = DispatchSemaphore(value: 0)
+    private var deliver: (@Sendable () -> Void)?
+    let name = "a test"
+    let isCurrent = true
+
+    func post() { posted.signal() }
+    func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
+    func invalidate() {}
+
+    /// Waits for mail and delivers it, until `condition` holds.
+    /// - Returns: false when no mail came for a time that only a hang takes.
+    func turn(until condition: () -> Bool) -> Bool {
+        while !condition() {
+            if posted.wait(timeout: .now() + 20) == .timedOut { return false }
+            deliver?()
+        }
+        return true
+    }
+}
+
+/// A controller on a connection of its own, with a table.
+final class Desk {
+    let turnstile = Turnstile()
+    let connection: Connection
+    let controller: FetchedResultsController<Boat>
+    let table = Table()
+    private var changeCount = 0
+
+    init(
+        _ store: Store, _ request: FetchRequest<Boat>, keyPaths: [PartialKeyPath<Boat>]? = nil, cacheName: String? = nil
+    )
+        throws
+    {
+        connection = try store.connect(on: .scheduler(turnstile))
+        controller = FetchedResultsController(connection, request, keyPaths: keyPaths, cacheName: cacheName)
+        controller.delegate = table
+        table.whenChanged = { [unowned self] in changeCount += 1 }
+    }
+
+    /// Fetches, and waits for the first delivery.
+    /// - Parameter reading: whether the table reads before it.
+    func fetch(reading: Bool = true) throws -> Bool {
+        try controller.performFetch()
+        if reading { table.reload(controller) }
+        return told(1)
+    }
+
+    /// Waits until so many batches more have been told.
+    func told(_ count: Int) -> Bool {
+        let wanted = changeCount + count
+        return turnstile.turn(until: { changeCount >= wanted })
+    }
+
+    /// Whether the table shows what the controller shows, which is what the store has.
+    func isRight(_ request: FetchRequest<Boat>, _ store: Store) throws -> Bool {
+        let shown = controller.sections.map { $0.objects.map { $0.objectID! } }
+        return table.problems.isEmpty && table.sections == shown
+    }
+}
