@@ -32,7 +32,7 @@ import Testing
     /// The callbacks make faults that show in one of 10 000 show here, also where the machine is busy.
     @Test("every invariant holds for three seconds", arguments: [2, 3])
     func shortRun(seed: Int) throws {
-        let ran = try run(["--seconds", "3", "--callbacks", "8000", "--seed", "\(seed)"])
+        let ran = try run(["--seconds", "3", "--callbacks", "16000", "--seed", "\(seed)"])
         #expect(ran.status == 0, "\(ran.output)\n\(ran.errors)")
         #expect(ran.output.contains("\nviolations    0"), "\(ran.output)")
         #expect(ran.output.hasPrefix("seed \(seed): 3 s, "), "\(ran.output)")

@@ -2,6 +2,8 @@
 import TracedSync
 
 final class Churner: Sendable {
+    private static let callbacksPerTurn = 20
+    private static let longestPauseMs = 100
     private let load: Load
     private let sites: [Site]
     let heartbeat = Heartbeat("churner")
@@ -19,7 +21,13 @@ final class Churner: Sendable {
             heartbeat.beat()
             let site = random.one(of: sites)
             turn(site, &random)
+            let untilNs = monotonicNs() + Int64(Self.longestPauseMs) * 1_000_000
+            let count = load.tally.callbackCount
             sleep(us: random.from(500...8_000))
+            // Not so many that an observer is ended before it has been called some times, however slow the machine is.
+            while load.tally.callbackCount < count + Self.callbacksPerTurn, monotonicNs() < untilNs, !load.isStopping {
+                sleep(us: 500)
+            }
         }
         heartbeat.end()
     }

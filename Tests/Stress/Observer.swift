@@ -89,6 +89,7 @@ class Observer: @unchecked Sendable {
         callCount += 1
         load.tally.callbacks[site.plan.place.ordinal].add()
         site.noteStanding()
+        if !(self is StoreObserver) { site.expectStoreTold(connection) }
         body(connection)
         lastVersion = connection.version
         site.calledBack(self, connection)

@@ -254,6 +254,16 @@ final class Site: @unchecked Sendable {
             depth == 1 ? "called elsewhere than on \(place.name)" : "called while \(depth - 1) others were running")
     }
 
+    /// Rule 9: whoever observes the store has been told of a version before anybody else is. No write skips them.
+    func expectStoreTold(_ connection: Connection) {
+        for observer in views where observer is StoreObserver && !observer.hasEnded {
+            load.verdict.expect(
+                .i10, observer.lastVersion >= connection.version, observer.description,
+                "was told version \(observer.lastVersion) last when another observer was called at \(connection.version)"
+            )
+        }
+    }
+
     func leave() {
         place.callbackEnds()
         inside.subtract(1, ordering: .acquiringAndReleasing)
