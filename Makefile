@@ -4,10 +4,10 @@
 PROFILE ?= ci
 SECONDS ?= 60
 SEED ?=
-FILTER ?= LiveStoreTests|TracedSyncTests|HarnessTests
+FILTER ?= LiveStoreTests|LiveStoreCombineTests|TracedSyncTests|HarnessTests
 TIDEGAUGE = .build/release/tidegauge
 
-.PHONY: bench smoke test stress check lint docs tsan faults setup build clean help
+.PHONY: bench smoke test external stress check lint docs tsan faults setup build clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -21,13 +21,16 @@ smoke: build  ## the same in under a minute: does everything still run?
 test: setup  ## unit, property and golden tests
 	swift test
 
+external: setup  ## a driver from a package of its own: build the example, run a scenario on it
+	Tools/external.sh
+
 check: build  ## are all scenario files valid? Runs none of them
 	$(TIDEGAUGE) check Scenarios
 
 lint:  ## formatting and style, strict
 	swift format lint --strict --recursive --parallel Sources Tests Examples Package.swift
 
-docs: setup  ## the documentation of LiveStore, strict: no warning, and no public symbol without a comment
+docs: setup  ## the documentation of LiveStore, strict: no warning, no symbol without a comment, no unnamed error
 	Tools/docs.sh
 
 stress: setup  ## load from threads and processes, every promise checked at every callback (SECONDS=, SEED=)
@@ -47,4 +50,4 @@ build: setup
 	swift build -c release
 
 clean:  ## remove what was built; reports stay
-	rm -rf .build .build-tsan .build-faults
+	rm -rf .build .build-tsan .build-faults .build-external

@@ -23,6 +23,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.8.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.0.0"),
     ],
     targets: [
@@ -44,11 +45,22 @@ let package = Package(
 
         // What measures.
         .target(name: "Scenario", dependencies: ["Yams"]),
-        .target(name: "StoreDriver"),
+        .target(name: "StoreDriver", dependencies: ["TracedSync"]),
         .target(name: "NullDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Null"),
         .target(
             name: "LiveStoreDriver", dependencies: ["LiveStore", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/LiveStore"),
+        // The peers, each a target of its own: who uses the store, or a command line with other drivers, builds none.
+        .target(
+            name: "GRDBDriver",
+            dependencies: ["StoreDriver", "TracedSync", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Sources/Drivers/GRDB"),
+        .target(
+            name: "SQLiteHooksDriver", dependencies: ["CSQLite", "StoreDriver", "TracedSync"],
+            path: "Sources/Drivers/SQLiteHooks"),
+        .target(
+            name: "NotificationQueueDriver", dependencies: ["StoreDriver", "TracedSync"],
+            path: "Sources/Drivers/NotificationQueue"),
         .target(
             name: "Measure",
             dependencies: [
@@ -67,11 +79,15 @@ let package = Package(
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "Harness", "Measure", "Report", "Scenario", "StoreDriver", "TracedSync",
+                "Harness", "Measure", "NullDriver", "Report", "Scenario", "StoreDriver", "TracedSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .executableTarget(name: "tidegauge", dependencies: ["LiveStoreDriver", "NullDriver", "TidegaugeCLI"]),
+        .executableTarget(
+            name: "tidegauge",
+            dependencies: [
+                "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver", "SQLiteHooksDriver", "TidegaugeCLI",
+            ]),
 
         // The program of the README.
         .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),
@@ -80,6 +96,7 @@ let package = Package(
         .target(name: "CPlatform"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
         .testTarget(
@@ -100,11 +117,16 @@ let package = Package(
                 "LiveStore", "LiveStoreCombine", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "SeededRandom"], exclude: ["Golden"]),
-        .testTarget(name: "MeasureTests", dependencies: ["CZlib", "Measure", "SeededRandom"]),
+        .testTarget(name: "MeasureTests", dependencies: ["CZlib", "Measure", "Scenario", "SeededRandom"]),
         .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),
-        .testTarget(name: "ReportTests", dependencies: ["Report"], exclude: ["Golden"]),
+        .testTarget(name: "ReportTests", dependencies: ["Measure", "Report", "Scenario"], exclude: ["Golden"]),
         .testTarget(
-            name: "HarnessTests", dependencies: ["Harness", "HarnessFixtures", "LiveStoreDriver", "NullDriver"]),
+            name: "HarnessTests",
+            dependencies: [
+                "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
+                "NullDriver", "SQLiteHooksDriver", "Scenario", "Statistics", "StoreDriver", "TemplateDriver",
+                "TracedSync",
+            ]),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
 
         // Random numbers of property tests.
@@ -115,8 +137,12 @@ let package = Package(
             name: "HarnessFixtures", dependencies: ["StoreDriver", "TracedSync"],
             path: "Tests/Fixtures/HarnessFixtures"),
         .executableTarget(
-            name: "tidegauge-fixture", dependencies: ["HarnessFixtures", "NullDriver", "TidegaugeCLI"],
+            name: "tidegauge-fixture", dependencies: ["HarnessFixtures", "TidegaugeCLI"],
             path: "Tests/Fixtures/tidegauge-fixture"),
+        // The driver to copy. It stands in a package of its own, as a reader's would; `make external` builds and runs that.
+        .target(
+            name: "TemplateDriver", dependencies: ["StoreDriver"],
+            path: "Tests/Fixtures/ExternalDriver/Sources/TemplateDriver"),
 
         // A process that has a store open, for the tests of many processes, and the models it shares with them.
         .target(name: "LiveStoreFixtures", dependencies: ["LiveStore"], path: "Tests/Fixtures/LiveStoreFixtures"),

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 needed_swift=6.1
-packages=(liblmdb-dev libjemalloc-dev zlib1g-dev pkg-config)
+packages=(liblmdb-dev libjemalloc-dev libsqlite3-dev zlib1g-dev pkg-config)
 # Nothing fails without these: reports then say where a plot would be, and a test says that it is skipped.
 wanted=(gnuplot-nox)
 command -v java >/dev/null && wanted+=(libhdrhistogram-java)
@@ -45,6 +45,7 @@ is_installed() {
     case "$1" in
     liblmdb-dev) [ -e /usr/include/lmdb.h ] || [ -e /usr/local/include/lmdb.h ] ;;
     zlib1g-dev) [ -e /usr/include/zlib.h ] || [ -e /usr/local/include/zlib.h ] ;;
+    libsqlite3-dev) [ -e /usr/include/sqlite3.h ] || [ -e /usr/local/include/sqlite3.h ] ;;
     libjemalloc-dev) [ -e /usr/include/jemalloc/jemalloc.h ] || [ -e /usr/local/include/jemalloc/jemalloc.h ] ;;
     esac
 }
@@ -58,7 +59,7 @@ install_packages() {
 
     command -v apt-get >/dev/null ||
         fail "missing: ${missing[*]}, and there is no apt-get here." \
-            "Install LMDB and jemalloc with their headers by the means of this system."
+            "Install LMDB, jemalloc and SQLite with their headers by the means of this system."
     local line="apt-get update && apt-get install --yes --no-install-recommends ${missing[*]}"
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then

@@ -40,10 +40,13 @@ final class AsyncWriter: @unchecked Sendable {
 
     /// Ends the thread after the write it is in; what has not begun fails with `closed`. Does not wait.
     func stop() {
-        inbox.withLock {
-            isStopped = true
+        let isFirst = inbox.withLock {
+            defer { isStopped = true }
             arrived.broadcast()
+            return !isStopped
         }
+        // Nobody waits for the thread, so it frees itself: one that has ended keeps its stack until then.
+        if isFirst { thread?.detach() }
     }
 
     private func run() {

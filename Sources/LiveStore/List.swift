@@ -145,6 +145,40 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     }
 }
 
+extension List where Element: StoredObject {
+    /// Those objects of the list that pass `condition`, live, in the order of the list: an object that the list has twice
+    /// is there twice. They follow the list, the objects in it, and what the condition says of their links.
+    ///
+    /// What is `sorted` by something else falls back on the list's order for ties. In change sets, `deletedIDs` are those of
+    /// the list's elements, as they are for the list itself. On the connection's scheduler; O(length of the list) when it is
+    /// read first, and upkeep of O(log n) per change.
+    /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
+    public func `where`(_ condition: Filter<Element>) throws -> Results<Element> { try results().where(condition) }
+
+    /// Those objects of the list that pass a condition given as text; as `where` with a filter.
+    /// - Throws: `notStored`, `unknownModel`, `invalidQuery`.
+    public func `where`(_ text: String, _ arguments: (any QueryArgument)?...) throws -> Results<Element> {
+        try results().refined(by: text, arguments)
+    }
+
+    /// The objects of the list in another order, live; as `where` for all else. O(n log n) when it is read first.
+    /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
+    public func sorted<Value: StorableValue>(
+        by keyPath: KeyPath<Element, Value>, ascending: Bool = true
+    ) throws -> Results<Element> { try results().sorted(by: keyPath, ascending: ascending) }
+
+    /// The objects of the list in the order of several keys, live; as `where` for all else. O(n log n) when it is read first.
+    /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
+    public func sorted(by keys: [SortKey<Element>]) throws -> Results<Element> { try results().sorted(by: keys) }
+
+    /// All objects of the list, as a query to refine.
+    private func results() throws -> Results<Element> {
+        guard let stored else { throw StoreError.notStored(type: owner.map { "\(type(of: $0))" } ?? "List") }
+        let table = try stored.connection.core.storage.table(of: Element.self)
+        return Results(stored.connection, table, .all, [], of: stored.source)
+    }
+}
+
 extension List where Element: Equatable {
     /// The first place where the list has `element`. O(n).
     public func index(of element: Element) -> Int? { firstIndex(of: element) }

@@ -99,7 +99,9 @@ extension Results {
         _ keyPath: PartialKeyPath<Object>, isLast: Bool, _ precedes: (Value, Value) -> Bool
     ) -> Value? {
         let column = table.layout.column(keyPath)
-        if let term = sort.first, term.column == column { return end(term, isLast: isLast) }
+        if list == nil, let term = sort.first, term.column == column, term.over == nil {
+            return end(term, isLast: isLast)
+        }
         var best: Value?
         forEachValue(column) { (value: Value) in
             if best.map({ precedes(value, $0) }) ?? true { best = value }
@@ -108,9 +110,7 @@ extension Results {
     }
 
     private func forEachValue<Value: MeasurableValue>(_ column: Int, _ body: (Value) -> Void) {
-        let rows = rows
-        for id in rows.ids(in: rows.ranks(in: query.window)) {
-            let id = ObjectID(rawValue: id)
+        for id in objectIDs {
             guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id) else { continue }
             // A row older than the column has the zero that its property reads; an optional one has none.
             if row.isNull(column), table.schema.columns[column].isOptional { continue }

@@ -4,8 +4,11 @@ extension Results {
     /// The index of an object; nil where it is not among these, or not stored. O(log n) once the query is evaluated.
     public func index(of object: Object) -> Int? { object.binding.flatMap { index(ofID: $0.id) } }
 
-    /// The index of the object with this identity; nil where it is not among these. O(log n) once the query is evaluated.
-    public func index(ofID id: ObjectID) -> Int? { connection.shownIndex(of: id, query) }
+    /// The index of the object with this identity; nil where it is not among these. O(log n) once the query is evaluated;
+    /// of the objects of a list the first such index, O(n).
+    public func index(ofID id: ObjectID) -> Int? {
+        list == nil ? connection.shownIndex(of: id, query) : objectIDs.firstIndex(of: id)
+    }
 }
 
 extension SectionedResults {

@@ -12,11 +12,16 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     let sort: [SortTerm]
     let distinct: [Int]
     let limit: Int?
+    /// Where the objects are those of a list.
+    let list: ListSource?
     let query: ConnectionQuery
 
+    /// - Parameters:
+    ///   - filter: a condition on the objects, in columns of their table; so are `sort` and `distinct`.
+    ///   - list: the list whose objects they are; nil for all of the table's.
     init(
         _ connection: Connection, _ table: Table, _ filter: FilterExpression, _ sort: [SortTerm],
-        distinct: [Int] = [], limit: Int? = nil
+        distinct: [Int] = [], limit: Int? = nil, of list: ListSource? = nil
     ) {
         self.connection = connection
         self.table = table
@@ -24,14 +29,17 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         self.sort = sort
         self.distinct = distinct
         self.limit = limit
-        let plan = QueryPlan(table: table, filter: filter, sort: sort, distinct: distinct, limit: limit)
-        query = connection.query(plan, table)
+        self.list = list
+        let plan =
+            list?.plan(filter, sort, limit: limit, table)
+            ?? QueryPlan(table: table, filter: filter, sort: sort, distinct: distinct, limit: limit)
+        query = connection.query(plan, list?.elements ?? table)
     }
 
     /// Makes the same query on another connection.
     var remake: @Sendable (Connection) -> Results {
-        { [table, filter, sort, distinct, limit] in
-            Results($0, table, filter, sort, distinct: distinct, limit: limit)
+        { [table, filter, sort, distinct, limit, list] in
+            Results($0, table, filter, sort, distinct: distinct, limit: limit, of: list)
         }
     }
 
@@ -43,19 +51,24 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     }
 
     /// The same objects in this order; ties keep the order of earlier `sorted` calls, then that of creation.
+    ///
+    /// A path over links, as `\.owner?.name`, orders by a property of the objects they lead to: the order follows when that
+    /// property changes, which costs O(log n) for each object that leads there. A link that leads nowhere is nil, and
+    /// nil comes first where the order ascends. What a list or a computed property comes to is no order, and stops the
+    /// program with a message that says so. On the connection's scheduler.
     public func sorted<Value: StorableValue>(
         by keyPath: KeyPath<Object, Value>, ascending: Bool = true
     ) -> Results {
-        let term = SortTerm(column: table.layout.column(keyPath), ascending: ascending)
-        return refined(sort: [term] + sort.filter { $0.column != term.column })
+        let term = table.layout.stored(SortTerm(keyPath, ascending: ascending))
+        return refined(sort: [term] + sort.filter { !$0.hasColumn(of: term) })
     }
 
-    /// The same objects in the order of several keys, the first being the most significant.
+    /// The same objects in the order of several keys, the first being the most significant. On the connection's scheduler.
     public func sorted(by keys: [SortKey<Object>]) -> Results {
         var terms: [SortTerm] = []
         for key in keys {
             let term = table.layout.stored(key.term)
-            if !terms.contains(where: { $0.column == term.column }) { terms.append(term) }
+            if !terms.contains(where: { $0.hasColumn(of: term) }) { terms.append(term) }
         }
         return refined(sort: terms)
     }
@@ -65,7 +78,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     ///
     /// Kept incrementally: a change costs O(log n), and may show another object of its group.
     public func distinct(by keyPaths: [PartialKeyPath<Object>]) -> Results {
-        refined(distinct: Array(Set(keyPaths.map { table.layout.column($0) })))
+        checkNotOfList("distinct(by:)")
+        return refined(distinct: Array(Set(keyPaths.map { table.layout.column($0) })))
     }
 
     /// The first `count` objects. Applies last, whatever is refined afterwards; of several calls the smallest counts.
@@ -81,7 +95,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     ) -> Results {
         Results(
             connection, table, filter ?? self.filter, sort ?? self.sort, distinct: distinct ?? self.distinct,
-            limit: limit ?? self.limit)
+            limit: limit ?? self.limit, of: list)
     }
 
     // MARK: Reading
@@ -93,7 +107,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     /// O(log n).
     public subscript(position: Int) -> Object {
-        connection.makeObject(table, ObjectID(rawValue: rows.entry(at: position, in: query.window).key.id))
+        object(rows.entry(at: position, in: query.window).key.id)
     }
 
     /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
@@ -101,17 +115,25 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         let rows = rows
         let ids = rows.ids(in: rows.ranks(in: query.window))
         var next = ids.startIndex
-        return AnyIterator { [connection, table] in
+        return AnyIterator { [self] in
             guard next < ids.endIndex else { return nil }
             defer { next = ids.index(after: next) }
-            return connection.makeObject(table, ObjectID(rawValue: ids[next]))
+            return object(ids[next])
         }
     }
 
-    /// The ids of the objects shown, in order. O(n), reads no row.
+    private func object(_ row: UInt64) -> Object { connection.makeObject(table, objectID(ofRow: row)) }
+
+    /// The object that a row of the query stands for.
+    private func objectID(ofRow row: UInt64) -> ObjectID {
+        guard let list else { return ObjectID(rawValue: row) }
+        return list.objectID(ofElement: row, connection)
+    }
+
+    /// The ids of the objects shown, in order. O(n); reads no row, except for the objects of a list.
     public var objectIDs: [ObjectID] {
         let rows = rows
-        return rows.ids(in: rows.ranks(in: query.window)).map { ObjectID(rawValue: $0) }
+        return rows.ids(in: rows.ranks(in: query.window)).map { objectID(ofRow: $0) }
     }
 
     // MARK: Observing
@@ -141,8 +163,9 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     /// The query of the same rows in which only changes of some properties count.
     func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {
-        let observed = Observed(keyPaths.map { table.layout.stored(ColumnPath($0)) })
-        return connection.query(query.plan.observing(observed), table, showing: query)
+        let paths = keyPaths.map { table.layout.stored(ColumnPath($0)) }
+        let observed = Observed(list == nil ? paths : paths.map { ColumnPath([ListTable.value] + $0.columns) })
+        return connection.query(query.plan.observing(observed), query.table, showing: query)
     }
 
     private func observe(
@@ -177,9 +200,27 @@ extension Connection {
 public struct SortKey<Object: StoredObject>: Sendable {
     let term: SortTerm
 
-    /// Orders by a property; nulls come first where the order ascends.
+    /// Orders by a property, or by one over links, as `\.owner?.name`; nulls come first where the order ascends. Any thread.
     public init<Value: StorableValue>(_ keyPath: KeyPath<Object, Value>, ascending: Bool = true) {
-        term = SortTerm(column: ModelLayout.of(Object.self).column(keyPath), ascending: ascending)
+        term = SortTerm(keyPath, ascending: ascending)
+    }
+}
+
+extension SortTerm {
+    /// The order by what a key path names, in columns of the classes.
+    init<Object: StoredObject, Value: StorableValue>(_ keyPath: KeyPath<Object, Value>, ascending: Bool) {
+        let path = ColumnPath(keyPath)
+        let property = path.property(of: keyPath, Value.self)
+        precondition(
+            property.type != .list,
+            "\(keyPath) is what the list '\(property.name)' comes to, and no order: store it as a property to sort by it"
+        )
+        column = path.column
+        self.ascending = ascending
+        over =
+            path.links.isEmpty
+            ? nil
+            : LinkedColumn(links: Array(path.links), type: property.type, isOptional: property.isOptional)
     }
 }
 

@@ -182,6 +182,7 @@ extension Results {
     }
 
     func sectioned<Key>(_ section: SectionTerm) -> SectionedResults<Key, Object> {
+        checkNotOfList("sectioned(by:)")
         precondition(
             limit == nil,
             "limited results of \(table.schema.name) cannot be sectioned: take the sections without limited(to:)")

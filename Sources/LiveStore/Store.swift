@@ -92,7 +92,8 @@ public final class Store: Sendable {
         return try connection.write(timeout: timeout, withoutNotifying: tokens) { try body(connection) }
     }
 
-    /// Runs `body` on the newest version. Waits for nobody. The connection given to it ends with the block.
+    /// Runs `body` on the newest version. Waits for nobody. The connection given to it ends with the block. Any thread.
+    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`.
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try core.checkOpen()
         let connection = Connection(self, reading: try core.storage.openSnapshot())

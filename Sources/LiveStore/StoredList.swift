@@ -15,6 +15,9 @@ struct StoredList {
 
     var connection: Connection { binding.connection }
 
+    /// The list's objects, to be queried.
+    var source: ListSource { ListSource(elements: elements, owner: binding.id) }
+
     // MARK: Reading
 
     /// The list as a query: the elements of this owner, by their positions.

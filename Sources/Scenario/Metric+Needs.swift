@@ -4,12 +4,14 @@ extension Metric {
     /// Recorded sample by sample (over time, for `staleness` and `version_lag`): has percentiles and no single `value`.
     public var isDistribution: Bool {
         switch self {
-        case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .deliveryLatency, .endToEndLatency,
-            .writeToCallback, .wakeFloor, .callbackTime, .staleness, .versionLag, .batchSpan, .timeToFirstDelivery,
+        case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .deliveryLatency,
+            .lastDeliveryLatency, .endToEndLatency, .writeToCallback, .wakeFloor, .callbackTime, .staleness,
+            .versionLag, .batchSpan, .timeToFirstDelivery,
             .observerStall, .fanoutSpan, .harnessHiccup:
             true
         case .deliveryOverFloor, .coalescingRatio, .spuriousNotifications, .missedFinal, .fanoutCost, .upkeepCost,
-            .upkeepExponent, .upkeepGrowth, .observedRateRatio, .objectRate, .writerShareMin, .writerCPU, .upkeepCPU,
+            .upkeepExponent, .upkeepGrowth, .upkeepRatio, .observedRateRatio, .objectRate, .writerShareMin, .writerCPU,
+            .upkeepCPU,
             .observerCPU, .otherCPU, .processCPU, .achievedRate, .harnessCost,
             .oracleViolations, .trialOutcome:
             false
@@ -26,10 +28,11 @@ extension Metric {
             .processCPU, .achievedRate, .objectRate, .writerShareMin, .wakeFloor, .harnessHiccup, .harnessCost,
             .oracleViolations, .trialOutcome:
             false
-        case .deliveryLatency, .endToEndLatency, .writeToCallback, .deliveryOverFloor, .callbackTime, .staleness,
+        case .deliveryLatency, .lastDeliveryLatency, .endToEndLatency, .writeToCallback, .deliveryOverFloor,
+            .callbackTime, .staleness,
             .versionLag, .coalescingRatio, .batchSpan,
             .spuriousNotifications, .missedFinal, .timeToFirstDelivery, .observerStall, .fanoutSpan, .fanoutCost,
-            .upkeepCost, .upkeepExponent, .upkeepGrowth, .observedRateRatio, .observerCPU:
+            .upkeepCost, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .observedRateRatio, .observerCPU:
             true
         }
     }

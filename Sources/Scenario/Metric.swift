@@ -8,6 +8,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case writeResponseTime = "write_response_time"
     case lockWait = "lock_wait"
     case deliveryLatency = "delivery_latency"
+    case lastDeliveryLatency = "last_delivery_latency"
     case endToEndLatency = "end_to_end_latency"
     case writeToCallback = "write_to_callback"
     case wakeFloor = "wake_floor"
@@ -26,6 +27,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case upkeepCost = "upkeep_cost"
     case upkeepExponent = "upkeep_exponent"
     case upkeepGrowth = "upkeep_growth"
+    case upkeepRatio = "upkeep_ratio"
     case writerCPU = "writer_cpu"
     case upkeepCPU = "upkeep_cpu"
     case observerCPU = "observer_cpu"
@@ -44,8 +46,9 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     /// As in the `unit` column.
     public var unit: String {
         switch self {
-        case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .deliveryLatency, .endToEndLatency,
-            .writeToCallback, .wakeFloor, .callbackTime, .staleness, .timeToFirstDelivery, .observerStall, .fanoutSpan,
+        case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .deliveryLatency,
+            .lastDeliveryLatency, .endToEndLatency, .writeToCallback, .wakeFloor, .callbackTime, .staleness,
+            .timeToFirstDelivery, .observerStall, .fanoutSpan,
             .harnessHiccup:
             "ns"
         case .versionLag: "versions"
@@ -54,7 +57,9 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .spuriousNotifications, .missedFinal, .oracleViolations: "count"
         case .fanoutCost: "ns/observer/commit"
         case .upkeepCost, .writerCPU, .upkeepCPU, .observerCPU, .otherCPU, .processCPU, .harnessCost: "ns/commit"
-        case .deliveryOverFloor, .upkeepExponent, .upkeepGrowth, .observedRateRatio, .writerShareMin, .trialOutcome: "1"
+        case .deliveryOverFloor, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .observedRateRatio, .writerShareMin,
+            .trialOutcome:
+            "1"
         case .achievedRate: "commits/s"
         case .objectRate: "objects/s"
         }
@@ -66,7 +71,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     /// Needs a second trial without observers beside each measured one.
     public var needsBaseline: Bool {
         switch self {
-        case .upkeepCost, .upkeepExponent, .upkeepGrowth, .fanoutCost, .observedRateRatio: true
+        case .upkeepCost, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .fanoutCost, .observedRateRatio: true
         default: false
         }
     }

@@ -22,7 +22,7 @@ public struct Scenario: Sendable {
     public let purpose: String
     /// The real complaint or document it stands for.
     public let represents: String
-    /// The only drivers it is meant for; empty: all.
+    /// The only drivers it is meant for; empty: all. Where drivers are compared, it is with the first.
     public let drivers: [String]
     /// What is reported, in the order written.
     public let measure: [Metric]

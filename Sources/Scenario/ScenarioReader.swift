@@ -35,6 +35,11 @@ struct ScenarioReader {
         let drivers = entry(.drivers).map { names($0, known: knownDrivers, of: "driver") } ?? []
         let measure = readMeasure(entry(.measure), root.position)
         let gate = readGate(entry(.gate), measured: measure, root.position)
+        if let position = measurePositions[.upkeepRatio], drivers.count < 2 {
+            problems.add(
+                position,
+                "'upkeep_ratio' compares drivers: name two or more under 'drivers', first the one to compare with")
+        }
 
         var layer = SettingsLayer(.base)
         for entry in entries {

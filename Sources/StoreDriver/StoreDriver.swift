@@ -44,7 +44,9 @@ public protocol StoreWriter: AnyObject {
     /// Applies `changes` in one transaction and returns its version once it is committed.
     /// `locked()` is called as soon as the transaction holds the engine's write lock. It may take its time: others go on
     /// subscribing, and being delivered to, meanwhile. `changes` may be empty.
-    /// - Returns: the store's version after the commit, strictly increasing over all writers; `nil` where an engine has none.
+    /// - Returns: the store's version after the commit, strictly increasing over all commits that change something; `nil`
+    ///   where an engine has none.
+    /// - Throws: `MissingItem` for a change of a row that is not there, or the engine's error; nothing is changed then.
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64?
 }
 
@@ -99,4 +101,13 @@ public struct DriverUnavailable: Error, CustomStringConvertible, Sendable {
     public var description: String
 
     public init(_ description: String) { self.description = description }
+}
+
+/// Thrown by a writer that was asked to change an item which is not there.
+public struct MissingItem: Error, CustomStringConvertible, Sendable {
+    public let key: Int64
+
+    public init(key: Int64) { self.key = key }
+
+    public var description: String { "item \(key) is not in the store: the schedule and the store disagree" }
 }

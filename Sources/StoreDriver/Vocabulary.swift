@@ -122,7 +122,7 @@ public struct Capabilities: Sendable {
     public var keyKinds: Set<KeyKind>
     public var canDeliverOnRunLoop: Bool
     public var canDeliverOnQueue: Bool
-    /// Deliveries carry index lists; without them only the data is checked.
+    /// Deliveries carry index lists; without them, as of an engine that hands out whole values, only the data is checked.
     public var hasChangeSets: Bool
     /// Commits and deliveries carry versions; without them coverage is read from the rows' stamps.
     public var hasVersions: Bool
@@ -131,13 +131,21 @@ public struct Capabilities: Sendable {
     public var hasContents: Bool
     /// Observing threads can write and refresh (`DrivenStore.call`).
     public var canCallOnSite: Bool
+    /// All subscriptions of a site go to a version together: none is called at an older one after another was called at a
+    /// newer. Without it each has its own pace, and what two queries show of one transaction is not compared.
+    public var advancesTogether: Bool
+    /// Observers are delivered to while a writer holds the write lock.
+    public var readsBesideWriter: Bool
+    /// What to know before comparing figures: short phrases for people.
+    public var remarks: [String]
     /// Names (as in `/proc/self/task/*/comm`) that the engine's own background threads start with: the `upkeep` role.
     public var upkeepThreadPrefixes: [String]
 
     public init(
         durabilities: Set<Durability>, keyKinds: Set<KeyKind> = [.ascending], canDeliverOnRunLoop: Bool,
         canDeliverOnQueue: Bool, hasChangeSets: Bool, hasVersions: Bool, persists: Bool, hasContents: Bool = true,
-        canCallOnSite: Bool = false, upkeepThreadPrefixes: [String] = []
+        canCallOnSite: Bool = false, advancesTogether: Bool = true, readsBesideWriter: Bool = true,
+        remarks: [String] = [], upkeepThreadPrefixes: [String] = []
     ) {
         self.durabilities = durabilities
         self.keyKinds = keyKinds
@@ -148,6 +156,9 @@ public struct Capabilities: Sendable {
         self.persists = persists
         self.hasContents = hasContents
         self.canCallOnSite = canCallOnSite
+        self.advancesTogether = advancesTogether
+        self.readsBesideWriter = readsBesideWriter
+        self.remarks = remarks
         self.upkeepThreadPrefixes = upkeepThreadPrefixes
     }
 }

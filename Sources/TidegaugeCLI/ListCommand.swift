@@ -46,8 +46,13 @@ struct ListCommand: ParsableCommand {
         var words = Durability.allCases.filter(capabilities.durabilities.contains).map(\.rawValue)
         if capabilities.canDeliverOnRunLoop { words.append("run-loop") }
         if capabilities.canDeliverOnQueue { words.append("queue") }
-        if capabilities.hasChangeSets { words.append("change-sets") }
+        if capabilities.keyKinds.contains(.uuid) { words.append("uuid-keys") }
+        if capabilities.hasContents { words.append(capabilities.hasChangeSets ? "change-sets" : "whole-values") }
         if capabilities.hasVersions { words.append("versions") }
-        return words.joined(separator: " ")
+        if capabilities.advancesTogether { words.append("one-version-per-site") }
+        if capabilities.readsBesideWriter { words.append("reads-beside-writer") }
+        if capabilities.canCallOnSite { words.append("calls-on-site") }
+        if capabilities.persists { words.append("persists") }
+        return words.joined(separator: " ") + "\t" + capabilities.remarks.joined(separator: "; ")
     }
 }

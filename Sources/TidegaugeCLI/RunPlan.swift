@@ -32,7 +32,8 @@ struct RunPlan {
             if header.trace {
                 for index in trials.indices { trials[index].traceEvents = Self.traceEvents }
             }
-            return Runner.Job(scenario: scenario.name, limits: scenario.limits, trials: trials)
+            return Runner.Job(
+                scenario: scenario.name, limits: scenario.limits, trials: trials, reference: scenario.drivers.first)
         }
         var header = header
         header.binary = Fingerprint.ofThisBinary()
@@ -40,10 +41,10 @@ struct RunPlan {
         self.header = header
     }
 
-    /// Null runs as a companion, and where a scenario names it or the command line does.
+    /// Null runs as a companion; it and the peers by themselves only where a scenario names them or the command line does.
     private static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
         if !asked.isEmpty { return asked }
-        return Tidegauge.driverNames.filter { $0 != "null" || scenario.drivers.contains("null") }
+        return Tidegauge.driverNames.filter { !Tidegauge.askedFor.contains($0) || scenario.drivers.contains($0) }
     }
 
     static func overrides(_ options: [String]) throws -> [String: String] {

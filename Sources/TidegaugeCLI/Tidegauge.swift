@@ -2,11 +2,15 @@
 import ArgumentParser
 import Foundation
 import Harness
+import NullDriver
 import StoreDriver
 
 /// Runs the command line on `drivers` and exits with its outcome. Call once, from `main`.
-public func tidegaugeMain(drivers: [any StoreDriver]) -> Never {
-    Tidegauge.drivers = drivers
+/// - Parameter peers: further drivers, which run only where `--driver` or a scenario names them; as does the null driver,
+///   which is always there, to say what the harness itself costs.
+public func tidegaugeMain(drivers: [any StoreDriver], peers: [any StoreDriver] = []) -> Never {
+    Tidegauge.drivers = [NullDriver()] + drivers + peers
+    Tidegauge.askedFor = Set(peers.map(\.name) + ["null"])
     Tidegauge.main()
     exit(Outcome.pass.rawValue)
 }
@@ -22,6 +26,9 @@ struct Tidegauge: ParsableCommand {
 
     /// Written once, before anything is parsed.
     nonisolated(unsafe) fileprivate(set) static var drivers: [any StoreDriver] = []
+
+    /// Names of drivers that run only where they are named. Written once, as `drivers`.
+    nonisolated(unsafe) fileprivate(set) static var askedFor: Set<String> = []
 
     static var driverNames: [String] { drivers.map(\.name) }
 }

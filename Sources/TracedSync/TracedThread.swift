@@ -52,6 +52,9 @@ public final class TracedThread: @unchecked Sendable {
         if isCurrent { pthread_detach(handle) } else { join() }
     }
 
+    /// Has the thread freed when its body returns; nobody waits for it.
+    public func detach() { pthread_detach(handle) }
+
     /// Whether the calling thread is this one.
     public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
 }

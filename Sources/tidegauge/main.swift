@@ -1,6 +1,10 @@
 // The tidegauge that ships: the command line with the drivers that come with it.
+import GRDBDriver
 import LiveStoreDriver
-import NullDriver
+import NotificationQueueDriver
+import SQLiteHooksDriver
 import TidegaugeCLI
 
-tidegaugeMain(drivers: [NullDriver(), LiveStoreDriver()])
+tidegaugeMain(
+    drivers: [LiveStoreDriver()],
+    peers: [GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(), NotificationQueueDriver()])

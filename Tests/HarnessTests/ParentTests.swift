@@ -51,14 +51,15 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
 
 @Suite struct ParentTests {
     private func run(
-        _ trials: [TrialSpec], limits: [Limit] = [], _ result: @escaping (TrialSpec) -> TrialResult
+        _ trials: [TrialSpec], limits: [Limit] = [], reference: String? = nil,
+        _ result: @escaping (TrialSpec) -> TrialResult
     ) throws -> (Outcome, CannedTrials, Told) {
         let executor = CannedTrials(result)
         let told = Told()
         let runner = Runner(
             drivers: [NullDriver(), ModelDriver(), FaultyDriver(.crash)], executor: executor,
             interruption: Interruption(), delegate: told)
-        let outcome = try runner.run([.init(scenario: "tiny", limits: limits, trials: trials)])
+        let outcome = try runner.run([.init(scenario: "tiny", limits: limits, trials: trials, reference: reference)])
         return (outcome, executor, told)
     }
 
@@ -159,6 +160,36 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         #expect(abs(told.value(.upkeepGrowth, variant: "*")! - 1.2) < 0.001)
         // Without observers the rows they would watch are there all the same.
         #expect(Set(executor.ran.map(\.dataset.groups)) == [100])
+    }
+
+    @Test func aPeerIsComparedWithTheReferenceAtTheSamePoint() throws {
+        var trials: [TrialSpec] = []
+        for trial in 0..<2 {
+            for (driver, items) in [("model", 10), ("crash", 10), ("model", 20), ("crash", 20)] {
+                var spec = spec([.upkeepRatio], trial: trial, variant: "dataset.items=\(items)", items: items)
+                spec.driver = driver
+                trials.append(spec)
+            }
+        }
+        func cost(_ spec: TrialSpec) -> TrialResult {
+            var result = TrialResult(fate: .completed)
+            // The peer pays 30 and 60 times as much, whatever the machine does from one repetition to the next.
+            let costNs = Double(spec.driver == "crash" ? spec.dataset.items * 3 : 1) * (spec.trial == 0 ? 1e5 : 3e5)
+            result.cpu = account(spec.observers.count > 0 ? Int64(costNs) : 0, commits: 1, affecting: 1)
+            return result
+        }
+        let limits = [Limit(.upkeepRatio, .greaterOrEqual, 50)]
+        let (outcome, _, told) = try run(trials, limits: limits, reference: "model", cost)
+        let ratios = told.figures.filter { $0.figure.metric == .upkeepRatio }
+        #expect(ratios.map(\.spec.driver) == ["crash", "crash", "crash", "crash"])
+        #expect(ratios.map { $0.figure.value?.rounded() } == [30, 60, 30, 60])
+        #expect(outcome == .limitBroken)
+        #expect(told.judgements.map(\.verdict) == [.broken, .kept])
+        // Alone, a peer has nothing to be compared with.
+        let alone = trials.filter { $0.driver == "crash" }
+        let (inconclusive, _, heard) = try run(alone, limits: limits, reference: "model", cost)
+        #expect(heard.figures.contains { $0.figure.flags == ["no_reference"] && $0.figure.value == nil })
+        #expect(inconclusive == .inconclusive)
     }
 
     @Test func theObservedRateIsComparedWithThatOfThePairedTrial() throws {

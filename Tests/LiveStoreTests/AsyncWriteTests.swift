@@ -125,4 +125,33 @@ struct AsyncWriteTests {
         test.store.close()
         await #expect(throws: StoreError.closed) { try await test.store.writeAsync { try $0.add(Note(id: 1)) } }
     }
+
+    /// The mappings of this process that are as large as the stack of a thread: one for each thread that runs, or that has
+    /// ended and that nobody has freed.
+    private func stackCount() throws -> Int {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        var stackBytes = 0
+        pthread_attr_getstacksize(&attributes, &stackBytes)
+        return try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n").count { line in
+            let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt64($0, radix: 16) }
+            return ends.count == 2 && ends[1] - ends[0] == UInt64(stackBytes)
+        }
+    }
+
+    @Test("leave no thread behind when their store is gone")
+    func freed() throws {
+        let rounds = 200
+        let before = try stackCount()
+        for round in 0..<rounds {
+            let test = try TestStore(durability: .memory)
+            let isDone = Watched(false)
+            test.store.writeAsync({ try $0.add(Note(id: round)) }) { _ in isDone.update { $0 = true } }
+            try isDone.wait("the write") { $0 }
+        }
+        // Other tests have threads of their own meanwhile.
+        let after = try stackCount()
+        #expect(after - before < rounds / 2, "\(before) stacks before \(rounds) stores, \(after) after")
+    }
 }

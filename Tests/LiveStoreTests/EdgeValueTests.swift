@@ -198,20 +198,6 @@ struct EdgeValueTests {
         #expect(String._read(change.reader, 2) == "unknown text" && Int._read(change.reader, 3) == 9)
     }
 
-    @Test("a loop over results meets every row once, whatever it does to them")
-    func loop() throws {
-        let test = try TestStore()
-        try test.store.write { connection in
-            for id in 0..<10 { try connection.add(Note(id: id)) }
-            var met: [Int] = []
-            for note in try connection.objects(Note.self).where(\.done == false) {
-                note.done = true
-                met.append(note.id)
-            }
-            #expect(met == Array(0..<10))
-        }
-    }
-
     @Test("a change that failed half way cannot be committed, and a full map names its size")
     func halfChange() throws {
         let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"

@@ -123,23 +123,6 @@ struct StorageTests {
         try test.store.write { try $0.add(person) }
     }
 
-    @Test("writing to an object that has been deleted makes the whole write fail")
-    func invalidated() throws {
-        let test = try TestStore()
-        try test.store.write { try $0.add(Note(id: 1)) }
-        let error = #expect(throws: StoreError.self) {
-            try test.store.write { connection in
-                let note = try #require(try connection.object(Note.self, forPrimaryKey: 1))
-                try connection.delete(note)
-                #expect(note.isInvalidated)
-                note.score = 5
-                try connection.add(Note(id: 2))
-            }
-        }
-        #expect(error == .invalidatedObject(table: "Note"))
-        #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == [1])
-    }
-
     @Test("properties added at the end need nothing; other changes of the model are refused with the difference")
     func schema() throws {
         let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"

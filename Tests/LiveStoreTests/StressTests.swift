@@ -32,10 +32,30 @@ import Testing
     /// The callbacks make faults that show in one of 10 000 show here, also where the machine is busy.
     @Test("every invariant holds for three seconds", arguments: [2, 3])
     func shortRun(seed: Int) throws {
-        let ran = try run(["--seconds", "3", "--callbacks", "12000", "--seed", "\(seed)"])
+        let ran = try run(["--seconds", "3", "--callbacks", "8000", "--seed", "\(seed)"])
         #expect(ran.status == 0, "\(ran.output)\n\(ran.errors)")
         #expect(ran.output.contains("\nviolations    0"), "\(ran.output)")
         #expect(ran.output.hasPrefix("seed \(seed): 3 s, "), "\(ran.output)")
+    }
+
+    @Test("the same seed decides the same load, in another process too, and another seed another one")
+    func replay() throws {
+        let first = try run(["plan", "--seed", "7"])
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(first.output.contains("\nboard ") && first.output.contains("\nsite 1, observer 1: "))
+        try #expect(run(["plan", "--seed", "7"]).output == first.output)
+        try #expect(run(["plan", "--seed", "8"]).output != first.output)
+    }
+
+    @Test("what a run allows the file to grow by is what a pinned commit costs, and little more")
+    func pinnedCommits() throws {
+        let ran = try run(["pin", "--seed", "1", "--commits", "1000"])
+        #expect(ran.status == 0, "\(ran.output)\n\(ran.errors)")
+        let bytes = ran.output.split(separator: "\n").compactMap { line in
+            line.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) }
+        }
+        try #require(bytes.count == 4, "\(ran.output)")
+        #expect(bytes[2] > bytes[3] * 3 / 4, "the bound is loose: \(ran.output)")
     }
 
     @Test(

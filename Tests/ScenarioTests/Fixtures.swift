@@ -5,6 +5,9 @@ import Foundation
 
 let testDrivers = ["null", "livestore"]
 
+/// Those that ship, which the shipped scenarios may name.
+let shippedDrivers = testDrivers + ["grdb-pool", "grdb-memory", "sqlite-hooks", "notification-queue"]
+
 /// Valid, and small enough to see a change in.
 let plainScenario = """
     purpose: How long does it take?

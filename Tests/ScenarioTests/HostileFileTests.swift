@@ -104,7 +104,7 @@ import Testing
         let golden = try GoldenErrorTests.names.map {
             [UInt8](try Data(contentsOf: GoldenErrorTests.folder.appendingPathComponent("\($0).yaml")))
         }
-        let shipped = try ScenarioLibrary.load(paths: [shippedScenarios], drivers: testDrivers).map {
+        let shipped = try ScenarioLibrary.load(paths: [shippedScenarios], drivers: shippedDrivers).map {
             [UInt8](try Data(contentsOf: URL(fileURLWithPath: $0.path)))
         }
         var valid = 0
@@ -112,11 +112,11 @@ import Testing
             let originals = Bool.random(using: &random) ? shipped : golden
             let bytes = mutated(originals.randomElement(using: &random)!, golden, &random)
             do throws(ScenarioErrors) {
-                let scenario = try Scenario.parse(bytes, path: "mutated.yaml", drivers: testDrivers)
+                let scenario = try Scenario.parse(bytes, path: "mutated.yaml", drivers: shippedDrivers)
                 valid += 1
                 for profile in Profile.allCases {
                     #expect(throws: Never.self, "seed \(seed)") {
-                        try scenario.trials(profile: profile, drivers: testDrivers)
+                        try scenario.trials(profile: profile, drivers: shippedDrivers)
                     }
                 }
             } catch {

@@ -11,7 +11,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
 
 @Suite struct ShippedScenarioTests {
     private func load() throws -> [Scenario] {
-        try ScenarioLibrary.load(paths: [shippedScenarios], drivers: testDrivers)
+        try ScenarioLibrary.load(paths: [shippedScenarios], drivers: shippedDrivers)
     }
 
     private func seconds(_ profile: Profile) throws -> Int64 {
@@ -64,6 +64,10 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
             "many-writers: writer_share_min.value >= 0.9",
             "observed-writes: achieved_rate.value >= 9500 commits/s at writers.load=open",
             "observed-writes: observed_rate_ratio.value >= 0.5 at writers.load=closed",
+            "side-by-side: upkeep_ratio.value >= 1000 at "
+                + "dataset.items=100000;observers.count=100;observers.queries=overlapping",
+            "side-by-side: upkeep_ratio.value >= 400 at "
+                + "dataset.items=100000;observers.count=100;observers.queries=filters",
         ] {
             #expect(limits.contains(promise), "\(promise)")
         }

@@ -34,6 +34,8 @@ final class Churner: Sendable {
         case 10: place.perform { site.reopen() }
         case 11..<19: place.perform { site.tend() }
         case 19..<22: place.perform { site.refresh() }
+        case 22, 23: place.perform { site.pause() }
+        case 24: place.perform { site.cancelSomeLoop() }
         default: place.perform { site.write() }
         }
     }

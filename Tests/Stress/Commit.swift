@@ -14,6 +14,10 @@ struct Commit: Sendable {
     /// Changes a few rows, rarely many, inside a write.
     func make(_ connection: Connection, _ random: inout SeededRandom) throws {
         let mark = try Ledger.add(writer, connection)
+        if random.oneIn(5) {
+            for _ in 0..<random.from(1...2) { try changeBoard(mark, connection, &random) }
+            if random.oneIn(2) { return }
+        }
         if random.oneIn(10) {
             let count = random.oneIn(24) ? random.from(200...600) : random.from(1...6)
             for _ in 0..<count { try change(LargeRow.self, random.below(plan.largeKeys), mark, connection, &random) }
@@ -52,6 +56,64 @@ struct Commit: Sendable {
         for key in 0..<keys where !random.oneIn(3) { try insert(type, key, 0, connection, &random) }
     }
 
+    /// Fills the boards, after the small rows that they lead to.
+    func fillBoards(_ connection: Connection, _ random: inout SeededRandom) throws {
+        for key in 0..<plan.boardKeys where !random.oneIn(4) { try insertBoard(key, 0, connection, &random) }
+    }
+
+    private func someSmallRow(_ connection: Connection, _ random: inout SeededRandom) throws -> SmallRow? {
+        try connection.object(SmallRow.self, forPrimaryKey: random.below(plan.smallKeys))
+    }
+
+    private func insertBoard(
+        _ key: Int, _ mark: Int, _ connection: Connection, _ random: inout SeededRandom
+    ) throws {
+        let board = Board()
+        board.key = key
+        board.score = random.below(Values.scores)
+        board.mark = mark
+        board.lead = try someSmallRow(connection, &random)
+        for _ in 0..<random.below(4) {
+            if let row = try someSmallRow(connection, &random) { board.members.append(row) }
+            board.tags.append(random.below(Values.tags))
+        }
+        try connection.add(board)
+    }
+
+    private func changeBoard(_ mark: Int, _ connection: Connection, _ random: inout SeededRandom) throws {
+        let key = random.below(plan.boardKeys)
+        guard let board = try connection.object(Board.self, forPrimaryKey: key) else {
+            return try insertBoard(key, mark, connection, &random)
+        }
+        if random.oneIn(24) { return try connection.delete(board) }
+        board.mark = mark
+        switch random.below(4) {
+        case 0: board.score = random.below(Values.scores)
+        case 1: board.lead = try someSmallRow(connection, &random)
+        case 2: change(board.tags, &random) { random in random.below(Values.tags) }
+        default:
+            let rows = try (0..<3).compactMap { _ in try someSmallRow(connection, &random) }
+            if !rows.isEmpty { change(board.members, &random) { random in random.one(of: rows) } }
+        }
+    }
+
+    /// One change of a list, of any kind; it stays short.
+    private func change<Element: ListElement>(
+        _ list: List<Element>, _ random: inout SeededRandom, _ element: (inout SeededRandom) -> Element
+    ) {
+        let count = list.count
+        switch count == 0 ? 0 : count > 8 ? random.from(5...7) : random.below(8) {
+        case 0: list.append(element(&random))
+        case 1: list.insert(element(&random), at: random.below(count + 1))
+        case 2: list.move(from: random.below(count), to: random.below(count))
+        case 3: list.swapAt(random.below(count), random.below(count))
+        case 4: list[random.below(count)] = element(&random)
+        case 5: list.remove(at: random.below(count))
+        case 6: random.oneIn(4) ? list.removeAll() : list.removeLast()
+        default: list.removeFirst()
+        }
+    }
+
     private func change<Object: StressRow>(
         _ type: Object.Type, _ key: Int, _ mark: Int, _ connection: Connection, _ random: inout SeededRandom
     ) throws {
@@ -63,7 +125,7 @@ struct Commit: Sendable {
             }
             return
         }
-        switch random.below(8) {
+        switch random.below(16) {
         case 0, 1: try connection.delete(row)
         case 2:
             // The same key, another object: a deletion and an insertion.

@@ -10,6 +10,8 @@ enum Operator: String, CaseIterable, Sendable {
     case greater = ">"
     case greaterOrEqual = ">="
 
+    var isOfOrder: Bool { self != .equal && self != .notEqual }
+
     func filter<Object: StoredObject, Value: StorableValue>(
         _ keyPath: KeyPath<Object, Value>, _ value: Value
     ) -> Filter<Object> {
@@ -34,6 +36,24 @@ enum Operator: String, CaseIterable, Sendable {
         case .lessOrEqual: order <= 0
         case .greater: order > 0
         case .greaterOrEqual: order >= 0
+        }
+    }
+}
+
+/// Where a text has another one.
+enum Part: String, CaseIterable, Sendable {
+    case start = "BEGINSWITH"
+    case middle = "CONTAINS"
+    case end = "ENDSWITH"
+
+    /// By bytes.
+    func isFound(_ part: String, in whole: String) -> Bool {
+        let (part, whole) = (Array(part.utf8), Array(whole.utf8))
+        guard whole.count >= part.count else { return false }
+        return switch self {
+        case .start: whole.starts(with: part)
+        case .end: whole.suffix(part.count).elementsEqual(part)
+        case .middle: (0...(whole.count - part.count)).contains { whole[$0...].starts(with: part) }
         }
     }
 }
@@ -67,6 +87,7 @@ indirect enum Condition: Sendable {
     case group(Operator, Int?)
     case due(Operator, Date?)
     case scoreIn([Int])
+    case titleHas(Part, String, ignoresCase: Bool)
     case and([Condition])
     case or([Condition])
     case not(Condition)
@@ -80,6 +101,12 @@ indirect enum Condition: Sendable {
         case .group(let comparison, let value): comparison.filter(\Object.group, value)
         case .due(let comparison, let value): comparison.filter(\Object.due, value)
         case .scoreIn(let values): (\Object.score).isOne(of: values)
+        case .titleHas(.start, let text, let ignoresCase):
+            (\Object.title).hasPrefix(text, caseInsensitive: ignoresCase)
+        case .titleHas(.end, let text, let ignoresCase):
+            (\Object.title).hasSuffix(text, caseInsensitive: ignoresCase)
+        case .titleHas(.middle, let text, let ignoresCase):
+            (\Object.title).contains(text, caseInsensitive: ignoresCase)
         case .and(let parts): parts.dropFirst().reduce(parts[0].filter(type)) { $0 && $1.filter(type) }
         case .or(let parts): parts.dropFirst().reduce(parts[0].filter(type)) { $0 || $1.filter(type) }
         case .not(let part): !part.filter(type)
@@ -95,6 +122,8 @@ indirect enum Condition: Sendable {
         case .group(let comparison, let value): Self.passes(row.group, comparison, value)
         case .due(let comparison, let value): Self.passes(row.due, comparison, value)
         case .scoreIn(let values): values.contains(row.score)
+        case .titleHas(let part, let text, let ignoresCase):
+            part.isFound(ignoresCase ? text.lowercased() : text, in: ignoresCase ? row.title.lowercased() : row.title)
         case .and(let parts): parts.allSatisfy { $0.passes(row) }
         case .or(let parts): parts.contains { $0.passes(row) }
         case .not(let part): !part.passes(row)
@@ -127,6 +156,8 @@ extension Condition: CustomStringConvertible {
         case .group(let comparison, let value): text("group", comparison, value)
         case .due(let comparison, let value): text("due", comparison, value?.timeIntervalSinceReferenceDate)
         case .scoreIn(let values): "score in \(values)"
+        case .titleHas(let part, let text, let ignoresCase):
+            "title \(part.rawValue)\(ignoresCase ? "[c]" : "") \(text.debugDescription)"
         case .and(let parts): joined(parts, "and")
         case .or(let parts): joined(parts, "or")
         case .not(let part): "not \(part)"

@@ -9,6 +9,8 @@ enum Invariant: Int, CaseIterable, Sendable {
     case i1, i2, i3, i4, i5, i6, i7, i8, i9, i10
     case stall
     case noError
+    case pause
+    case coverage
 
     /// Where its counts lie.
     var ordinal: Int { rawValue }
@@ -17,6 +19,8 @@ enum Invariant: Int, CaseIterable, Sendable {
         switch self {
         case .stall: "stall"
         case .noError: "no error"
+        case .pause: "pause"
+        case .coverage: "coverage"
         default: "I\(ordinal + 1)"
         }
     }
@@ -30,11 +34,13 @@ enum Invariant: Int, CaseIterable, Sendable {
         case .i5: "callbacks of a connection neither overlap nor recurse, and run on its scheduler"
         case .i6: "after quiescence every observer stands at the last version"
         case .i7: "a silent commit never reaches the token it skips, and always reaches the others"
-        case .i8: "the file stays bounded: 64 MB, and 26 KB per table that a commit writes while a version is pinned"
+        case .i8: "the file stays bounded: 64 MB, and 40 KB for each commit that a version is pinned for"
         case .i9: "upkeep reaches the last commit within the poll period after a kill"
         case .i10: "all views of a connection advance together"
         case .stall: "everyone shows signs of life, every \(Int(Limits.stallS)) s at least"
         case .noError: "the store throws only what its documentation says"
+        case .pause: "with autorefresh off a connection stays at its version until refresh()"
+        case .coverage: "a run exercises all that it is for"
         }
     }
 }

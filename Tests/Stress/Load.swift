@@ -14,6 +14,9 @@ final class Load: Sendable {
     let tally = Tally()
     let gate = Gate()
     let pulse = Pulse()
+    let frozen = FrozenReader()
+    /// Loops that have begun and not ended.
+    let loops = Counter()
     private let stopping = Atomic<Bool>(false)
 
     init(_ plan: Plan, path: String) throws {
@@ -31,11 +34,20 @@ final class Load: Sendable {
             try Ledger.add(Plan.setupWriter, connection)
             try commit.fill(SmallRow.self, keys: plan.smallKeys, connection, &random)
             try commit.fill(LargeRow.self, keys: plan.largeKeys, connection, &random)
+            try commit.fillBoards(connection, &random)
         }
     }
 
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
     func stop() { stopping.store(true, ordering: .relaxed) }
+
+    /// How often a feature was exercised.
+    func count(of feature: Feature) -> Int { feature == .foreignCommits ? foreignCommits : tally.value(of: feature) }
+
+    var foreignCommits: Int {
+        let commits = (try? store.read(Ledger.commits)) ?? [:]
+        return commits.filter { Plan.isForeign($0.key) }.values.reduce(0, +)
+    }
 
     /// Runs something that must not throw.
     func expectNoError<Result>(_ who: @autoclosure () -> String, _ body: () throws -> Result) -> Result? {
@@ -71,13 +83,14 @@ final class Load: Sendable {
     }
 
     /// One write, whoever's: some are rolled back, some give up. `write` runs a block in a transaction.
+    /// - Parameter showsDelivered: the lists in it show their last delivery, and so elements that may be gone.
     /// - Returns: whether it was committed.
     func write(
-        _ who: String, _ commit: Commit, _ random: inout SeededRandom,
+        _ who: String, _ commit: Commit, showsDelivered: Bool = false, _ random: inout SeededRandom,
         _ write: ((Connection) throws -> Void) throws -> Void
     ) -> Bool {
         let rollsBack = random.oneIn(24)
-        return attempt(who) {
+        return attempt(who, showsDelivered: showsDelivered) {
             try write { connection in
                 try commit.make(connection, &random)
                 if rollsBack { throw RolledBack() }
@@ -85,12 +98,14 @@ final class Load: Sendable {
         }
     }
 
-    private func attempt(_ who: String, _ write: () throws -> Void) -> Bool {
+    private func attempt(_ who: String, showsDelivered: Bool = false, _ write: () throws -> Void) -> Bool {
         do {
             try write()
             return true
         } catch is RolledBack {
             tally.rolledBack.add()
+        } catch StoreError.invalidatedObject where showsDelivered {
+            tally.count(.refusedChanges)
         } catch StoreError.writeTimedOut {
             tally.timedOut.add()
         } catch {

@@ -38,6 +38,7 @@ final class LocalWriter: Sendable {
         defer { load.gate.leave() }
         let timeout = random.oneIn(16) ? 0.001 : nil
         if random.oneIn(4) { return oneInSilence(timeout, &random) }
+        if random.oneIn(8) { return oneAsynchronously(&random) }
         let nests = random.oneIn(64)
         let isDone = load.write(name, commit, &random) { body in
             try load.store.write(timeout: timeout) { connection in
@@ -56,14 +57,42 @@ final class LocalWriter: Sendable {
         if isDone { load.tally.localCommits.add() }
     }
 
+    /// On the store's thread for such writes; waits for it here, so that one writer draws in one order.
+    private func oneAsynchronously(_ random: inout SeededRandom) {
+        let isDone = load.write(name, commit, &random) { body in
+            try withoutActuallyEscaping(body) { body in
+                let lent = Lent(body)
+                let outcome = Box<Result<Void, any Error>?>(nil)
+                let done = Flag("asynchronous write")
+                load.store.writeAsync({ try lent.body!($0) }) {
+                    // The store lets go of the block after this call.
+                    lent.body = nil
+                    outcome.set($0)
+                    done.raise()
+                }
+                while !done.wait(seconds: Limits.stallS) {}
+                try outcome.value?.get()
+            }
+        }
+        if isDone { load.tally.count(.asyncCommits) }
+    }
+
     /// A write inside a write is refused, and does no harm.
     private func expectRefusal() {
         do {
             try load.store.write { _ in }
             load.verdict.report(.noError, name, "a write inside a write was not refused")
         } catch StoreError.writeInsideWrite {
+            load.tally.count(.refusedNesting)
         } catch {
             load.verdict.report(.noError, name, "a write inside a write threw \(error)")
         }
     }
+}
+
+/// A block that another thread runs while the one it belongs to waits.
+private final class Lent: @unchecked Sendable {
+    var body: ((Connection) throws -> Void)?
+
+    init(_ body: @escaping (Connection) throws -> Void) { self.body = body }
 }

@@ -1,5 +1,5 @@
 // What is stored: two tables of the same shape, one small enough to be evaluated anew at every callback and one large,
-// and a ledger in which every commit counts itself.
+// boards that lead to small rows by a link and by lists, and a ledger in which every commit counts itself.
 import Foundation
 import LiveStore
 
@@ -45,6 +45,16 @@ final class LargeRow: StoredObject, StressRow {
     @Stored var mark = 0
 }
 
+/// Leads to small rows, which makes changes of theirs changes of its own.
+final class Board: StoredObject {
+    @Stored(.primaryKey) var key = 0
+    @Stored var score = 0
+    @Stored var mark = 0
+    @Linked var lead: SmallRow?
+    @Listed var members: List<SmallRow>
+    @Listed var tags: List<Int>
+}
+
 /// How often one writer has committed. Every commit adds one to one row, so in every snapshot the sum is the version:
 /// a snapshot that is labelled with a version it does not hold shows at once.
 final class Ledger: StoredObject {
@@ -78,5 +88,5 @@ final class Ledger: StoredObject {
 }
 
 enum Models {
-    static let all: [StoredObject.Type] = [SmallRow.self, LargeRow.self, Ledger.self]
+    static let all: [StoredObject.Type] = [SmallRow.self, LargeRow.self, Board.self, Ledger.self]
 }

@@ -33,7 +33,7 @@ final class Monitor: Sendable {
 
     private func run() {
         let startNs = monotonicNs()
-        let turns = sites.map { Heartbeat("the turns of \($0.name)") }
+        let turns = sites.map { Heartbeat("the turns of connection \($0.number) at the \($0.place.name)") }
         let answers = sites.map { _ in Counter() }
         var asked = 0
         var nextProgressS = Self.progressS
@@ -45,7 +45,7 @@ final class Monitor: Sendable {
                 for (index, site) in sites.enumerated() {
                     let (turn, answer) = (turns[index], answers[index])
                     site.place.perform {
-                        site.noteStanding()
+                        site.turn()
                         turn.beat()
                         answer.add()
                     }
@@ -65,7 +65,10 @@ final class Monitor: Sendable {
 
     private func checkFile() {
         let bytes = load.store.fileBytes
+        // Whoever reads it, in other processes too; that nobody goes on reading is checked at rest.
+        load.tally.pinnedCommits.raise(to: load.store.activeVersions)
         for site in sites { site.noteLag() }
+        load.frozen.noteLag(load)
         let pinned = load.tally.pinnedCommits.value
         let limit = Limits.fileBaseBytes + Limits.fileBytesPerPinnedCommit * pinned
         load.tally.fileBytes.raise(to: bytes)

@@ -23,6 +23,7 @@ final class ObjectObserver: Observer, @unchecked Sendable {
     private func told(_ change: ObjectChange<SmallRow>, _ connection: Connection) {
         load.tally.objectCallbacks.add()
         expectLaterVersion(connection)
+        site.expectMayAdvance(self)
         load.verdict.expect(.i4, !isDeleted, description, "called after it had been told of the deletion")
         switch change {
         case .deleted:
@@ -50,8 +51,8 @@ final class ObjectObserver: Observer, @unchecked Sendable {
         return Difference.first("told", [told], "is", [now])
     }
 
-    override func checkAtRest(_ rows: (TableSize) -> [RowValue]?) {
-        guard let found = rows(.small) else { return }
+    override func checkAtRest(_ connection: Connection) {
+        guard let found = site.rows(.small, connection) else { return }
         let now = found.filter { $0.id == kept.id }
         load.verdict.expectNone(.i6, Difference.first("told", isDeleted ? [] : [kept], "is", now), description)
     }

@@ -37,8 +37,8 @@ class Observer: @unchecked Sendable {
     var description: String { "\(site.name), \(name)" }
     /// Whether it has been told what it must be told without any change.
     var hasBegun: Bool { true }
-    /// I6: with all writers at rest; `rows` gives a table at the last version.
-    func checkAtRest(_ rows: (TableSize) -> [RowValue]?) {}
+    /// I6: with all writers at rest and the connection at the last version.
+    func checkAtRest(_ connection: Connection) {}
 
     /// Takes the token of what was just subscribed. On the place.
     final func keep(_ made: NotificationToken) {

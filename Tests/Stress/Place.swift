@@ -1,5 +1,5 @@
-// Where connections live: the main run loop, threads with a run loop, serial queues, and custom schedulers. A place
-// tells by means of its own, not the store's, whether the caller runs on it.
+// Where connections live: the main run loop, threads with a run loop, serial queues, and custom schedulers; actors and
+// executors are in Place+Tasks. A place tells by means of its own, not the store's, whether the caller runs on it.
 import CPlatform
 import CoreFoundation
 import Foundation
@@ -8,28 +8,36 @@ import Synchronization
 import TracedSync
 
 enum PlaceKind: Int, CaseIterable, Sendable {
-    case main, thread, queue
+    case main, mainQueue, thread, queue
     /// A custom scheduler whose turns run one at a time on changing threads, some of them without being asked for.
     case hopping
+    case actor, executor
 
     var ordinal: Int { rawValue }
+    var isMainThread: Bool { self == .main || self == .mainQueue }
 
     var name: String {
         switch self {
         case .main: "main run loop"
+        case .mainQueue: "main queue"
         case .thread: "run-loop thread"
         case .queue: "serial queue"
         case .hopping: "custom scheduler"
+        case .actor: "actor"
+        case .executor: "executor"
         }
     }
 }
 
 protocol Place: AnyObject, Sendable {
     var name: String { get }
-    /// Runs `block` on the place, after those given earlier. Any thread.
+    /// Runs `block` on the place; in what order is the place's own affair. Any thread.
     func perform(_ block: @escaping @Sendable () -> Void)
     /// Whether the caller runs on the place.
     var isHere: Bool { get }
+    /// A callback begins: whether it does on the place. `isHere` holds until `callbackEnds`.
+    func callbackBegins() -> Bool
+    func callbackEnds()
     /// Opens a connection; on the place.
     func connect(_ store: Store) throws -> Connection
     /// Ends the place. Not on it.
@@ -37,6 +45,9 @@ protocol Place: AnyObject, Sendable {
 }
 
 extension Place {
+    func callbackBegins() -> Bool { isHere }
+    func callbackEnds() {}
+
     /// Runs `block` on the place and waits, at most `seconds`; false when it has not been run by then.
     func performAndWait(seconds: Double, _ block: @escaping @Sendable () -> Void) -> Bool {
         let done = Flag("perform and wait")

@@ -19,6 +19,7 @@ struct Plan: Sendable {
     /// Keys drawn from; about 60 % of them exist at any time.
     let smallKeys: Int
     let largeKeys: Int
+    let boardKeys: Int
     let queries: [Query]
     let sites: [SitePlan]
     let localWriters: Int
@@ -31,18 +32,20 @@ struct Plan: Sendable {
         durability = forced ?? drawn
         smallKeys = random.one(of: [6, 12, 24])
         largeKeys = random.from(300...1_200)
+        boardKeys = random.from(4...8)
         localWriters = random.from(2...3)
         foreignWriters = random.from(1...2)
-        queries = (0..<32).map { index in Query(index % 8 == 7 ? .large : .small, &random) }
+        queries = (0..<32).map { index in Query(number: index, &random) }
         // Every kind of place, and for each kind one that two connections share.
         var sites: [SitePlan] = []
         for kind in PlaceKind.allCases {
-            let count = random.from(1...3)
+            // The main thread runs both of its kinds.
+            let count = random.from(1...(kind.isMainThread ? 1 : 3))
             for number in 0..<count {
                 sites.append(
                     SitePlan(
-                        place: kind, placeNumber: kind == .main ? 0 : number / 2, viewCount: random.from(6...14),
-                        hasOwnStore: random.oneIn(4), isSlow: random.oneIn(6)))
+                        place: kind, placeNumber: kind.isMainThread ? 0 : number / 2, viewCount: random.from(8...16),
+                        hasOwnStore: random.oneIn(4), isSlow: sites.count == 2 || random.oneIn(6)))
             }
         }
         self.sites = sites

@@ -11,7 +11,7 @@ struct Report {
     }
 
     var text: String {
-        ([heading] + counts + checks + [verdict]).joined(separator: "\n")
+        ([heading] + counts + [features] + checks + [verdict]).joined(separator: "\n")
     }
 
     private var heading: String {
@@ -30,11 +30,6 @@ struct Report {
         return padded + values.map { "\($0.0) \($0.1)" }.joined(separator: " · ")
     }
 
-    private var foreignCommits: Int {
-        let commits = (try? load.store.read(Ledger.commits)) ?? [:]
-        return commits.filter { Plan.isForeign($0.key) }.values.reduce(0, +)
-    }
-
     private var counts: [String] {
         let tally = load.tally
         let updates = max(1, tally.updates.value)
@@ -44,7 +39,7 @@ struct Report {
                 "commits",
                 [
                     ("local", tally.localCommits.value), ("on connections", tally.connectionCommits.value),
-                    ("in callbacks", tally.callbackCommits.value), ("foreign", foreignCommits),
+                    ("in callbacks", tally.callbackCommits.value), ("foreign", load.foreignCommits),
                     ("silent", tally.silentCommits.value), ("rolled back", tally.rolledBack.value),
                     ("timed out", tally.timedOut.value),
                 ]),
@@ -82,13 +77,24 @@ struct Report {
                 "file",
                 [
                     ("MB at most", tally.fileBytes.value >> 20),
-                    ("commits a connection lagged at most", tally.pinnedCommits.value),
+                    ("commits a version was held for at most", tally.pinnedCommits.value),
                 ]),
         ]
     }
 
+    /// All that a run is to exercise; some of it is in the lines above.
+    private var features: String {
+        var lines: [String] = []
+        var pending = Feature.allCases.map { "\($0.text) \(load.count(of: $0))" }[...]
+        while !pending.isEmpty {
+            lines.append((lines.isEmpty ? "features" : "").padding(to: 14) + pending.prefix(6).joined(separator: " · "))
+            pending = pending.dropFirst(6)
+        }
+        return lines.joined(separator: "\n")
+    }
+
     private var checks: [String] {
-        let counts = Invariant.allCases.filter { $0 != .stall && $0 != .noError }
+        let counts = Invariant.allCases.filter { ![.stall, .noError, .coverage].contains($0) }
             .map { ($0.name, load.verdict.checkCount($0)) }
         return [
             line("checks", counts),

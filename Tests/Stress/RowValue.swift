@@ -65,6 +65,12 @@ struct RowValue: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// All of them, by name.
+    var values: [String: ColumnValue] {
+        let names = ["key", "score", "weight", "isDone", "title", "due", "group", "mark"]
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, value(of: $0)) })
+    }
+
     var description: String {
         let due = due.map { "\($0.timeIntervalSinceReferenceDate)" } ?? "nil"
         return "#\(id.rawValue) key \(key) score \(score) weight \(weight) isDone \(isDone)"
@@ -82,7 +88,7 @@ enum Difference {
         first(leftName, left, rightName, right, { "#\($0.rawValue)" })
     }
 
-    private static func first<Row: Equatable>(
+    static func first<Row: Equatable>(
         _ leftName: String, _ left: [Row], _ rightName: String, _ right: [Row], _ text: (Row) -> String
     ) -> String? {
         if left == right { return nil }

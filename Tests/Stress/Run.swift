@@ -21,6 +21,7 @@ final class Run: @unchecked Sendable {
     private let folder: String
     private let isFolderKept: Bool
     private let mainPlace = MainPlace()
+    private let mainQueuePlace = MainQueuePlace()
     private let trace = ThreadTrace()
     /// Written by the director before the main loop ends.
     private var outcome: Outcome?
@@ -95,10 +96,28 @@ final class Run: @unchecked Sendable {
         for site in sites {
             _ = site.place.performAndWait(seconds: Limits.stallS) { site.close() }
         }
+        checkLoopsEnd(load)
+        if load.verdict.isClean { checkCoverage(load) }
         load.pulse.stop()
         monitor.end()
         monitoring.join()
         for place in places.values where place !== mainPlace { place.stop() }
+    }
+
+    /// A loop ends when its task is cancelled.
+    private func checkLoopsEnd(_ load: Load) {
+        let deadlineNs = monotonicNs() + Int64(Limits.stallS * 1e9)
+        while load.loops.value > 0, monotonicNs() < deadlineNs { sleep(us: 2_000) }
+        load.verdict.expect(
+            .i4, load.loops.value == 0, "the loops",
+            "\(load.loops.value) loops over changes go on \(Int(Limits.stallS)) s after they were cancelled")
+    }
+
+    private func checkCoverage(_ load: Load) {
+        for feature in Feature.allCases where seconds >= feature.expectedFromS {
+            load.verdict.expect(
+                .coverage, load.count(of: feature) > 0, "the run", "\(feature.text): not once in \(seconds) s")
+        }
     }
 
     private func makePlaces() -> [String: any Place] {
@@ -108,9 +127,12 @@ final class Run: @unchecked Sendable {
             places["\(site.place) \(number)"] =
                 switch site.place {
                 case .main: mainPlace
+                case .mainQueue: mainQueuePlace
                 case .thread: places["\(site.place) \(number)"] ?? ThreadPlace("run-loop thread \(number)")
                 case .queue: places["\(site.place) \(number)"] ?? QueuePlace("serial queue \(number)")
                 case .hopping: places["\(site.place) \(number)"] ?? HoppingPlace("custom scheduler \(number)")
+                case .actor: places["\(site.place) \(number)"] ?? ActorPlace("actor \(number)")
+                case .executor: places["\(site.place) \(number)"] ?? ExecutorPlace("executor \(number)")
                 }
         }
         return places

@@ -15,12 +15,17 @@ final class Site: @unchecked Sendable {
     private(set) var connection: Connection?
     private var ownStore: Store?
     private var views: [Observer] = []
+    private var loops: [ChangeLoop] = []
     private var random: SeededRandom
     private let commit: Commit
     private var generation = 0
+    /// With autorefresh off.
+    private var turnsUntilResumed = 0
+    private var isRefreshing = false
     private var viewsMade = 0
     /// Tables as scanned at `scannedVersion`; views of one delivery share them.
     private var scans: [TableSize: [RowValue]] = [:]
+    private var boardScan: [BoardValue]?
     private var scannedVersion: UInt64 = 0
     /// The version at which rows were last told, to whomever.
     private(set) var lastViewVersion: UInt64 = 0
@@ -54,7 +59,7 @@ final class Site: @unchecked Sendable {
         tend()
     }
 
-    private func store() throws -> Store {
+    func store() throws -> Store {
         guard plan.hasOwnStore else { return load.store }
         if let ownStore { return ownStore }
         load.tally.storesOpened.add()
@@ -67,6 +72,8 @@ final class Site: @unchecked Sendable {
     func close() {
         for view in views where view.end(.invalidate) { load.tally.tokensEndedOnPlace.add() }
         views = []
+        for loop in loops { loop.cancel() }
+        loops = []
         publishViews()
         connection = nil
         standing.store(.max, ordering: .relaxed)
@@ -80,40 +87,54 @@ final class Site: @unchecked Sendable {
         guard !load.isStopping else { return }
         close()
         open()
+        load.tally.count(.reopened)
     }
 
     /// Forgets views that have ended and makes as many as are missing.
     func tend() {
         views.removeAll(where: \.hasEnded)
-        while views.count < plan.viewCount, connection != nil, addView() {}
+        while views.count + loops.count < plan.viewCount, connection != nil, addView() {}
         publishViews()
     }
 
     private func addView() -> Bool {
         guard let connection else { return false }
+        let plan = ObserverPlan(load.plan, site: number, number: viewsMade)
         viewsMade += 1
-        guard let view = load.expectNoError(name, { try makeView(connection) }) else { return false }
-        views.append(view)
-        return true
+        return load.expectNoError(name) { try make(plan, "observer \(viewsMade)", connection) } != nil
     }
 
-    private func makeView(_ connection: Connection) throws -> Observer {
-        let name = "observer \(viewsMade)"
-        switch random.below(16) {
-        case 0: return try StoreObserver(name, self, connection)
-        case 1, 2:
-            // Only where the connection shows no write of its own: the first old values are those of the last delivery.
-            let key = random.below(load.plan.smallKeys)
-            guard try Ledger.version(connection) == connection.version,
-                let row = try connection.object(SmallRow.self, forPrimaryKey: key)
-            else { break }
-            return try ObjectObserver(name, row, self, connection)
-        default: break
+    /// Makes an observer, unless what it is about is not there.
+    private func make(_ plan: ObserverPlan, _ name: String, _ connection: Connection) throws {
+        func board(_ key: Int) throws -> Board? { try connection.object(Board.self, forPrimaryKey: key) }
+        let made: Observer?
+        switch plan {
+        case .store: made = try StoreObserver(name, self, connection)
+        case .object(let key):
+            made = try freshObject(key, connection).map { try ObjectObserver(name, $0, self, connection) }
+        case .rows(let query, let columns): made = try View(name, query, columns, self, connection)
+        case .sections(let query, let rule, let isShallow):
+            made = try SectionView(name, query, rule, isShallow: isShallow, self, connection)
+        case .members(let key):
+            made = try board(key).map { try ListView(name, $0, \.members, .lists, self) { RowValue($0) } }
+        case .tags(let key): made = try board(key).map { try ListView(name, $0, \.tags, .listsOfValues, self) { $0 } }
+        case .boards(let query, let columns): made = try BoardView(name, query, columns, self, connection)
+        case .loop(let plan):
+            if let loop = try ChangeLoop(name, plan, self, connection) { loops.append(loop) }
+            return
         }
-        let query = random.one(of: load.plan.queries)
-        let columns = random.oneIn(4) ? Array(Column.allCases.shuffled(using: &random).prefix(random.below(3))) : nil
-        return try View(name, query, columns, self, connection)
+        if let made { views.append(made) }
     }
+
+    /// An object to observe: only where the connection shows no write of its own, since the first old values are those of
+    /// the last delivery.
+    func freshObject(_ key: Int, _ connection: Connection) throws -> SmallRow? {
+        guard try Ledger.version(connection) == connection.version else { return nil }
+        return try connection.object(SmallRow.self, forPrimaryKey: key)
+    }
+
+    /// None if there are only loops left.
+    private func someView() -> Observer? { views.isEmpty ? nil : random.one(of: views) }
 
     private func publishViews() {
         let current = views
@@ -149,6 +170,35 @@ final class Site: @unchecked Sendable {
         tend()
     }
 
+    func cancelSomeLoop() {
+        guard !loops.isEmpty, !load.isStopping else { return }
+        loops.remove(at: random.below(loops.count)).cancel()
+        load.tally.count(.loopsCancelled)
+        tend()
+    }
+
+    // MARK: Standing still
+
+    /// Lets the connection stay at its version for some turns, or ends that.
+    func pause() {
+        guard let connection, !load.isStopping else { return }
+        connection.autorefresh.toggle()
+        turnsUntilResumed = random.from(2...8)
+    }
+
+    private func resumeInTime() {
+        guard let connection, !connection.autorefresh else { return }
+        turnsUntilResumed -= 1
+        if turnsUntilResumed <= 0 || load.isStopping { connection.autorefresh = true }
+    }
+
+    /// An observer is told of a newer version.
+    func expectMayAdvance(_ observer: Observer) {
+        load.verdict.expect(
+            .pause, isRefreshing || connection?.autorefresh != false, observer.description,
+            "told of version \(connection?.version ?? 0) with autorefresh off")
+    }
+
     /// Writes through the connection.
     func write() {
         guard let connection, !load.isStopping, load.gate.tryEnter() else { return }
@@ -160,14 +210,14 @@ final class Site: @unchecked Sendable {
     private func write(_ connection: Connection, skipping view: View?) -> Bool {
         let timeout = random.oneIn(8) ? 0.002 : nil
         if random.oneIn(2) {
-            var skipped = (0..<random.from(1...3)).compactMap { _ in random.one(of: views) as? View }
+            var skipped = (0..<random.from(1...3)).compactMap { _ in someView() as? View }
             if let view { skipped.append(view) }
             return load.writeSilently(name, commit, skipped.filter(\.canBeSkipped).unique, &random) { tokens, body in
                 try connection.write(timeout: timeout, withoutNotifying: tokens) { try body(connection) }
             }
         }
         let isByHand = random.oneIn(4)
-        return load.write(name, commit, &random) { body in
+        return load.write(name, commit, showsDelivered: true, &random) { body in
             if !isByHand { return try connection.write(timeout: timeout) { try body(connection) } }
             try connection.beginWrite(timeout: timeout)
             do {
@@ -185,7 +235,10 @@ final class Site: @unchecked Sendable {
         guard let connection, !load.isStopping else { return }
         load.tally.refreshes.add()
         guard let newest = load.expectNoError(name, { try load.store.read { $0.version } }) else { return }
-        guard load.expectNoError(name, { try connection.refresh() }) != nil else { return }
+        isRefreshing = true
+        defer { isRefreshing = false }
+        guard let isNewer = load.expectNoError(name, { try connection.refresh() }) else { return }
+        if isNewer, !connection.autorefresh { load.tally.count(.refreshesWhilePaused) }
         load.verdict.expect(
             .i6, connection.version >= newest, name,
             "refresh() stopped at version \(connection.version) where \(newest) was the newest before")
@@ -197,23 +250,40 @@ final class Site: @unchecked Sendable {
     func enter(_ view: Observer) {
         let depth = inside.add(1, ordering: .acquiringAndReleasing).newValue
         load.verdict.expect(
-            .i5, depth == 1 && place.isHere, view.description,
+            .i5, place.callbackBegins() && depth == 1, view.description,
             depth == 1 ? "called elsewhere than on \(place.name)" : "called while \(depth - 1) others were running")
     }
 
-    func leave() { inside.subtract(1, ordering: .acquiringAndReleasing) }
+    func leave() {
+        place.callbackEnds()
+        inside.subtract(1, ordering: .acquiringAndReleasing)
+    }
 
     /// A table at the connection's version; and the ledger, which must add up to it.
     func rows(_ table: TableSize, _ connection: Connection) -> [RowValue]? {
-        if scannedVersion != connection.version {
-            scans = [:]
-            scannedVersion = connection.version
-            checkLedger(connection)
-        }
+        forgetScans(of: connection)
         if let known = scans[table] { return known }
         let rows = load.expectNoError(name) { try Scan.rows(table, connection) }
         scans[table] = rows
         return rows
+    }
+
+    private func forgetScans(of connection: Connection) {
+        guard scannedVersion != connection.version else { return }
+        scans = [:]
+        boardScan = nil
+        scannedVersion = connection.version
+        checkLedger(connection)
+    }
+
+    /// All boards at the connection's version, ascending by id, read by instances that know of no observer.
+    func boards(_ connection: Connection) -> [BoardValue]? {
+        forgetScans(of: connection)
+        if let boardScan { return boardScan }
+        boardScan = load.expectNoError(name) {
+            try connection.objects(Board.self).where(\Board.key != -1).freeze().map { BoardValue($0.object) }
+        }
+        return boardScan
     }
 
     private func checkLedger(_ connection: Connection) {
@@ -229,6 +299,12 @@ final class Site: @unchecked Sendable {
         return other === view || other.hasEnded || !other.hasBegun ? nil : other
     }
 
+    /// In a callback.
+    func freezeSometimes(_ freeze: () throws -> FrozenRows, shown: () -> [RowValue]) {
+        guard random.oneIn(40) else { return }
+        load.frozen.take(load, name, holdUs: random.from(500...120_000), freeze, shown())
+    }
+
     /// What callbacks do now and then besides looking: take long, write, end tokens, add observers.
     func calledBack(_ view: Observer, _ connection: Connection) {
         if !(view is StoreObserver) { lastViewVersion = connection.version }
@@ -240,7 +316,7 @@ final class Site: @unchecked Sendable {
             defer { load.gate.leave() }
             if write(connection, skipping: view as? View) { load.tally.callbackCommits.add() }
         case 4, 5: if view.end(.invalidate) { load.tally.tokensEndedInCallback.add() }
-        case 6: if random.one(of: views).end(.invalidate) { load.tally.tokensEndedInCallback.add() }
+        case 6: if someView()?.end(.invalidate) == true { load.tally.tokensEndedInCallback.add() }
         case 7: if view.end(.drop) { load.tally.tokensDropped.add() }
         case 8, 9: tend()
         default: break
@@ -251,6 +327,12 @@ final class Site: @unchecked Sendable {
     private func dawdle() {
         load.tally.slowCallbacks.add()
         sleep(us: 1_000 * (random.oneIn(12) ? random.from(200...900) : random.from(2...60)))
+        noteStanding()
+    }
+
+    /// A turn in which nothing else is done. Not in a callback.
+    func turn() {
+        resumeInTime()
         noteStanding()
     }
 
@@ -272,12 +354,19 @@ final class Site: @unchecked Sendable {
     /// I6, once the connection stands at `version`; false before.
     func checkAtRest(_ version: UInt64) -> Bool {
         guard let connection else { return true }
-        guard connection.version >= version, views.allSatisfy({ $0.hasEnded || $0.hasBegun }) else { return false }
-        for view in views where !view.hasEnded { view.checkAtRest { rows($0, connection) } }
+        resumeInTime()
+        guard connection.version >= version, views.allSatisfy({ $0.hasEnded || $0.hasBegun }),
+            loops.allSatisfy({ $0.isAtRest(self, connection) })
+        else { return false }
+        for view in views where !view.hasEnded { view.checkAtRest(connection) }
         return true
     }
 
-    var standingText: String { "\(name) stands at version \(connection?.version ?? 0)" }
+    var standingText: String {
+        let late = connection.map { connection in loops.filter { !$0.isAtRest(self, connection) } } ?? []
+        return (["\(name) stands at version \(connection?.version ?? 0)"] + late.map(\.standingText))
+            .joined(separator: "\n")
+    }
 }
 
 extension [View] {

@@ -16,7 +16,13 @@ final class StoreObserver: Observer, @unchecked Sendable {
 
     private func told(_ notification: StoreNotification, _ connection: Connection) {
         load.tally.storeCallbacks.add()
+        if notification == .refreshRequired {
+            load.tally.count(.refreshRequired)
+            return load.verdict.expect(
+                .pause, !connection.autorefresh, description, "told that a refresh is required, with autorefresh on")
+        }
         expectLaterVersion(connection)
+        site.expectMayAdvance(self)
         load.verdict.expect(
             .i10, connection.version > site.lastViewVersion, description,
             "called at version \(connection.version) after an observer of rows had been")

@@ -1,4 +1,5 @@
-// The command line. `run` is what a person calls; `foreign-writer` is what a run starts as another process.
+// The command line. `run`, `plan` and `pin` are what a person calls; `foreign-writer` is what a run starts as another
+// process.
 import ArgumentParser
 import Foundation
 import LiveStore
@@ -7,7 +8,8 @@ struct Stress: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "livestore-stress",
         abstract: "Loads a store from many threads and processes and checks at every callback what it promises.",
-        subcommands: [RunCommand.self, ForeignWriterCommand.self], defaultSubcommand: RunCommand.self)
+        subcommands: [RunCommand.self, PlanCommand.self, PinCommand.self, ForeignWriterCommand.self],
+        defaultSubcommand: RunCommand.self)
 }
 
 struct RunCommand: ParsableCommand {

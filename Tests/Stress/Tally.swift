@@ -39,9 +39,46 @@ struct Tally: Sendable {
     let refreshes = Counter()
 
     let fileBytes = Counter()
-    /// The most commits that a connection has kept its version for.
+    /// The most commits that anybody has kept a version for.
     let pinnedCommits = Counter()
 
+    /// Told or done, and checked, by feature.
+    private let features = Feature.allCases.map { _ in Counter() }
+
+    func count(_ feature: Feature) { features[feature.rawValue].add() }
+
+    /// Some are counted elsewhere too.
+    func value(of feature: Feature) -> Int {
+        switch feature {
+        case .localCommits: localCommits.value
+        case .connectionCommits: connectionCommits.value
+        case .callbackCommits: callbackCommits.value
+        case .silentCommits: silentCommits.value
+        case .rolledBack: rolledBack.value
+        case .timedOut: timedOut.value
+        case .objects: objectCallbacks.value
+        case .stores: storeCallbacks.value
+        case .skipsCrossed: skipsCrossed.value
+        case .slowCallbacks: slowCallbacks.value
+        case .refreshes: refreshes.value
+        case .endedInCallback: tokensEndedInCallback.value
+        case .endedElsewhere: tokensEndedElsewhere.value
+        case .dropped: tokensDropped.value
+        case .kills: kills.value
+        case .strictKills: strictKills.value
+        case .mainRunLoop: callbacks[PlaceKind.main.ordinal].value
+        case .mainQueue: callbacks[PlaceKind.mainQueue.ordinal].value
+        case .runLoopThread: callbacks[PlaceKind.thread.ordinal].value
+        case .serialQueue: callbacks[PlaceKind.queue.ordinal].value
+        case .customScheduler: callbacks[PlaceKind.hopping.ordinal].value
+        case .actor: callbacks[PlaceKind.actor.ordinal].value
+        case .executor: callbacks[PlaceKind.executor.ordinal].value
+        default: features[feature.rawValue].value
+        }
+    }
+
     var callbackCount: Int { callbacks.reduce(0) { $0 + $1.value } }
-    var commitCount: Int { localCommits.value + connectionCommits.value + callbackCommits.value }
+    var commitCount: Int {
+        localCommits.value + connectionCommits.value + callbackCommits.value + value(of: .asyncCommits)
+    }
 }

@@ -37,8 +37,8 @@ final class View: Observer, @unchecked Sendable {
 
     // MARK: Silent commits
 
-    /// Whether writes may name it: what a skip means for a view of some columns is not modelled.
-    var canBeSkipped: Bool { columns == nil }
+    /// Whether writes may name it: what a skip means for some columns, for groups and for an end is not modelled.
+    var canBeSkipped: Bool { columns == nil && query.isPlain }
 
     /// Notes a commit that it is not to hear of, before that becomes visible. Any thread.
     func hush(_ silence: Silence) { lock.withLock { pending.append(silence) } }
@@ -77,11 +77,13 @@ final class View: Observer, @unchecked Sendable {
     private func follow(_ changes: ChangeSet, _ connection: Connection) {
         let tally = load.tally
         tally.updates.add()
+        countFeatures()
         tally.changesTold.add(changes.deletions.count + changes.insertions.count + changes.modifications.count)
         let step = Int(connection.version) - Int(lastVersion)
         tally.versionsTold.add(step)
         tally.mostVersionsTold.raise(to: step)
         expectLaterVersion(connection)
+        site.expectMayAdvance(self)
         let told = kept ?? []
         let due = takeSilence(upTo: connection.version)
         apply(due)
@@ -89,7 +91,7 @@ final class View: Observer, @unchecked Sendable {
         func story(_ problem: String) -> String {
             let silences = due.flatMap { silence in silence.rows.map { "version \(silence.version): \($0)" } }
             return
-                ([problem, text(changes), "version \(connection.version), told before \(lastVersion)"]
+                ([problem, Replay.text(changes), "version \(connection.version), told before \(lastVersion)"]
                 + (due.isEmpty ? [] : ["skipped:"] + silences + ["told before:"] + told.map(\.description)))
                 .joined(separator: "\n")
         }
@@ -100,55 +102,18 @@ final class View: Observer, @unchecked Sendable {
         load.verdict.expectNone(due.isEmpty ? .i1 : .i7, rowNobodyWrote(changes, known).map(story), description)
     }
 
-    private func text(_ changes: ChangeSet) -> String {
-        "deletions \(changes.deletions) insertions \(changes.insertions) modifications \(changes.modifications) new "
-            + "\(changes.modificationsNew) moves \(changes.moves.map { "\($0.from)>\($0.to)" })"
+    private func countFeatures() {
+        let tally = load.tally
+        if query.isText { tally.count(.textQueries) }
+        if query.limit != nil { tally.count(.limitedQueries) }
+        if !query.distinct.isEmpty { tally.count(.distinctQueries) }
+        if let columns { tally.count(columns.isEmpty ? .shallowObservers : .keyPathObservers) }
     }
 
     /// Brings the kept rows forward by a change set; nil, or what does not fit.
     private func apply(_ changes: ChangeSet) -> String? {
-        guard let old = kept else { return "an update before the initial callback" }
-        let moved = Set(changes.moves.map(\.from))
-        if let wrong = changes.deletions.first(where: { !old.indices.contains($0) }) {
-            return "row \(wrong) of \(old.count) is deleted"
-        }
-        let deleted = changes.deletions.filter { !moved.contains($0) }.map { old[$0] }
-        if let difference = Difference.first("deleted, by id", changes.deletedIDs, "by index", deleted.map(\.id)) {
-            return "\(difference)\nkept by index: \(deleted)"
-        }
-
-        var new = old
-        for index in changes.deletions.reversed() { new.remove(at: index) }
-        let count = face.count()
-        for index in changes.insertions {
-            guard index <= new.count, index < count else { return "row \(index) is inserted into \(new.count) rows" }
-            new.insert(face.row(index), at: index)
-        }
-        guard changes.modifications.count == changes.modificationsNew.count else {
-            return "\(changes.modifications.count) modifications, \(changes.modificationsNew.count) new ones"
-        }
-        for (from, to) in zip(changes.modifications, changes.modificationsNew) {
-            guard old.indices.contains(from), new.indices.contains(to), to < count else {
-                return "a modification of row \(from) to \(to)"
-            }
-            guard old[from].id == new[to].id else { return Self.twoRows("modification", from, old, to, new) }
-            new[to] = face.row(to)
-        }
-        for move in changes.moves {
-            guard old.indices.contains(move.from), new.indices.contains(move.to) else {
-                return "a move of row \(move.from) to \(move.to)"
-            }
-            guard old[move.from].id == new[move.to].id else {
-                return Self.twoRows("move", move.from, old, move.to, new)
-            }
-        }
-        kept = new
-        return nil
-    }
-
-    private static func twoRows(_ what: String, _ from: Int, _ old: [RowValue], _ to: Int, _ new: [RowValue]) -> String
-    {
-        "one \(what) names two rows\nrow \(from), before: \(old[from])\nrow \(to), after: \(new[to])"
+        guard kept != nil else { return "an update before the initial callback" }
+        return Replay.apply(changes, to: &kept!, count: face.count(), id: \.id, row: face.row)
     }
 
     /// Rules 3 and 8: what is told was written since, by a commit this observer is to hear of.
@@ -159,7 +124,8 @@ final class View: Observer, @unchecked Sendable {
         }
         let pairs =
             Array(zip(changes.modifications, changes.modificationsNew)) + changes.moves.map { ($0.from, $0.to) }
-        for (from, to) in pairs where old[from].mark == new[to].mark {
+        // What comes over an end, or first in a group, need not have been written.
+        for (from, to) in pairs where query.isPlain && old[from].mark == new[to].mark {
             return "told again what is known\nrow \(from), known: \(old[from])\nrow \(to), told: \(new[to])"
         }
         return nil
@@ -177,6 +143,13 @@ final class View: Observer, @unchecked Sendable {
         // A large table is scanned here only if it has been for this view.
         if let other = site.otherView(than: self), other.query.table == .small || !isSmall {
             other.checkFromElsewhere(connection)
+        }
+        if columns == nil {
+            site.freezeSometimes {
+                try face.freeze()
+            } shown: {
+                kept ?? []
+            }
         }
     }
 
@@ -213,9 +186,9 @@ final class View: Observer, @unchecked Sendable {
             }, description)
     }
 
-    override func checkAtRest(_ rows: (TableSize) -> [RowValue]?) {
+    override func checkAtRest(_ connection: Connection) {
         load.verdict.expect(.i6, kept != nil, description, "the initial callback never came")
-        guard let connection = site.connection, let rows = rows(query.table) else { return }
+        guard let rows = site.rows(query.table, connection) else { return }
         apply(takeSilence(upTo: connection.version))
         checkRows(query.evaluate(rows), .i6, connection.version)
     }

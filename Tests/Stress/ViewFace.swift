@@ -1,5 +1,4 @@
-// What a view does with its results, without their type. A further kind of observer (of an object, a list, a store) is
-// a further way to make a face.
+// What a view does with its results, without their type.
 import LiveStore
 
 enum ViewEvent {
@@ -12,6 +11,8 @@ struct ViewFace {
     let ids: () -> [ObjectID]
     let row: (Int) -> RowValue
     let count: () -> Int
+    /// The rows as they are now, to be read on any thread later.
+    let freeze: () throws -> FrozenRows
     /// Of some columns only, where a list is given.
     let observe: ([Column]?, @escaping (ViewEvent) -> Void) throws -> NotificationToken
 
@@ -26,6 +27,10 @@ struct ViewFace {
         ids = { results.objectIDs }
         row = { RowValue(results[$0]) }
         count = { results.count }
+        freeze = {
+            let frozen = try results.freeze()
+            return FrozenRows(version: frozen.version) { frozen.map { RowValue($0.object) } }
+        }
         observe = { columns, body in
             func told(_ change: ResultsChange<Object>) {
                 switch change {

@@ -79,16 +79,12 @@ final class DrivenLiveStore<Row: DrivenRow>: DrivenStore, @unchecked Sendable {
     }
 
     private func connection(at site: DeliverySite) throws -> Connection {
-        let key: ObjectIdentifier
-        let place: Store.Site
-        switch site {
-        case .runLoop:
-            key = ObjectIdentifier(RunLoop.current)
-            place = .runLoop
-        case .queue(let queue):
-            key = ObjectIdentifier(queue)
-            place = .queue(queue)
-        }
+        let key = site.identity
+        let place: Store.Site =
+            switch site {
+            case .runLoop: .runLoop
+            case .queue(let queue): .queue(queue)
+            }
         if let known = lock.withLock({ connections[key] }) { return known }
         let connection = try store.connect(on: place)
         lock.withLock { connections[key] = connection }
@@ -137,7 +133,8 @@ final class LiveStoreWriter<Row: DrivenRow>: StoreWriter {
         try store.write { connection in
             locked()
             for change in changes { try apply(change, connection) }
-            return Int64(connection.version) + 1
+            // A transaction that changes nothing makes no version.
+            return Int64(connection.version) + (changes.isEmpty ? 0 : 1)
         }
     }
 
@@ -156,12 +153,6 @@ final class LiveStoreWriter<Row: DrivenRow>: StoreWriter {
         case .delete: try connection.delete(row)
         }
     }
-}
-
-/// The harness asked for a change of an item that is not there.
-struct MissingItem: Error, CustomStringConvertible {
-    let key: Int64
-    var description: String { "item \(key) is not in the store: the schedule and the store disagree" }
 }
 
 final class LiveStoreSubscription<Row: DrivenRow>: Subscription, @unchecked Sendable {

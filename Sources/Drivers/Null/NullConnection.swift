@@ -1,46 +1,28 @@
 // What waits for one site, and its way there: a signal that is raised once until the site has taken everything.
 //
 // The inbox is guarded by the store's lock. `subscribers` and everything else of a delivery belongs to the site.
-import Foundation
 import StoreDriver
-import Synchronization
-import TracedSync
 
 /// The delivering side of a null store at one site.
 final class NullConnection: @unchecked Sendable {
-    private enum Way {
-        case runLoop(RunLoopSignal)
-        case queue(TracedQueue)
-    }
-
     var inbox = NullInbox()
     // Weak, and so is the signal's hold of the connection: a site may be at work when another thread ends the store.
     private weak var store: NullStore?
-    private var way: Way?
+    private var signal: SiteSignal?
     /// By query.
     private var subscribers: [[NullSubscription]] = []
 
     /// On the site.
     init(_ store: NullStore, _ site: DeliverySite) {
         self.store = store
-        switch site {
-        case .runLoop: way = .runLoop(RunLoopSignal("null delivery") { [weak self] in self?.deliver() })
-        case .queue(let queue): way = .queue(TracedQueue(queue))
-        }
+        signal = SiteSignal(site, "null delivery") { [weak self] in self?.deliver() }
     }
 
     /// Any thread.
-    func wake() {
-        switch way {
-        case .runLoop(let signal): signal.signal()
-        case .queue(let queue): queue.async { [self] in deliver() }
-        case nil: break
-        }
-    }
+    func wake() { signal?.raise() }
 
-    func end() {
-        if case .runLoop(let signal) = way { signal.invalidate() }
-    }
+    /// Any thread.
+    func end() { signal?.invalidate() }
 
     private func deliver() {
         guard let (version, work) = store?.take(self) else { return }
@@ -91,28 +73,17 @@ struct NullInbox {
     }
 }
 
-/// One sink. Checking for cancellation and starting to call are one atomic step.
+/// One sink.
 final class NullSubscription: Subscription, @unchecked Sendable {
-    private enum State {
-        static let idle = 0
-        static let running = 1
-        static let cancelled = 2
-    }
+    private let sink: CancellableSink
 
-    private let state = Atomic<Int>(State.idle)
-    private let sink: any DeliverySink
-
-    init(_ sink: any DeliverySink) { self.sink = sink }
+    init(_ sink: any DeliverySink) { self.sink = CancellableSink(sink) }
 
     func deliver(_ version: Int64, isInitial: Bool) {
-        let start = state.compareExchange(
-            expected: State.idle, desired: State.running, ordering: .acquiringAndReleasing)
-        guard start.exchanged else { return }
         sink.deliver(Delivery(version: version, isInitial: isInitial, count: 0))
-        _ = state.compareExchange(expected: State.running, desired: State.idle, ordering: .acquiringAndReleasing)
     }
 
-    func cancel() { state.store(State.cancelled, ordering: .sequentiallyConsistent) }
+    func cancel() { sink.cancel() }
 
     func currentItems() throws -> [Item] { throw NullStoreHasNoRows() }
 }

@@ -3,7 +3,6 @@
 //
 // `writeLock` is held by one commit at a time, `lock` guards everything that is mutable here and the inboxes of the
 // connections. Nothing is called under `lock`; under `writeLock` the writer's `locked` hook is.
-import Foundation
 import StoreDriver
 import TracedSync
 
@@ -49,11 +48,7 @@ final class NullStore: DrivenStore, @unchecked Sendable {
     }
 
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
-        let key: ObjectIdentifier =
-            switch site {
-            case .runLoop: ObjectIdentifier(RunLoop.current)
-            case .queue(let queue): ObjectIdentifier(queue)
-            }
+        let key = site.identity
         let known = lock.withLock { connections[key] }
         let connection = known ?? NullConnection(self, site)
         let subscription = NullSubscription(sink)

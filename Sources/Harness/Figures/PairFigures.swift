@@ -97,6 +97,15 @@ struct PairFigures {
         return true
     }
 
+    /// Per commit, until the last of its observers was called.
+    var lastDelivery: LatencyHistogram {
+        var latencies = LatencyHistogram()
+        for index in observers.indices where observers[index] > 0 {
+            latencies.record(lastNs[index] - history.commits[index].record.committedNs)
+        }
+        return latencies
+    }
+
     /// Over commits that more than one observer was called for.
     var fanoutSpan: LatencyHistogram {
         var spans = LatencyHistogram()

@@ -11,8 +11,10 @@ import TracedSync
 
 /// Commits what its generator draws, when its schedule says. One thread.
 final class Writer: @unchecked Sendable {
-    /// Between two looks of a writer in lockstep.
+    /// Between two looks of a writer in lockstep, at first.
     private static let lookEveryNs: Int64 = 2_000
+    /// So long it spins. A store that needs longer needs the cores.
+    private static let spinForNs: Int64 = 300_000
 
     let name: String
     let recorder: CommitRecorder
@@ -113,13 +115,17 @@ final class Writer: @unchecked Sendable {
 
     /// Returns once every observer has been called for the last commit.
     private func awaitObservers(_ windowNs: Int64) throws {
-        let deadlineNs = MonotonicClock.nowNs() + spec.hangTimeoutNs
+        let startNs = MonotonicClock.nowNs()
         while !company.watch.areAllCovered(lastVersion) {
             let nowNs = MonotonicClock.nowNs()
-            guard nowNs < deadlineNs else {
+            let waitedNs = nowNs - startNs
+            guard waitedNs < spec.hangTimeoutNs else {
                 throw TrialFault.hang("not every observer was called for version \(lastVersion)")
             }
-            let spunNs = Pacing.wait(untilNs: nowNs + Self.lookEveryNs, spin: spins)
+            // Looks come seldomer with time: a commit begins a sixteenth of its predecessor's wait too late at most, and
+            // no figure depends on when it does.
+            let lookNs = nowNs + max(Self.lookEveryNs, waitedNs / 16)
+            let spunNs = Pacing.wait(untilNs: lookNs, spin: spins && waitedNs < Self.spinForNs)
             if nowNs >= windowNs { self.spunNs += spunNs }
         }
     }

@@ -35,7 +35,8 @@ struct Oracle {
         }
         for log in logs { verdict.add(SequenceCheck.violations(log).map(spec.located)) }
         for (name, logs) in Dictionary(grouping: logs, by: { $0.observer.site.name }).sorted(by: { $0.key < $1.key }) {
-            verdict.add(SequenceCheck.violations(site: name, logs).map(spec.located))
+            let found = SequenceCheck.violations(site: name, logs, together: capabilities.advancesTogether)
+            verdict.add(found.map(spec.located))
         }
         var convergence = Convergence(history, plan)
         for alike in groups() {

@@ -27,7 +27,9 @@ enum SequenceCheck {
 
     /// Whether all that was delivered on one site stands at one version at a time. Initial deliveries are left out:
     /// each comes when its subscription is ready.
-    static func violations(site name: String, _ logs: [ObserverLog]) -> [String] {
+    /// - Parameter together: the engine promises it (`Capabilities.advancesTogether`); else only that callbacks of a site
+    ///   do not overlap is asked.
+    static func violations(site name: String, _ logs: [ObserverLog], together: Bool) -> [String] {
         var callbacks: [(record: CallbackRecord, observer: String)] = []
         for log in logs {
             for index in 0..<log.count where !log[index].isInitial {
@@ -45,6 +47,7 @@ enum SequenceCheck {
                 break
             }
         }
+        guard together else { return violations }
         for (earlier, later) in zip(callbacks, callbacks.dropFirst()) where later.observer != earlier.observer {
             if later.record.version < earlier.record.version {
                 violations.append(

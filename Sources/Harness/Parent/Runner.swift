@@ -42,8 +42,11 @@ public final class Runner {
         public var scenario: String
         public var limits: [Limit]
         public var trials: [TrialSpec]
+        /// The driver that others are compared with, where they are.
+        public var reference: String?
 
-        public init(scenario: String, limits: [Limit], trials: [TrialSpec]) {
+        public init(scenario: String, limits: [Limit], trials: [TrialSpec], reference: String? = nil) {
+            self.reference = reference
             self.scenario = scenario
             self.limits = limits
             self.trials = trials
@@ -95,10 +98,12 @@ public final class Runner {
     private func run(_ job: Job) throws {
         var entries: [LimitCheck.Entry] = []
         var points: [String: [SweepFigures.Point]] = [:]
+        var peers = PeerFigures(reference: job.reference)
         for spec in job.trials where !interruption.isRaised {
             guard let trial = try known(spec) ?? run(spec) else { break }
             let figures = trial.figures
             entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0) }
+            peers.add(spec, upkeepCost: figures.first { $0.metric == .upkeepCost })
             points[spec.driver, default: []].append(
                 .init(
                     variant: spec.variant, trial: spec.trial, dataset: spec.dataset, observers: spec.observers,
@@ -108,6 +113,10 @@ public final class Runner {
         for (driver, points) in points.sorted(by: { $0.key < $1.key }) {
             let figures = try overSweep(job, driver, points)
             entries += figures.map { .init(driver: driver, variant: "*", figure: $0) }
+        }
+        for (spec, figure) in peers.figures() {
+            try delegate.measured([figure], of: spec, nil)
+            entries.append(.init(driver: spec.driver, variant: spec.variant, figure: figure))
         }
         try judge(job, entries)
     }

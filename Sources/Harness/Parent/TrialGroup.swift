@@ -55,7 +55,9 @@ struct GroupFigures {
         let asked = Set(spec.measure.compactMap { Metric(rawValue: $0) })
         var figures = measured.figures
         if measured.cpu != nil {
-            if asked.contains(.upkeepCost), spec.observers.count > 0 { figures.append(upkeepCost) }
+            if !asked.isDisjoint(with: [.upkeepCost, .upkeepRatio]), spec.observers.count > 0 {
+                figures.append(upkeepCost)
+            }
             if asked.contains(.harnessCost) { figures.append(harnessCost) }
         }
         if asked.contains(.observedRateRatio), spec.observers.count > 0 { figures.append(observedRateRatio) }

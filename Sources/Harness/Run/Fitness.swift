@@ -16,6 +16,9 @@ public enum Fitness {
         if spec.observers.calls != .none, !capabilities.canCallOnSite {
             return "it cannot be called on an observing thread"
         }
+        if spec.observers.subscribe == .locked, !capabilities.readsBesideWriter {
+            return "its observers wait while a writer holds the lock, and could not subscribe meanwhile"
+        }
         if spec.observers.count + spec.observers.bystanders > 0 {
             switch spec.observers.deliver {
             case .runLoop where !capabilities.canDeliverOnRunLoop: return "it cannot deliver on a run loop"

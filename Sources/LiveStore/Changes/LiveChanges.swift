@@ -27,6 +27,7 @@ public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws(StoreError) -> Element? { try await next(isolation: nil) }
 
         /// As `next()`, without leaving the caller's actor.
+        /// - Throws: what made the query fail.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? {
             try await source.next(isolation: actor)
         }

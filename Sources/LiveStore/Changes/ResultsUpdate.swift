@@ -70,6 +70,7 @@ extension Results {
     public func changes(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<ResultsUpdate<Object>> {
+        checkNotOfList("changes(keyPaths:)")
         let query = keyPaths.map(observed(by:)) ?? query
         let plan = query.plan
         return try NewestRows.sequence(query, connection, "\(file):\(line)") { reported, newest in

@@ -7,6 +7,8 @@
 public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Sendable {
     let pin: FrozenPin
     let table: Table
+    /// Where the rows are elements of a list: their table.
+    let elements: Table?
     let tree: RankedTree
     /// The part of the tree that the query shows.
     let ranks: Range<Int>
@@ -22,11 +24,17 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
     public subscript(position: Int) -> Frozen<Object> {
         precondition(position >= 0 && position < ranks.count, "index \(position) is outside of \(ranks.count) rows")
         let entry = tree.entry(at: ranks.lowerBound + position)
-        return Frozen(pin: pin, table: table, objectID: ObjectID(rawValue: entry.key.id))
+        return Frozen(pin: pin, table: table, objectID: objectID(ofRow: entry.key.id))
     }
 
-    /// The ids of the objects, in order. O(n), reads no row.
-    public var objectIDs: [ObjectID] { tree.ids(in: ranks).map { ObjectID(rawValue: $0) } }
+    /// The ids of the objects, in order. O(n); reads no row, except for the objects of a list.
+    public var objectIDs: [ObjectID] { tree.ids(in: ranks).map { objectID(ofRow: $0) } }
+
+    private func objectID(ofRow row: UInt64) -> ObjectID {
+        let id = ObjectID(rawValue: row)
+        guard let elements, let element = pin.snapshot.row(elements, id) else { return id }
+        return ObjectID(rawValue: element.slot(ListTable.value))
+    }
 
     /// The same query, live on `connection`, at the version the connection stands at. On its scheduler.
     /// - Throws: `otherStore`, `closed`.
@@ -50,6 +58,7 @@ extension Results {
             tree = FirstEvaluation.evaluate([(query.plan.tree, query.table)], in: pin.snapshot)[0]
         }
         return FrozenResults(
-            pin: pin, table: query.table, tree: tree, ranks: tree.ranks(in: query.window), remake: remake)
+            pin: pin, table: table, elements: list?.elements, tree: tree, ranks: tree.ranks(in: query.window),
+            remake: remake)
     }
 }

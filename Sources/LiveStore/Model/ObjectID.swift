@@ -6,6 +6,8 @@ public struct ObjectID: Hashable, Sendable, Comparable {
     /// Ascending in the order in which objects were created.
     public let rawValue: UInt64
 
+    /// The identity that `rawValue` was read from, as from a message to another process. Any thread; whether there is such
+    /// an object shows when it is looked up.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }

@@ -63,7 +63,12 @@ final class TableLayout: Sendable {
 
     // MARK: What was said of properties, said of stored columns
 
-    func stored(_ term: SortTerm) -> SortTerm { SortTerm(column: column(term.column), ascending: term.ascending) }
+    func stored(_ term: SortTerm) -> SortTerm {
+        guard var over = term.over else { return SortTerm(column: column(term.column), ascending: term.ascending) }
+        let path = stored(ColumnPath(over.links + [term.column]))
+        over.links = Array(path.links)
+        return SortTerm(column: path.column, ascending: term.ascending, over: over)
+    }
 
     func stored(_ path: ColumnPath) -> ColumnPath {
         var layout: TableLayout? = self

@@ -23,6 +23,7 @@ extension Connection {
     /// Moves on to the newest version and delivers what changed, before it returns. Waits for upkeep, which waits for
     /// nobody.
     /// - Returns: whether there was anything newer; false inside a callback or a write, where nothing can be delivered.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`, `tooManySnapshots`.
     @discardableResult
     public func refresh() throws -> Bool {
         checkScheduler()

@@ -1,5 +1,5 @@
 // The connection's own writes, as far as other rows than the written ones show them: those that a filter over links
-// takes in or leaves out.
+// takes in or leaves out, and those that an order over links moves.
 
 extension Connection {
     /// The rows of a query's table that own changes may have brought in or taken out: those written, and those that
@@ -14,15 +14,13 @@ extension Connection {
             if known.insert(id).inserted { found.append(id) }
         }
         guard let source = currentSource else { return found }
-        for condition in key.residual {
-            condition.forEachUse(table.links, core.storage.tablesByID) { way, _ in
-                let written = changes.filter { $0.table == way[way.count - 1].target }.map { ObjectID(rawValue: $0.id) }
-                if written.isEmpty { return }
-                // A row that somebody else has committed is not shown before its delivery.
-                for id in Dependencies.roots(written, way, in: source).sorted()
-                where deliveredRow(table, id) != nil && known.insert(id).inserted {
-                    found.append(id)
-                }
+        key.forEachUse(table.links, core.storage.tablesByID) { way, _ in
+            let written = changes.filter { $0.table == way[way.count - 1].target }.map { ObjectID(rawValue: $0.id) }
+            if written.isEmpty { return }
+            // A row that somebody else has committed is not shown before its delivery.
+            for id in Dependencies.roots(written, way, in: source).sorted()
+            where deliveredRow(table, id) != nil && known.insert(id).inserted {
+                found.append(id)
             }
         }
         return found

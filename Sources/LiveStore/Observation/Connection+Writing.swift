@@ -126,7 +126,9 @@ extension Connection {
         noteOwnChange(table, id, .insert)
     }
 
-    /// Deletes an object's row. One that is gone already is left alone. Inside a write block.
+    /// Deletes an object's row, and what leads to it no longer does. One that is gone already is left alone. Inside a write
+    /// block. O(log n), and O(log n) for each object that leads to it.
+    /// - Throws: `notInWrite`, `frozen`, `diskFull`.
     public func delete(_ object: StoredObject) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }

@@ -215,13 +215,15 @@ public final class Connection {
 
     // MARK: Reading
 
-    /// All objects of a class.
+    /// All objects of a class, live. O(1): nothing is read before it is used.
+    /// - Throws: `unknownModel`.
     public func objects<Object: StoredObject>(_ type: Object.Type) throws -> Results<Object> {
         checkScheduler()
         return Results(self, try core.storage.table(of: type), .all, [])
     }
 
     /// The object with this primary key; nil when there is none. O(log n).
+    /// - Throws: `unknownModel`.
     public func object<Object: StoredObject>(
         _ type: Object.Type, forPrimaryKey key: some StorableValue
     ) throws -> Object? {

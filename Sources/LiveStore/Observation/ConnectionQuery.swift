@@ -9,6 +9,8 @@ final class ConnectionQuery: @unchecked Sendable {
     var mailSlot = -1
 
     private(set) var tokens: [CollectionToken] = []
+    /// How many of them were there when the delivery began; the others, added in its callbacks, wait for the next.
+    private var tokensToTell = 0
     /// The query of the same rows that results show; nil for that one itself.
     private let showing: ConnectionQuery?
     /// Queries of the same rows that are observed by other columns.
@@ -46,6 +48,9 @@ final class ConnectionQuery: @unchecked Sendable {
 
     func add(_ token: CollectionToken) { tokens.append(token) }
 
+    /// A delivery begins that has something for this query.
+    func beginDelivery() { tokensToTell = tokens.count }
+
     /// Marks the query as upkeep's from here on; true when it was not.
     func attach() -> Bool {
         if isAttached { return false }
@@ -69,6 +74,7 @@ final class ConnectionQuery: @unchecked Sendable {
     /// Takes a new root in; observers are told afterwards, when all queries of the connection have theirs.
     func accept(_ update: RootUpdate) {
         guard isAttached, update.attachment == attachment else { return }
+        beginDelivery()
         delivered = update.tree
         shown = nil
     }
@@ -82,7 +88,7 @@ final class ConnectionQuery: @unchecked Sendable {
     ) {
         guard let delivered else { return }
         var known = update?.ahead
-        for token in tokens {
+        for token in tokens.prefix(tokensToTell) {
             guard var reported = token.reported else {
                 token.reported = delivered
                 call(token, .initial)
@@ -187,7 +193,7 @@ final class ConnectionQuery: @unchecked Sendable {
 
     private func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?) -> RankedKey? {
         let reach = needsReach ? source.map { Reach(source: $0, links: table.links, id: id) } : nil
-        return residual.allMatch(row, reach) ? encoder.key(row, id) : nil
+        return residual.allMatch(row, reach) ? encoder.key(row, id, reach) : nil
     }
 }
 

@@ -191,18 +191,20 @@ final class Mailbox: @unchecked Sendable {
 
     /// Takes what observers have asked for, and leaves what upkeep has brought.
     func takeRequests() -> Mail {
-        lock.withLock {
+        let mail = lock.withLock {
             isPosted = false
             var mail = Mail()
             swap(&mail.initials, &initials)
             swap(&mail.sweeps, &sweeps)
             return mail
         }
+        for query in mail.initials { query.beginDelivery() }
+        return mail
     }
 
     /// Takes what is there; roots and snapshot only if they stand at `minimum` or later. On the connection's scheduler.
     func take(minimum: UInt64) -> Mail {
-        lock.withLock {
+        let mail = lock.withLock {
             isPosted = false
             minimumVersion = minimum
             var mail = Mail()
@@ -220,5 +222,7 @@ final class Mailbox: @unchecked Sendable {
             }
             return mail
         }
+        for query in mail.initials { query.beginDelivery() }
+        return mail
     }
 }

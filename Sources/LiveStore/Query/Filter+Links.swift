@@ -8,6 +8,7 @@ public func == <Object: StoredObject, Target: StoredObject>(
     keyPath: KeyPath<Object, Target?>, target: Target?
 ) -> Filter<Object> { Filter(linkAt: keyPath, target) }
 
+/// Whether the link leads to another object than this one, or nowhere; nil: to any.
 public func != <Object: StoredObject, Target: StoredObject>(
     keyPath: KeyPath<Object, Target?>, target: Target?
 ) -> Filter<Object> { !Filter(linkAt: keyPath, target) }
@@ -109,21 +110,27 @@ public struct ListAggregate<Object: StoredObject>: Sendable {
                 .aggregate(column: path.column, aggregate, of: column, comparison, value._columnValue)))
     }
 
+    /// Equal, numbers as numbers; `nil` for a list of which nothing comes equals `nil`.
     public static func == (aggregate: Self, value: some StorableValue) -> Filter<Object> {
         aggregate.compared(.equal, value)
     }
+    /// Not equal; what is `nil` differs from every value.
     public static func != (aggregate: Self, value: some StorableValue) -> Filter<Object> {
         aggregate.compared(.notEqual, value)
     }
+    /// Less; `nil` is in no order.
     public static func < (aggregate: Self, value: some StorableValue) -> Filter<Object> {
         aggregate.compared(.less, value)
     }
+    /// Less or equal; `nil` is in no order.
     public static func <= (aggregate: Self, value: some StorableValue) -> Filter<Object> {
         aggregate.compared(.lessOrEqual, value)
     }
+    /// Greater; `nil` is in no order.
     public static func > (aggregate: Self, value: some StorableValue) -> Filter<Object> {
         aggregate.compared(.greater, value)
     }
+    /// Greater or equal; `nil` is in no order.
     public static func >= (aggregate: Self, value: some StorableValue) -> Filter<Object> {
         aggregate.compared(.greaterOrEqual, value)
     }

@@ -27,6 +27,7 @@ public func == <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .equal, value) }
 
+/// Not equal; `nil` differs from every value. Any thread, as all of these.
 public func != <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .notEqual, value) }
@@ -36,26 +37,32 @@ public func < <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .less, value) }
 
+/// Less or equal; `nil` is in no order.
 public func <= <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .lessOrEqual, value) }
 
+/// Greater; `nil` is in no order.
 public func > <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .greater, value) }
 
+/// Greater or equal; `nil` is in no order.
 public func >= <Object: StoredObject, Value: StorableValue>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> Filter<Object> { Filter(keyPath, .greaterOrEqual, value) }
 
+/// Both conditions hold. Any thread.
 public func && <Object: StoredObject>(a: Filter<Object>, b: Filter<Object>) -> Filter<Object> {
     Filter(.and([a.expression, b.expression]))
 }
 
+/// At least one of the conditions holds. Any thread.
 public func || <Object: StoredObject>(a: Filter<Object>, b: Filter<Object>) -> Filter<Object> {
     Filter(.or([a.expression, b.expression]))
 }
 
+/// The condition does not hold: what compares with `nil` in an order passes then. Any thread.
 public prefix func ! <Object: StoredObject>(filter: Filter<Object>) -> Filter<Object> {
     Filter(.not(filter.expression))
 }

@@ -1,5 +1,5 @@
 // Filters over links without their Swift types: how a condition at the end of a path is put together, and which rows of
-// other tables a filter reads.
+// other tables a filter or an order reads.
 
 extension FilterExpression {
     /// A condition on what a path of links leads to.
@@ -54,6 +54,24 @@ extension FilterExpression {
         case .aggregate(let column, _, let of?, _, _):
             if let edge = links?.edge(column) { body(way + [edge], 1 << UInt64(of)) }
         default: return
+        }
+    }
+}
+
+extension TreeKey {
+    /// Calls `body` with each way to rows of other tables that membership or order depends on, and the columns read there.
+    func forEachUse(_ links: TableLinks?, _ tables: [UInt32: Table], _ body: ([LinkEdge], UInt64) -> Void) {
+        for condition in residual { condition.forEachUse(links, tables, [], body) }
+        for term in sort {
+            guard let over = term.over else { continue }
+            var links = links
+            var way: [LinkEdge] = []
+            for (link, next) in zip(over.links, over.links.dropFirst() + [term.column]) {
+                guard let edge = links?.edge(link) else { break }
+                way.append(edge)
+                body(way, 1 << UInt64(next))
+                links = tables[edge.target]?.links
+            }
         }
     }
 }

@@ -13,8 +13,8 @@ struct TreeKey: Sendable, Hashable {
     var section: SectionTerm?
     var observed = Observed.everything
 
-    /// Whether membership depends on other rows.
-    var needsReach: Bool { residual.contains(where: \.needsReach) }
+    /// Whether membership or order depends on other rows.
+    var needsReach: Bool { residual.contains(where: \.needsReach) || sort.contains { $0.over != nil } }
 }
 
 /// Which changes of a row that stays are modifications. Trees that differ in it have the same rows with other stamps.
@@ -104,8 +104,9 @@ private struct WindowBounds {
 
     init(leading term: SortTerm?, _ table: TableSchema) {
         // Null is in no order, so a range over an optional column has a hole; it stays a residual filter.
+        // So is the end of a way over links.
         leading = term.flatMap { term in
-            table.columns[term.column].isOptional ? nil : term
+            term.over != nil || table.columns[term.column].isOptional ? nil : term
         }
     }
 

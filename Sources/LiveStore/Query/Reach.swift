@@ -46,6 +46,16 @@ struct Reach {
         return target(ObjectID(rawValue: row.slot(column)), edge)
     }
 
+    /// The row at the end of a way over links; nil where it ends early.
+    func end(of links: [Int], from row: RowReader) -> RowReader? {
+        var place = (row: row, reach: self)
+        for link in links {
+            guard let next = place.reach.target(of: place.row, link) else { return nil }
+            place = next
+        }
+        return place.row
+    }
+
     private func target(_ id: ObjectID, _ edge: LinkEdge) -> (RowReader, Reach)? {
         guard let table = source.storage.tablesByID[edge.target], let row = source.row(table, id) else { return nil }
         return (row, Reach(source: source, links: table.links, id: id))

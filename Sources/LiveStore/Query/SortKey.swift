@@ -12,8 +12,22 @@ import Foundation
 
 /// One column of an order.
 struct SortTerm: Sendable, Hashable {
+    /// Of the row itself, or of the one that links lead to from there.
     var column: Int
     var ascending: Bool
+    /// nil for a column of the row itself.
+    var over: LinkedColumn?
+
+    /// Whether both are the same column, in whatever direction.
+    func hasColumn(of other: SortTerm) -> Bool { column == other.column && over == other.over }
+}
+
+/// A column at the end of a way over links: what the table that the way starts at does not know of it.
+struct LinkedColumn: Sendable, Hashable {
+    /// Never empty.
+    var links: [Int]
+    var type: ColumnType
+    var isOptional: Bool
 }
 
 /// The bytes being put together. One thread.
@@ -59,6 +73,18 @@ struct SortKeyBytes {
         let isNull = row.isNull(term.column)
         if column.isOptional { bytes.append(isNull ? 0 : 1) }
         if !(column.isOptional && isNull) { append(row, term.column, column.type) }
+        if !term.ascending { complement(from: start) }
+    }
+
+    /// Appends a column of what links lead to; null where they lead nowhere.
+    mutating func append(_ end: RowReader?, _ term: SortTerm, _ column: LinkedColumn) {
+        let start = bytes.count
+        if let end, !(column.isOptional && end.isNull(term.column)) {
+            bytes.append(1)
+            append(end, term.column, column.type)
+        } else {
+            bytes.append(0)
+        }
         if !term.ascending { complement(from: start) }
     }
 
@@ -140,6 +166,7 @@ struct SortKeyEncoder {
     /// What a key is put together from.
     private enum Part {
         case column(SortTerm, ColumnSchema)
+        case linked(SortTerm, LinkedColumn)
         case section(SectionTerm, ColumnSchema)
         case id
     }
@@ -151,7 +178,9 @@ struct SortKeyEncoder {
     /// Makes base keys (TreeForm.swift): without groups and sections, the columns of the order.
     init(_ key: TreeKey, _ table: TableSchema) {
         let section = key.section.map { [Part.section($0, table.columns[$0.term.column])] } ?? []
-        let order = key.sort.map { Part.column($0, table.columns[$0.column]) }
+        let order = key.sort.map { term in
+            term.over.map { Part.linked(term, $0) } ?? Part.column(term, table.columns[term.column])
+        }
         let group = key.distinct.map { Part.column(SortTerm(column: $0, ascending: true), table.columns[$0]) }
         if group.isEmpty {
             parts = section + order
@@ -175,8 +204,9 @@ struct SortKeyEncoder {
     /// Whether keys are numbers, never longer than eight bytes.
     var isNumeric: Bool { fast != nil }
 
+    /// - Parameter reach: where other rows are read; not needed unless the tree needs one.
     @inline(__always)
-    mutating func key(_ row: RowReader, _ id: ObjectID) -> RankedKey {
+    mutating func key(_ row: RowReader, _ id: ObjectID, _ reach: Reach?) -> RankedKey {
         switch fast {
         case .unsorted: return RankedKey(prefix: 0, id: id.rawValue)
         case .int(let column, let flip):
@@ -188,6 +218,8 @@ struct SortKeyEncoder {
             for part in parts {
                 switch part {
                 case .column(let term, let column): scratch.append(row, term, column)
+                case .linked(let term, let column):
+                    scratch.append(reach?.end(of: column.links, from: row), term, column)
                 case .section(let section, let column): section.append(row, column, to: &scratch)
                 case .id: scratch.append(id)
                 }

@@ -16,6 +16,8 @@ struct SortKeyLayout: Sendable, Hashable {
 
     init(_ terms: [SortTerm], _ table: TableSchema) {
         parts = terms.map { term in
+            // A way that leads nowhere is null.
+            if let over = term.over { return Part(type: over.type, isOptional: true, ascending: term.ascending) }
             let column = table.columns[term.column]
             return Part(type: column.type, isOptional: column.isOptional, ascending: term.ascending)
         }

@@ -9,6 +9,7 @@ import TracedSync
 
 /// Something that keeps a version, and all that came after it, in the file.
 public struct VersionPin: Sendable, Equatable {
+    /// The version that is kept.
     public let version: UInt64
     /// How long it has been held; nil for one of another process.
     public let ageSeconds: Double?

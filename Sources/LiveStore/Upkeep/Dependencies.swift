@@ -1,4 +1,4 @@
-// Which rows change by what they lead to: a filter over links reads other rows, and an observer hears of changes in
+// Which rows change by what they lead to: a filter or an order over links reads other rows, and an observer hears of changes in
 // linked objects. From each changed row the way is walked back over the indexes to the rows whose trees depend on it.
 // Costs nothing for tables that nothing depends on. Upkeep thread only.
 //
@@ -57,7 +57,7 @@ struct Dependencies {
         let tree: SharedTree
         let way: [LinkEdge]
         let columns: UInt64
-        /// Whether a change there is one of the row, rather than perhaps of its membership.
+        /// Whether a change there is one of the row, rather than perhaps of its membership or its place.
         let isModification: Bool
     }
 
@@ -83,11 +83,9 @@ struct Dependencies {
 
     mutating func admit(_ tree: SharedTree) {
         guard let links = tree.table.links else { return }
-        for condition in tree.key.residual {
-            condition.forEachUse(links, storage.tablesByID) { way, columns in
-                uses[way[way.count - 1].target, default: []].append(
-                    Use(tree: tree, way: way, columns: columns, isModification: false))
-            }
+        tree.key.forEachUse(links, storage.tablesByID) { way, columns in
+            uses[way[way.count - 1].target, default: []].append(
+                Use(tree: tree, way: way, columns: columns, isModification: false))
         }
         if case .columns(_, let paths) = tree.key.observed { for path in paths { admit(tree, path) } }
         guard tree.key.observed == .everything, links.leadsToObjects else { return }

@@ -53,7 +53,7 @@ struct EntryCollector {
     mutating func collect(_ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
         let reach = needsReach ? Reach(source: source, links: table.links, id: id) : nil
         guard residual.allMatch(row, reach) else { return }
-        let key = encoder.key(row, id)
+        let key = encoder.key(row, id, reach)
         if encoder.isNumeric { numbers.append((key.prefix, id.rawValue)) } else { keys.append(key) }
     }
 

@@ -112,7 +112,7 @@ final class SharedTree {
     func key(_ row: RowReader?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
         guard let row else { return nil }
         let reach = needsReach ? Reach(source: source, links: table.links, id: id) : nil
-        return residual.allMatch(row, reach) ? encoder.key(row, id) : nil
+        return residual.allMatch(row, reach) ? encoder.key(row, id, reach) : nil
     }
 
     /// Applies what was noted, and calls `body` with each query whose window it touches.

@@ -23,6 +23,8 @@ public enum Fault: String, Sendable, CaseIterable {
     case staleCollection = "stale-collection"
     case wrongContents = "wrong-contents"
     case lostCommit = "lost-commit"
+    /// Says that observers are delivered to beside a writer, and they are not.
+    case readersWait = "readers-wait"
     // What the parent must see.
     case crash
     case killed
@@ -42,7 +44,11 @@ public struct FaultyDriver: StoreDriver {
     public init(_ fault: Fault) { self.fault = fault }
 
     public var name: String { fault.rawValue }
-    public var capabilities: Capabilities { ModelDriver.capabilities }
+    public var capabilities: Capabilities {
+        var capabilities = ModelDriver.capabilities
+        if fault == .readersWait { capabilities.readsBesideWriter = true }
+        return capabilities
+    }
 
     public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
         if fault == .unavailable { throw DriverUnavailable("its library is not on this machine: install it") }

@@ -3,47 +3,24 @@
 import Foundation
 import StoreDriver
 import Synchronization
-import TracedSync
 
 final class ModelConnection: @unchecked Sendable {
-    private enum Way {
-        case runLoop(RunLoopSignal)
-        case queue(TracedQueue)
-    }
-
     var subscriptions: [ModelSubscription] = []
     // Weak, and so is the signal's hold of the connection: a site may be at work when another thread ends the store.
     private weak var store: ModelStore?
-    private var way: Way?
+    private var signal: SiteSignal?
+    let site: ObjectIdentifier
 
     /// On the site.
     init(_ store: ModelStore, _ site: DeliverySite) {
         self.store = store
-        switch site {
-        case .runLoop: way = .runLoop(RunLoopSignal("model delivery") { [weak self] in self?.deliver() })
-        case .queue(let queue): way = .queue(TracedQueue(queue))
-        }
+        self.site = site.identity
+        signal = SiteSignal(site, "model delivery") { [weak self] in self?.deliver() }
     }
 
-    func isCurrent(_ site: DeliverySite) -> Bool {
-        switch (way, site) {
-        case (.runLoop(let signal), .runLoop): signal.isCurrent
-        case (.queue(let mine), .queue(let theirs)): mine.queue === theirs
-        default: false
-        }
-    }
+    func wake() { signal?.raise() }
 
-    func wake() {
-        switch way {
-        case .runLoop(let signal): signal.signal()
-        case .queue(let queue): queue.async { [self] in deliver() }
-        case nil: break
-        }
-    }
-
-    func end() {
-        if case .runLoop(let signal) = way { signal.invalidate() }
-    }
+    func end() { signal?.invalidate() }
 
     private func deliver() {
         guard let (version, items) = store?.snapshots(subscriptions.map(\.query)) else { return }

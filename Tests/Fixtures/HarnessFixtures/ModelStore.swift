@@ -36,10 +36,16 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
 
     public func makeWriter() -> any StoreWriter { ModelWriter(self) }
 
-    func commit(_ changes: [Change], locked: () -> Void) -> Int64 {
-        let (committed, woken): (Int64, [ModelConnection]) = lock.withLock {
+    func commit(_ changes: [Change], locked: () -> Void) throws -> Int64 {
+        let (committed, woken): (Int64, [ModelConnection]) = try lock.withLock {
             locked()
-            for change in changes { apply(change) }
+            let before = rows
+            do {
+                for change in changes { try apply(change) }
+            } catch {
+                rows = before
+                throw error
+            }
             version += 1
             return (version, connections)
         }
@@ -47,8 +53,9 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
         return committed
     }
 
-    private func apply(_ change: Change) {
+    private func apply(_ change: Change) throws {
         let key = change.item.key
+        guard change.operation == .insert || rows[key] != nil else { throw MissingItem(key: key) }
         switch change.operation {
         case .insert: insert(change.item)
         case .updateScore:
@@ -97,7 +104,8 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
     public func subscribe(
         to query: Query, at site: DeliverySite, sink: any DeliverySink
     ) -> any Subscription {
-        let known = lock.withLock { connections.first { $0.isCurrent(site) } }
+        let key = site.identity
+        let known = lock.withLock { connections.first { $0.site == key } }
         let connection = known ?? ModelConnection(self, site)
         let subscription = ModelSubscription(query, sink)
         connection.subscriptions.append(subscription)
@@ -112,8 +120,8 @@ final class ModelWriter: StoreWriter {
 
     init(_ store: ModelStore) { self.store = store }
 
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64? {
-        store.commit(Array(changes), locked: locked)
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
+        try store.commit(Array(changes), locked: locked)
     }
 }
 
@@ -126,7 +134,7 @@ public struct ModelDriver: StoreDriver {
 
     public static let capabilities = Capabilities(
         durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: true,
-        hasVersions: true, persists: false)
+        hasVersions: true, persists: false, readsBesideWriter: false)
 
     public func open(_ configuration: StoreConfiguration) -> any DrivenStore { ModelStore() }
 }

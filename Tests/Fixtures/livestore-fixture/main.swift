@@ -8,7 +8,7 @@ import TracedSync
 
 let usage =
     "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe"
-    + " | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND)"
+    + " | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop)"
 
 func say(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
@@ -110,6 +110,9 @@ do {
         let input = waitForGo()
         let token = try observe(store)
         withExtendedLifetime((token, input)) { RunLoop.main.run() }
+    case ("drop", []):
+        say("ready")
+        try dropTokens(store)
     case ("misuse", let given) where given.count == 1:
         guard let misuse = Misuse(rawValue: given[0]) else { refuse("'\(given[0])' is no misuse; \(usage)") }
         say("ready")

@@ -124,6 +124,27 @@ private struct LinkQuery: Sendable {
         try #require(try connection.object(Human.self, forPrimaryKey: key))
     }
 
+    /// In an order that ascends: nil first.
+    private static func precedes<Key: Comparable>(_ a: Key?, _ b: Key?) -> Bool {
+        guard let b else { return false }
+        return a.map { $0 < b } ?? true
+    }
+
+    private static func bossAge(_ dog: DogValue, _ state: LinkState) -> Int? {
+        state.human(state.human(dog.owner)?.boss)?.age
+    }
+
+    /// Elements of a list of friends, with whom they lead to.
+    private static func friends(
+        of key: Int, _ state: LinkState, _ passes: (HumanValue) -> Bool
+    ) -> [(ElementValue<Int>, HumanValue)] {
+        state.humans[key]!.friends.map { ($0, state.humans[$0.value]!) }.filter { passes($0.1) }
+    }
+
+    private static func row(_ friend: (ElementValue<Int>, HumanValue)) -> Row {
+        Row(id: friend.0.id, stamp: friend.0.stamp, text: row(friend.1).text)
+    }
+
     static let all = deep + deep.compactMap(\.shallow)
 
     private static let deep: [LinkQuery] = [
@@ -176,6 +197,59 @@ private struct LinkQuery: Sendable {
         },
         humans("b and c", { try $0.objects(Human.self).where((\Human.name).isOne(of: ["b", "c"])) }) {
             human, _ in ["b", "c"].contains(human.name)
+        },
+        results("dogs by owner", { text($0) }, { try $0.objects(Dog.self).sorted(by: \Dog.owner?.name) }) { state in
+            state.dogs.values.sorted { a, b in
+                let (first, second) = (state.human(a.owner)?.name, state.human(b.owner)?.name)
+                return first == second ? a.birth < b.birth : precedes(first, second)
+            }.map { row($0, state) }
+        },
+        results(
+            "named dogs by -age of the owner's boss, breed", { text($0) },
+            {
+                try $0.objects(Dog.self).where(\.owner?.name != "a").sorted(by: [
+                    SortKey(\.owner?.boss?.age, ascending: false), SortKey(\.breed),
+                ])
+            }
+        ) { state in
+            state.dogs.values.filter { state.human($0.owner)?.name != "a" }.sorted { a, b in
+                let (first, second) = (bossAge(a, state), bossAge(b, state))
+                if first != second { return precedes(second, first) }
+                return a.breed == b.breed ? a.birth < b.birth : precedes(a.breed, b.breed)
+            }.map { row($0, state) }
+        },
+        results(
+            "first three dogs by owner's age", { text($0) },
+            { try $0.objects(Dog.self).sorted(by: \.owner?.age).limited(to: 3) }
+        ) { state in
+            Array(
+                state.dogs.values.sorted { a, b in
+                    let (first, second) = (state.human(a.owner)?.age, state.human(b.owner)?.age)
+                    return first == second ? a.birth < b.birth : precedes(first, second)
+                }.prefix(3).map { row($0, state) })
+        },
+        results(
+            "friends of 0 over 20, by age", { text($0) },
+            { try human($0, 0).friends.where(\.age > 20).sorted(by: \.age) }
+        ) { state in
+            friends(of: 0, state) { $0.age > 20 }.enumerated()
+                .sorted { ($0.element.1.age, $0.offset) < ($1.element.1.age, $1.offset) }.map { row($0.element) }
+        },
+        results("friends of 0 whose boss is b", { text($0) }, { try human($0, 0).friends.where(\.boss?.name == "b") }) {
+            state in friends(of: 0, state) { state.human($0.boss)?.name == "b" }.map { row($0) }
+        },
+        results(
+            "friends of 1 by -name of the boss", { text($0) },
+            {
+                try human($0, 1).friends.sorted(by: \.boss?.name, ascending: false)
+            }
+        ) { state in
+            friends(of: 1, state) { _ in true }.enumerated().sorted { a, b in
+                let (first, second) = (
+                    state.human(a.element.1.boss)?.name, state.human(b.element.1.boss)?.name
+                )
+                return first == second ? a.offset < b.offset : precedes(second, first)
+            }.map { row($0.element) }
         },
         list("friends of 0", { text($0) }, { try human($0, 0).friends }) { state in
             state.humans[0]!.friends.map { element in

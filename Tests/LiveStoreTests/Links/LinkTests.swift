@@ -91,6 +91,25 @@ struct LinkTests {
         token.invalidate()
     }
 
+    @Test("that lead elsewhere by now stay when what they led to before is deleted")
+    func movedOn() throws {
+        let test = try store()
+        try test.store.write { connection in
+            for id in 1...2 { try connection.add(Human(id)) }
+            for id in 1...2 { try connection.add(Dog(id, owner: human(connection, 1))) }
+        }
+        try test.store.write { try dog($0, 1).owner = human($0, 2) }
+        try test.store.read { connection in
+            try #expect(human(connection, 1).linkingObjects(\Dog.owner).map(\.id) == [2])
+            try #expect(human(connection, 2).linkingObjects(\Dog.owner).map(\.id) == [1])
+        }
+        try test.store.write { try $0.delete(human($0, 1)) }
+        try test.store.read { connection in
+            try #expect(dog(connection, 1).owner?.id == 2)
+            try #expect(dog(connection, 2).owner == nil)
+        }
+    }
+
     @Test("change as properties of their object, from one id to another")
     func propertyChange() throws {
         let test = try store()

@@ -79,13 +79,12 @@ struct PlacesTests {
         try feed.catchUp()
         var iterator = changes.makeAsyncIterator()
         var replayed: [[ObjectID]] = []
+        var next = 0
         for step in 0..<40 {
             for _ in 0..<random.below(4) {
                 try test.store.write { connection in
-                    try connection.add(
-                        Note(
-                            id: step * 10 + random.below(1_000) * 1_000, score: random.below(50), group: random.below(6)
-                        ))
+                    next += 1
+                    try connection.add(Note(id: next, score: random.below(50), group: random.below(6)))
                     for note in try connection.objects(Note.self) where random.oneIn(8) {
                         switch random.below(3) {
                         case 0: note.score = random.below(50)

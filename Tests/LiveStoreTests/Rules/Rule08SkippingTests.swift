@@ -95,15 +95,41 @@ struct Rule08SkippingTests {
     func several() throws {
         let silent = try feed.observe("silent", notes)
         let loud = try feed.observe("loud", notes)
-        for round in 0..<5 {
-            try test.store.write(withoutNotifying: round == 2 ? [silent, loud] : [silent]) {
-                try note(round % 2, $0).score += 1
-                try $0.add(Note(id: 100 + round, score: 5))
+        try inOneStep(without: [silent, loud]) {
+            for round in 0..<5 {
+                try test.store.write(withoutNotifying: round == 2 ? [silent, loud] : [silent]) {
+                    try note(round % 2, $0).score += 1
+                    try $0.add(Note(id: 100 + round, score: 5))
+                }
             }
         }
         try feed.catchUp()
         let log = feed.takeLog()
         #expect(log.count == 1 && log[0].hasPrefix("loud"))
+    }
+
+    private static let stopping = 1_000_000
+
+    /// Runs commits that the background then takes in one step: it stands in a section function meanwhile, which a commit
+    /// has brought it to that `tokens` are not to hear of.
+    private func inOneStep(without tokens: [NotificationToken], _ commits: () throws -> Void) throws {
+        let state = Watched((isInside: false, mayGoOn: false))
+        let sections = try feed.connection.objects(Note.self).sectioned(by: \.score) { score -> Int in
+            guard score == Self.stopping, !state.value.isInside else { return 0 }
+            state.update { $0.isInside = true }
+            _ = try? state.wait("the commits to be made") { $0.mayGoOn }
+            return 0
+        }
+        var isReady = false
+        let token = try sections.observe { change in
+            if case .initial = change { isReady = true }
+        }
+        feed.keep(token)
+        try feed.scheduler.turn { isReady }
+        try test.store.write(withoutNotifying: tokens) { try note(3, $0).score = Self.stopping }
+        try state.wait("the background to stand still") { $0.isInside }
+        defer { state.update { $0.mayGoOn = true } }
+        try commits()
     }
 
     @Test("a commit that fails leaves no silence behind")

@@ -21,6 +21,23 @@ extension QueryParser {
         return column
     }
 
+    /// A property to sort by, of the queried class or of what links lead to from there.
+    mutating func sortedProperty() throws(QueryTextFault) -> SortTerm {
+        let path = try path()
+        guard case .column(let column) = path.end, path.lists.isEmpty else {
+            throw QueryTextFault(
+                offset: path.offset,
+                reason: "\(path.name) is a list, or reached over one: name a property with a value")
+        }
+        let schema = path.table.columns[column]
+        guard schema.type != .link, schema.type != .list else {
+            throw QueryTextFault(
+                offset: path.offset, reason: "\(path.name) is \(schema.type.described): name a property with a value")
+        }
+        let over = LinkedColumn(links: path.links, type: schema.type, isOptional: schema.isOptional)
+        return SortTerm(column: column, ascending: true, over: path.links.isEmpty ? nil : over)
+    }
+
     /// The column of the name that stands here.
     private mutating func name(in table: TableSchema) throws(QueryTextFault) -> Int {
         guard case .word(let name, let isQuoted) = tokens.current.kind, isQuoted || tokens.keyword == nil else {

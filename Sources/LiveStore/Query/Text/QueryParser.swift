@@ -127,16 +127,13 @@ struct QueryParser {
     private mutating func sort() throws(QueryTextFault) -> [SortTerm] {
         var terms: [SortTerm] = []
         try list("SORT") { parser throws(QueryTextFault) in
-            let column = try parser.ownProperty()
-            var ascending = true
+            var term = try parser.sortedProperty()
             if parser.tokens.take(.desc) || parser.tokens.take(.descending) {
-                ascending = false
+                term.ascending = false
             } else if !parser.tokens.take(.asc) {
                 _ = parser.tokens.take(.ascending)
             }
-            if !terms.contains(where: { $0.column == column }) {
-                terms.append(SortTerm(column: column, ascending: ascending))
-            }
+            if !terms.contains(where: { $0.hasColumn(of: term) }) { terms.append(term) }
         }
         return terms
     }

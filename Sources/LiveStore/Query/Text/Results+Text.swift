@@ -19,7 +19,7 @@ extension Results {
         let query = try QueryParser.parse(text, table.schema, arguments.map { $0?._queryArgument ?? .value(.null) }) {
             name in tables.first { $0.schema.name == name }?.schema
         }
-        let kept = sort.filter { term in !query.sort.contains { $0.column == term.column } }
+        let kept = sort.filter { term in !query.sort.contains { $0.hasColumn(of: term) } }
         return refined(
             filter: .and([filter, query.filter]), sort: query.sort + kept, distinct: query.distinct,
             limit: query.limit.map { Swift.min($0, limit ?? $0) })

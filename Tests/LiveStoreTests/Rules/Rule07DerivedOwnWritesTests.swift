@@ -1,12 +1,12 @@
-// Random own and foreign writes on one connection: at every moment a collection shows the delivered rows with the
+// Rule 7. Random own and foreign writes on one connection: at every moment a collection shows the delivered rows with the
 // connection's own writes on them, chosen (limited, distinct, by text) as a fresh evaluation of those rows would.
 import Foundation
 import Testing
 
 @testable import LiveStore
 
-@Suite("Own writes in derived collections")
-struct DerivedOwnWriteTests {
+@Suite("Rule 7: own writes in derived collections")
+struct Rule07DerivedOwnWriteTests {
     /// The rows that a connection has written since its last delivery, by birth; nil for deleted ones. Not by key: one
     /// that was deleted by somebody else and has come back is shown as two rows until the next delivery.
     private typealias Overlay = [Int: NoteValue?]

@@ -1,11 +1,13 @@
+// Rule 7 where callbacks are concerned: membership and properties of one callback stand at one version, the delivered one,
+// whatever earlier callbacks of the same delivery have written.
 import Foundation
 import Testing
 import TracedSync
 
 @testable import LiveStore
 
-@Suite("What a callback sees")
-struct CallbackConsistencyTests {
+@Suite("Rule 7: what a callback sees stands at one version")
+struct Rule07CallbackTests {
     @Test("a write in one callback is not seen by the next of the same delivery, and by everyone after it")
     func writeBetweenCallbacks() throws {
         let test = try TestStore()
@@ -78,62 +80,6 @@ struct CallbackConsistencyTests {
         for token in tokens { token.invalidate() }
     }
 
-    @Test(
-        "an initial callback between an own write and its delivery leaves that write to the next one", arguments: 0..<20
-    )
-    func initialAfterOwnWrite(_ round: Int) throws {
-        let test = try TestStore()
-        let scheduler = ManualScheduler()
-        let connection = try test.store.connect(on: .scheduler(scheduler))
-        let notes = try connection.objects(Note.self)
-        var isReady = false
-        var count: Int?
-        let first = try notes.observe { _ in isReady = true }
-        try scheduler.turn { isReady }
-        let second = try notes.observe { change in
-            switch change {
-            case .initial: count = notes.count
-            case .update(_, let changes):
-                count? += changes.insertions.count - changes.deletions.count
-                #expect(count == notes.count)
-            case .error(let error): Issue.record(error)
-            }
-        }
-        try connection.write { try connection.add(Note(id: 1)) }
-        #expect(notes.count == 1)
-        try scheduler.turn { count == 1 }
-        try connection.write { try connection.add(Note(id: 2)) }
-        try scheduler.turn { count == 2 }
-        for token in [first, second] { token.invalidate() }
-    }
-
-    @Test("a query that could not be evaluated says so once, and can be observed again")
-    func failedEvaluation() throws {
-        let test = try TestStore()
-        let storage = test.store.core.storage
-        let scheduler = ManualScheduler()
-        let connection = try test.store.connect(on: .scheduler(scheduler))
-        let notes = try connection.objects(Note.self)
-        var readers: [SnapshotReader] = []
-        while let reader = try? storage.takeReader() { readers.append(reader) }
-        var errors: [StoreError] = []
-        var initials = 0
-        func observe() throws -> NotificationToken {
-            try notes.observe { change in
-                if case .error(let error) = change { errors.append(error) }
-                if case .initial = change { initials += 1 }
-            }
-        }
-        let first = try observe()
-        try scheduler.turn { !errors.isEmpty }
-        #expect(errors == [.tooManySnapshots(limit: 1_024)])
-        for reader in readers { storage.recycle(reader) }
-        let second = try observe()
-        try scheduler.turn { initials > 0 }
-        #expect(initials == 1 && errors.count == 1)
-        for token in [first, second] { token.invalidate() }
-    }
-
     @Test("a root that was on its way when the last observer left is not shown for ever")
     func lateRoot() throws {
         let test = try TestStore()
@@ -176,65 +122,29 @@ struct CallbackConsistencyTests {
         #expect(connection.version == 1)
     }
 
-    @Test("nothing is delivered once the store has been closed, not even what was waiting")
-    func closedWithMail() throws {
-        let test = try TestStore()
-        let scheduler = ManualScheduler()
-        let connection = try test.store.connect(on: .scheduler(scheduler))
-        let notes = try connection.objects(Note.self)
-        var calls: [String] = []
-        let tokens = [
-            try notes.observe { _ in
-                calls.append("first")
-                if notes.count == 1 { test.store.close() }
-            },
-            try notes.observe { _ in calls.append("second") },
-        ]
-        try scheduler.turn { calls.count == 2 }
-        try test.store.write { try $0.add(Note(id: 1)) }
-        try scheduler.turn()
-        #expect(calls == ["first", "second", "first"])
-        for token in tokens { token.invalidate() }
-    }
-
-    /// A weak reference that crosses threads.
-    private final class Weak: @unchecked Sendable { weak var connection: Connection? }
-
-    @Test("a connection whose run loop never turns again is let go all the same")
-    func runLoopGone() throws {
-        let test = try TestStore()
-        let weak = Weak()
-        let thread = TracedThread("short-lived") {
-            do {
-                let notes = try test.store.connect(on: .runLoop).objects(Note.self)
-                weak.connection = notes.connection
-                var isReady = false
-                let token = try notes.observe { [notes] _ in isReady = notes.isEmpty }
-                while !isReady { _ = RunLoop.current.run(mode: .default, before: .distantFuture) }
-                token.invalidate()
-            } catch { Issue.record(error) }
+    @Test(
+        "a list's index names the element that was shown, whatever others did meanwhile; remove takes it off in any case"
+    )
+    func listIndices() throws {
+        let test = try TestStore([Human.self, Dog.self])
+        try test.store.write { connection in
+            let ada = Human(1)
+            ada.tags = ["a", "b", "c"]
+            try connection.add(ada)
         }
-        thread.join()
-        #expect(weak.connection == nil)
-    }
-
-    @Test("a write inside a write is an error while another writer insists on being next, too")
-    func nestedWhileStarving() throws {
-        let test = try TestStore()
-        let page = test.store.core.storage.page
-        nonisolated(unsafe) var contender: TracedThread?
-        try test.store.write { _ in
-            contender = TracedThread("contender") {
-                do { try test.store.write { try $0.add(Note(id: 1)) } } catch { Issue.record(error) }
-            }
-            // Until the other writer holds the gate.
-            while pthread_mutex_trylock(page.gate) == 0 {
-                pthread_mutex_unlock(page.gate)
-                sched_yield()
-            }
-            #expect(throws: StoreError.writeInsideWrite) { try test.store.write(timeout: 1) { _ in } }
+        let feed = try Feed(test.store)
+        let tags = try #require(try feed.connection.object(Human.self, forPrimaryKey: 1)).tags
+        try feed.observe("tags", tags)
+        try test.store.write { try #require(try $0.object(Human.self, forPrimaryKey: 1)).tags.remove(at: 0) }
+        try feed.connection.write {
+            #expect(Array(tags) == ["a", "b", "c"])
+            // Gone already; here it is still shown, and so it can be taken off.
+            tags.remove(at: 0)
+            #expect(Array(tags) == ["b", "c"])
+            tags[0] = "B"
         }
-        contender?.join()
-        #expect(try test.store.read { try $0.objects(Note.self).count } == 1)
+        #expect(Array(tags) == ["B", "c"])
+        try feed.catchUp()
+        #expect(Array(tags) == ["B", "c"])
     }
 }

@@ -1,0 +1,152 @@
+// One open database: a table of items, and one row that holds the version, which every transaction raises and every
+// observation reads in the transaction that it fetches in. That makes the version a delivery covers exact.
+//
+// `version` belongs to GRDB's writer: it is touched inside `write` alone. `lock` guards `schedulers` and `subscriptions`.
+import Foundation
+import GRDB
+import StoreDriver
+import TracedSync
+
+final class DrivenDatabase: DrivenStore, @unchecked Sendable {
+    private let database: any DatabaseWriter
+    /// Of the files; nil in memory.
+    private let directory: String?
+    private var version: Int64 = 0
+    private let lock = TracedMutex("grdb driver")
+    /// By the run loop they serve.
+    private var schedulers: [ObjectIdentifier: RunLoopScheduler] = [:]
+    /// Those not cancelled.
+    private var subscriptions: [ObjectIdentifier: GRDBSubscription] = [:]
+
+    init(_ database: any DatabaseWriter, directory: String?) throws {
+        self.database = database
+        self.directory = directory
+        try database.write { db in try db.execute(sql: ItemTable.schema) }
+    }
+
+    // MARK: Writing
+
+    func load(count: Int, item: (Int) -> Item) throws {
+        try database.write { db in
+            for index in 0..<count { try Self.apply(Change(.insert, item(index)), db) }
+            try advance(db)
+        }
+    }
+
+    func makeWriter() -> any StoreWriter { GRDBWriter(self) }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
+        // `write` begins IMMEDIATE: whoever is in it has the lock. It traps where writes are nested, which nobody does.
+        try database.write { db in
+            locked()
+            for change in changes { try Self.apply(change, db) }
+            return try advance(db)
+        }
+    }
+
+    @discardableResult
+    private func advance(_ db: Database) throws -> Int64 {
+        // Not taken back by a rollback: versions rise, and that is all that is promised.
+        version += 1
+        try db.cachedStatement(sql: ItemTable.setVersion).execute(arguments: [version])
+        return version
+    }
+
+    private static func apply(_ change: Change, _ db: Database) throws {
+        let item = change.item
+        switch change.operation {
+        case .insert:
+            try db.cachedStatement(sql: ItemTable.insert)
+                .execute(arguments: [item.key, item.group, item.score, item.stamp])
+            return
+        case .updateScore:
+            try db.cachedStatement(sql: ItemTable.updateScore)
+                .execute(arguments: [item.score, item.stamp, item.key])
+        case .touch:
+            try db.cachedStatement(sql: ItemTable.touch)
+                .execute(arguments: [item.stamp, item.key])
+        case .delete:
+            try db.cachedStatement(sql: ItemTable.delete).execute(arguments: [item.key])
+        }
+        if db.changesCount == 0 { throw MissingItem(key: item.key) }
+    }
+
+    // MARK: Observing
+
+    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+        let subscription = GRDBSubscription(database, CancellableSink(sink)) { [weak self] in self?.forget($0) }
+        lock.withLock { subscriptions[ObjectIdentifier(subscription)] = subscription }
+        // Of a region that is named: one recorded from the fetch would hold the version row as well. All columns of the
+        // table, because whoever shows a row shows all of it.
+        let observation = ValueObservation.tracking(region: Table("item")) { db in try Found(query, db) }
+        switch site {
+        case .queue(let queue): subscription.start(observation, .async(onQueue: queue))
+        case .runLoop: subscription.start(observation, scheduler(site))
+        }
+        return subscription
+    }
+
+    private func forget(_ subscription: GRDBSubscription) {
+        let forgotten = lock.withLock { subscriptions.removeValue(forKey: ObjectIdentifier(subscription)) }
+        withExtendedLifetime(forgotten) {}
+    }
+
+    private func scheduler(_ site: DeliverySite) -> RunLoopScheduler {
+        let key = site.identity
+        if let known = lock.withLock({ schedulers[key] }) { return known }
+        let scheduler = RunLoopScheduler(site)
+        lock.withLock { schedulers[key] = scheduler }
+        return scheduler
+    }
+
+    /// GRDB has no snapshot that an observer stands at, so `.refresh` is what an application does instead: a read.
+    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
+        switch call {
+        case .beginWrite:
+            try database.writeWithoutTransaction { db in
+                try db.beginTransaction(.immediate)
+                granted()
+                try db.rollback()
+            }
+        case .refresh:
+            _ = try database.read { db in try Int64.fetchOne(db, sql: ItemTable.version) }
+            granted()
+        }
+    }
+
+    // MARK: Reading
+
+    func contents(of query: Query) throws -> [Item] {
+        try database.read { db in
+            try Row.fetchAll(db, sql: query.select(ItemTable.columns)).map(Item.init)
+        }
+    }
+
+    func fileBytes() throws -> Int {
+        guard let directory else { return 0 }
+        let files = FileManager.default
+        return try files.contentsOfDirectory(atPath: directory).reduce(0) { sum, name in
+            sum + (try files.attributesOfItem(atPath: "\(directory)/\(name)")[.size] as? Int ?? 0)
+        }
+    }
+
+    func close() throws {
+        let (ending, loops) = lock.withLock {
+            defer { (subscriptions, schedulers) = ([:], [:]) }
+            return (Array(subscriptions.values), Array(schedulers.values))
+        }
+        for subscription in ending { subscription.cancel() }
+        for loop in loops { loop.end() }
+        try database.close()
+    }
+}
+
+final class GRDBWriter: StoreWriter {
+    private let store: DrivenDatabase
+
+    init(_ store: DrivenDatabase) { self.store = store }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
+        try store.commit(changes, locked: locked)
+    }
+}

@@ -1,0 +1,57 @@
+// GRDB (groue/GRDB.swift) seen from the harness, as a pool of connections on a WAL file or as one connection in memory.
+// Observers are `ValueObservation`s of a constant region.
+import Foundation
+import GRDB
+import StoreDriver
+
+public struct GRDBDriver: StoreDriver {
+    public enum Engine: Sendable {
+        /// `DatabasePool`: one writer, readers beside it, a WAL file.
+        case pool
+        /// `DatabaseQueue` in memory: one connection, which writers and observers share.
+        case memory
+    }
+
+    private let engine: Engine
+
+    public init(_ engine: Engine) { self.engine = engine }
+
+    public var name: String {
+        switch engine {
+        case .pool: "grdb-pool"
+        case .memory: "grdb-memory"
+        }
+    }
+
+    public var capabilities: Capabilities {
+        let whole = "an observation is run again as a whole when any row of its table changed"
+        return switch engine {
+        case .pool:
+            Capabilities(
+                durabilities: Set(Durability.allCases), canDeliverOnRunLoop: true, canDeliverOnQueue: true,
+                hasChangeSets: false, hasVersions: true, persists: true, canCallOnSite: true, advancesTogether: false,
+                remarks: [whole, "the initial value is delivered twice", "'memory' is a WAL file on tmpfs"])
+        case .memory:
+            Capabilities(
+                durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: false,
+                hasVersions: true, persists: false, canCallOnSite: true, advancesTogether: false,
+                readsBesideWriter: false,
+                remarks: [whole, "it is run inside the commit, so read write_to_callback beside delivery_latency"])
+        }
+    }
+
+    public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
+        switch engine {
+        case .memory:
+            return try DrivenDatabase(try DatabaseQueue(), directory: nil)
+        case .pool:
+            // GRDB itself chooses WAL and NORMAL, which survives a killed process and not a power cut.
+            let pool = try DatabasePool(path: configuration.directory + "/store.sqlite")
+            if configuration.durability == .full {
+                // Of the writer alone: it is the one that commits.
+                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            }
+            return try DrivenDatabase(pool, directory: configuration.directory)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// One `ValueObservation` and what it shows. GRDB delivers whole values: here the keys of the result in its order, as an
+// application observes that fetches a row when it comes on screen.
+//
+// `shown` belongs to the site. `observation` is guarded by `lock`: cancelling may come from any thread.
+import Dispatch
+import GRDB
+import StoreDriver
+import TracedSync
+
+/// What an observation fetches: keys and version in one transaction.
+struct Found: Sendable {
+    var version: Int64
+    var keys: [Int64]
+
+    init(_ query: Query, _ db: Database) throws {
+        keys = try Int64.fetchAll(db.cachedStatement(sql: query.select("key")))
+        version = try Int64.fetchOne(db.cachedStatement(sql: ItemTable.version))!
+    }
+}
+
+final class GRDBSubscription: Subscription, @unchecked Sendable {
+    private let database: any DatabaseWriter
+    private let sink: CancellableSink
+    private let lock = TracedMutex("grdb subscription")
+    private let ended: @Sendable (GRDBSubscription) -> Void
+    private var observation: AnyDatabaseCancellable?
+    private var shown: Found?
+
+    /// - Parameter ended: called when cancelled.
+    init(_ database: any DatabaseWriter, _ sink: CancellableSink, ended: @escaping @Sendable (GRDBSubscription) -> Void)
+    {
+        self.database = database
+        self.sink = sink
+        self.ended = ended
+    }
+
+    func start(
+        _ observation: ValueObservation<ValueReducers.Fetch<Found>>, _ scheduler: some ValueObservationScheduler
+    ) {
+        let started = observation.start(
+            in: database, scheduling: scheduler, onError: { [sink] error in sink.fail(error) },
+            onChange: { [weak self] found in self?.show(found) })
+        lock.withLock { self.observation = started }
+        if sink.isCancelled { cancel() }
+    }
+
+    private func show(_ found: Found) {
+        let isInitial = shown == nil
+        shown = found
+        sink.deliver(Delivery(version: found.version, isInitial: isInitial, count: found.keys.count))
+    }
+
+    func cancel() {
+        sink.cancel()
+        let ending = lock.withLock {
+            defer { observation = nil }
+            return observation
+        }
+        ending?.cancel()
+        ended(self)
+    }
+
+    func currentItems() throws -> [Item] {
+        guard let shown else { return [] }
+        return try database.read { db in
+            let row = try db.cachedStatement(sql: ItemTable.find)
+            return try shown.keys.compactMap { key in try Row.fetchOne(row, arguments: [key]).map(Item.init) }
+        }
+    }
+}
+
+extension Item {
+    init(_ row: Row) { self.init(key: row[0], group: row[1], score: row[2], stamp: row[3]) }
+}

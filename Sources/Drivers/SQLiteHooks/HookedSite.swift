@@ -1,0 +1,139 @@
+// An observing site: what it was told and has not looked at yet, a connection to look with, and the queries it shows.
+//
+// `touched` and `subscriptions` are guarded by `lock`. `connection` and `shown` of every subscription belong to the site;
+// that is where everything but `tell` and `end` runs.
+import StoreDriver
+import TracedSync
+
+final class HookedSite: @unchecked Sendable {
+    private let connection: SQLiteConnection
+    private var signal: SiteSignal?
+    private let lock = TracedMutex("sqlite site")
+    private var touched = TouchedRows()
+    private var subscriptions: [HookedSubscription] = []
+
+    init(_ connection: SQLiteConnection, _ site: DeliverySite) {
+        self.connection = connection
+        signal = SiteSignal(site, "sqlite delivery") { [weak self] in self?.look() }
+    }
+
+    func subscribe(to query: Query, _ sink: any DeliverySink) -> HookedSubscription {
+        let subscription = HookedSubscription(self, query, sink)
+        lock.withLock { subscriptions.append(subscription) }
+        signal?.raise()
+        return subscription
+    }
+
+    /// Any thread, after the commit.
+    func tell(_ rows: TouchedRows) {
+        lock.withLock { touched.add(rows) }
+        signal?.raise()
+    }
+
+    /// Any thread. No delivery starts after it.
+    func end() {
+        let ending = lock.withLock {
+            defer { subscriptions = [] }
+            return subscriptions
+        }
+        signal?.invalidate()
+        for subscription in ending { subscription.cancel() }
+    }
+
+    /// All queries that are concerned are fetched in one transaction, so that they stand at one version; then their sinks
+    /// are called, with nothing held.
+    private func look() {
+        let (rows, all) = lock.withLock {
+            defer { touched = TouchedRows() }
+            subscriptions.removeAll(where: \.isCancelled)
+            return (touched, subscriptions)
+        }
+        do {
+            let looked: Looked = try connection.read {
+                let now = rows.isOverfull ? [:] : try items(rows.keys)
+                let concerned = all.filter { $0.isConcerned(by: rows, now) }
+                return Looked(version: try version(), keys: try concerned.map { ($0, try keys(of: $0.query)) })
+            }
+            for (subscription, keys) in looked.keys { subscription.show(keys, looked.version) }
+        } catch {
+            for subscription in all { subscription.fail(error) }
+        }
+    }
+
+    private struct Looked {
+        var version: Int64
+        var keys: [(HookedSubscription, [Int64])]
+    }
+
+    /// Moves nothing, because nothing stands still: reads the latest version as an application would.
+    func refresh() throws { _ = try version() }
+
+    private func version() throws -> Int64 {
+        var version: Int64 = 0
+        try connection.run(ItemTable.version) { version = $0[0] }
+        return version
+    }
+
+    private func keys(of query: Query) throws -> [Int64] {
+        var keys: [Int64] = []
+        try connection.run(query.select("key")) { keys.append($0[0]) }
+        return keys
+    }
+
+    /// Those of the rows that are there.
+    func items(_ keys: [Int64]) throws -> [Int64: Item] {
+        var items: [Int64: Item] = [:]
+        for key in keys {
+            try connection.run(ItemTable.find, [key]) {
+                items[key] = Item($0.item)
+            }
+        }
+        return items
+    }
+}
+
+final class HookedSubscription: Subscription, @unchecked Sendable {
+    let query: Query
+    private let site: HookedSite
+    private let sink: CancellableSink
+    private var shown: [Int64]?
+
+    init(_ site: HookedSite, _ query: Query, _ sink: any DeliverySink) {
+        self.site = site
+        self.query = query
+        self.sink = CancellableSink(sink)
+    }
+
+    /// Whether a touched row is in the query, or was when it was last shown.
+    func isConcerned(by rows: TouchedRows, _ now: [Int64: Item]) -> Bool {
+        guard let shown, !rows.isOverfull else { return true }
+        return rows.keys.contains { key in
+            if let item = now[key], query.matches(key: key, group: item.group, score: item.score) { return true }
+            return shown.contains(key)
+        }
+    }
+
+    func show(_ keys: [Int64], _ version: Int64) {
+        let isInitial = shown == nil
+        shown = keys
+        sink.deliver(Delivery(version: version, isInitial: isInitial, count: keys.count))
+    }
+
+    func fail(_ error: any Error) { sink.fail(error) }
+
+    func cancel() { sink.cancel() }
+
+    var isCancelled: Bool { sink.isCancelled }
+
+    func currentItems() throws -> [Item] {
+        guard let shown else { return [] }
+        let items = try site.items(shown)
+        return shown.compactMap { items[$0] }
+    }
+}
+
+extension Item {
+    init(_ row: (key: Int64, group: Int64, score: Int64, stamp: Int64)) {
+        self.init(key: row.key, group: row.group, score: row.score, stamp: row.stamp)
+    }
+}

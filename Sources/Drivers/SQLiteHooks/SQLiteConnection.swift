@@ -1,0 +1,92 @@
+// SQLite's C interface, as little of it as the driver needs: one connection, its statements, integers in and out.
+// Used by one thread at a time; who owns a connection says how that is kept.
+import CSQLite
+
+struct SQLiteError: Error, CustomStringConvertible {
+    var description: String
+}
+
+final class SQLiteConnection {
+    let handle: OpaquePointer
+    private var statements: [String: OpaquePointer] = [:]
+
+    /// A file in WAL mode, made where there is none.
+    /// - Parameter synchronous: as the pragma of that name.
+    init(path: String, synchronous: String) throws {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened else {
+            sqlite3_close_v2(opened)
+            throw SQLiteError(description: "cannot open \(path): \(String(cString: sqlite3_errstr(code)))")
+        }
+        handle = opened
+        // A reader may meet the first writer just when the WAL is begun anew.
+        sqlite3_busy_timeout(handle, 5_000)
+        try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous)")
+    }
+
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(handle)
+    }
+
+    /// Any number of statements whose rows do not matter.
+    func execute(_ sql: String) throws {
+        if sqlite3_exec(handle, sql, nil, nil, nil) != SQLITE_OK { throw failure(sql) }
+    }
+
+    /// Runs one statement, prepared the first time, and calls `row` with each row.
+    func run(_ sql: String, _ values: [Int64] = [], row: (SQLiteRow) -> Void = { _ in }) throws {
+        let statement = try statement(sql)
+        defer { sqlite3_reset(statement) }
+        for (index, value) in values.enumerated() { sqlite3_bind_int64(statement, Int32(index + 1), value) }
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: row(SQLiteRow(statement: statement))
+            case SQLITE_DONE: return
+            default: throw failure(sql)
+            }
+        }
+    }
+
+    /// Runs `body` in a transaction that reads one state.
+    func read<Result>(_ body: () throws -> Result) throws -> Result {
+        try run("BEGIN")
+        do {
+            let result = try body()
+            try run("COMMIT")
+            return result
+        } catch {
+            try? run("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// Rows that the last statement changed.
+    var changes: Int { Int(sqlite3_changes(handle)) }
+
+    private func statement(_ sql: String) throws -> OpaquePointer {
+        if let known = statements[sql] { return known }
+        var prepared: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let prepared else {
+            throw failure(sql)
+        }
+        statements[sql] = prepared
+        return prepared
+    }
+
+    private func failure(_ sql: String) -> SQLiteError {
+        SQLiteError(description: "\(String(cString: sqlite3_errmsg(handle))) in '\(sql)'")
+    }
+}
+
+/// A row while the statement stands on it.
+struct SQLiteRow {
+    fileprivate let statement: OpaquePointer
+
+    subscript(column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+
+    /// Of `SELECT key, grp, score, stamp`.
+    var item: (key: Int64, group: Int64, score: Int64, stamp: Int64) { (self[0], self[1], self[2], self[3]) }
+}

@@ -1,0 +1,155 @@
+// SQLite by itself, as applications watch it that have no library for it: hooks note which rows a transaction touched, and
+// after the commit every observing site is told to look, with a connection of its own.
+//
+// `writeLock` is held by one transaction at a time and guards `writer`, `journal` and `version`. `lock` guards `sites`;
+// nothing is called under it.
+import Foundation
+import StoreDriver
+import TracedSync
+
+public struct SQLiteHooksDriver: StoreDriver {
+    public let name = "sqlite-hooks"
+
+    public init() {}
+
+    public var capabilities: Capabilities {
+        Capabilities(
+            durabilities: Set(Durability.allCases), canDeliverOnRunLoop: true, canDeliverOnQueue: true,
+            hasChangeSets: false, hasVersions: true, persists: true, canCallOnSite: true,
+            remarks: [
+                "a query that shows or matches a touched row is run again as a whole, on the observing thread",
+                "'memory' is a WAL file on tmpfs",
+            ])
+    }
+
+    public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
+        try HookedStore(configuration)
+    }
+}
+
+final class HookedStore: DrivenStore, @unchecked Sendable {
+    private let path: String
+    private let synchronous: String
+    private let writeLock = TracedMutex("sqlite write lock")
+    private let writer: SQLiteConnection
+    private let journal: HookJournal
+    private var version: Int64 = 0
+    private let lock = TracedMutex("sqlite driver")
+    private var sites: [ObjectIdentifier: HookedSite] = [:]
+
+    init(_ configuration: StoreConfiguration) throws {
+        path = configuration.directory + "/store.sqlite"
+        synchronous = configuration.durability == .full ? "FULL" : "NORMAL"
+        writer = try SQLiteConnection(path: path, synchronous: synchronous)
+        try writer.execute(ItemTable.schema)
+        journal = HookJournal(writer)
+    }
+
+    func load(count: Int, item: (Int) -> Item) throws {
+        try write(locked: {}) {
+            for index in 0..<count { try apply(Change(.insert, item(index))) }
+        }
+    }
+
+    func makeWriter() -> any StoreWriter { HookedWriter(self) }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
+        try write(locked: locked) {
+            for change in changes { try apply(change) }
+        }
+    }
+
+    @discardableResult
+    private func write(locked: () -> Void, _ body: () throws -> Void) throws -> Int64 {
+        let (committed, touched): (Int64, TouchedRows) = try writeLock.withLock {
+            try writer.run("BEGIN IMMEDIATE")
+            do {
+                locked()
+                try body()
+                version += 1
+                try writer.run(ItemTable.setVersion, [version])
+                try writer.run("COMMIT")
+            } catch {
+                try? writer.run("ROLLBACK")
+                throw error
+            }
+            return (version, journal.take())
+        }
+        if !touched.isEmpty {
+            for site in lock.withLock({ Array(sites.values) }) { site.tell(touched) }
+        }
+        return committed
+    }
+
+    private func apply(_ change: Change) throws {
+        let item = change.item
+        switch change.operation {
+        case .insert:
+            try writer.run(ItemTable.insert, [item.key, item.group, item.score, item.stamp])
+        case .updateScore:
+            try writer.run(ItemTable.updateScore, [item.score, item.stamp, item.key])
+        case .touch: try writer.run(ItemTable.touch, [item.stamp, item.key])
+        case .delete: try writer.run(ItemTable.delete, [item.key])
+        }
+        if writer.changes == 0 { throw MissingItem(key: item.key) }
+    }
+
+    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+        try self.site(site).subscribe(to: query, sink)
+    }
+
+    private func site(_ site: DeliverySite) throws -> HookedSite {
+        let key = site.identity
+        if let known = lock.withLock({ sites[key] }) { return known }
+        let made = HookedSite(try connect(), site)
+        lock.withLock { sites[key] = made }
+        return made
+    }
+
+    private func connect() throws -> SQLiteConnection { try SQLiteConnection(path: path, synchronous: synchronous) }
+
+    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
+        switch call {
+        case .beginWrite:
+            try writeLock.withLock {
+                try writer.run("BEGIN IMMEDIATE")
+                granted()
+                try writer.run("ROLLBACK")
+            }
+        case .refresh:
+            try self.site(site).refresh()
+            granted()
+        }
+    }
+
+    func contents(of query: Query) throws -> [Item] {
+        var found: [Item] = []
+        try connect().run(query.select(ItemTable.columns)) { found.append(Item($0.item)) }
+        return found
+    }
+
+    func fileBytes() throws -> Int {
+        try ["", "-wal", "-shm"].reduce(0) { sum, suffix in
+            guard FileManager.default.fileExists(atPath: path + suffix) else { return sum }
+            return sum + (try FileManager.default.attributesOfItem(atPath: path + suffix)[.size] as? Int ?? 0)
+        }
+    }
+
+    func close() {
+        let ending = lock.withLock {
+            defer { sites = [:] }
+            return Array(sites.values)
+        }
+        for site in ending { site.end() }
+    }
+}
+
+final class HookedWriter: StoreWriter {
+    private let store: HookedStore
+
+    init(_ store: HookedStore) { self.store = store }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
+        try store.commit(changes, locked: locked)
+    }
+}

@@ -1,0 +1,40 @@
+// The table of items and a query as SQL, for the drivers of engines that speak it: one schema with the same indexes, so
+// that what is compared are the engines.
+
+/// How the items stand in a relational engine.
+public enum ItemTable {
+    /// Makes the table, its indexes, and a table of one row that holds the version; in that order, one statement a line.
+    public static let schema = """
+        CREATE TABLE item (key INTEGER PRIMARY KEY, grp INTEGER NOT NULL, score INTEGER NOT NULL, stamp INTEGER NOT NULL);
+        CREATE INDEX item_score ON item (score);
+        CREATE INDEX item_grp ON item (grp);
+        CREATE TABLE clock (version INTEGER NOT NULL);
+        INSERT INTO clock VALUES (0);
+        """
+    /// The columns of an `Item`, in the order of its fields.
+    public static let columns = "key, grp, score, stamp"
+    public static let insert = "INSERT INTO item VALUES (?, ?, ?, ?)"
+    public static let updateScore = "UPDATE item SET score = ?, stamp = ? WHERE key = ?"
+    public static let touch = "UPDATE item SET stamp = ? WHERE key = ?"
+    public static let delete = "DELETE FROM item WHERE key = ?"
+    public static let find = "SELECT key, grp, score, stamp FROM item WHERE key = ?"
+    public static let setVersion = "UPDATE clock SET version = ?"
+    public static let version = "SELECT version FROM clock"
+}
+
+extension Query {
+    /// `SELECT` of `columns` from the table of items. The numbers are the harness's own, so they stand in the text.
+    public func select(_ columns: String) -> String {
+        var conditions: [String] = []
+        if let group { conditions.append("grp = \(group)") }
+        if let scores { conditions.append("score >= \(scores.lowerBound) AND score < \(scores.upperBound)") }
+        if let keys { conditions.append("key >= \(keys.lowerBound) AND key < \(keys.upperBound)") }
+        let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        let rows = "SELECT \(columns) FROM item\(filter)"
+        return switch order {
+        case .none: rows
+        case .scoreAscending: rows + " ORDER BY score"
+        case .scoreDescending: rows + " ORDER BY score DESC"
+        }
+    }
+}

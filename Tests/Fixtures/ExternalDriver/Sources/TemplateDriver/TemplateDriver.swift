@@ -1,0 +1,147 @@
+// A driver to copy: the smallest store that pushes, driven through the four protocols. Replace what is marked "your
+// engine" and rename the rest. It keeps rows in a dictionary and hands out whole values.
+//
+// `lock` guards the rows, the version and the list of places; nothing is called under it but `locked`, which says just that.
+import Foundation
+import StoreDriver
+
+/// 1. Opens stores, and says what the engine can do: a scenario that asks for more is listed as skipped.
+public struct TemplateDriver: StoreDriver {
+    public let name = "template"
+
+    public init() {}
+
+    public var capabilities: Capabilities {
+        Capabilities(
+            durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: false,
+            hasVersions: true, persists: false, readsBesideWriter: false)
+    }
+
+    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { TemplateStore() }
+}
+
+/// 2. One open store. Your engine goes here.
+final class TemplateStore: DrivenStore, @unchecked Sendable {
+    /// A thread or queue that observes.
+    private struct Place {
+        var signal: SiteSignal
+        var subscriptions: [TemplateSubscription] = []
+    }
+
+    private let lock = NSLock()
+    private var rows: [Int64: Item] = [:]
+    private var version: Int64 = 1
+    private var places: [ObjectIdentifier: Place] = [:]
+
+    func load(count: Int, item: (Int) -> Item) {
+        lock.withLock { for index in 0..<count { rows[Int64(index)] = item(index) } }
+    }
+
+    func makeWriter() -> any StoreWriter { TemplateWriter(self) }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
+        let (committed, signals): (Int64, [SiteSignal]) = try lock.withLock {
+            locked()  // your engine's write lock is held: the harness takes the time
+            var changed = rows  // a transaction: all of it or nothing
+            for change in changes { try Self.apply(change, &changed) }
+            rows = changed
+            version += 1
+            return (version, places.values.map(\.signal))
+        }
+        for signal in signals { signal.raise() }
+        return committed
+    }
+
+    private static func apply(_ change: Change, _ rows: inout [Int64: Item]) throws {
+        let item = change.item
+        if change.operation != .insert, rows[item.key] == nil { throw MissingItem(key: item.key) }
+        switch change.operation {
+        case .insert: rows[item.key] = item
+        case .updateScore:
+            rows[item.key]?.score = item.score
+            rows[item.key]?.stamp = item.stamp
+        case .touch: rows[item.key]?.stamp = item.stamp
+        case .delete: rows[item.key] = nil
+        }
+    }
+
+    /// Called on the thread or queue of `site`, where every delivery has to run. `SiteSignal` gets there from any thread.
+    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+        let key = site.identity
+        let subscription = TemplateSubscription(query, sink)
+        let known = lock.withLock { places[key]?.signal }
+        let signal = known ?? SiteSignal(site, "template delivery") { [weak self] in self?.deliver(to: key) }
+        lock.withLock { places[key, default: Place(signal: signal)].subscriptions.append(subscription) }
+        signal.raise()  // the first delivery is the initial one
+        return subscription
+    }
+
+    /// On the site: everyone there at one version, with no lock held.
+    private func deliver(to key: ObjectIdentifier) {
+        let all = lock.withLock {
+            places[key]?.subscriptions.removeAll(where: \.isCancelled)
+            return places[key]?.subscriptions ?? []
+        }
+        let (version, items) = state(all.map(\.query))
+        for (subscription, found) in zip(all, items) { subscription.show(found, version) }
+    }
+
+    /// The harness's reference: evaluated from scratch.
+    func contents(of query: Query) -> [Item] { state([query]).items[0] }
+
+    /// The rows of all queries and the version they stand at, of one moment. Your engine's read transaction.
+    func state(_ queries: [Query]) -> (version: Int64, items: [[Item]]) {
+        let (version, all) = lock.withLock { (self.version, Array(rows.values)) }
+        let items = queries.map { query in
+            let found = all.filter { query.matches(key: $0.key, group: $0.group, score: $0.score) }
+            return found.sorted { query.order == .scoreDescending ? $0.score > $1.score : $0.score < $1.score }
+        }
+        return (version, items)
+    }
+
+    func fileBytes() -> Int { 0 }
+
+    /// No delivery starts after it returns.
+    func close() {
+        let ending = lock.withLock { Array(places.values) }
+        for place in ending {
+            place.signal.invalidate()
+            for subscription in place.subscriptions { subscription.cancel() }
+        }
+    }
+}
+
+/// 3. Commits transactions; used by one thread.
+final class TemplateWriter: StoreWriter {
+    private let store: TemplateStore
+
+    init(_ store: TemplateStore) { self.store = store }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
+        try store.commit(changes, locked: locked)
+    }
+}
+
+/// 4. What keeps a sink attached. `CancellableSink` makes asking and calling one step.
+final class TemplateSubscription: Subscription, @unchecked Sendable {
+    let query: Query
+    private let sink: CancellableSink
+    private var shown: [Item]?
+
+    init(_ query: Query, _ sink: any DeliverySink) {
+        self.query = query
+        self.sink = CancellableSink(sink)
+    }
+
+    func show(_ items: [Item], _ version: Int64) {
+        guard items != shown else { return }
+        defer { shown = items }
+        sink.deliver(Delivery(version: version, isInitial: shown == nil, count: items.count))
+    }
+
+    func cancel() { sink.cancel() }
+
+    var isCancelled: Bool { sink.isCancelled }
+
+    func currentItems() -> [Item] { shown ?? [] }
+}

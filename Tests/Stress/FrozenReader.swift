@@ -1,0 +1,46 @@
+// Keeps frozen results for a while and reads them on a thread of its own: they must still be what they were when they were
+// frozen, whatever was committed since. Holds one at a time, and so one version.
+import LiveStore
+import Synchronization
+import TracedSync
+
+struct FrozenRows: Sendable {
+    let version: UInt64
+    let rows: @Sendable () -> [RowValue]
+}
+
+final class FrozenReader: Sendable {
+    private static let none = Int.max
+    private let queue = TracedQueue("frozen reader")
+    private let isBusy = Atomic<Bool>(false)
+    private let heldVersion = Atomic<Int>(none)
+
+    /// Freezes by `freeze` and checks it later against `shown`, unless another one is kept. Any thread.
+    func take(_ load: Load, _ who: String, holdUs: Int, _ freeze: () throws -> FrozenRows, _ shown: [RowValue]) {
+        guard !isBusy.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard let frozen = load.expectNoError(who, freeze) else {
+            return isBusy.store(false, ordering: .releasing)
+        }
+        heldVersion.store(Int(frozen.version), ordering: .relaxed)
+        check(frozen, shown, load, who, holdUs)
+    }
+
+    private func check(_ frozen: FrozenRows, _ shown: [RowValue], _ load: Load, _ who: String, _ holdUs: Int) {
+        queue.async { [self] in
+            sleep(us: holdUs)
+            load.verdict.expectNone(
+                .i2, Difference.first("frozen", frozen.rows(), "shown then", shown),
+                "\(who), frozen at version \(frozen.version)")
+            load.tally.count(.frozenResults)
+            noteLag(load)
+            heldVersion.store(Self.none, ordering: .relaxed)
+            isBusy.store(false, ordering: .releasing)
+        }
+    }
+
+    /// Notes for how many commits the version held has been kept. Any thread.
+    func noteLag(_ load: Load) {
+        let newest = load.pulse.version
+        load.tally.pinnedCommits.raise(to: newest - min(heldVersion.load(ordering: .relaxed), newest))
+    }
+}
