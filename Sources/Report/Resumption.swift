@@ -18,12 +18,14 @@ public struct Resumption: Sendable {
         )
     }
 
-    /// The rows of finished trials.
-    public var keptRows: [RunRow] { record.rows.filter { finished[TrialKey($0)] != nil } }
+    /// The rows of finished trials, but for figures that compare trials, which are made anew.
+    public var keptRows: [RunRow] {
+        record.rows.filter { finished[TrialKey($0)] != nil && $0.figure.metric != .upkeepRatio }
+    }
 
     /// Figures of a finished trial.
     public func figures(of trial: TrialKey) -> [Figure] {
-        record.rows.filter { TrialKey($0) == trial }.map(\.figure)
+        keptRows.filter { TrialKey($0) == trial }.map(\.figure)
     }
 
     /// What differs between the run and what it would be gone on with, a sentence each; empty where nothing does.

@@ -9,7 +9,7 @@ import Testing
     private let schema: [String: Any]
 
     init() throws {
-        let json = Data(ScenarioSchema.json(drivers: ["null", "livestore", "other"]).utf8)
+        let json = Data(ScenarioSchema.json(drivers: shippedDrivers + ["other"]).utf8)
         schema = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
     }
 

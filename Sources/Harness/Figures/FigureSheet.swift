@@ -67,7 +67,9 @@ struct FigureSheet {
 
     private func figures(_ metric: Metric) -> [Figure] {
         // What happened before the window, and what does not depend on the store, cannot drift within it.
-        let flags = metric == .timeToFirstDelivery || metric == .harnessHiccup ? [] : flags + loadFlags(metric)
+        var flags = metric == .timeToFirstDelivery || metric == .harnessHiccup ? [] : flags
+        // There a commit is due when it begins, since nothing else is under way: a latency, but one of a store without load.
+        if metric.isDeliveryLatency, spec.writers.load == .lockstep { flags.append("lockstep") }
         if let histogram = histogram(metric) { return histogram.figures(for: metric, flags: flags) }
         switch metric {
         case .deliveryOverFloor: return hasObservers ? deliveryOverFloor : []
@@ -94,15 +96,16 @@ struct FigureSheet {
     private func histogram(_ metric: Metric) -> LatencyHistogram? {
         // A closed loop has no due times; what is measured from one would be called a latency and be none.
         let isOpen = spec.writers.load == .open
+        let isDelivered = spec.writers.load != .closed && hasObservers
         switch metric {
         case .scheduleDelay: return isOpen ? writer { $0.beginNs - $0.dueNs } : nil
         case .writeResponseTime: return isOpen ? writer { $0.committedNs - $0.dueNs } : nil
         case .writeServiceTime: return writer { $0.committedNs - $0.beginNs }
         case .lockWait: return writer { $0.lockedNs - $0.beginNs }
-        case .deliveryLatency: return hasLatencies ? pairs.delivery : nil
-        case .lastDeliveryLatency: return hasLatencies ? pairs.lastDelivery : nil
-        case .endToEndLatency: return hasLatencies ? pairs.endToEnd : nil
-        case .writeToCallback: return hasLatencies ? pairs.writeToCallback : nil
+        case .deliveryLatency: return isDelivered ? pairs.delivery : nil
+        case .lastDeliveryLatency: return isDelivered ? pairs.lastDelivery : nil
+        case .endToEndLatency: return isDelivered ? pairs.endToEnd : nil
+        case .writeToCallback: return isDelivered ? pairs.writeToCallback : nil
         case .wakeFloor: return probes.wakeFloor
         case .callbackTime: return hasObservers ? pairs.callbackTime : nil
         case .batchSpan: return hasObservers ? pairs.batchSpan : nil
@@ -111,19 +114,6 @@ struct FigureSheet {
         case .observerStall: return probes.stalls
         case .harnessHiccup: return hiccups
         default: return nil
-        }
-    }
-
-    /// A closed loop that does not wait for its observers has no latencies of deliveries.
-    private var hasLatencies: Bool { hasObservers && spec.writers.load != .closed }
-
-    /// In lockstep a commit is due when it begins, since nothing else is under way: a latency, but one of a store without
-    /// load, and the flag says so.
-    private func loadFlags(_ metric: Metric) -> [String] {
-        guard spec.writers.load == .lockstep else { return [] }
-        switch metric {
-        case .deliveryLatency, .lastDeliveryLatency, .endToEndLatency, .writeToCallback: return ["lockstep"]
-        default: return []
         }
     }
 
@@ -194,7 +184,7 @@ extension FigureSheet {
 
     private var series: [SeriesRecord] {
         var series: [SeriesRecord] = []
-        if asked.contains(.endToEndLatency), spec.writers.load == .open, hasObservers {
+        if asked.contains(.endToEndLatency), spec.writers.load != .closed, hasObservers {
             series += pairs.endToEndOverTime.records(for: .endToEndLatency)
         }
         if asked.contains(.staleness), hasObservers {
@@ -206,5 +196,15 @@ extension FigureSheet {
         }
         if asked.contains(.writeServiceTime) { series += writing.records(for: .writeServiceTime) }
         return series + [SeriesRecord(.achievedRate, .value, writing.rates)]
+    }
+}
+
+extension Metric {
+    /// From a commit to an observer.
+    fileprivate var isDeliveryLatency: Bool {
+        switch self {
+        case .deliveryLatency, .lastDeliveryLatency, .endToEndLatency, .writeToCallback: true
+        default: false
+        }
     }
 }
