@@ -9,8 +9,7 @@ import Testing
     private let schema: [String: Any]
 
     init() throws {
-        let drivers = ["null", "livestore", "grdb-pool", "grdb-memory", "sqlite-hooks", "notification-queue"]
-        let json = Data(ScenarioSchema.json(drivers: drivers).utf8)
+        let json = Data(ScenarioSchema.json(drivers: shippedDrivers).utf8)
         schema = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
     }
 
