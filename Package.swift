@@ -24,6 +24,7 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.8.0"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.0.0"),
     ],
     targets: [
         // What is measured.
@@ -63,14 +64,18 @@ let package = Package(
         .target(
             name: "Measure",
             dependencies: [
-                "CPlatform", "Scenario", .product(name: "Histogram", package: "hdrhistogram-swift"),
+                "CPlatform", "CZlib", "Scenario", .product(name: "Histogram", package: "hdrhistogram-swift"),
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
         .target(name: "Statistics"),
         .target(
             name: "Harness",
             dependencies: ["CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
-        .target(name: "Report", dependencies: ["Measure", "Scenario", "Statistics"]),
+        .target(
+            name: "Report",
+            dependencies: [
+                "Measure", "Scenario", "Statistics", .product(name: "Mustache", package: "swift-mustache"),
+            ]),
         .target(
             name: "TidegaugeCLI",
             dependencies: [
@@ -91,6 +96,7 @@ let package = Package(
         .target(name: "CPlatform"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
         .testTarget(
@@ -111,7 +117,7 @@ let package = Package(
                 "LiveStore", "LiveStoreCombine", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "SeededRandom"], exclude: ["Golden"]),
-        .testTarget(name: "MeasureTests", dependencies: ["Measure", "Scenario", "SeededRandom"]),
+        .testTarget(name: "MeasureTests", dependencies: ["CZlib", "Measure", "Scenario", "SeededRandom"]),
         .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),
         .testTarget(name: "ReportTests", dependencies: ["Measure", "Report", "Scenario"], exclude: ["Golden"]),
         .testTarget(

@@ -4,7 +4,10 @@
 set -euo pipefail
 
 needed_swift=6.1
-packages=(liblmdb-dev libjemalloc-dev libsqlite3-dev pkg-config)
+packages=(liblmdb-dev libjemalloc-dev libsqlite3-dev zlib1g-dev pkg-config)
+# Nothing fails without these: reports then say where a plot would be, and a test says that it is skipped.
+wanted=(gnuplot-nox)
+command -v java >/dev/null && wanted+=(libhdrhistogram-java)
 
 fail() {
     printf 'setup: %s\n' "$@" >&2
@@ -30,6 +33,10 @@ is_installed() {
         command -v pkg-config >/dev/null
         return
     fi
+    if [ "$1" = gnuplot-nox ]; then
+        command -v gnuplot >/dev/null
+        return
+    fi
     if command -v dpkg-query >/dev/null; then
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
         return
@@ -38,6 +45,7 @@ is_installed() {
     case "$1" in
     liblmdb-dev) [ -e /usr/include/lmdb.h ] || [ -e /usr/local/include/lmdb.h ] ;;
     libsqlite3-dev) [ -e /usr/include/sqlite3.h ] || [ -e /usr/local/include/sqlite3.h ] ;;
+    zlib1g-dev) [ -e /usr/include/zlib.h ] || [ -e /usr/local/include/zlib.h ] ;;
     libjemalloc-dev) [ -e /usr/include/jemalloc/jemalloc.h ] || [ -e /usr/local/include/jemalloc/jemalloc.h ] ;;
     esac
 }
@@ -66,5 +74,18 @@ install_packages() {
         fail "installing failed. Run this line as root to see why, then make again:" "    $line"
 }
 
+# What is only wanted is installed where that needs no question, and passed over otherwise.
+install_wanted() {
+    local missing=() package
+    for package in "${wanted[@]}"; do
+        is_installed "$package" || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null || return 0
+    echo "setup: installing ${missing[*]} (optional)" >&2
+    env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}" >&2 </dev/null ||
+        echo "setup: going on without ${missing[*]}" >&2
+}
+
 check_swift
 install_packages
+install_wanted

@@ -40,7 +40,9 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     // MARK: Reading
 
     public var startIndex: Int { 0 }
-    public var endIndex: Int { stored.map { rows($0).count } ?? box.elements.count }
+    public var endIndex: Int { count }
+    /// How many elements there are. O(1).
+    public var count: Int { stored.map { rows($0).count } ?? box.elements.count }
 
     /// Setting replaces the element at the place. O(log n).
     public subscript(position: Int) -> Element {

@@ -103,7 +103,9 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     var rows: RankedTree { connection.shownRows(query) }
 
     public var startIndex: Int { 0 }
-    public var endIndex: Int { rows.count(in: query.window) }
+    public var endIndex: Int { count }
+    /// How many objects there are. O(log n).
+    public var count: Int { rows.count(in: query.window) }
 
     /// O(log n).
     public subscript(position: Int) -> Object {

@@ -143,3 +143,10 @@ extension Histogram {
         return weights
     }
 }
+
+extension Histogram {
+    /// Counts by bucket, ascending, empty ones left out; the layout is HdrHistogram's, which time-weighted ones share.
+    func indexedCounts() -> [(index: Int, count: UInt64)] {
+        weights().buckets.map { (TimeWeightedHistogram.bucket(of: Int64(clamping: $0.upperEdge)), $0.weight) }
+    }
+}

@@ -34,12 +34,15 @@ public struct StalenessIntegrator: Sendable {
     /// How many of the observer's commits had returned and were not covered yet. Where every commit affects the query
     /// this is head − covered; where some do not, counting versions would charge the observer for silence it owes.
     public private(set) var versionLag = TimeWeightedHistogram()
+    /// Staleness by interval, over all observers.
+    public private(set) var overTime: IntervalSeries
 
     /// The window is `startNs ..< endNs` on the monotonic clock.
     public init(startNs: Int64, endNs: Int64) {
         precondition(startNs <= endNs, "a window cannot end before it starts")
         self.startNs = startNs
         self.endNs = endNs
+        overTime = IntervalSeries(startNs: startNs, endNs: endNs)
     }
 
     /// Integrates one observer. O(n log n) in its commits.
@@ -99,9 +102,12 @@ extension StalenessIntegrator {
             guard untilNs > fromNs else { continue }
             staleness.record(0, weightNs: fromNs - coveredUntilNs)
             staleness.recordRamp(from: fromNs - span.fromNs, to: untilNs - span.fromNs)
+            overTime.add(fromNs: coveredUntilNs, untilNs: fromNs, value: 0, grows: false)
+            overTime.add(fromNs: fromNs, untilNs: untilNs, value: fromNs - span.fromNs, grows: true)
             coveredUntilNs = untilNs
         }
         staleness.record(0, weightNs: endNs - coveredUntilNs)
+        overTime.add(fromNs: coveredUntilNs, untilNs: endNs, value: 0, grows: false)
     }
 
     private mutating func integrateLag(_ spans: [Span]) {

@@ -10,66 +10,44 @@ public final class ConsoleSummary: ReportFormat {
     private var rows: [RunRow] = []
     private let print: (String) -> Void
 
-    /// - Parameter print: Takes the whole summary, which ends in a line end.
-    public init(print: @escaping (String) -> Void) { self.print = print }
-
-    public func begin(_ run: ReportedRun) throws {}
+    /// - Parameters:
+    ///   - earlier: Rows of the part of the run that is gone on with.
+    ///   - print: Takes the whole summary, which ends in a line end.
+    public init(earlier: [RunRow] = [], print: @escaping (String) -> Void) {
+        self.print = print
+        rows = earlier.filter(Self.isShown)
+    }
 
     public func add(_ rows: [RunRow]) throws {
-        self.rows += rows.filter { row in
-            row.variant == RunRow.overSweep || row.figure.metric == .trialOutcome
-                || Headline.all.contains { $0.shows(row.figure) }
-        }
+        self.rows += rows.filter(Self.isShown)
+    }
+
+    private static func isShown(_ row: RunRow) -> Bool {
+        row.variant == RunRow.overSweep || row.figure.metric == .trialOutcome
+            || Headline.all.contains { $0.shows(row.figure) }
     }
 
     public func end(_ run: ReportedRun) throws { print(Self.render(rows)) }
 
     /// The summary of `rows`, scenarios in the order they were run.
     public static func render(_ rows: [RunRow]) -> String {
-        inOrder(rows.map(\.scenario)).map { scenario in
+        Digest.inOrder(rows.map(\.scenario)).map { scenario in
             scenarioText(scenario, rows.filter { $0.scenario == scenario })
         }.joined(separator: "\n")
     }
 }
 
-/// One column of the table.
-private struct Headline {
-    var metric: Metric
-    var statistic: Statistic
-    var title: String
-
-    func shows(_ figure: Figure) -> Bool { figure.metric == metric && figure.statistic == statistic }
-
-    static let all = [
-        Headline(metric: .writeServiceTime, statistic: .p50, title: "write p50"),
-        Headline(metric: .deliveryLatency, statistic: .p50, title: "delivery p50"),
-        Headline(metric: .endToEndLatency, statistic: .p50, title: "end-to-end p50"),
-        Headline(metric: .endToEndLatency, statistic: .p99, title: "p99"),
-        Headline(metric: .staleness, statistic: .p99, title: "staleness p99"),
-        Headline(metric: .coalescingRatio, statistic: .value, title: "commits/callback"),
-        Headline(metric: .upkeepCost, statistic: .value, title: "upkeep/commit"),
-        Headline(metric: .harnessCost, statistic: .value, title: "harness/commit"),
-        Headline(metric: .missedFinal, statistic: .value, title: "missed"),
-    ]
-}
-
 extension ConsoleSummary {
-    /// The rows of one driver at one point of the sweep, over all trials.
-    private struct Point: Hashable {
-        var driver: String
-        var variant: String
-    }
-
     private static func scenarioText(_ scenario: String, _ rows: [RunRow]) -> String {
         let perTrial = rows.filter { $0.variant != RunRow.overSweep }
-        let points = inOrder(perTrial.map { Point(driver: $0.driver, variant: $0.variant) })
+        let points = Digest.inOrder(perTrial.map { Digest.Point(driver: $0.driver, variant: $0.variant) })
         let headlines = Headline.all.filter { headline in perTrial.contains { headline.shows($0.figure) } }
         var table = [["driver", "variant"] + headlines.map(\.title)]
         for point in points {
             let own = perTrial.filter { $0.driver == point.driver && $0.variant == point.variant }
             table.append(
                 [point.driver, point.variant.isEmpty ? "-" : point.variant]
-                    + headlines.map { headline in cell(own.map(\.figure).filter(headline.shows)) })
+                    + headlines.map { headline in Digest.cell(own.map(\.figure).filter(headline.shows)) })
         }
         var lines = [scenario]
         if !headlines.isEmpty { lines += aligned(table) }
@@ -77,7 +55,8 @@ extension ConsoleSummary {
             lines.append(sweepLine(row))
         }
         lines += points.flatMap { point in
-            notes(point, perTrial.filter { $0.driver == point.driver && $0.variant == point.variant })
+            Digest.notes(point, perTrial.filter { $0.driver == point.driver && $0.variant == point.variant })
+                .map { "! " + $0 }
         }
         return lines[0] + "\n" + lines.dropFirst().map { "  \($0)\n" }.joined()
     }
@@ -88,33 +67,7 @@ extension ConsoleSummary {
         let name = figure.metric.rawValue + (figure.statistic == .value ? "" : " \(figure.statistic.rawValue)")
         let place = figure.flags.filter { $0.hasPrefix("over:") || $0.hasPrefix("at:") }
             .map { $0.replacingOccurrences(of: ":", with: " ") }.joined(separator: " ")
-        return "\(name)  \(row.driver)  \(cell([figure]))" + (place.isEmpty ? "" : "  (\(place))")
-    }
-
-    /// The median over trials; `≥` where any trial knows only a bound, `~` where any is at the floor of what can be
-    /// measured.
-    private static func cell(_ figures: [Figure]) -> String {
-        guard let unit = figures.first?.metric.unit else { return "-" }
-        let text = Humanised.text(median(figures.compactMap(\.value)), unit: unit)
-        guard text != "n/a" else { return text }
-        let flags = Set(figures.flatMap(\.flags))
-        return (flags.contains("at_least") ? "≥" : flags.contains("at_floor") ? "~" : "") + text
-    }
-
-    /// One line per way in which trials of a point did not end well or were not steady.
-    private static func notes(_ point: Point, _ rows: [RunRow]) -> [String] {
-        let outcomes = rows.map(\.figure).filter { $0.metric == .trialOutcome }
-        let place = [point.driver, point.variant].filter { !$0.isEmpty }.joined(separator: " ")
-        var notes: [String] = []
-        let failed = outcomes.filter { $0.value != 0 }
-        for fate in inOrder(failed.map { $0.flags.joined(separator: ", ") }) {
-            let count = failed.filter { $0.flags.joined(separator: ", ") == fate }.count
-            notes.append("! \(place): \(count) of \(outcomes.count) trials: \(fate)")
-        }
-        if rows.contains(where: { $0.figure.flags.contains("not_steady") }) {
-            notes.append("! \(place): not_steady: the figures still drifted within the window")
-        }
-        return notes
+        return "\(name)  \(row.driver)  \(Digest.cell([figure]))" + (place.isEmpty ? "" : "  (\(place))")
     }
 
     /// Columns of equal width: the first two to the left, figures to the right.
@@ -129,10 +82,5 @@ extension ConsoleSummary {
             while line.hasSuffix(" ") { line.removeLast() }
             return line
         }
-    }
-
-    private static func inOrder<Value: Hashable>(_ values: [Value]) -> [Value] {
-        var seen: Set<Value> = []
-        return values.filter { seen.insert($0).inserted }
     }
 }

@@ -9,7 +9,6 @@ public final class EnvironmentJSON: ReportFormat {
     public init() {}
 
     public func begin(_ run: ReportedRun) throws { try write(run) }
-    public func add(_ rows: [RunRow]) throws {}
     public func end(_ run: ReportedRun) throws { try write(run) }
 
     private func write(_ run: ReportedRun) throws {

@@ -1,5 +1,4 @@
-// metrics.csv: one figure per line, tidy, RFC 4180 (but for line ends: `\n`, as every tool on Linux writes and reads
-// them). Grows by whole lines, each batch on disk before the next trial starts.
+// metrics.csv: one figure per line, tidy. Grows after each trial.
 import Foundation
 import Measure
 import Scenario
@@ -12,60 +11,51 @@ public final class MetricsCSV: ReportFormat {
         "metric", "statistic", "value", "unit", "n", "censored", "flags",
     ]
 
-    private var path = ""
-    private var file: Int32 = -1
+    private var file: AppendedFile?
 
     public init() {}
 
-    deinit { if file >= 0 { close(file) } }
-
-    /// Opens the file, which may hold rows already (a resumed run): a line that a killed run left half is cut off.
+    /// Opens the file, which may hold rows already.
     public func begin(_ run: ReportedRun) throws {
-        path = run.directory + "/" + Self.fileName
-        file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
-        guard file >= 0 else { throw ReportError("open the file", path, errno: errno) }
-        let existing = try Data(contentsOf: URL(fileURLWithPath: path))
-        let wholeLines = existing.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        if wholeLines < existing.count {
-            guard ftruncate(file, off_t(wholeLines)) == 0 else {
-                throw ReportError("cut off a half line", path, errno: errno)
-            }
-        }
-        if wholeLines == 0 { try append(Self.columns.joined(separator: ",") + "\n") }
+        file = try AppendedFile(run.directory + "/" + Self.fileName, header: CSV.line(Self.columns))
     }
 
     public func add(_ rows: [RunRow]) throws {
         guard !rows.isEmpty else { return }
-        try append(rows.map(Self.line).joined())
+        try file?.append(rows.map(Self.line).joined())
     }
-
-    public func end(_ run: ReportedRun) throws {}
 
     /// One row with its line end.
     public static func line(_ row: RunRow) -> String {
         let figure = row.figure
-        let fields = [
+        return CSV.line([
             "\(RunRow.schemaVersion)", row.runID, row.commit, row.dirty ? "true" : "false", row.scenario,
             row.scenarioSHA, row.driver, row.variant, "\(row.trial)", "\(row.seed)", figure.metric.rawValue,
             figure.statistic.rawValue, value(figure), figure.metric.unit, "\(figure.n)", "\(figure.censored)",
             figure.flags.joined(separator: ";"),
-        ]
-        return fields.map(quoted).joined(separator: ",") + "\n"
+        ])
     }
 
     /// Whole numbers without a point (a time in ns always is one), others as short as they read back exactly, `n/a`
     /// where there is none.
-    static func value(_ figure: Figure) -> String {
-        guard let value = figure.value, value.isFinite else { return "n/a" }
-        let shown = figure.metric.unit == "ns" ? value.rounded() : value
+    static func value(_ figure: Figure) -> String { value(figure.value, unit: figure.metric.unit) }
+
+    static func value(_ value: Double?, unit: String) -> String {
+        guard let value, value.isFinite else { return "n/a" }
+        let shown = unit == "ns" ? value.rounded() : value
         return Int64(exactly: shown).map { "\($0)" } ?? "\(shown)"
     }
 
-    /// RFC 4180: quotes around fields that need them, quotes within doubled.
-    static func quoted(_ field: String) -> String {
-        let needsQuotes = field.utf8.contains { [UInt8(ascii: ","), UInt8(ascii: "\""), 10, 13].contains($0) }
-        return needsQuotes ? "\"" + field.replacingOccurrences(of: "\"", with: "\"\"") + "\"" : field
+    /// The row of a record, or nil where it is none of this version.
+    static func row(_ record: [String]) -> RunRow? {
+        guard record.count == columns.count, record[0] == "\(RunRow.schemaVersion)", let trial = Int(record[8]),
+            let seed = UInt64(record[9]), let metric = Metric(rawValue: record[10]),
+            let statistic = Statistic(rawValue: record[11]), let n = Int(record[14]), let censored = Int(record[15])
+        else { return nil }
+        let flags = record[16].split(separator: ";").map(String.init)
+        return RunRow(
+            runID: record[1], commit: record[2], dirty: record[3] == "true", scenario: record[4],
+            scenarioSHA: record[5], driver: record[6], variant: record[7], trial: trial, seed: seed,
+            figure: Figure(metric, statistic, Double(record[12]), n: n, censored: censored, flags: flags))
     }
-
-    private func append(_ text: String) throws { try ReportFile.write(text.utf8, to: file, path: path) }
 }

@@ -14,13 +14,13 @@ public final class RunReport {
     ///   - formats: Told in this order.
     /// - Throws: `ReportError` where the folder or a file cannot be made.
     public init(
-        root: String, runID: String, environment: EnvironmentReport,
+        root: String, runID: String, header: RunHeader = RunHeader(), environment: EnvironmentReport,
         formats: [any ReportFormat] = [MetricsCSV(), EnvironmentJSON()]
     ) throws {
         self.root = root
         self.formats = formats
         let directory = root + "/" + runID
-        run = ReportedRun(runID: runID, directory: directory, environment: environment)
+        run = ReportedRun(runID: runID, directory: directory, header: header, environment: environment)
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         for format in formats { try format.begin(run) }
         try LatestLink.point(to: runID, in: root)
@@ -32,6 +32,16 @@ public final class RunReport {
     /// Passes on the rows of a trial, or of a sweep; they are on disk when it returns.
     public func add(_ rows: [RunRow]) throws {
         for format in formats { try format.add(rows) }
+    }
+
+    /// Passes on what else a trial recorded, behind its rows.
+    public func add(_ recordings: TrialRecordings, of trial: TrialKey) throws {
+        for format in formats { try format.add(recordings, of: trial, in: run) }
+    }
+
+    /// Passes on what happened, behind what it follows from.
+    public func add(_ event: RunEvent) throws {
+        for format in formats { try format.add(event) }
     }
 
     /// Ends every format with the complete environment. To be called for an interrupted run too.

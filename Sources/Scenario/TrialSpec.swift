@@ -28,6 +28,8 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var durationNs: Int64
     /// No progress for so long is a hang.
     public var hangTimeoutNs: Int64
+    /// So many commits and callbacks each are handed on one by one, for a trace; nil: none.
+    public var traceEvents: Int?
 
     public init(
         scenario: String, scenarioSHA: String, driver: String, variant: String, trial: Int, seed: UInt64,

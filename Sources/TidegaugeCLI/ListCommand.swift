@@ -1,5 +1,6 @@
-// `tidegauge list`: what there is to run, run on and measure. Tab-separated, one per line.
+// `tidegauge list`: what there is to run, run on and measure. Tab-separated, one per line; or JSON.
 import ArgumentParser
+import Foundation
 import Scenario
 import StoreDriver
 
@@ -16,14 +17,28 @@ struct ListCommand: ParsableCommand {
 
     @OptionGroup var scenarios: ScenarioPaths
 
+    @Flag(help: "As a JSON array of objects.")
+    var json = false
+
     func run() throws {
+        let (keys, rows) = try table()
+        guard json else {
+            for row in rows { print(row.joined(separator: "\t")) }
+            return
+        }
+        let objects = rows.map { Dictionary(uniqueKeysWithValues: zip(keys, $0)) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        print(String(decoding: try encoder.encode(objects), as: UTF8.self))
+    }
+
+    private func table() throws -> (keys: [String], rows: [[String]]) {
         switch kind {
         case .scenarios:
-            for scenario in try scenarios.load() { print("\(scenario.name)\t\(scenario.purpose)\t\(scenario.path)") }
+            (["name", "purpose", "path"], try scenarios.load().map { [$0.name, $0.purpose, $0.path] })
         case .drivers:
-            for driver in Tidegauge.drivers { print("\(driver.name)\t\(Self.summary(driver.capabilities))") }
-        case .metrics:
-            for metric in Metric.allCases { print("\(metric.rawValue)\t\(metric.unit)") }
+            (["name", "capabilities"], Tidegauge.drivers.map { [$0.name, Self.summary($0.capabilities)] })
+        case .metrics: (["name", "unit"], Metric.allCases.map { [$0.rawValue, $0.unit] })
         }
     }
 

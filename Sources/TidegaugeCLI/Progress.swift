@@ -19,6 +19,8 @@ final class Progress: @unchecked Sendable {
     private var hasLine = false
     private var title = ""
     private var index = 0
+    /// The first trial that ran, behind those that a resumed run has kept.
+    private var first: Int?
     private var total = 0
 
     init(isQuiet: Bool) {
@@ -30,6 +32,7 @@ final class Progress: @unchecked Sendable {
         lock.withLock {
             self.title = title
             self.index = index
+            first = first ?? index
             self.total = total
             show("starting")
         }
@@ -77,8 +80,8 @@ final class Progress: @unchecked Sendable {
 
     /// From what the trials so far took.
     private var timeLeft: String {
-        guard index > 1 else { return "" }
-        let perTrial = Double(MonotonicClock.nowNs() - startNs) / 1e9 / Double(index - 1)
+        guard let first, index > first else { return "" }
+        let perTrial = Double(MonotonicClock.nowNs() - startNs) / 1e9 / Double(index - first)
         let seconds = Int(perTrial * Double(total - index + 1))
         return ", about \(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60) left"
     }

@@ -30,26 +30,72 @@ struct RunCommand: ParsableCommand {
     @Option(help: "Only scenarios whose name matches this pattern (* and ?).")
     var filter: String?
 
+    @Flag(help: "Also write trace.json, the first commits and callbacks of each trial one by one.")
+    var trace = false
+
     @Flag(help: "No progress on standard error.")
     var quiet = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Go on with an interrupted run: finished trials are kept, its own options hold.", valueName: "dir"),
+        completion: .directory)
+    var resume: String?
 
     func validate() throws {
         for name in driver where !Tidegauge.driverNames.contains(name) {
             throw ValidationError("unknown driver '\(name)' \(Nearest.hint(for: name, among: Tidegauge.driverNames))")
         }
-        _ = try overrides()
+        _ = try RunPlan.overrides(set)
+        if resume != nil, header != RunHeader(paths: ScenarioPaths.standard) || out != "Reports" {
+            throw ValidationError("--resume goes on with the options of that run; only --quiet may stand beside it")
+        }
     }
 
     func run() throws {
-        let jobs = try plan()
+        let outcome = try resume.map { try goOn($0) } ?? start()
+        if outcome != .pass { throw ExitCode(outcome) }
+    }
+
+    private func start() throws -> Outcome {
+        let plan = try RunPlan(header)
         try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
         let environment = EnvironmentReport.capture(storeDirectories: [out, "/dev/shm"])
-        let report = try RunReport(
-            root: out, runID: runID(environment.commit), environment: environment,
-            formats: [MetricsCSV(), EnvironmentJSON(), ConsoleSummary { print($0, terminator: "") }])
-        let outcome = try measure(jobs, report)
-        print("Report: \(report.directory)/\(MetricsCSV.fileName)")
-        if outcome != .pass { throw ExitCode(outcome) }
+        return try measure(plan, root: out, runID: runID(environment.commit), environment, nil)
+    }
+
+    private func goOn(_ directory: String) throws -> Outcome {
+        let resumption: Resumption
+        do {
+            resumption = try Resumption(directory)
+        } catch {
+            throw ValidationError("--resume: \(error)")
+        }
+        let plan = try RunPlan(resumption.record.header)
+        let differences = resumption.differences(
+            binary: plan.header.binary, scenarios: plan.header.scenarios, trials: plan.jobs.flatMap(\.trials))
+        if !differences.isEmpty {
+            throw ValidationError(
+                "--resume: \(directory) cannot be gone on with:\n  " + differences.joined(separator: "\n  "))
+        }
+        // `latest` is a link: the run itself is meant.
+        let folder = URL(fileURLWithPath: directory).resolvingSymlinksInPath()
+        try resumption.clean(folder.path)
+        let root = directory.contains("/") ? (directory as NSString).deletingLastPathComponent : "."
+        return try measure(
+            plan, root: root.isEmpty ? "/" : root, runID: folder.lastPathComponent, resumption.record.environment,
+            resumption)
+    }
+
+    private var header: RunHeader {
+        var header = RunHeader(paths: scenarios.paths)
+        header.profile = profile
+        header.drivers = driver
+        header.seed = seed
+        header.overrides = set
+        header.filter = filter
+        header.trace = trace
+        return header
     }
 
     /// Time and commit; something random in the commit's place where it is not known, or where that run is there.
@@ -61,59 +107,39 @@ struct RunCommand: ParsableCommand {
         return RunReport.makeRunID(secondsSince1970: seconds, entropy: .random(in: 0 ... .max))
     }
 
-    private func measure(_ jobs: [Runner.Job], _ report: RunReport) throws -> Outcome {
+    private func measure(
+        _ plan: RunPlan, root: String, runID: String, _ environment: EnvironmentReport, _ resumption: Resumption?
+    ) throws -> Outcome {
+        var formats: [any ReportFormat] = [
+            MetricsCSV(), SeriesCSV(), HistogramLogs(), EnvironmentJSON(),
+            ConsoleSummary(earlier: resumption?.keptRows ?? []) { print($0, terminator: "") },
+        ]
+        if plan.header.trace { formats.append(ChromeTrace()) }
+        // Last of those that grow: what it tells of has been written by the others.
+        formats += [Journal(), FinalReports(drawing: Gnuplot())]
+        let report = try RunReport(
+            root: root, runID: runID, header: plan.header, environment: environment, formats: formats)
         let trials = report.directory + "/trials"
         let interruption = Interruption()
         let signals = StopSignals(interruption)
         defer { signals.stop() }
-        let console = RunConsole(report, Progress(isQuiet: quiet))
+        let console = RunConsole(report, Progress(isQuiet: quiet), resumption)
         let runner = Runner(
             drivers: Tidegauge.drivers, executor: ChildProcess(directory: trials, interruption: interruption),
             interruption: interruption, delegate: console)
-        let outcome = try runner.run(jobs)
+        let outcome = try runner.run(plan.jobs)
         // Only trials that went wrong have left something there.
         if (try? FileManager.default.contentsOfDirectory(atPath: trials))?.isEmpty ?? false {
             try FileManager.default.removeItem(atPath: trials)
         }
-        var environment = report.run.environment
-        environment.finish()
-        try report.end(environment: environment)
+        try report.add(.ended(EndRecord(exitCode: outcome.rawValue)))
+        var complete = report.run.environment
+        complete.finish()
+        try report.end(environment: complete)
         console.printJudgements()
+        print("Report: \(report.directory)/\(FinalReports.htmlName)")
+        if outcome == .interrupted { printError("go on with it: tidegauge run --resume \(report.directory)") }
         return outcome
-    }
-
-    /// Every trial of every scenario asked for, or the exit that says what is wrong.
-    private func plan() throws -> [Runner.Job] {
-        let overrides = try overrides()
-        let wanted = try scenarios.load().filter { scenario in
-            filter.map { fnmatch($0, scenario.name, 0) == 0 } ?? true
-        }
-        if wanted.isEmpty { throw ValidationError("no scenario matches --filter '\(filter ?? "")'") }
-        return try wanted.map { scenario in
-            let trials = try refusing { () throws(ScenarioErrors) in
-                try scenario.trials(
-                    profile: profile, drivers: drivers(of: scenario), seed: seed, overrides: overrides)
-            }
-            return Runner.Job(
-                scenario: scenario.name, limits: scenario.limits, trials: trials, reference: scenario.drivers.first)
-        }
-    }
-
-    /// Null runs as a companion; it and the peers by themselves only where a scenario names them or the command line does.
-    private func drivers(of scenario: Scenario) -> [String] {
-        if !driver.isEmpty { return driver }
-        return Tidegauge.driverNames.filter { !Tidegauge.askedFor.contains($0) || scenario.drivers.contains($0) }
-    }
-
-    private func overrides() throws -> [String: String] {
-        var overrides: [String: String] = [:]
-        for option in set {
-            guard let equals = option.firstIndex(of: "="), equals != option.startIndex else {
-                throw ValidationError("--set takes KEY=VALUE, such as dataset.items=1000, and not '\(option)'")
-            }
-            overrides[String(option[..<equals])] = String(option[option.index(after: equals)...])
-        }
-        return overrides
     }
 }
 

@@ -1,5 +1,5 @@
-// Between a run and those who look at it: figures to the report, trouble and progress to standard error, verdicts on
-// limits to standard output at the end.
+// Between a run and those who look at it: figures and events to the report, trouble and progress to standard error,
+// verdicts on limits to standard output at the end.
 //
 // Used by the running thread alone, but for `progressed`, which only reaches `Progress`.
 import Harness
@@ -10,11 +10,15 @@ import Scenario
 final class RunConsole: RunnerDelegate, @unchecked Sendable {
     private let report: RunReport
     private let progress: Progress
+    private let resumption: Resumption?
     private var judgements: [(scenario: String, judgement: LimitJudgement)] = []
+    /// What the report could not take from a call that throws nothing.
+    private var failure: (any Error)?
 
-    init(_ report: RunReport, _ progress: Progress) {
+    init(_ report: RunReport, _ progress: Progress, _ resumption: Resumption?) {
         self.report = report
         self.progress = progress
+        self.resumption = resumption
     }
 
     func began(_ spec: TrialSpec, role: String, index: Int, of total: Int) {
@@ -35,14 +39,44 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
 
     func skipped(scenario: String, driver: String, reason: String) {
         progress.note("\(scenario): skipped on \(driver): \(reason)")
+        do {
+            try report.add(.skipped(SkippedRecord(scenario: scenario, driver: driver, reason: reason)))
+        } catch {
+            failure = failure ?? error
+        }
     }
 
-    func measured(_ figures: [Figure], of spec: TrialSpec) throws {
+    func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) throws {
+        if let failure { throw failure }
         try report.add(
             RunRow.rows(figures, of: spec, runID: report.run.runID, environment: report.run.environment))
+        guard let result else { return }
+        try report.add(result.recordings, of: TrialKey(spec))
+        try report.add(
+            .trial(
+                TrialRecord(
+                    spec: spec, fate: result.fate, isUnavailable: result.isUnavailable, notes: result.notes,
+                    violations: result.violations, violationCount: result.violationCount, counts: result.counts,
+                    processCPUPerCommitNs: result.cpu?.perCommitNs)))
     }
 
-    func judged(_ judgement: LimitJudgement, scenario: String) { judgements.append((scenario, judgement)) }
+    func known(_ spec: TrialSpec) -> KnownTrial? {
+        guard let resumption, let trial = resumption.finished[TrialKey(spec)] else { return nil }
+        var result = TrialResult(fate: trial.fate, notes: trial.notes)
+        result.isUnavailable = trial.isUnavailable
+        return KnownTrial(
+            figures: resumption.figures(of: trial.key), result: result,
+            processCPUPerCommitNs: trial.processCPUPerCommitNs)
+    }
+
+    func judged(_ judgement: LimitJudgement, scenario: String) throws {
+        judgements.append((scenario, judgement))
+        try report.add(
+            .judged(
+                JudgementRecord(
+                    scenario: scenario, driver: judgement.driver,
+                    verdict: JudgementRecord.Verdict(rawValue: judgement.verdict.rawValue)!, text: judgement.text)))
+    }
 
     /// After the summary.
     func printJudgements() {

@@ -4,8 +4,10 @@ import Harness
 import Scenario
 
 struct ScenarioPaths: ParsableArguments {
+    static let standard = ["Scenarios"]
+
     @Argument(help: "Scenario files, or folders of them.")
-    var paths: [String] = ["Scenarios"]
+    var paths: [String] = Self.standard
 
     /// All scenarios, or the exit with every problem of every file printed.
     func load() throws -> [Scenario] {

@@ -1,19 +1,29 @@
-// Ctrl-C and `kill`: the first ends the run in good order, with what was measured kept; the second ends it at once.
+// Ctrl-C and `kill`: the first ends the run in good order, with what was measured kept; the second ends it at once. Two that
+// come together are one: `timeout` sends its signal to the process and to its group.
 import Foundation
 import Harness
+import Measure
 
-/// Handles SIGINT and SIGTERM from `init` to `stop()`.
+/// Handles SIGINT and SIGTERM from `init` to `stop()`. Its handlers run on one serial queue.
 final class StopSignals {
+    private static let togetherNs: Int64 = 500_000_000
+
     private let sources: [any DispatchSourceSignal]
 
     init(_ interruption: Interruption) {
         let queue = DispatchQueue(label: "stop signals")
+        let first = First()
         sources = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
-                if interruption.isRaised { _exit(Outcome.interrupted.rawValue) }
-                interruption.raise()
+                let nowNs = MonotonicClock.nowNs()
+                guard let firstNs = first.atNs else {
+                    first.atNs = nowNs
+                    interruption.raise()
+                    return
+                }
+                if nowNs - firstNs > Self.togetherNs { _exit(Outcome.interrupted.rawValue) }
             }
             source.resume()
             return source
@@ -21,4 +31,9 @@ final class StopSignals {
     }
 
     func stop() { for source in sources { source.cancel() } }
+
+    /// When the first signal came; touched on the queue alone.
+    private final class First: @unchecked Sendable {
+        var atNs: Int64?
+    }
 }

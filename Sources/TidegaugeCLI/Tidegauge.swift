@@ -19,7 +19,10 @@ struct Tidegauge: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tidegauge",
         abstract: "Measures how a change moves through a live store until everyone who watches has seen it.",
-        subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, TrialCommandLine.self])
+        subcommands: [
+            RunCommand.self, CheckCommand.self, ListCommand.self, ReportCommand.self, SchemaCommand.self,
+            TrialCommandLine.self,
+        ])
 
     /// Written once, before anything is parsed.
     nonisolated(unsafe) fileprivate(set) static var drivers: [any StoreDriver] = []

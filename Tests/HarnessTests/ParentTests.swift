@@ -32,7 +32,9 @@ private final class Told: RunnerDelegate, @unchecked Sendable {
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress) {}
     func ended(_ spec: TrialSpec, _ result: TrialResult) { afterTrial() }
     func skipped(scenario: String, driver: String, reason: String) { skipped.append("\(driver): \(reason)") }
-    func measured(_ figures: [Figure], of spec: TrialSpec) { self.figures += figures.map { (spec, $0) } }
+    func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) {
+        self.figures += figures.map { (spec, $0) }
+    }
     func judged(_ judgement: LimitJudgement, scenario: String) { judgements.append(judgement) }
 
     func value(_ metric: Metric, _ statistic: Statistic = .value, variant: String = "") -> Double? {
@@ -290,11 +292,11 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
 @Suite struct SteadyStateTests {
     private func steadiness(seconds: Int = 4, _ value: (Double) -> Double) -> Bool? {
         let window = Window(startNs: 0, endNs: Int64(seconds) * 1_000_000_000)
-        var state = SteadyState(window)
+        var series = IntervalSeries(startNs: window.startNs, endNs: window.endNs)
         for ns in stride(from: Int64(0), to: window.endNs, by: 10_000_000) {
-            state.add(atNs: ns, value: value(Double(ns) / 1e9))
+            series.add(atNs: ns, value: value(Double(ns) / 1e9))
         }
-        return state.isSteady
+        return SteadyState(series: series).isSteady
     }
 
     @Test func aDriftBeyondTwoPercentPerSecondIsNotSteady() {

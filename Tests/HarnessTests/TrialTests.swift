@@ -108,6 +108,8 @@ import Testing
         spec.writers.threads = 1
         spec.writers.load = .lockstep
         spec.writers.keys = .matching
+        // Long enough for six deliveries even where other tests have the cores.
+        spec.durationNs = 500_000_000
         spec.hangTimeoutNs = 300_000_000
         let result = try runTrial(spec, on: FaultyDriver(.lostDelivery))
         #expect(result.notes.contains { $0.contains("not every observer was called") }, "\(result.notes)")

@@ -18,6 +18,23 @@ struct DocumentationTests {
         #expect(try readme().contains("\n| `\(column)` | "))
     }
 
+    @Test("Every column of series.csv is named", arguments: SeriesCSV.columns)
+    func seriesColumns(column: String) throws {
+        let section = try #require(try readme().components(separatedBy: "## series.csv").last)
+        #expect(section.components(separatedBy: "\n## ")[0].contains("`\(column)`"))
+    }
+
+    @Test(
+        "Every file has a line",
+        arguments: [
+            MetricsCSV.fileName, SeriesCSV.fileName, EnvironmentJSON.fileName, Journal.fileName, ChromeTrace.fileName,
+            "\(HistogramLogs.folderName)/*.hlog", FinalReports.htmlName, FinalReports.jsonName, FinalReports.junitName,
+            FinalReports.markdownName,
+        ])
+    func files(name: String) throws {
+        #expect(try readme().contains("\n| `\(name)` | "))
+    }
+
     @Test("Every metric has a line with its unit", arguments: Metric.allCases)
     func metrics(metric: Metric) throws {
         #expect(try readme().contains("\n| `\(metric.rawValue)` | \(metric.unit) | "))

@@ -72,7 +72,7 @@ struct FormatTests {
             ("two\nlines", "\"two\nlines\""), ("cr\r", "\"cr\r\""), ("a;b=1", "a;b=1"),
         ])
     func quoting(field: String, quoted: String) {
-        #expect(MetricsCSV.quoted(field) == quoted)
+        #expect(CSV.quoted(field) == quoted)
     }
 
     @Test(

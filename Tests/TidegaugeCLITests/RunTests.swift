@@ -33,7 +33,7 @@ import Testing
         let ran = try Binary.fixture.run(["run"], in: folder)
         #expect(ran.status == 0, "\(ran.errors)")
         let location = try #require(ran.output.split(separator: "\n").last)
-        #expect(location.hasPrefix("Report: Reports/") && location.hasSuffix("/metrics.csv"))
+        #expect(location.hasPrefix("Report: Reports/") && location.hasSuffix("/report.html"))
         #expect(folder.exists(String(location.dropFirst("Report: ".count))))
         #expect(folder.exists("Reports/latest/environment.json"))
         #expect(!folder.exists("Reports/latest/trials"))

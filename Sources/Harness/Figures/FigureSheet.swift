@@ -56,6 +56,7 @@ struct FigureSheet {
             "commits": history.commits.count, "measured_commits": measured.count, "callbacks": callbacks,
             "pairs": pairs.pairs, "replayed_callbacks": verdict.replayed, "rows_compared": verdict.rowsCompared,
         ]
+        result.recordings = recordings
         return result
     }
 
@@ -65,24 +66,13 @@ struct FigureSheet {
     }
 
     private func figures(_ metric: Metric) -> [Figure] {
-        // A closed loop has no due times; what is measured from one would be called a latency and be none.
-        let isOpen = spec.writers.load == .open
+        // What happened before the window, and what does not depend on the store, cannot drift within it.
+        var flags = metric == .timeToFirstDelivery || metric == .harnessHiccup ? [] : flags
+        // There a commit is due when it begins, since nothing else is under way: a latency, but one of a store without load.
+        if metric.isDeliveryLatency, spec.writers.load == .lockstep { flags.append("lockstep") }
+        if let histogram = histogram(metric) { return histogram.figures(for: metric, flags: flags) }
         switch metric {
-        case .scheduleDelay: return isOpen ? writer(metric) { $0.beginNs - $0.dueNs } : []
-        case .writeResponseTime: return isOpen ? writer(metric) { $0.committedNs - $0.dueNs } : []
-        case .writeServiceTime: return writer(metric) { $0.committedNs - $0.beginNs }
-        case .lockWait: return writer(metric) { $0.lockedNs - $0.beginNs }
-        case .deliveryLatency: return latency(metric, pairs.delivery)
-        case .lastDeliveryLatency: return latency(metric, pairs.lastDelivery)
-        case .endToEndLatency: return latency(metric, pairs.endToEnd)
-        case .writeToCallback: return latency(metric, pairs.writeToCallback)
-        case .wakeFloor: return probes.wakeFloor?.figures(for: metric, flags: flags) ?? []
         case .deliveryOverFloor: return hasObservers ? deliveryOverFloor : []
-        case .callbackTime: return observed(metric, pairs.callbackTime)
-        case .batchSpan: return observed(metric, pairs.batchSpan)
-        case .fanoutSpan: return observed(metric, pairs.fanoutSpan)
-        case .timeToFirstDelivery: return observed(metric, pairs.firstDelivery, flags: [])
-        case .observerStall: return probes.stalls?.figures(for: metric, flags: flags) ?? []
         case .staleness: return hasObservers ? pairs.staleness.staleness.figures(for: metric, flags: flags) : []
         case .versionLag: return hasObservers ? pairs.staleness.versionLag.figures(for: metric, flags: flags) : []
         case .coalescingRatio: return observed(metric, pairs.coalescingRatio, n: pairs.callbacks)
@@ -92,39 +82,47 @@ struct FigureSheet {
         case .achievedRate: return [value(metric, achievedRate, n: measured.count)]
         case .objectRate: return spec.writers.load == .closed ? [value(metric, objectRate, n: measured.count)] : []
         case .writerShareMin: return spec.writers.threads > 1 ? [value(metric, writerShareMin, n: measured.count)] : []
-        case .harnessHiccup: return hiccups.figures(for: metric)
         case .processCPU: return [value(metric, account.perCommitNs, n: account.commits)]
         case .writerCPU: return role(metric, .writer)
         case .upkeepCPU: return role(metric, .upkeep)
         case .observerCPU: return hasObservers ? role(metric, .observer) : []
         case .otherCPU: return role(metric, .other)
-        // Of more than one trial: the parent's.
-        case .upkeepCost, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .fanoutCost, .observedRateRatio, .harnessCost,
-            .trialOutcome:
-            return []
+        // Distributions that this trial does not have, and figures of more than one trial, which are the parent's.
+        default: return []
         }
     }
 
-    private var flags: [String] { pairs.steadiness.isSteady == false ? ["not_steady"] : [] }
+    /// The distribution over events behind a metric; nil where it is none, or where this trial does not have it.
+    private func histogram(_ metric: Metric) -> LatencyHistogram? {
+        // A closed loop has no due times; what is measured from one would be called a latency and be none.
+        let isOpen = spec.writers.load == .open
+        let isDelivered = spec.writers.load != .closed && hasObservers
+        switch metric {
+        case .scheduleDelay: return isOpen ? writer { $0.beginNs - $0.dueNs } : nil
+        case .writeResponseTime: return isOpen ? writer { $0.committedNs - $0.dueNs } : nil
+        case .writeServiceTime: return writer { $0.committedNs - $0.beginNs }
+        case .lockWait: return writer { $0.lockedNs - $0.beginNs }
+        case .deliveryLatency: return isDelivered ? pairs.delivery : nil
+        case .lastDeliveryLatency: return isDelivered ? pairs.lastDelivery : nil
+        case .endToEndLatency: return isDelivered ? pairs.endToEnd : nil
+        case .writeToCallback: return isDelivered ? pairs.writeToCallback : nil
+        case .wakeFloor: return probes.wakeFloor
+        case .callbackTime: return hasObservers ? pairs.callbackTime : nil
+        case .batchSpan: return hasObservers ? pairs.batchSpan : nil
+        case .fanoutSpan: return hasObservers ? pairs.fanoutSpan : nil
+        case .timeToFirstDelivery: return hasObservers ? pairs.firstDelivery : nil
+        case .observerStall: return probes.stalls
+        case .harnessHiccup: return hiccups
+        default: return nil
+        }
+    }
 
-    private func writer(_ metric: Metric, _ timeNs: (CommitRecord) -> Int64) -> [Figure] {
+    private var flags: [String] { SteadyState(series: pairs.endToEndOverTime).isSteady == false ? ["not_steady"] : [] }
+
+    private func writer(_ timeNs: (CommitRecord) -> Int64) -> LatencyHistogram {
         var histogram = LatencyHistogram()
         for record in measured { histogram.record(timeNs(record)) }
-        return histogram.figures(for: metric, flags: flags)
-    }
-
-    /// In lockstep a commit is due when it begins, since nothing else is under way: a latency, but one of a store without
-    /// load, and the flag says so. A closed loop that does not wait has none.
-    private func latency(_ metric: Metric, _ histogram: LatencyHistogram) -> [Figure] {
-        switch spec.writers.load {
-        case .open: observed(metric, histogram)
-        case .lockstep: observed(metric, histogram, flags: flags + ["lockstep"])
-        case .closed: []
-        }
-    }
-
-    private func observed(_ metric: Metric, _ histogram: LatencyHistogram, flags: [String]? = nil) -> [Figure] {
-        hasObservers ? histogram.figures(for: metric, flags: flags ?? self.flags) : []
+        return histogram
     }
 
     private func observed(_ metric: Metric, _ number: Double?, n: Int) -> [Figure] {
@@ -170,5 +168,43 @@ struct FigureSheet {
     private var achievedRate: Double {
         let returned = history.commits.count { window.contains($0.record.committedNs) }
         return Double(returned) * 1e9 / Double(window.endNs - window.startNs)
+    }
+}
+
+// What is handed on beside the figures.
+extension FigureSheet {
+    private var recordings: TrialRecordings {
+        var recordings = TrialRecordings()
+        recordings.histograms = Metric.allCases.filter { asked.contains($0) && $0.unit == "ns" }.compactMap {
+            histogram($0)?.record(for: $0, lengthNs: window.endNs - window.startNs)
+        }
+        recordings.series = series
+        return recordings
+    }
+
+    private var series: [SeriesRecord] {
+        var series: [SeriesRecord] = []
+        if asked.contains(.endToEndLatency), spec.writers.load != .closed, hasObservers {
+            series += pairs.endToEndOverTime.records(for: .endToEndLatency)
+        }
+        if asked.contains(.staleness), hasObservers {
+            series += pairs.staleness.overTime.records(for: .staleness)
+        }
+        var writing = IntervalSeries(startNs: window.startNs, endNs: window.endNs)
+        for record in history.commits.lazy.map(\.record) {
+            writing.add(atNs: record.committedNs, value: Double(record.committedNs - record.beginNs))
+        }
+        if asked.contains(.writeServiceTime) { series += writing.records(for: .writeServiceTime) }
+        return series + [SeriesRecord(.achievedRate, .value, writing.rates)]
+    }
+}
+
+extension Metric {
+    /// From a commit to an observer.
+    fileprivate var isDeliveryLatency: Bool {
+        switch self {
+        case .deliveryLatency, .lastDeliveryLatency, .endToEndLatency, .writeToCallback: true
+        default: false
+        }
     }
 }

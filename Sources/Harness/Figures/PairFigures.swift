@@ -12,8 +12,8 @@ struct PairFigures {
     private(set) var batchSpan = LatencyHistogram()
     private(set) var firstDelivery = LatencyHistogram()
     private(set) var staleness: StalenessIntegrator
-    /// (due, end-to-end) sums for the steady-state test.
-    private(set) var steadiness: SteadyState
+    /// By due time: for the steady-state test too.
+    private(set) var endToEndOverTime: IntervalSeries
     private(set) var pairs = 0
     private(set) var coveredPairs = 0
     private(set) var callbacks = 0
@@ -32,7 +32,7 @@ struct PairFigures {
         self.window = window
         self.endNs = endNs
         staleness = StalenessIntegrator(startNs: window.startNs, endNs: window.endNs)
-        steadiness = SteadyState(window)
+        endToEndOverTime = IntervalSeries(startNs: window.startNs, endNs: window.endNs)
         firstNs = ContiguousArray(repeating: .max, count: history.commits.count)
         lastNs = ContiguousArray(repeating: .min, count: history.commits.count)
         observers = ContiguousArray(repeating: 0, count: history.commits.count)
@@ -90,7 +90,7 @@ struct PairFigures {
         delivery.record(enterNs - record.committedNs)
         endToEnd.record(enterNs - record.dueNs)
         writeToCallback.record(enterNs - record.beginNs)
-        steadiness.add(atNs: record.dueNs, value: Double(enterNs - record.dueNs))
+        endToEndOverTime.add(atNs: record.dueNs, value: Double(enterNs - record.dueNs))
         firstNs[index] = min(firstNs[index], enterNs)
         lastNs[index] = max(lastNs[index], enterNs)
         observers[index] += 1

@@ -1,37 +1,21 @@
 // Whether a trial measured a state or a transition: the slope of 250 ms means over the window, in percent of their median
 // per second. A slope is held against the trial only where its sign is beyond chance, because a short window of few
 // samples has some slope always.
+import Measure
 
-/// Means over 250 ms, and the test on them.
+/// The test on the means of a series.
 struct SteadyState: Sendable {
-    private static let binNs: Int64 = 250_000_000
     /// ±2 % per second.
     private static let allowedPerSecond = 0.02
-    /// Fewer bins than two seconds have say nothing about a slope per second.
+    /// Fewer intervals than two seconds have say nothing about a slope per second.
     private static let fewestBins = 8
 
-    private let startNs: Int64
-    private var sums: [Double]
-    private var counts: [Int]
-
-    init(_ window: Window) {
-        startNs = window.startNs
-        let bins = Int((window.endNs - window.startNs) / Self.binNs)
-        sums = Array(repeating: 0, count: bins)
-        counts = Array(repeating: 0, count: bins)
-    }
-
-    mutating func add(atNs: Int64, value: Double) {
-        let bin = Int((atNs - startNs) / Self.binNs)
-        guard bin >= 0, bin < sums.count else { return }
-        sums[bin] += value
-        counts[bin] += 1
-    }
+    let series: IntervalSeries
 
     /// nil where there is too little to say.
     var isSteady: Bool? {
-        let means = zip(sums, counts).enumerated().compactMap { index, bin in
-            bin.1 > 0 ? (seconds: Double(index) * Double(Self.binNs) / 1e9, mean: bin.0 / Double(bin.1)) : nil
+        let means = series.means.prefix(series.wholeCount).enumerated().compactMap { index, mean in
+            mean.map { (seconds: Double(index) * Double(IntervalSeries.intervalNs) / 1e9, mean: $0) }
         }
         guard means.count >= Self.fewestBins else { return nil }
         var slopes: [Double] = []

@@ -124,7 +124,7 @@ final class Writer: @unchecked Sendable {
             }
             // Looks come seldomer with time: a commit begins a sixteenth of its predecessor's wait too late at most, and
             // no figure depends on when it does.
-            let lookNs = nowNs + max(Self.lookEveryNs, waitedNs / 16)
+            let lookNs = min(nowNs + max(Self.lookEveryNs, waitedNs / 16), startNs + spec.hangTimeoutNs)
             let spunNs = Pacing.wait(untilNs: lookNs, spin: spins && waitedNs < Self.spinForNs)
             if nowNs >= windowNs { self.spunNs += spunNs }
         }

@@ -139,7 +139,7 @@ private final class Child: @unchecked Sendable {
                 notes: ["the trial's process left no result (exit status \(status))"] + folder.logTail())
         }
         do {
-            return try JSONDecoder().decode(TrialResult.self, from: data)
+            return try TrialResult.read(data)
         } catch {
             return TrialResult(fate: .harnessFault(reason: "bad_result"), notes: ["\(folder.resultPath): \(error)"])
         }

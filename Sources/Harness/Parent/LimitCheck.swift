@@ -12,6 +12,7 @@ public struct LimitJudgement: Sendable, Equatable {
     }
 
     public var verdict: Verdict
+    public var driver: String
     /// `livestore dataset.items=1000: upkeep_cost.value <= 50000 ns/commit: 12345`.
     public var text: String
 }
@@ -39,12 +40,12 @@ struct LimitCheck {
                 return ([entry.driver, entry.variant] + family).filter { !$0.isEmpty }.joined(separator: " ")
             }
             .sorted { $0.key < $1.key }
-            .map { place, entries in judge(limit, place, entries.map(\.figure)) }
+            .map { place, entries in judge(limit, entries[0].driver, place, entries.map(\.figure)) }
         }
     }
 
     /// Counts must hold in every trial; of a measured quantity the median over trials is judged, as it is reported.
-    private func judge(_ limit: Limit, _ place: String, _ figures: [Figure]) -> LimitJudgement {
+    private func judge(_ limit: Limit, _ driver: String, _ place: String, _ figures: [Figure]) -> LimitJudgement {
         let values = figures.compactMap(\.value)
         let judged: [Double]
         if limit.metric.unit == "count" {
@@ -53,10 +54,11 @@ struct LimitCheck {
             judged = median(values).map { [$0] } ?? []
         }
         guard let worst = judged.first(where: { !limit.holds(for: $0) }) ?? judged.first else {
-            return LimitJudgement(verdict: .unknown, text: "\(place): \(limit): no value")
+            return LimitJudgement(verdict: .unknown, driver: driver, text: "\(place): \(limit): no value")
         }
         let shown = worst == worst.rounded() ? "\(Int64(worst))" : "\(worst)"
         return LimitJudgement(
-            verdict: limit.holds(for: worst) ? .kept : .broken, text: "\(place): \(limit): \(shown)")
+            verdict: limit.holds(for: worst) ? .kept : .broken, driver: driver,
+            text: "\(place): \(limit): \(shown)")
     }
 }

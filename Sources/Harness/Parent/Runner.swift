@@ -11,9 +11,28 @@ public protocol RunnerDelegate: AnyObject, Sendable {
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress)
     func ended(_ spec: TrialSpec, _ result: TrialResult)
     func skipped(scenario: String, driver: String, reason: String)
-    /// Figures to be reported under `spec`; durable when it returns.
-    func measured(_ figures: [Figure], of spec: TrialSpec) throws
-    func judged(_ judgement: LimitJudgement, scenario: String)
+    /// Figures to be reported under `spec`, and the trial they are of (nil: figures over a sweep); durable when it returns.
+    func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) throws
+    /// What is known of a trial from an earlier part of the run, so that it is not run again.
+    func known(_ spec: TrialSpec) -> KnownTrial?
+    func judged(_ judgement: LimitJudgement, scenario: String) throws
+}
+
+/// A trial that an earlier part of a resumed run has finished.
+public struct KnownTrial: Sendable {
+    public var figures: [Figure]
+    public var result: TrialResult
+    public var processCPUPerCommitNs: Double?
+
+    public init(figures: [Figure], result: TrialResult, processCPUPerCommitNs: Double?) {
+        self.figures = figures
+        self.result = result
+        self.processCPUPerCommitNs = processCPUPerCommitNs
+    }
+}
+
+extension RunnerDelegate {
+    public func known(_ spec: TrialSpec) -> KnownTrial? { nil }
 }
 
 /// Runs scenarios. One thread.
@@ -81,26 +100,41 @@ public final class Runner {
         var points: [String: [SweepFigures.Point]] = [:]
         var peers = PeerFigures(reference: job.reference)
         for spec in job.trials where !interruption.isRaised {
-            guard let group = run(TrialGroup(spec)) else { break }
-            let figures = group.figures()
-            try delegate.measured(figures, of: spec)
+            guard let trial = try known(spec) ?? run(spec) else { break }
+            let figures = trial.figures
             entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0) }
             peers.add(spec, upkeepCost: figures.first { $0.metric == .upkeepCost })
             points[spec.driver, default: []].append(
                 .init(
                     variant: spec.variant, trial: spec.trial, dataset: spec.dataset, observers: spec.observers,
                     upkeepCost: figures.first { $0.metric == .upkeepCost },
-                    processCPUPerCommit: group.measured.cpu?.perCommitNs))
+                    processCPUPerCommit: trial.processCPUPerCommitNs))
         }
         for (driver, points) in points.sorted(by: { $0.key < $1.key }) {
             let figures = try overSweep(job, driver, points)
             entries += figures.map { .init(driver: driver, variant: "*", figure: $0) }
         }
         for (spec, figure) in peers.figures() {
-            try delegate.measured([figure], of: spec)
+            try delegate.measured([figure], of: spec, nil)
             entries.append(.init(driver: spec.driver, variant: spec.variant, figure: figure))
         }
-        judge(job, entries)
+        try judge(job, entries)
+    }
+
+    private func known(_ spec: TrialSpec) -> KnownTrial? {
+        guard let known = delegate.known(spec) else { return nil }
+        index += TrialGroup(spec).members.count
+        outcome = outcome.worse(Outcome(known.result))
+        return known
+    }
+
+    /// Runs a trial with its companions and hands on its figures; nil when interrupted before it was through.
+    private func run(_ spec: TrialSpec) throws -> KnownTrial? {
+        guard let group = run(TrialGroup(spec)) else { return nil }
+        let figures = group.figures()
+        try delegate.measured(figures, of: spec, group.measured)
+        return KnownTrial(
+            figures: figures, result: group.measured, processCPUPerCommitNs: group.measured.cpu?.perCommitNs)
     }
 
     /// nil when interrupted before the measured trial was through.
@@ -128,13 +162,13 @@ public final class Runner {
         }
         spec.variant = "*"
         spec.trial = 0
-        if !figures.isEmpty { try delegate.measured(figures, of: spec) }
+        if !figures.isEmpty { try delegate.measured(figures, of: spec, nil) }
         return figures
     }
 
-    private func judge(_ job: Job, _ entries: [LimitCheck.Entry]) {
+    private func judge(_ job: Job, _ entries: [LimitCheck.Entry]) throws {
         for judgement in LimitCheck(limits: job.limits, entries: entries).judgements() {
-            delegate.judged(judgement, scenario: job.scenario)
+            try delegate.judged(judgement, scenario: job.scenario)
             switch judgement.verdict {
             case .kept: break
             case .broken: outcome = outcome.worse(.limitBroken)

@@ -78,7 +78,9 @@ public struct Trial {
         verdict.add(try Silence.check(store, watch, logs).map(spec.located))
 
         let sheet = FigureSheet(spec, window, endNs: endNs, history, logs, plan, verdict, account, hiccups, probes)
-        return sheet.result()
+        var result = sheet.result()
+        if let most = spec.traceEvents { result.recordings.trace = TraceSpans.spans(history, logs, window, most: most) }
+        return result
     }
 
     private var configuration: StoreConfiguration {

@@ -1,11 +1,12 @@
 // What a trial hands to its parent: `result.json`. Versioned like the spec, because one commit's binary may run under
 // another's.
+import Foundation
 import Measure
 import Scenario
 
 /// The outcome of one trial and everything that was measured in it.
 public struct TrialResult: Codable, Sendable {
-    public static let currentVersion = 1
+    public static let currentVersion = 2
 
     public var resultVersion = TrialResult.currentVersion
     public var fate: TrialFate
@@ -20,12 +21,27 @@ public struct TrialResult: Codable, Sendable {
     public var cpu: CPUAccount?
     /// Plain counts: commits, callbacks, pairs, …
     public var counts: [String: Int] = [:]
+    /// Distributions, series and spans.
+    public var recordings = TrialRecordings()
     /// What the oracle's replay and comparison took, off the clock.
     public var oracleNs: Int64 = 0
 
     public init(fate: TrialFate, notes: [String] = []) {
         self.fate = fate
         self.notes = notes
+    }
+
+    /// Reads what a child wrote.
+    /// - Throws: `TrialFault` where another version wrote it; what the decoder throws where it is no result at all.
+    static func read(_ data: Data) throws -> TrialResult {
+        struct Version: Decodable { var resultVersion: Int }
+        let version = try JSONDecoder().decode(Version.self, from: data).resultVersion
+        guard version == currentVersion else {
+            throw TrialFault.refused(
+                "the result has version \(version), this binary reads version \(currentVersion): run both sides with a "
+                    + "binary of the same result version")
+        }
+        return try JSONDecoder().decode(TrialResult.self, from: data)
     }
 }
 

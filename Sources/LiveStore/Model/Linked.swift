@@ -46,6 +46,7 @@ public struct Linked<Target: StoredObject> {
 }
 
 extension Linked: AnyConnected {
+    static var ordinalOffset: Int { MemoryLayout<Self>.offset(of: \.ordinal)! }
     static var columnType: ColumnType { .link }
     static var isOptional: Bool { true }
     static var target: StoredObject.Type? { Target.self }
@@ -54,10 +55,6 @@ extension Linked: AnyConnected {
 
     private static func property(_ address: UnsafeRawPointer) -> Self {
         address.assumingMemoryBound(to: Self.self).pointee
-    }
-
-    static func setOrdinal(_ ordinal: Int, at address: UnsafeMutableRawPointer) {
-        address.assumingMemoryBound(to: Self.self).pointee.ordinal = Int32(ordinal)
     }
 
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) {

@@ -55,15 +55,12 @@ final class ListBox<Element: ListElement> {
 }
 
 extension Listed: AnyConnected {
+    static var ordinalOffset: Int { MemoryLayout<Self>.offset(of: \.ordinal)! }
     static var columnType: ColumnType { .list }
     static var isOptional: Bool { false }
     static var target: StoredObject.Type? { Element.wrapper.target }
     static var element: (any AnyStored.Type)? { Element.wrapper }
     static func role(at address: UnsafeRawPointer) -> StoredRole { .plain }
-
-    static func setOrdinal(_ ordinal: Int, at address: UnsafeMutableRawPointer) {
-        address.assumingMemoryBound(to: Self.self).pointee.ordinal = Int32(ordinal)
-    }
 
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) { row.setSlot(column, 0) }
 

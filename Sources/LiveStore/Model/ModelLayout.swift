@@ -24,6 +24,8 @@ final class ModelLayout: @unchecked Sendable {
     let primaryKey: Int?
     /// Columns that the class wants an index of; links always have one.
     let indexed: [Int]
+    /// Where in an instance each property's ordinal lies.
+    private let ordinalOffsets: [Int]
     /// Properties that lead to other rows, in order: links and lists.
     let connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)]
 
@@ -32,9 +34,17 @@ final class ModelLayout: @unchecked Sendable {
 
     private static let registry = TracedMutex("model layouts")
     nonisolated(unsafe) private static var layouts: [ObjectIdentifier: ModelLayout] = [:]
+    /// The complete ones, which `layouts` holds for ever, by class: every new instance asks for its own.
+    private static let complete = PointerCache("complete model layouts")
 
     /// The layout of `type`; made at its first use. Any thread.
+    @inline(__always)
     static func of(_ type: StoredObject.Type) -> ModelLayout {
+        guard let known = complete.value(unsafeBitCast(type, to: UnsafeRawPointer.self)) else { return find(type) }
+        return Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: known)!).takeUnretainedValue()
+    }
+
+    private static func find(_ type: StoredObject.Type) -> ModelLayout {
         let key = ObjectIdentifier(type)
         if let known = registry.withLock({ layouts[key] }) { return known }
         let properties = properties(of: type)
@@ -48,12 +58,23 @@ final class ModelLayout: @unchecked Sendable {
         }
         let sample = type.init()
         let found = roles.properties.map { $0.wrapper.role(at: sample.address + $0.offset) }
-        guard found.contains(where: { $0 != .plain }) else { return roles }
+        guard found.contains(where: { $0 != .plain }) else { return keep(roles, type) }
         let layout = ModelLayout(
             "\(type)", properties, primaryKey: found.firstIndex(of: .primaryKey),
             indexed: found.indices.filter { found[$0] == .indexed })
         layout.isObservable = roles.isObservable
-        registry.withLock { layouts[key] = layout }
+        // Of two threads that come here at once, the first one's stays.
+        return keep(
+            registry.withLock {
+                if let known = layouts[key], known !== roles { return known }
+                layouts[key] = layout
+                return layout
+            }, type)
+    }
+
+    private static func keep(_ layout: ModelLayout, _ type: StoredObject.Type) -> ModelLayout {
+        let address = Unmanaged.passUnretained(layout).toOpaque()
+        _ = complete.keep(Int(bitPattern: address), unsafeBitCast(type, to: UnsafeRawPointer.self))
         return layout
     }
 
@@ -61,6 +82,7 @@ final class ModelLayout: @unchecked Sendable {
         self.typeName = typeName
         self.properties = properties
         self.primaryKey = primaryKey
+        ordinalOffsets = properties.map { $0.offset + $0.wrapper.ordinalOffset }
         self.indexed = properties.indices.filter { indexed.contains($0) || properties[$0].type == .link }
         connected = properties.enumerated().compactMap { ordinal, property in
             (property.wrapper as? any AnyConnected.Type).map { (ordinal, property.offset, $0) }
@@ -84,8 +106,8 @@ final class ModelLayout: @unchecked Sendable {
     /// Tells each wrapper of a new instance its place.
     @inline(__always)
     func prepare(_ address: UnsafeMutableRawPointer) {
-        for (ordinal, property) in properties.enumerated() {
-            property.wrapper.setOrdinal(ordinal, at: address + property.offset)
+        for ordinal in ordinalOffsets.indices {
+            address.storeBytes(of: Int32(ordinal), toByteOffset: ordinalOffsets[ordinal], as: Int32.self)
         }
     }
 

@@ -1,5 +1,8 @@
 // `@Stored`, a property wrapper that reads and writes one column of its object's row. An object that is not in a
 // store yet keeps its value here. `ordinal` is set by `StoredObject.init` from the class's layout.
+//
+// Going through a key path costs more than all the rest of setting a property. So where the wrapper lies in its object is
+// found out once per key path, and what plain objects need is inlined into the program that declares them.
 
 /// The part a stored property plays.
 public enum StoredRole: Sendable {
@@ -25,7 +28,7 @@ public struct Stored<Value: StorableValue> {
     /// The property's place among the stored ones of its class.
     var ordinal: Int32 = -1
     let role: StoredRole
-    var value: Value
+    @usableFromInline var value: Value
 
     /// A property that plays no part but its own.
     public init(wrappedValue: Value) {
@@ -45,23 +48,57 @@ public struct Stored<Value: StorableValue> {
         set { fatalError("unavailable") }
     }
 
+    @inlinable
     public static subscript<Owner: StoredObject>(
         _enclosingInstance owner: Owner,
         wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
         storage storage: ReferenceWritableKeyPath<Owner, Stored<Value>>
     ) -> Value {
         get {
-            let ordinal = Int(owner[keyPath: storage].ordinal)
-            if let binding = owner.binding { return binding.read(ordinal) }
-            if let trace = owner.trace { trace.note(owner, ordinal) }
-            return owner[keyPath: storage].value
+            let property = property(owner, storage)
+            return withExtendedLifetime(owner) {
+                owner.isPlain ? property.pointee.value : property.pointee.read(owner)
+            }
         }
         set {
-            if let binding = owner.binding {
-                binding.write(newValue, Int(owner[keyPath: storage].ordinal))
-            } else {
-                owner[keyPath: storage].value = newValue
+            let property = property(owner, storage)
+            withExtendedLifetime(owner) {
+                if owner.isPlain { property.pointee.value = newValue } else { property.pointee.write(newValue, owner) }
             }
+        }
+    }
+
+    /// Where the wrapper lies; valid while its owner is referenced.
+    @inlinable
+    static func property<Owner: StoredObject>(
+        _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Self>
+    ) -> UnsafeMutablePointer<Self> {
+        (owner.knownPlace(of: storage) ?? findPlace(owner, storage)).assumingMemoryBound(to: Self.self)
+    }
+
+    /// The same, by way of the key path.
+    @usableFromInline
+    static func findPlace<Owner: StoredObject>(
+        _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Self>
+    ) -> UnsafeMutableRawPointer {
+        let place = withUnsafeMutablePointer(to: &owner[keyPath: storage]) { UnsafeMutableRawPointer($0) }
+        owner.notePlace(place, of: storage)
+        return place
+    }
+
+    @usableFromInline
+    func read(_ owner: StoredObject) -> Value {
+        if let binding = owner.binding { return binding.read(Int(ordinal)) }
+        if let trace = owner.trace { trace.note(owner, Int(ordinal)) }
+        return value
+    }
+
+    @usableFromInline
+    mutating func write(_ value: Value, _ owner: StoredObject) {
+        if let binding = owner.binding {
+            binding.write(value, Int(ordinal))
+        } else {
+            self.value = value
         }
     }
 }
@@ -71,8 +108,11 @@ protocol AnyStored {
     static var columnType: ColumnType { get }
     static var isOptional: Bool { get }
     static func role(at address: UnsafeRawPointer) -> StoredRole
-    static func setOrdinal(_ ordinal: Int, at address: UnsafeMutableRawPointer)
+    /// Where in the wrapper its ordinal lies.
+    static var ordinalOffset: Int { get }
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
+    /// Where in the wrapper its value lies, if it is 8 bytes that are the column's slot as they are.
+    static var slotOffset: Int? { get }
     /// The class that objects of this property have: those a link or a list of links leads to.
     static var target: StoredObject.Type? { get }
     /// What the elements of a list are; nil for anything else.
@@ -89,7 +129,15 @@ protocol AnyConnected: AnyStored {
     static func forget(at address: UnsafeMutableRawPointer)
 }
 
+extension AnyStored {
+    static var slotOffset: Int? { nil }
+}
+
 extension Stored: AnyStored {
+    static var ordinalOffset: Int { MemoryLayout<Self>.offset(of: \.ordinal)! }
+    static var slotOffset: Int? {
+        Value.self == Int.self || Value.self == Double.self ? MemoryLayout<Self>.offset(of: \.value) : nil
+    }
     static var target: StoredObject.Type? { nil }
     static var element: (any AnyStored.Type)? { nil }
     static var columnType: ColumnType { Value._columnType }
@@ -97,10 +145,6 @@ extension Stored: AnyStored {
 
     static func role(at address: UnsafeRawPointer) -> StoredRole {
         address.assumingMemoryBound(to: Self.self).pointee.role
-    }
-
-    static func setOrdinal(_ ordinal: Int, at address: UnsafeMutableRawPointer) {
-        address.assumingMemoryBound(to: Self.self).pointee.ordinal = Int32(ordinal)
     }
 
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) {

@@ -1,6 +1,15 @@
 // How the properties of a model class meet the columns of its stored table, which keep the order in which they were
 // first declared. Made once per table when a store is opened, and constant from then on; any thread.
 
+/// One property on its way into a row.
+private struct EncodingStep: @unchecked Sendable {
+    let column: Int
+    /// From the instance's start.
+    let offset: Int
+    /// nil where the column's slot is just what lies there.
+    let wrapper: (any AnyStored.Type)?
+}
+
 /// Maps the stored properties of one class, by their ordinals, to the columns of one table.
 final class TableLayout: Sendable {
     let model: ModelLayout
@@ -9,6 +18,8 @@ final class TableLayout: Sendable {
     /// Every property lies in the column of its own number, and there are no others.
     private let isDirect: Bool
     private let columnCount: Int
+    /// How an instance becomes a row.
+    private let encoding: [EncodingStep]
     /// Optional columns that the class does not have: a new row leaves them null.
     private let hiddenOptionals: [Int]
     /// Stored columns whose bytes lie behind the slots.
@@ -30,6 +41,11 @@ final class TableLayout: Sendable {
         }
         self.columns = columns
         columnCount = table.columns.count
+        encoding = zip(model?.properties ?? [], columns).map { property, column in
+            EncodingStep(
+                column: column, offset: property.offset + (property.wrapper.slotOffset ?? 0),
+                wrapper: property.wrapper.slotOffset == nil ? property.wrapper : nil)
+        }
         isDirect = columns.elementsEqual(0..<columnCount)
         hiddenOptionals = table.columns.indices.filter { table.columns[$0].isOptional && !columns.contains($0) }
         outOfLine = table.outOfLine
@@ -55,8 +71,12 @@ final class TableLayout: Sendable {
     func encode(_ object: StoredObject, into row: RowBuffer) {
         row.reset(columnCount: columnCount)
         let address = object.address
-        for (ordinal, property) in model.properties.enumerated() {
-            property.wrapper.write(at: address + property.offset, row, column(ordinal))
+        for step in encoding {
+            if let wrapper = step.wrapper {
+                wrapper.write(at: address + step.offset, row, step.column)
+            } else {
+                row.setSlot(step.column, address.load(fromByteOffset: step.offset, as: UInt64.self))
+            }
         }
         for column in hiddenOptionals { row.setNull(column) }
     }

@@ -114,7 +114,7 @@ extension Connection {
         guard let transaction else { throw StoreError.notInWrite }
         if object.isFrozen { throw StoreError.frozen }
         if object.binding != nil { return }
-        let table = try core.storage.table(of: type(of: object))
+        let table = try table(of: type(of: object))
         if !table.layout.connected.isEmpty { return try additions.add(object, table, transaction, self) }
         try insert(object, table, transaction)
     }

@@ -30,6 +30,8 @@ public final class Connection {
     /// Objects with links that are being added in it.
     let additions = Additions()
     var own = OwnWrites()
+    /// The table used last: whoever adds or finds many objects does so with many of one class.
+    private var lastTable: (model: StoredObject.Type, table: Table)?
     /// Counts what makes shown rows worthless: deliveries, and writes that were cancelled.
     var epoch = 0
 
@@ -219,7 +221,7 @@ public final class Connection {
     /// - Throws: `unknownModel`.
     public func objects<Object: StoredObject>(_ type: Object.Type) throws -> Results<Object> {
         checkScheduler()
-        return Results(self, try core.storage.table(of: type), .all, [])
+        return Results(self, try table(of: type), .all, [])
     }
 
     /// The object with this primary key; nil when there is none. O(log n).
@@ -228,12 +230,20 @@ public final class Connection {
         _ type: Object.Type, forPrimaryKey key: some StorableValue
     ) throws -> Object? {
         checkScheduler()
-        let table = try core.storage.table(of: type)
+        let table = try table(of: type)
         let id = PrimaryKey.withBytes(of: key._columnValue) { bytes -> ObjectID? in
             if let transaction { return transaction.find(table, primaryKey: bytes) }
             return shown?.find(table, primaryKey: bytes)
         }
         return id.map { makeObject(table, $0) }
+    }
+
+    /// The table of a model class.
+    func table(of type: StoredObject.Type) throws(StoreError) -> Table {
+        if let lastTable, lastTable.model == type { return lastTable.table }
+        let table = try core.storage.table(of: type)
+        lastTable = (type, table)
+        return table
     }
 
     /// An object of a class that is known to be a model.

@@ -24,8 +24,7 @@ final class ConnectionQuery: @unchecked Sendable {
     private var shown: ShownRows?
     private let form: TreeForm
     private var encoder: SortKeyEncoder
-    private let residual: [FilterExpression]
-    private let needsReach: Bool
+    private let residual: RowTest
 
     init(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) {
         self.plan = plan
@@ -34,8 +33,7 @@ final class ConnectionQuery: @unchecked Sendable {
         window = plan.window
         form = TreeForm(plan.tree, table.schema)
         encoder = SortKeyEncoder(plan.tree, table.schema)
-        residual = Array(plan.tree.residual)
-        needsReach = plan.tree.needsReach
+        residual = RowTest(plan.tree.residual)
         showing?.addVariant(self)
     }
 
@@ -173,7 +171,7 @@ final class ConnectionQuery: @unchecked Sendable {
         var next = start
         let new = changes[start.applied...]
         let ids =
-            needsReach
+            plan.tree.needsReach
             ? try connection.dependants(plan.tree, table, new)
             : new.compactMap { $0.table == table.id ? ObjectID(rawValue: $0.id) : nil }
         for id in ids {
@@ -192,8 +190,7 @@ final class ConnectionQuery: @unchecked Sendable {
     }
 
     private func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?) -> RankedKey? {
-        let reach = needsReach ? source.map { Reach(source: $0, links: table.links, id: id) } : nil
-        return residual.allMatch(row, reach) ? encoder.key(row, id, reach) : nil
+        residual.passes(row, id, source, table.links) ? encoder.key(row, id, source, table.links) : nil
     }
 }
 

@@ -173,6 +173,8 @@ struct SortKeyEncoder {
 
     private let parts: [Part]
     private let fast: Fast?
+    /// Whether a key is made of other rows too.
+    private let needsReach: Bool
     private var scratch = SortKeyBytes()
 
     /// Makes base keys (TreeForm.swift): without groups and sections, the columns of the order.
@@ -188,6 +190,7 @@ struct SortKeyEncoder {
             parts = group + order + (section.isEmpty ? [] : [.id] + section)
         }
         fast = Self.fast(parts)
+        needsReach = key.sort.contains { $0.over != nil }
     }
 
     private static func fast(_ parts: [Part]) -> Fast? {
@@ -204,9 +207,11 @@ struct SortKeyEncoder {
     /// Whether keys are numbers, never longer than eight bytes.
     var isNumeric: Bool { fast != nil }
 
-    /// - Parameter reach: where other rows are read; not needed unless the tree needs one.
+    /// - Parameter source: where other rows are read that the order goes by.
     @inline(__always)
-    mutating func key(_ row: RowReader, _ id: ObjectID, _ reach: Reach?) -> RankedKey {
+    mutating func key(
+        _ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?, _ links: TableLinks?
+    ) -> RankedKey {
         switch fast {
         case .unsorted: return RankedKey(prefix: 0, id: id.rawValue)
         case .int(let column, let flip):
@@ -214,6 +219,7 @@ struct SortKeyEncoder {
         case .double(let column, let flip):
             return RankedKey(prefix: SortKeyBytes.ordered(double: row.slot(column)) ^ flip, id: id.rawValue)
         case nil:
+            let reach = needsReach ? source.map { Reach(source: $0, links: links, id: id) } : nil
             scratch.removeAll()
             for part in parts {
                 switch part {

@@ -19,15 +19,24 @@ public enum Durability: String, Sendable, CaseIterable {
 }
 
 /// A stored table: its schema and the handles of its rows and of its primary-key index.
-struct Table: Sendable {
+final class Table: @unchecked Sendable {
     let schema: TableSchema
     let layout: TableLayout
     let rows: MDB_dbi
     let primaryIndex: MDB_dbi?
-    /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it.
-    var links: TableLinks?
+    /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it. Set while the store is
+    /// opened, and constant from then on.
+    fileprivate(set) var links: TableLinks?
 
-    var id: UInt32 { schema.id }
+    let id: UInt32
+
+    init(schema: TableSchema, layout: TableLayout, rows: MDB_dbi, primaryIndex: MDB_dbi?) {
+        self.schema = schema
+        self.layout = layout
+        self.rows = rows
+        self.primaryIndex = primaryIndex
+        id = schema.id
+    }
 
     func rowCount(_ transaction: LMDBTransaction) -> Int {
         var statistics = MDB_stat()

@@ -29,10 +29,9 @@ final class WriteTransaction {
     private var openID = ObjectID(rawValue: 0)
     private var isOpenRowDirty = false
     private let buffer: RowBuffer
-    private var rowCursors: [UInt32: LMDBCursor] = [:]
-    private var nextIDs: [UInt32: UInt64] = [:]
-    /// The first id this transaction has given out, by table.
-    private var firstNewIDs: [UInt32: UInt64] = [:]
+    private var writers: [UInt32: TableWriter] = [:]
+    /// Of the table that was changed last: most writes stay with one for long.
+    private var lastWriter: TableWriter?
     private var isOver = false
     /// Whether the commit is in the store.
     private(set) var isCommitted = false
@@ -79,8 +78,8 @@ final class WriteTransaction {
 
     /// Whether this transaction has made the row.
     func isNew(_ table: Table, _ id: ObjectID) -> Bool {
-        if firstNewIDs.isEmpty { return false }
-        return firstNewIDs[table.id].map { id.rawValue >= $0 } ?? false
+        if writers.isEmpty { return false }
+        return writers[table.id]?.firstNewID.map { id.rawValue >= $0 } ?? false
     }
 
     // MARK: Changing
@@ -138,34 +137,18 @@ final class WriteTransaction {
     }
 
     private func put(_ table: Table, _ id: ObjectID, isNew: Bool) throws(StoreError) {
-        try step { () throws(StoreError) in try store(table, id, isNew: isNew) }
-    }
-
-    private func store(_ table: Table, _ id: ObjectID, isNew: Bool) throws(StoreError) {
-        let cursor = try rowCursor(table)
-        try storage.reserve(buffer.byteCount)
-        var id = id.rawValue
-        let flags = UInt32(isNew ? MDB_APPEND : 0)
-        let code = withUnsafeMutablePointer(to: &id) { pointer in
-            var key = MDB_val(mv_size: 8, mv_data: pointer)
-            var value = MDB_val(mv_size: buffer.byteCount, mv_data: buffer.base)
-            return mdb_cursor_put(cursor, &key, &value, flags)
-        }
-        try storage.check(code, "store row")
-        var key = MDB_val()
-        var value = MDB_val()
-        if storage.durability == .memory, mdb_cursor_get(cursor, &key, &value, MDB_GET_CURRENT) == 0 {
-            try storage.stored(at: UnsafeRawPointer(value.mv_data))
+        try step { () throws(StoreError) in
+            try writer(table).store(buffer, id, isNew: isNew, transaction)
         }
     }
 
-    private func rowCursor(_ table: Table) throws(StoreError) -> LMDBCursor {
-        if let cursor = rowCursors[table.id] { return cursor }
-        var cursor: LMDBCursor?
-        let code = mdb_cursor_open(transaction, table.rows, &cursor)
-        try storage.check(code, "open cursor")
-        rowCursors[table.id] = cursor
-        return cursor!
+    /// What this write keeps of a table.
+    private func writer(_ table: Table) -> TableWriter {
+        if let lastWriter, lastWriter.table === table { return lastWriter }
+        let writer = writers[table.id] ?? TableWriter(table, storage)
+        writers[table.id] = writer
+        lastWriter = writer
+        return writer
     }
 
     /// Stores a new row with the values that `fill` writes.
@@ -173,18 +156,12 @@ final class WriteTransaction {
     func insert(_ table: Table, _ fill: (RowBuffer) -> Void) throws(StoreError) -> ObjectID {
         try closeRow()
         fill(buffer)
-        let id = ObjectID(rawValue: try takeID(table))
+        let writer = writer(table)
+        let id = ObjectID(rawValue: writer.takeID(transaction))
         if let column = table.schema.primaryKey, let index = table.primaryIndex {
             let type = table.schema.columns[column].type
-            let code = PrimaryKey.withBytes(of: buffer.reader, column, type) { bytes -> Int32 in
-                if bytes.count > PrimaryKey.maxBytes { return EMSGSIZE }
-                var value = id.rawValue
-                return withUnsafeMutablePointer(to: &value) { pointer in
-                    var key = MDB_val(
-                        mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                    var value = MDB_val(mv_size: 8, mv_data: pointer)
-                    return mdb_put(transaction, index, &key, &value, UInt32(MDB_NOOVERWRITE))
-                }
+            let code = PrimaryKey.withBytes(of: buffer.reader, column, type) { bytes in
+                bytes.count > PrimaryKey.maxBytes ? EMSGSIZE : writer.addKey(bytes, index, id, transaction)
             }
             if code != 0 { throw keyError(code, table, column) }
         }
@@ -209,26 +186,6 @@ final class WriteTransaction {
         default:
             return storage.error(code, "store primary key")
         }
-    }
-
-    /// The next object id of a table; the counter is stored at commit, so that ids are never used twice.
-    private func takeID(_ table: Table) throws(StoreError) -> UInt64 {
-        let id: UInt64
-        if let known = nextIDs[table.id] {
-            id = known
-        } else {
-            id =
-                Self.counterKey(table.id) { LMDB.get(transaction, storage.meta, key: $0) }?
-                .loadUnaligned(as: UInt64.self) ?? 1
-            firstNewIDs[table.id] = id
-        }
-        nextIDs[table.id] = id + 1
-        return id
-    }
-
-    private static func counterKey<Result>(_ table: UInt32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        var name = "next.\(table)"
-        return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
     /// Deletes a row, its keys and what leads to it. An object that is gone already is left alone.
@@ -269,7 +226,7 @@ final class WriteTransaction {
         closeCursors()
         var part: LMDBTransaction?
         try storage.check(mdb_txn_begin(storage.environment, transaction, 0, &part), "begin part of a write")
-        whole = (transaction, entries.count, nextIDs)
+        whole = (transaction, entries.count, writers.compactMapValues(\.nextID))
         transaction = part!
         fate = Fate()
     }
@@ -296,7 +253,7 @@ final class WriteTransaction {
         mdb_txn_abort(transaction)
         transaction = whole.transaction
         entries.removeSubrange(whole.entries...)
-        nextIDs = whole.nextIDs
+        for (table, writer) in writers { writer.takeBackIDs(to: whole.nextIDs[table]) }
         fate.isCancelled = true
         failure = nil
         generation += 1
@@ -311,7 +268,7 @@ final class WriteTransaction {
         if let failure { throw failure }
         try closeRow()
         if entries.isEmpty { return version - 1 }
-        try writeCounters()
+        for writer in writers.values { try writer.storeCounter(transaction) }
         try writeLog()
         isOver = true
         closeCursors()
@@ -335,23 +292,7 @@ final class WriteTransaction {
     private func markCancelled() { for fate in fates + [fate] { fate.isCancelled = true } }
 
     private func closeCursors() {
-        for cursor in rowCursors.values { mdb_cursor_close(cursor) }
-        rowCursors = [:]
-    }
-
-    private func writeCounters() throws(StoreError) {
-        for (table, next) in nextIDs {
-            var next = next
-            let code = Self.counterKey(table) { bytes in
-                withUnsafeMutablePointer(to: &next) { pointer in
-                    var key = MDB_val(
-                        mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                    var value = MDB_val(mv_size: 8, mv_data: pointer)
-                    return mdb_put(transaction, storage.meta, &key, &value, 0)
-                }
-            }
-            try storage.check(code, "store counter")
-        }
+        for writer in writers.values { writer.closeCursors() }
     }
 
     private func writeLog() throws(StoreError) {

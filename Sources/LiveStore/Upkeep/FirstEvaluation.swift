@@ -2,18 +2,25 @@
 // own, so that nobody's upkeep is delayed. Pure; the thread is Evaluator's.
 
 enum FirstEvaluation {
+    /// So many trees are asked about each row one by one: looking them up costs more.
+    private static let fewTrees = 8
+
     /// Evaluates several trees of one table in one scan. Many trees are routed by an index, as a changed row is.
     static func evaluate(_ trees: [(TreeKey, Table)], in snapshot: Snapshot) -> [RankedTree] {
         guard let table = trees.first?.1 else { return [] }
         var collectors = trees.map { EntryCollector($0.0, table) }
         var index = QueryIndex(table.schema)
-        var isScanNeeded = false
+        var scanned: [Int] = []
         for (handle, tree) in trees.enumerated() {
             if collectors[handle].collectByIndex(tree.0, in: snapshot) { continue }
-            index.insert(tree.0.residual, handle: handle)
-            isScanNeeded = true
+            scanned.append(handle)
         }
-        if isScanNeeded {
+        if !scanned.isEmpty, scanned.count <= fewTrees {
+            snapshot.scan(table) { id, row, source in
+                for handle in scanned { collectors[handle].collect(id, row, source) }
+            }
+        } else if !scanned.isEmpty {
+            for handle in scanned { index.insert(trees[handle].0.residual, handle: handle) }
             snapshot.scan(table) { id, row, source in
                 index.forEachCandidate(nil, row) { collectors[$0].collect(id, row, source) }
             }
@@ -25,8 +32,7 @@ enum FirstEvaluation {
 /// Gathers the rows of one tree and sorts them once.
 struct EntryCollector {
     private let table: Table
-    private let residual: [FilterExpression]
-    private let needsReach: Bool
+    private let residual: RowTest
     private let form: TreeForm
     private var encoder: SortKeyEncoder
     private var keys: [RankedKey] = []
@@ -35,8 +41,7 @@ struct EntryCollector {
 
     init(_ key: TreeKey, _ table: Table) {
         self.table = table
-        residual = Array(key.residual)
-        needsReach = key.needsReach
+        residual = RowTest(key.residual)
         form = TreeForm(key, table.schema)
         encoder = SortKeyEncoder(key, table.schema)
     }
@@ -51,9 +56,8 @@ struct EntryCollector {
     }
 
     mutating func collect(_ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
-        let reach = needsReach ? Reach(source: source, links: table.links, id: id) : nil
-        guard residual.allMatch(row, reach) else { return }
-        let key = encoder.key(row, id, reach)
+        guard residual.passes(row, id, source, table.links) else { return }
+        let key = encoder.key(row, id, source, table.links)
         if encoder.isNumeric { numbers.append((key.prefix, id.rawValue)) } else { keys.append(key) }
     }
 

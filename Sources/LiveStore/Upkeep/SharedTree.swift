@@ -27,8 +27,7 @@ final class LiveQuery {
 final class SharedTree {
     let key: TreeKey
     let table: Table
-    private let residual: [FilterExpression]
-    let needsReach: Bool
+    private let residual: RowTest
     private let form: TreeForm
     private var encoder: SortKeyEncoder
 
@@ -50,8 +49,7 @@ final class SharedTree {
     init(_ key: TreeKey, _ table: Table) {
         self.key = key
         self.table = table
-        residual = Array(key.residual)
-        needsReach = key.needsReach
+        residual = RowTest(key.residual)
         form = TreeForm(key, table.schema)
         encoder = SortKeyEncoder(key, table.schema)
     }
@@ -111,8 +109,7 @@ final class SharedTree {
     /// - Parameter source: where the other rows are read that the filter asks about.
     func key(_ row: RowReader?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
         guard let row else { return nil }
-        let reach = needsReach ? Reach(source: source, links: table.links, id: id) : nil
-        return residual.allMatch(row, reach) ? encoder.key(row, id, reach) : nil
+        return residual.passes(row, id, source, table.links) ? encoder.key(row, id, source, table.links) : nil
     }
 
     /// Applies what was noted, and calls `body` with each query whose window it touches.

@@ -78,7 +78,7 @@ extension Upkeep {
         _ row: SkipRecord.Row, of version: UInt64, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
     ) -> TreeSkip.Row? {
         // What other rows were like between two commits of one step, nobody knows any more.
-        let isKnown = !tree.needsReach || old.version + 1 == version && snapshot.version == version
+        let isKnown = !tree.key.needsReach || old.version + 1 == version && snapshot.version == version
         guard isKnown || row.after == nil else { return nil }
         let before = tree.key(row.before, row.id, in: old)
         let after = tree.key(row.after, row.id, in: snapshot)

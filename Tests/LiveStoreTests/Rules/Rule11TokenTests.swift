@@ -188,24 +188,25 @@ struct Rule11TokenTests {
         defer { thread.stop() }
         nonisolated(unsafe) var notes: Results<Note>?
         try thread.performAndWait { notes = try test.store.connect(on: .runLoop).objects(Note.self) }
-        let isOver = Watched(false)
+        try test.store.write { try $0.add(Note(id: 1)) }
+        // Commits go on while tokens end, but so many per token: on a busy machine a writer that nothing stops would fill
+        // the disk while the observing thread waits for its turn.
+        let credit = Watched(0)
         let late = Watched(0)
         let writer = TracedThread("writer") {
-            var id = 0
-            while !isOver.value {
-                id += 1
-                do { try test.store.write { try $0.add(Note(id: id)) } } catch {
-                    isOver.update {
-                        $0 = true; Issue.record(error)
-                    }
+            do {
+                for count in 0..<2_000 {
+                    try credit.wait("a round") { $0 > count }
+                    try test.store.write { try $0.object(Note.self, forPrimaryKey: 1)?.score = count }
                 }
-            }
+            } catch { Issue.record(error) }
         }
         var random = SeededRandom(seed: SeededRandom.base &+ UInt64(round))
         for _ in 0..<100 {
             // 1: called at least once; 2: invalidate has returned.
             let state = Watched(0)
             nonisolated(unsafe) var token: NotificationToken?
+            credit.update { $0 += 20 }
             try thread.performAndWait {
                 token = try notes?.observe { _ in
                     state.update { state in
@@ -218,7 +219,6 @@ struct Rule11TokenTests {
             token?.invalidate()
             state.update { $0 = 2 }
         }
-        isOver.update { $0 = true }
         writer.join()
         #expect(late.value == 0)
         try thread.performAndWait { notes = nil }

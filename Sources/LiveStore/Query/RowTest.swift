@@ -1,0 +1,38 @@
+// Conditions that a row must all meet, made ready for asking many rows. Comparisons with integers stand apart from the rest:
+// walking through expressions counts references, which costs more than comparing does. Immutable; any thread.
+
+struct RowTest: Sendable {
+    private struct Comparing {
+        let column: Int
+        let comparison: Comparison
+        let constant: Int
+    }
+
+    private var integers: [Comparing] = []
+    private var others: [FilterExpression] = []
+    private let needsReach: Bool
+
+    init(_ conditions: Set<FilterExpression>) {
+        needsReach = conditions.contains(where: \.needsReach)
+        for condition in conditions {
+            if case .compare(let column, let comparison, .int(let constant), isOptional: false) = condition {
+                integers.append(Comparing(column: column, comparison: comparison, constant: constant))
+            } else {
+                others.append(condition)
+            }
+        }
+    }
+
+    /// - Parameter source: where the other rows are read that the conditions ask about.
+    @inline(__always)
+    func passes(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?, _ links: TableLinks?) -> Bool {
+        for condition in integers {
+            let value = Int._read(row, condition.column)
+            let order = value < condition.constant ? -1 : (value == condition.constant ? 0 : 1)
+            if !condition.comparison.admits(order) { return false }
+        }
+        if others.isEmpty { return true }
+        let reach = needsReach ? source.map { Reach(source: $0, links: links, id: id) } : nil
+        return others.allMatch(row, reach)
+    }
+}

@@ -1,0 +1,106 @@
+// What a write keeps of one table while it lasts: where it stands in the rows and in the keys, and which ids it has given
+// out. Belongs to the write transaction, on the thread that holds the write lock.
+import CLMDB
+import Glibc
+
+final class TableWriter {
+    let table: Table
+    private let storage: Storage
+    private var rows: LMDBCursor?
+    private var keys: LMDBCursor?
+    /// Whether all keys added so far came behind those there were: then the next one is tried there first.
+    private var keysAscend = true
+    /// The id of the next new row; nil until one was asked for.
+    private(set) var nextID: UInt64?
+    /// The first id that was given out.
+    private(set) var firstNewID: UInt64?
+
+    init(_ table: Table, _ storage: Storage) {
+        self.table = table
+        self.storage = storage
+    }
+
+    // MARK: Ids
+
+    /// The next object id; the counter is stored at commit, so that ids are never used twice.
+    func takeID(_ transaction: LMDBTransaction) -> UInt64 {
+        let id: UInt64
+        if let nextID {
+            id = nextID
+        } else {
+            id =
+                withCounterKey { LMDB.get(transaction, storage.meta, key: $0) }?.loadUnaligned(as: UInt64.self) ?? 1
+            firstNewID = id
+        }
+        nextID = id + 1
+        return id
+    }
+
+    /// Goes back to where the counter stood; nil reads it again.
+    func takeBackIDs(to next: UInt64?) { nextID = next }
+
+    /// Stores the counter, if ids were given out.
+    func storeCounter(_ transaction: LMDBTransaction) throws(StoreError) {
+        guard var nextID else { return }
+        let code = withCounterKey { bytes in
+            withUnsafeMutablePointer(to: &nextID) { pointer in
+                var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                var value = MDB_val(mv_size: 8, mv_data: pointer)
+                return mdb_put(transaction, storage.meta, &key, &value, 0)
+            }
+        }
+        try storage.check(code, "store counter")
+    }
+
+    private func withCounterKey<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        var name = "next.\(table.id)"
+        return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+
+    // MARK: Rows and keys
+
+    func store(_ row: RowBuffer, _ id: ObjectID, isNew: Bool, _ transaction: LMDBTransaction) throws(StoreError) {
+        if rows == nil { try storage.check(mdb_cursor_open(transaction, table.rows, &rows), "open cursor") }
+        try storage.reserve(row.byteCount)
+        var id = id.rawValue
+        // The engine tells where the row is to be, so that it is known how far the file is used.
+        let flags = UInt32(MDB_RESERVE | (isNew ? MDB_APPEND : 0))
+        var value = MDB_val(mv_size: row.byteCount, mv_data: nil)
+        let code = withUnsafeMutablePointer(to: &id) { pointer in
+            var key = MDB_val(mv_size: 8, mv_data: pointer)
+            return mdb_cursor_put(rows, &key, &value, flags)
+        }
+        try storage.check(code, "store row")
+        value.mv_data.copyMemory(from: row.base, byteCount: row.byteCount)
+        if storage.durability == .memory { try storage.stored(at: UnsafeRawPointer(value.mv_data)) }
+    }
+
+    /// Adds a primary key.
+    /// - Returns: the engine's code; `MDB_KEYEXIST` where the key is there already.
+    func addKey(
+        _ bytes: UnsafeRawBufferPointer, _ index: MDB_dbi, _ id: ObjectID, _ transaction: LMDBTransaction
+    ) -> Int32 {
+        if keys == nil {
+            let code = mdb_cursor_open(transaction, index, &keys)
+            if code != 0 { return code }
+        }
+        var id = id.rawValue
+        return withUnsafeMutablePointer(to: &id) { pointer in
+            var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+            var value = MDB_val(mv_size: 8, mv_data: pointer)
+            if keysAscend {
+                let code = mdb_cursor_put(keys, &key, &value, UInt32(MDB_APPEND | MDB_NOOVERWRITE))
+                if code != MDB_KEYEXIST { return code }
+                keysAscend = false
+            }
+            return mdb_cursor_put(keys, &key, &value, UInt32(MDB_NOOVERWRITE))
+        }
+    }
+
+    /// Must happen before the transaction ends that they are of.
+    func closeCursors() {
+        for cursor in [rows, keys].compactMap({ $0 }) { mdb_cursor_close(cursor) }
+        rows = nil
+        keys = nil
+    }
+}

@@ -1,0 +1,137 @@
+// HdrHistogram's V2 encoding, compressed and in base64: what stands in its logs, and what a trial's process hands to its
+// parent, so that there is one form from the child to the file. Pure; off the clock.
+import CZlib
+import Foundation
+
+/// Samples by bucket, in the layout of three significant digits from 1 up, and their V2 text.
+public enum HistogramCode {
+    private static let v2Cookie: UInt32 = 0x1c84_9303 | 0x10
+    private static let compressedV2Cookie: UInt32 = 0x1c84_9304 | 0x10
+    private static let significantDigits: UInt32 = 3
+    private static let headerBytes = 40
+    /// Nobody has so many buckets: 64-bit values need under 56 thousand.
+    private static let mostPayloadBytes = 1 << 20
+
+    /// What is wrong with a text that should be a histogram.
+    public struct Damage: Error, CustomStringConvertible, Equatable {
+        public var description: String
+    }
+
+    /// Text of `counts`, pairs of bucket index and count with indices ascending and counts above zero.
+    static func encode(_ counts: [(index: Int, count: UInt64)]) -> String {
+        var payload: [UInt8] = []
+        var next = 0
+        for (index, count) in counts {
+            // A run of empty buckets is its length, negated.
+            if index > next { append(Int64(next - index), to: &payload) }
+            append(Int64(clamping: count), to: &payload)
+            next = index + 1
+        }
+        var bytes: [UInt8] = []
+        append(v2Cookie, to: &bytes)
+        append(UInt32(payload.count), to: &bytes)
+        append(UInt32(0), to: &bytes)
+        append(significantDigits, to: &bytes)
+        append(UInt64(1), to: &bytes)
+        let highest = max(2, TimeWeightedHistogram.upperEdge(ofBucket: max(next - 1, 0)))
+        append(UInt64(highest), to: &bytes)
+        append((1.0).bitPattern, to: &bytes)
+        let packed = deflated(bytes + payload)
+        var result: [UInt8] = []
+        append(compressedV2Cookie, to: &result)
+        append(UInt32(packed.count), to: &result)
+        return Data(result + packed).base64EncodedString()
+    }
+
+    /// The buckets of `text`.
+    /// - Throws: `Damage` where it is none of what `encode` writes.
+    static func decode(_ text: String) throws(Damage) -> [(index: Int, count: UInt64)] {
+        guard let data = Data(base64Encoded: text) else { throw Damage(description: "no base64") }
+        var outer = Bytes(data)
+        guard outer.integer(4) == UInt64(compressedV2Cookie), let length = outer.integer(4),
+            length == outer.left
+        else { throw Damage(description: "no compressed V2 histogram") }
+        var bytes = Bytes(try inflated(outer.rest))
+        guard bytes.integer(4) == UInt64(v2Cookie), let payload = bytes.integer(4), bytes.integer(4) == 0,
+            bytes.integer(4) == UInt64(significantDigits), bytes.integer(8) == 1, bytes.integer(8) != nil,
+            bytes.integer(8) != nil, bytes.left == payload
+        else { throw Damage(description: "no V2 histogram of three digits") }
+        var counts: [(index: Int, count: UInt64)] = []
+        var index = 0
+        while bytes.left > 0 {
+            guard let value = bytes.varint(), value > Int64.min, index < mostPayloadBytes else {
+                throw Damage(description: "a count that ends early")
+            }
+            if value < 0 {
+                guard value > -Int64(mostPayloadBytes) else { throw Damage(description: "an impossible run") }
+                index += Int(-value)
+            } else {
+                if value > 0 { counts.append((index, UInt64(value))) }
+                index += 1
+            }
+        }
+        return counts
+    }
+}
+
+// Big-endian integers, ZigZag and LEB128 of at most nine bytes, the last of which carries eight bits.
+extension HistogramCode {
+    private static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: value.bigEndian) { bytes += $0 }
+    }
+
+    private static func append(_ value: Int64, to bytes: inout [UInt8]) {
+        var rest = UInt64(bitPattern: (value << 1) ^ (value >> 63))
+        for _ in 0..<8 {
+            guard rest >= 0x80 else { break }
+            bytes.append(UInt8(rest & 0x7F) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    private struct Bytes {
+        private let bytes: [UInt8]
+        private var place = 0
+
+        init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+
+        var left: Int { bytes.count - place }
+        var rest: ArraySlice<UInt8> { bytes[place...] }
+
+        mutating func integer(_ count: Int) -> UInt64? {
+            guard left >= count else { return nil }
+            defer { place += count }
+            return bytes[place..<place + count].reduce(0) { $0 << 8 | UInt64($1) }
+        }
+
+        mutating func varint() -> Int64? {
+            var value: UInt64 = 0
+            for position in 0..<9 {
+                guard left > 0 else { return nil }
+                let byte = UInt64(bytes[place])
+                place += 1
+                value |= (position == 8 ? byte : byte & 0x7F) << (7 * UInt64(position))
+                if position == 8 || byte < 0x80 { break }
+            }
+            return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+        }
+    }
+
+    private static func deflated(_ bytes: [UInt8]) -> [UInt8] {
+        var length = compressBound(uLong(bytes.count))
+        var packed = [UInt8](repeating: 0, count: Int(length))
+        let code = compress2(&packed, &length, bytes, uLong(bytes.count), Z_BEST_COMPRESSION)
+        precondition(code == Z_OK, "zlib refused a buffer of the size it asked for (code \(code))")
+        return Array(packed.prefix(Int(length)))
+    }
+
+    private static func inflated(_ packed: ArraySlice<UInt8>) throws(Damage) -> [UInt8] {
+        var length = uLong(mostPayloadBytes + headerBytes)
+        var bytes = [UInt8](repeating: 0, count: Int(length))
+        guard uncompress(&bytes, &length, Array(packed), uLong(packed.count)) == Z_OK else {
+            throw Damage(description: "what zlib cannot inflate")
+        }
+        return Array(bytes.prefix(Int(length)))
+    }
+}

@@ -1,0 +1,28 @@
+// A text file that grows by whole lines, each batch on disk before the next trial starts. Used by one thread.
+import Foundation
+
+/// Opened for appending; closed with its owner.
+final class AppendedFile {
+    let path: String
+    private let file: Int32
+
+    /// Opens the file, which may hold lines already (a resumed run): one that a killed run left half is cut off.
+    /// - Parameter header: written where there is no whole line yet.
+    init(_ path: String, header: String = "") throws {
+        self.path = path
+        file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+        guard file >= 0 else { throw ReportError("open the file", path, errno: errno) }
+        let existing = try Data(contentsOf: URL(fileURLWithPath: path))
+        let wholeLines = existing.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        if wholeLines < existing.count {
+            guard ftruncate(file, off_t(wholeLines)) == 0 else {
+                throw ReportError("cut off a half line", path, errno: errno)
+            }
+        }
+        if wholeLines == 0, !header.isEmpty { try append(header) }
+    }
+
+    deinit { if file >= 0 { close(file) } }
+
+    func append(_ text: String) throws { try ReportFile.write(text.utf8, to: file, path: path) }
+}

@@ -1,0 +1,127 @@
+// What a few lines can say of many figures: the headline of a scenario, medians over trials, what did not go well. Shared
+// by the formats for people. Pure.
+import Measure
+import Scenario
+import Statistics
+
+/// One column of the table.
+struct Headline {
+    var metric: Metric
+    var statistic: Statistic
+    var title: String
+
+    func shows(_ figure: Figure) -> Bool { figure.metric == metric && figure.statistic == statistic }
+
+    static let all = [
+        Headline(metric: .writeServiceTime, statistic: .p50, title: "write p50"),
+        Headline(metric: .deliveryLatency, statistic: .p50, title: "delivery p50"),
+        Headline(metric: .endToEndLatency, statistic: .p50, title: "end-to-end p50"),
+        Headline(metric: .endToEndLatency, statistic: .p99, title: "p99"),
+        Headline(metric: .staleness, statistic: .p99, title: "staleness p99"),
+        Headline(metric: .coalescingRatio, statistic: .value, title: "commits/callback"),
+        Headline(metric: .upkeepCost, statistic: .value, title: "upkeep/commit"),
+        Headline(metric: .harnessCost, statistic: .value, title: "harness/commit"),
+        Headline(metric: .missedFinal, statistic: .value, title: "missed"),
+    ]
+}
+
+enum Digest {
+    /// The rows of one driver at one point of the sweep, over all trials.
+    struct Point: Hashable {
+        var driver: String
+        var variant: String
+    }
+
+    /// The median over trials; `≥` where any trial knows only a bound, `~` where any is at the floor of what can be
+    /// measured.
+    static func cell(_ figures: [Figure]) -> String {
+        guard let unit = figures.first?.metric.unit else { return "-" }
+        let text = Humanised.text(median(figures.compactMap(\.value)), unit: unit)
+        guard text != "n/a" else { return text }
+        let flags = Set(figures.flatMap(\.flags))
+        return (flags.contains("at_least") ? "≥" : flags.contains("at_floor") ? "~" : "") + text
+    }
+
+    /// One line per way in which trials of a point did not end well or were not steady.
+    static func notes(_ point: Point, _ rows: [RunRow]) -> [String] {
+        let outcomes = rows.map(\.figure).filter { $0.metric == .trialOutcome }
+        let place = [point.driver, point.variant].filter { !$0.isEmpty }.joined(separator: " ")
+        var notes: [String] = []
+        let failed = outcomes.filter { $0.value != 0 }
+        for fate in inOrder(failed.map { $0.flags.joined(separator: ", ") }) {
+            let count = failed.filter { $0.flags.joined(separator: ", ") == fate }.count
+            notes.append("\(place): \(count) of \(outcomes.count) trials: \(fate)")
+        }
+        if rows.contains(where: { $0.figure.flags.contains("not_steady") }) {
+            notes.append("\(place): not_steady: the figures still drifted within the window")
+        }
+        return notes
+    }
+
+    static func inOrder<Value: Hashable>(_ values: [Value]) -> [Value] {
+        var seen: Set<Value> = []
+        return values.filter { seen.insert($0).inserted }
+    }
+}
+
+// Tables and headlines.
+extension Digest {
+    /// Headline figures of one scenario: a row per point and driver, engines side by side.
+    struct Table {
+        struct Row {
+            var driver: String
+            var variant: String
+            var cells: [String]
+        }
+
+        var titles: [String]
+        var rows: [Row]
+        var notes: [String]
+    }
+
+    static func table(_ scenario: String, _ rows: [RunRow]) -> Table {
+        let perTrial = rows.filter { $0.scenario == scenario && $0.variant != RunRow.overSweep }
+        let headlines = Headline.all.filter { headline in perTrial.contains { headline.shows($0.figure) } }
+        let drivers = inOrder(perTrial.map(\.driver))
+        let groups = Dictionary(grouping: perTrial) { Point(driver: $0.driver, variant: $0.variant) }
+        let points = inOrder(perTrial.map(\.variant)).flatMap { variant in
+            drivers.map { Point(driver: $0, variant: variant) }.filter { groups[$0] != nil }
+        }
+        return Table(
+            titles: headlines.map(\.title),
+            rows: points.map { point in
+                let figures = groups[point, default: []].map(\.figure)
+                return Table.Row(
+                    driver: point.driver, variant: point.variant.isEmpty ? "-" : point.variant,
+                    cells: headlines.map { headline in cell(figures.filter(headline.shows)) })
+            },
+            notes: points.flatMap { notes($0, groups[$0, default: []]) })
+    }
+
+    /// The figure that commits are compared by.
+    struct Gate {
+        var driver: String
+        /// `end_to_end_latency p50`.
+        var name: String
+        /// Over a sweep, at its first and its last point.
+        var text: String
+    }
+
+    static func gate(_ scenario: String, _ record: RunRecord) -> [Gate] {
+        guard let metric = record.scenario(scenario)?.gate else { return [] }
+        let statistic = metric.defaultStatistic
+        let rows = record.rows.filter {
+            $0.scenario == scenario && $0.figure.metric == metric && $0.figure.statistic.rawValue == statistic
+        }
+        return inOrder(rows.map(\.driver)).map { driver in
+            let own = rows.filter { $0.driver == driver }
+            let variants = inOrder(own.map(\.variant))
+            let cells = (variants.count > 1 ? [variants[0], variants[variants.count - 1]] : variants).map { variant in
+                cell(own.filter { $0.variant == variant }.map(\.figure))
+            }
+            return Gate(
+                driver: driver, name: metric.rawValue + (statistic == "value" ? "" : " \(statistic)"),
+                text: cells.joined(separator: " … "))
+        }
+    }
+}

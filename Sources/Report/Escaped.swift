@@ -1,0 +1,50 @@
+// Strings from outside (names of scenarios and drivers, notes of engines) on their way into a format that would take
+// parts of them for its own. Pure.
+
+enum Escaped {
+    /// Control characters, line ends and what turns the direction of text, each as one visible character.
+    static func visible(_ text: String, keepingLines: Bool = false) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 10 where keepingLines: scalars.append(scalar)
+            case 9, 10, 13: scalars.append(" ")
+            // Unicode has a picture for each.
+            case 0..<32: scalars.append(Unicode.Scalar(0x2400 + scalar.value)!)
+            case 127: scalars.append("\u{2421}")
+            case 128..<160, 0x202A...0x202E, 0x2066...0x2069, 0xFFFE, 0xFFFF: scalars.append("\u{FFFD}")
+            default: scalars.append(scalar)
+            }
+        }
+        return String(scalars)
+    }
+
+    /// For text and attributes of XML and HTML. XML 1.0 has no control characters, not even written as numbers.
+    static func xml(_ text: String, keepingLines: Bool = false) -> String {
+        replaced(visible(text, keepingLines: keepingLines)) { scalar in
+            switch scalar {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            case "\"": "&quot;"
+            case "'": "&#39;"
+            default: nil
+            }
+        }
+    }
+
+    /// For a cell or a line of Markdown as GitHub renders it: nothing in it is markup, mentions somebody or ends a cell.
+    static func markdown(_ text: String) -> String {
+        replaced(visible(text)) { scalar in
+            "&<>|`*_[]\\~@#!".unicodeScalars.contains(scalar) ? "&#\(scalar.value);" : nil
+        }
+    }
+
+    private static func replaced(_ text: String, _ entity: (Unicode.Scalar) -> String?) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if let entity = entity(scalar) { result += entity } else { result.unicodeScalars.append(scalar) }
+        }
+        return result
+    }
+}

@@ -1,0 +1,32 @@
+// The formats that need the whole run: made at its end, and again by `tidegauge report`, from the folder alone, so that both
+// make the same.
+import Foundation
+import Measure
+
+/// Writes `report.html`, `report.json`, `junit.xml` and `summary.md`.
+public final class FinalReports: ReportFormat {
+    public static let htmlName = "report.html"
+    public static let jsonName = "report.json"
+    public static let junitName = "junit.xml"
+    public static let markdownName = "summary.md"
+
+    private let drawing: any PlotDrawing
+
+    /// - Parameter drawing: makes the pictures of `report.html`.
+    public init(drawing: any PlotDrawing) { self.drawing = drawing }
+
+    public func end(_ run: ReportedRun) throws { try write(into: run.directory) }
+
+    /// Makes the files anew from the others in `directory`.
+    /// - Throws: `DamagedReport`, `ReportError`.
+    public func write(into directory: String) throws {
+        let record = try RunRecord.load(directory)
+        for (name, text) in [
+            (Self.jsonName, try ReportJSON.render(record)), (Self.junitName, JUnitXML.render(record)),
+            (Self.markdownName, MarkdownSummary.render(record)),
+            (Self.htmlName, try HTMLReport.render(record, drawing)),
+        ] {
+            try ReportFile.replace("\(directory)/\(name)", with: text.utf8)
+        }
+    }
+}

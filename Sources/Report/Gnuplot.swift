@@ -1,0 +1,60 @@
+// Runs gnuplot, once for all pictures of a page. Where it is missing or fails, each picture says so and the page is whole
+// without them.
+import Foundation
+
+/// Draws with the `gnuplot` on the PATH.
+public struct Gnuplot: PlotDrawing {
+    private static let limitSeconds = 60.0
+
+    private let executable: String?
+
+    public init() {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        executable = folders.map { "\($0)/gnuplot" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// A `gnuplot` at a place of its own.
+    init(executable: String?) { self.executable = executable }
+
+    public func draw(_ scripts: [String]) -> [PlotPicture] {
+        guard !scripts.isEmpty else { return [] }
+        guard let executable else {
+            return scripts.map { _ in
+                .missing("gnuplot is not installed: install it (Debian: gnuplot-nox), then run tidegauge report")
+            }
+        }
+        let folder = NSTemporaryDirectory() + "tidegauge-plots-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let whole = scripts.enumerated().map { index, script in "set output '\(index).svg'\n\(script)" }
+            let head = "set encoding utf8\nset terminal svg size 420,270 fixed font 'sans-serif,12'\n"
+            try Data((head + whole.joined() + "unset output\n").utf8).write(to: URL(fileURLWithPath: folder + "/all"))
+            try run(executable, in: folder)
+        } catch {
+            return scripts.map { _ in .missing("gnuplot could not be run: \(error)") }
+        }
+        return scripts.indices.map { index in
+            let text = try? String(contentsOfFile: "\(folder)/\(index).svg", encoding: .utf8)
+            return text.flatMap { SVGTheme.themed($0).map { .svg($0) } }
+                ?? .missing("gnuplot drew nothing here: try another version of it, then tidegauge report")
+        }
+    }
+
+    private func run(_ executable: String, in folder: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: executable)
+        process.arguments = ["all"]
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
+        try process.run()
+        if ended.wait(timeout: .now() + Self.limitSeconds) == .timedOut {
+            kill(process.processIdentifier, SIGKILL)
+            ended.wait()
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// A picture before it is drawn: numbers and fixed words only. Names from outside stand in the page's own legend, never in
+// what the drawing program is given. Plain values.
+
+struct Plot: Sendable, Equatable {
+    /// What the numbers of an axis are, and how they are written.
+    enum Axis: Sendable, Equatable {
+        /// Seconds, as ns, µs, ms or s.
+        case seconds(isLogarithmic: Bool)
+        case plain(isLogarithmic: Bool)
+        /// 1 / (1 − p), labelled by percentile.
+        case percentile
+
+        var isLogarithmic: Bool {
+            switch self {
+            case .seconds(let isLogarithmic), .plain(let isLogarithmic): isLogarithmic
+            case .percentile: true
+            }
+        }
+    }
+
+    enum Style: Sendable, Equatable {
+        case line, points, dashed
+    }
+
+    struct Point: Sendable, Equatable {
+        var x: Double
+        var y: Double
+
+        init(_ x: Double, _ y: Double) { (self.x, self.y) = (x, y) }
+    }
+
+    struct Series: Sendable, Equatable {
+        /// In the legend; nil: belongs to the series before.
+        var label: String?
+        /// Colour, from 1.
+        var slot: Int
+        var style: Style
+        var points: [Point]
+    }
+
+    /// Colours there are; more series than this are not told apart.
+    static let slots = 8
+
+    var title: String
+    var caption: String
+    var xLabel: String
+    var yLabel: String
+    var x: Axis
+    var y: Axis
+    var series: [Series]
+
+    /// Without what its axes cannot show; nil where nothing is left.
+    func drawable() -> Plot? {
+        var plot = self
+        plot.series = series.compactMap { series in
+            var series = series
+            series.points = series.points.filter { point in
+                point.x.isFinite && point.y.isFinite && !(x.isLogarithmic && point.x <= 0)
+                    && !(y.isLogarithmic && point.y <= 0)
+            }
+            return series.points.isEmpty ? nil : series
+        }
+        return plot.series.isEmpty ? nil : plot
+    }
+}
+
+/// What became of a plot.
+public enum PlotPicture: Sendable, Equatable {
+    /// An element to stand in the page.
+    case svg(String)
+    /// Why there is none, as a sentence.
+    case missing(String)
+}
+
+/// Draws plots, or says why not.
+public protocol PlotDrawing {
+    /// - Parameter scripts: one for each picture, in the language of gnuplot: plot commands without terminal and output.
+    func draw(_ scripts: [String]) -> [PlotPicture]
+}

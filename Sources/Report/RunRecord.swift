@@ -1,0 +1,104 @@
+// A whole run as a value, read from its folder: what the formats that are made at the end are made of, so that
+// `tidegauge report` makes the same from the same files.
+import Foundation
+import Measure
+import Scenario
+
+/// Everything that a run's folder holds.
+public struct RunRecord: Sendable {
+    public var runID: String
+    public var header = RunHeader()
+    public var environment: EnvironmentReport
+    public var rows: [RunRow] = []
+    public var trials: [TrialRecord] = []
+    public var skipped: [SkippedRecord] = []
+    public var judgements: [JudgementRecord] = []
+    /// nil while the run goes on, and where it was killed.
+    public var end: EndRecord?
+    var series: [SeriesCSV.Point] = []
+    var samples: [TrialKey: [Metric: String]] = [:]
+
+    init(runID: String, environment: EnvironmentReport) {
+        self.runID = runID
+        self.environment = environment
+    }
+
+    /// Reads the folder of a run, a finished or an interrupted one.
+    /// - Throws: `DamagedReport` where a file is missing or holds something else.
+    public static func load(_ directory: String) throws -> RunRecord {
+        func data(_ name: String) throws -> Data {
+            guard let data = FileManager.default.contents(atPath: "\(directory)/\(name)") else {
+                throw DamagedReport("\(directory)/\(name): there is no such file; is this the folder of a run?")
+            }
+            return data
+        }
+        let journal = try Journal.read("\(directory)/\(Journal.fileName)")
+        guard
+            let environment = try? JSONDecoder().decode(
+                EnvironmentReport.self, from: data(EnvironmentJSON.fileName))
+        else { throw DamagedReport("\(directory)/\(EnvironmentJSON.fileName): this is no environment of this version") }
+        let folder = URL(fileURLWithPath: directory).resolvingSymlinksInPath().lastPathComponent
+        var record = RunRecord(runID: folder, environment: environment)
+        record.header = journal.header
+        journal.events.forEach { record.take($0) }
+        let lines = CSV.records(String(decoding: try data(MetricsCSV.fileName), as: UTF8.self))
+        for (number, fields) in lines.enumerated().dropFirst() {
+            guard let row = MetricsCSV.row(fields) else {
+                throw DamagedReport(
+                    "\(directory)/\(MetricsCSV.fileName): record \(number + 1) is none of this version; use the tidegauge "
+                        + "that wrote it")
+            }
+            record.rows.append(row)
+        }
+        if let run = record.rows.first { record.runID = run.runID }
+        if let series = try? data(SeriesCSV.fileName) {
+            record.series = CSV.records(String(decoding: series, as: UTF8.self)).compactMap(SeriesCSV.point)
+        }
+        record.readHistograms(directory + "/" + HistogramLogs.folderName)
+        return record
+    }
+
+    mutating func take(_ event: RunEvent) {
+        switch event {
+        case .trial(let trial): trials.append(trial)
+        case .skipped(let record): if !skipped.contains(record) { skipped.append(record) }
+        case .judged(let record): judgements.append(record)
+        case .ended(let record): end = record
+        }
+    }
+
+    private mutating func readHistograms(_ folder: String) {
+        for name in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+        where name.hasSuffix(".hlog") {
+            guard let text = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8),
+                let log = HistogramLogs.read(text)
+            else { continue }
+            samples[log.trial] = log.samples
+        }
+    }
+}
+
+// What is asked of it again and again.
+extension RunRecord {
+    /// In the order they were run.
+    var scenarioNames: [String] {
+        Digest.inOrder(rows.map(\.scenario) + trials.map(\.spec.scenario) + skipped.map(\.scenario))
+    }
+
+    func scenario(_ name: String) -> ScenarioRecord? { header.scenarios.first { $0.name == name } }
+
+    /// Trials that ended otherwise than by completing.
+    var voided: [TrialRecord] { trials.filter { $0.fate != .completed } }
+
+    /// Worst first: a word for the whole run.
+    var verdict: (word: String, isGood: Bool) {
+        guard let end else { return ("not finished", false) }
+        if end.exitCode == 130 || trials.contains(where: { $0.fate == .interrupted }) { return ("interrupted", false) }
+        if trials.contains(where: { $0.fate == .hang }) { return ("hang", false) }
+        if trials.contains(where: { $0.fate == .oracleViolation }) { return ("promise broken", false) }
+        if !voided.isEmpty { return ("trials failed", false) }
+        if judgements.contains(where: { $0.verdict == .broken }) { return ("limit broken", false) }
+        if judgements.contains(where: { $0.verdict == .unknown }) { return ("inconclusive", false) }
+        return ("pass", true)
+    }
+}

@@ -1,0 +1,145 @@
+// A JSON Schema of scenario files, for editors. Made from the table that the reader goes by, so that the two cannot drift;
+// what no schema can say (combinations of settings, limits on what is not measured) `tidegauge check` says. Pure.
+
+public enum ScenarioSchema {
+    /// The schema as JSON text, draft 2020-12.
+    /// - Parameter drivers: the names that `drivers` may hold.
+    public static func json(drivers: [String]) -> String { root(drivers).rendered() + "\n" }
+
+    private static func root(_ drivers: [String]) -> JSONText {
+        let metrics = words(Metric.allCases.map(\.rawValue))
+        let properties: [(key: String, value: JSONText)] =
+            [
+                ("purpose", described(["type": "string", "pattern": "\\S"], "The question it asks, in a sentence.")),
+                (
+                    "represents",
+                    described(["type": "string", "pattern": "\\S"], "The complaint or document it stands for.")
+                ),
+                ("drivers", names(words(drivers), "The only drivers it is meant for. Default: all.")),
+            ] + settings + [
+                ("sweep", ["$ref": "#/$defs/sweep"]),
+                ("measure", names(metrics, "The metrics to report.")),
+                ("limits", limits),
+                ("gate", described(metrics, "The one metric that commits are compared by.")),
+                (
+                    "profiles",
+                    closed(Profile.allCases.map { ($0.rawValue, ["$ref": "#/$defs/profile"]) })
+                ),
+            ]
+        return .object([
+            ("$schema", "https://json-schema.org/draft/2020-12/schema"),
+            ("title", "A scenario of Tidegauge"),
+            ("type", "object"),
+            ("required", .list(["purpose", "represents", "measure", "gate"])),
+            ("additionalProperties", false),
+            ("properties", .object(properties)),
+            (
+                "$defs",
+                [
+                    "sweep": sweep, "profile": closed(settings + [("sweep", ["$ref": "#/$defs/sweep"])]),
+                    "point": closed(swept.map { ($0.rawValue, value($0)) }),
+                ]
+            ),
+        ])
+    }
+
+    // MARK: Settings
+
+    /// Those of the top, and each section with its own.
+    private static var settings: [(key: String, value: JSONText)] {
+        let sections = ScenarioReader.sections.map { section -> (key: String, value: JSONText) in
+            let own = Setting.allCases.filter { $0.section == section }
+            return (section, closed(own.map { ($0.key, documented($0)) }))
+        }
+        return sections + Setting.allCases.filter { $0.section == nil }.map { ($0.key, documented($0)) }
+    }
+
+    private static var swept: [Setting] { Setting.allCases.filter(\.canBeSwept) }
+
+    private static func documented(_ setting: Setting) -> JSONText {
+        setting.defaultValue.map { described(value(setting), "Default: \($0.text).") } ?? value(setting)
+    }
+
+    /// What may be written for a setting.
+    static func value(_ setting: Setting) -> JSONText {
+        switch setting.kind {
+        case .word(let names): return words(names)
+        case .integer(let range):
+            return anyOf([
+                [
+                    "type": "integer", "minimum": .number(Double(range.lowerBound)),
+                    "maximum": .number(Double(range.upperBound)),
+                ],
+                // An editor that reads YAML 1.2 sees text where there are underscores.
+                ["type": "string", "pattern": "^[0-9]+(_[0-9]+)+$"],
+            ])
+        case .share:
+            return anyOf([
+                ["type": "number", "exclusiveMinimum": .number(0), "maximum": .number(1)],
+                ["type": "string", "pattern": "^0\\.[0-9]+(_[0-9]+)+$"],
+            ])
+        case .durationNs: return ["type": "string", "pattern": "^[0-9][0-9_.e+-]*(ns|us|µs|μs|ms|s|min)$"]
+        case .rateHz: return ["type": "string", "pattern": "^[0-9][0-9_.e+-]*/s$"]
+        case .changes: return changes
+        }
+    }
+
+    private static var changes: JSONText {
+        let kinds = WritersSpec.ChangeKind.allCases.map(\.rawValue)
+        let score: JSONText = closed([("update", ["const": "score"])])
+        return anyOf([
+            words(kinds),
+            ["type": "string", "pattern": "^[a-z-]+:[0-9.]+(\\+[a-z-]+:[0-9.]+)*$"],
+            ["type": "array", "minItems": .number(1), "items": anyOf([words(kinds), score])],
+            score, closed(kinds.map { ($0, ["type": "number", "exclusiveMinimum": .number(0)]) }),
+        ])
+    }
+
+    // MARK: Sweeps and limits
+
+    private static var sweep: JSONText {
+        let product = closed(
+            swept.map { setting in
+                (setting.rawValue, ["type": "array", "minItems": .number(1), "items": value(setting)])
+            })
+        return anyOf([product, ["type": "array", "minItems": .number(1), "items": product]])
+    }
+
+    private static var limits: JSONText {
+        let metrics = Metric.allCases.map(\.rawValue).joined(separator: "|")
+        let statistics = Limit.statistics.joined(separator: "|")
+        let condition: JSONText = ["type": "string", "pattern": "^(<=|>=|==|<|>) *\\S"]
+        let restricted = closed([("at", ["$ref": "#/$defs/point"]), ("limit", condition)])
+        let one = anyOf([condition, restricted])
+        return [
+            "type": "object", "additionalProperties": false,
+            "patternProperties": .object([
+                (
+                    "^(\(metrics))(\\.(\(statistics)))?$",
+                    anyOf([condition, restricted, ["type": "array", "minItems": .number(1), "items": one]])
+                )
+            ]),
+        ]
+    }
+
+    // MARK: Pieces
+
+    private static func words(_ words: [String]) -> JSONText { .object([("enum", .list(words.map { .text($0) }))]) }
+
+    private static func names(_ of: JSONText, _ description: String) -> JSONText {
+        described(
+            ["type": "array", "minItems": .number(1), "uniqueItems": true, "items": of], description)
+    }
+
+    private static func anyOf(_ schemas: [JSONText]) -> JSONText { .object([("anyOf", .list(schemas))]) }
+
+    /// A map with these keys and no others.
+    private static func closed(_ properties: [(key: String, value: JSONText)]) -> JSONText {
+        ["type": "object", "additionalProperties": false, "properties": .object(properties)]
+    }
+
+    private static func described(_ schema: JSONText, _ text: String) -> JSONText {
+        guard case .object(let entries) = schema else { return schema }
+        return .object([("description", .text(text))] + entries)
+    }
+}

@@ -1,0 +1,21 @@
+// `tidegauge report`: makes the pages of a run again from what its folder holds. Measures nothing.
+import ArgumentParser
+import Report
+
+struct ReportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Make report.html, report.json, junit.xml and summary.md of a run again.")
+
+    @Argument(help: "The folder of a run, such as Reports/latest.", completion: .directory)
+    var directory: String
+
+    func run() throws {
+        do {
+            try FinalReports(drawing: Gnuplot()).write(into: directory)
+        } catch let error as DamagedReport {
+            throw ValidationError("\(error)")
+        }
+        print("Report: \(directory)/\(FinalReports.htmlName)")
+    }
+}

@@ -1,0 +1,60 @@
+// What a run does, from its options alone: so that a resumed run makes the same plan from the options it began with.
+import ArgumentParser
+import Foundation
+import Harness
+import Measure
+import Report
+import Scenario
+
+/// The trials of a run, and the header that says how they came about.
+struct RunPlan {
+    /// Commits and callbacks of a trial that go into a trace, each.
+    static let traceEvents = 500
+
+    let header: RunHeader
+    let jobs: [Runner.Job]
+
+    /// Every trial of every scenario asked for, or the exit that says what is wrong.
+    /// - Parameter header: its `binary` and `scenarios` are filled in.
+    init(_ header: RunHeader) throws {
+        let overrides = try Self.overrides(header.overrides)
+        let loaded = try refusing { () throws(ScenarioErrors) in
+            try ScenarioLibrary.load(paths: header.paths, drivers: Tidegauge.driverNames)
+        }
+        let wanted = loaded.filter { scenario in header.filter.map { fnmatch($0, scenario.name, 0) == 0 } ?? true }
+        if wanted.isEmpty { throw ValidationError("no scenario matches --filter '\(header.filter ?? "")'") }
+        jobs = try wanted.map { scenario in
+            var trials = try refusing { () throws(ScenarioErrors) in
+                try scenario.trials(
+                    profile: header.profile, drivers: Self.drivers(of: scenario, asked: header.drivers),
+                    seed: header.seed, overrides: overrides)
+            }
+            if header.trace {
+                for index in trials.indices { trials[index].traceEvents = Self.traceEvents }
+            }
+            return Runner.Job(
+                scenario: scenario.name, limits: scenario.limits, trials: trials, reference: scenario.drivers.first)
+        }
+        var header = header
+        header.binary = Fingerprint.ofThisBinary()
+        header.scenarios = wanted.map { ScenarioRecord($0) }
+        self.header = header
+    }
+
+    /// Null runs as a companion; it and the peers by themselves only where a scenario names them or the command line does.
+    private static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
+        if !asked.isEmpty { return asked }
+        return Tidegauge.driverNames.filter { !Tidegauge.askedFor.contains($0) || scenario.drivers.contains($0) }
+    }
+
+    static func overrides(_ options: [String]) throws -> [String: String] {
+        var overrides: [String: String] = [:]
+        for option in options {
+            guard let equals = option.firstIndex(of: "="), equals != option.startIndex else {
+                throw ValidationError("--set takes KEY=VALUE, such as dataset.items=1000, and not '\(option)'")
+            }
+            overrides[String(option[..<equals])] = String(option[option.index(after: equals)...])
+        }
+        return overrides
+    }
+}

@@ -1,0 +1,10 @@
+// `tidegauge schema`: what an editor needs to complete and check scenario files.
+import ArgumentParser
+import Scenario
+
+struct SchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Print a JSON Schema of scenario files.")
+
+    func run() throws { print(ScenarioSchema.json(drivers: Tidegauge.driverNames), terminator: "") }
+}

@@ -1,0 +1,121 @@
+// A run with everything in it that a format has to cope with, written as a run writes it.
+import Foundation
+import Measure
+import Scenario
+
+@testable import Report
+
+enum WholeRun {
+    /// Everything that some format takes for its own.
+    static let hostile = "a,\"b\"\n<script>alert('x')</script>]]>|`*_@all\u{1}\u{1B}\u{202E}; --"
+    static let runID = "20260131T120000Z-1a2b3c4d"
+
+    static var header: RunHeader {
+        var header = RunHeader(paths: ["Scenarios"])
+        header.profile = .smoke
+        header.drivers = ["livestore", "null"]
+        header.overrides = ["repeat=2"]
+        header.binary = "1a2b3c4d-100"
+        header.scenarios = [
+            scenario("result-size", "dataset: { items: 10 }", gate: "upkeep_cost"),
+            scenario("rate-sweep", "dataset: { items: 10 }", gate: "end_to_end_latency"),
+        ]
+        header.scenarios[1].name = hostile
+        header.scenarios[1].purpose = "Is \(hostile) safe?"
+        return header
+    }
+
+    private static func scenario(_ name: String, _ body: String, gate: String) -> ScenarioRecord {
+        let text = """
+            purpose: How does \(name) behave?
+            represents: a complaint
+            \(body)
+            observers: { count: 1 }
+            writers: { rate: 100/s }
+            measure: [upkeep_cost, end_to_end_latency]
+            gate: \(gate)
+            duration: 1s
+            """
+        return try! ScenarioRecord(Scenario.parse(Array(text.utf8), path: "\(name).yaml", drivers: []))
+    }
+
+    static func spec(_ scenario: String, _ driver: String, _ variant: String, _ trial: Int = 0) -> TrialSpec {
+        var spec = TrialSpecFixture.spec
+        (spec.scenario, spec.driver, spec.variant, spec.trial) = (scenario, driver, variant, trial)
+        spec.durationNs = 2_000_000_000
+        return spec
+    }
+
+    static func recordings(_ factor: Int64) -> TrialRecordings {
+        var histogram = LatencyHistogram()
+        for value in 1...5_000 { histogram.record(Int64(value * value / 100) * factor) }
+        var recordings = TrialRecordings()
+        recordings.histograms = [histogram.record(for: .endToEndLatency, lengthNs: 2_000_000_000)!]
+        let steps = (0..<8).map { Double($0 * 1_000) * Double(factor) }
+        recordings.series = [
+            SeriesRecord(.staleness, .mean, [nil] + steps.map { $0 / 3 }), SeriesRecord(.staleness, .max, steps),
+        ]
+        recordings.trace = [
+            TraceSpan(name: "commit", thread: "writer-0", startNs: 1_500, lengthNs: 2_000, version: 7),
+            TraceSpan(name: hostile, thread: "observer-0", startNs: 3_000, lengthNs: 10, version: 7),
+        ]
+        return recordings
+    }
+
+    /// Writes the run into `root/runID` in every format.
+    static func write(in root: String, drawing: any PlotDrawing, ends: Bool = true) throws {
+        let report = try RunReport(
+            root: root, runID: runID, header: header, environment: .fixed,
+            formats: [
+                MetricsCSV(), SeriesCSV(), HistogramLogs(), EnvironmentJSON(), ChromeTrace(), Journal(),
+                FinalReports(drawing: drawing),
+            ])
+        func add(_ spec: TrialSpec, _ figures: [Figure], _ fate: TrialFate, notes: [String] = []) throws {
+            try report.add(
+                RunRow.rows(figures + [fate.figure], of: spec, runID: runID, environment: .fixed))
+            if fate == .completed { try report.add(recordings(spec.driver == "null" ? 1 : 40), of: TrialKey(spec)) }
+            try report.add(
+                .trial(TrialRecord(spec: spec, fate: fate, notes: notes, processCPUPerCommitNs: 12.5)))
+        }
+        for (items, cost) in [(1_000, 31_250.75), (100_000, 29_000)] {
+            let spec = spec("result-size", "livestore", "dataset.items=\(items)")
+            try add(spec, [Figure(.upkeepCost, .value, cost, n: 4_000)], .completed)
+        }
+        var sweep = spec("result-size", "livestore", "*")
+        sweep.trial = 0
+        try report.add(
+            RunRow.rows(
+                [Figure(.upkeepExponent, .value, -0.0162, n: 2)], of: sweep, runID: runID, environment: .fixed))
+        for (driver, latency) in [("livestore", 812_000.0), ("null", 20_300)] {
+            let figures = [
+                Figure(.endToEndLatency, .p50, latency, n: 5_000),
+                Figure(.endToEndLatency, .p99_9, nil, n: 5_000, censored: 3),
+                Figure(.missedFinal, .value, 0, n: 1),
+            ]
+            try add(spec(hostile, driver, "writers.rate=100/s"), figures, .completed)
+        }
+        try add(
+            spec(hostile, "livestore", "writers.rate=1000/s"), [], .crashed(signal: "SIGSEGV"), notes: ["at \(hostile)"]
+        )
+        try report.add(.skipped(SkippedRecord(scenario: "result-size", driver: "null", reason: "no \(hostile)")))
+        for (driver, verdict) in [("livestore", JudgementRecord.Verdict.broken), ("null", .unknown), ("null", .kept)] {
+            try report.add(
+                .judged(
+                    JudgementRecord(
+                        scenario: hostile, driver: driver, verdict: verdict, text: "\(driver): p50 < 5 ns: <9>")))
+        }
+        guard ends else { return }
+        try report.add(.ended(EndRecord(exitCode: 70)))
+        try report.end(environment: .fixed)
+    }
+}
+
+/// Draws nothing, and keeps what it was asked to draw.
+final class Sketch: PlotDrawing {
+    var scripts: [String] = []
+
+    func draw(_ scripts: [String]) -> [PlotPicture] {
+        self.scripts = scripts
+        return scripts.indices.map { $0 == 0 ? .missing("no pen <here>") : .svg("<svg><!-- \($0) --></svg>") }
+    }
+}

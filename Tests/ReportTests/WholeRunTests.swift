@@ -1,0 +1,140 @@
+// Every format of one run against golden files, and against readers of their own: what is hostile in names and notes must
+// come out of each as text.
+import Foundation
+import FoundationXML
+import Measure
+import Scenario
+import Testing
+
+@testable import Report
+
+@Suite("A whole run in every format")
+struct WholeRunTests {
+    @Test("Every file is as agreed, byte for byte; made again from the folder it is the same")
+    func golden() throws {
+        try Fixture.withFolder { root in
+            let sketch = Sketch()
+            try WholeRun.write(in: root, drawing: sketch)
+            let folder = "\(root)/\(WholeRun.runID)"
+            let names = [
+                "metrics.csv", "series.csv", "journal.ndjson", "report.json", "junit.xml", "summary.md", "report.html",
+                "trace.json",
+            ]
+            func text(_ name: String) throws -> String {
+                try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+            }
+            let texts = try names.map(text)
+            for (name, text) in zip(names, texts) { try Fixture.expectGolden(text, "run/\(name)") }
+            try Fixture.expectGolden(sketch.scripts.joined(separator: "\n"), "run/plots.gnuplot")
+            try FinalReports(drawing: Sketch()).write(into: folder)
+            #expect(try names.map(text) == texts)
+        }
+    }
+
+    @Test("What a run has written reads back as it was")
+    func readsBack() throws {
+        try Fixture.withFolder { root in
+            try WholeRun.write(in: root, drawing: Sketch())
+            let record = try RunRecord.load("\(root)/\(WholeRun.runID)")
+            #expect(record.header == WholeRun.header && record.environment == .fixed)
+            #expect(record.rows.filter { $0.scenario == WholeRun.hostile }.count == 9)
+            #expect(record.trials.count == 5 && record.skipped.count == 1 && record.judgements.count == 3)
+            #expect(record.trials.last?.notes == ["at \(WholeRun.hostile)"])
+            #expect(record.samples.count == 4)
+            #expect(record.samples.keys.contains { $0.scenario == WholeRun.hostile })
+            #expect(record.series.count == 4 * 15 + 4)
+            let rows = record.rows.map { MetricsCSV.line($0) }.joined()
+            let file = try String(contentsOfFile: "\(root)/\(WholeRun.runID)/metrics.csv", encoding: .utf8)
+            #expect(file == CSV.line(MetricsCSV.columns) + rows)
+        }
+    }
+
+    @Test("No format lets a name become markup")
+    func escaping() throws {
+        try Fixture.withFolder { root in
+            try WholeRun.write(in: root, drawing: Sketch())
+            let folder = "\(root)/\(WholeRun.runID)"
+            for name in ["report.html", "junit.xml", "summary.md"] {
+                let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+                #expect(!text.lowercased().contains("<script"), "\(name)")
+                #expect(!text.contains("<a,") && !text.contains("]]>"), "\(name)")
+                #expect(name != "summary.md" || !text.contains("@all") && !text.contains("|`"), "\(name)")
+                for scalar in text.unicodeScalars where scalar != "\n" {
+                    #expect(scalar.value >= 32 && scalar.value != 0x202E, "\(name)")
+                }
+            }
+            // XML is well-formed, with a test case per scenario and driver.
+            let junit = XMLCases(try Data(contentsOf: URL(fileURLWithPath: folder + "/junit.xml")))
+            #expect(junit.isWhole && junit.cases == 4)
+            #expect(junit.elements == ["failure": 1, "error": 1, "skipped": 1])
+            let trace = try JSONSerialization.jsonObject(
+                with: Data(contentsOf: URL(fileURLWithPath: folder + "/trace.json")))
+            #expect((trace as? [[String: Any]])?.count == 4 * 5)
+        }
+    }
+
+    @Test("The page needs nothing from elsewhere")
+    func selfContained() throws {
+        try Fixture.withFolder { root in
+            try WholeRun.write(in: root, drawing: Sketch())
+            let text = try String(contentsOfFile: "\(root)/\(WholeRun.runID)/report.html", encoding: .utf8)
+            for word in ["http:", "https:", "src=", "@import", "url(", "<link", "<script"] {
+                #expect(!text.contains(word), "\(word)")
+            }
+            #expect(text.contains("no pen &lt;here&gt;"))
+            #expect(text.contains("prefers-color-scheme: dark") && text.contains("width=device-width"))
+        }
+    }
+
+    @Test("A run that was killed keeps what it had, and its pages can be made")
+    func killed() throws {
+        try Fixture.withFolder { root in
+            try WholeRun.write(in: root, drawing: Sketch(), ends: false)
+            let folder = "\(root)/\(WholeRun.runID)"
+            #expect(!FileManager.default.fileExists(atPath: folder + "/report.html"))
+            for name in ["metrics.csv", "series.csv", "journal.ndjson"] {
+                let file = try #require(FileHandle(forWritingAtPath: "\(folder)/\(name)"))
+                try file.seekToEnd()
+                try file.write(contentsOf: Data("{\"half a li".utf8))
+                try file.close()
+            }
+            try FinalReports(drawing: Sketch()).write(into: folder)
+            let page = try String(contentsOfFile: folder + "/report.html", encoding: .utf8)
+            #expect(page.contains(">not finished<") && !page.contains("every trial completed"))
+        }
+    }
+
+    @Test("What is no run's folder is said to be none")
+    func noRun() throws {
+        try Fixture.withFolder { root in
+            #expect(throws: DamagedReport.self) { try RunRecord.load(root) }
+            try WholeRun.write(in: root, drawing: Sketch())
+            let path = "\(root)/\(WholeRun.runID)/metrics.csv"
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            try Data((text + "1,2,3\n").utf8).write(to: URL(fileURLWithPath: path))
+            #expect(throws: DamagedReport.self) { try RunRecord.load("\(root)/\(WholeRun.runID)") }
+        }
+    }
+}
+
+/// The elements of a JUnit file.
+private final class XMLCases: NSObject, XMLParserDelegate {
+    var cases = 0
+    var elements: [String: Int] = [:]
+    private(set) var isWhole = false
+
+    init(_ data: Data) {
+        super.init()
+        let parser = XMLParser(data: data)
+        parser.delegate = self
+        isWhole = parser.parse()
+    }
+
+    func parser(
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        if name == "testcase" { cases += 1 }
+        if ["failure", "error", "skipped"].contains(name) { elements[name, default: 0] += 1 }
+    }
+}

@@ -1,0 +1,154 @@
+// What a run leaves in its folder, going on with one that was interrupted, and making its pages again.
+import Foundation
+import Testing
+
+@Suite(.serialized) struct ReportTests {
+    private func scenario(duration: String = "100ms", extra: String = "") -> Data {
+        Data(
+            """
+            purpose: Is everything reported?
+            represents: itself
+            drivers: [model]
+            durability: memory
+            dataset: { items: 50 }
+            observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }
+            writers: { threads: 1, load: open, rate: 1_000/s, arrivals: uniform, change: { update: score }, rows_per_commit: 1 }
+            measure: [end_to_end_latency, write_service_time, staleness, missed_final]
+            gate: end_to_end_latency
+            warm_up: 20ms
+            duration: \(duration)
+            hang_timeout: 500ms
+            \(extra)
+            """.utf8)
+    }
+
+    @Test func aRunLeavesEveryFormat() throws {
+        let folder = try Folder()
+        try folder.write("Scenarios/sound.yaml", scenario(duration: "600ms"))
+        let ran = try Binary.fixture.run(["run", "--trace", "--quiet"], in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        #expect(ran.errors.isEmpty, "\(ran.errors)")
+        for name in [
+            "metrics.csv", "series.csv", "journal.ndjson", "environment.json", "report.json", "junit.xml", "summary.md",
+            "report.html", "trace.json", "histograms/sound.model.0.hlog",
+        ] {
+            #expect(!folder.read("Reports/latest/\(name)").isEmpty, "\(name)")
+        }
+        let log = folder.read("Reports/latest/histograms/sound.model.0.hlog")
+        for metric in ["end_to_end_latency", "write_service_time"] {
+            #expect(log.contains("Tag=\(metric),0.000,0.600,"))
+        }
+        let series = folder.read("Reports/latest/series.csv").split(separator: "\n")
+        for (metric, statistic) in [
+            ("staleness", "mean"), ("staleness", "max"), ("end_to_end_latency", "mean"), ("achieved_rate", "value"),
+        ] {
+            #expect(series.count { $0.contains(",\(metric),\(statistic),") } == 3, "\(metric) \(statistic)")
+        }
+        for event in ["\"commit\"", "\"lock wait\"", "\"observer 0\"", "\"writer-0\""] {
+            #expect(folder.read("Reports/latest/trace.json").contains(event), "\(event)")
+        }
+
+        let page = folder.read("Reports/latest/report.html")
+        try folder.write("Reports/latest/report.html", Data())
+        let again = try Binary.fixture.run(["report", "Reports/latest"], in: folder)
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(folder.read("Reports/latest/report.html") == page)
+        #expect(try Binary.fixture.run(["report", "nowhere"], in: folder).status == 64)
+    }
+
+    /// Runs until the second scenario is under way, and interrupts that.
+    private func interrupted(_ folder: Folder) throws {
+        try folder.write("s/a.yaml", scenario())
+        try folder.write("s/b.yaml", scenario(duration: "3600s"))
+        let process = try Binary.fixture.start(
+            ["run", "s", "--driver", "model", "--set", "seed=7"], in: folder)
+        while process.isRunning, !folder.read("Reports/latest/journal.ndjson").contains("\"trial\":{") {
+            usleep(20_000)
+        }
+        // The first row is kept; whatever the second has begun is not.
+        kill(process.processIdentifier, SIGINT)
+        process.waitUntilExit()
+        let ran = folder.ran(process)
+        #expect(ran.status == 130, "\(ran.errors)")
+        #expect(ran.errors.contains("run --resume Reports/"))
+    }
+
+    @Test func anInterruptedRunKnowsItsPlan() throws {
+        let folder = try Folder()
+        try interrupted(folder)
+        let before = folder.metrics().filter { $0["scenario"] == "a" }
+        #expect(!before.isEmpty && before.allSatisfy { $0["run_id"] == before[0]["run_id"] })
+        // The hour would be too long for a test; a run that asked for less cannot go on with what this one began.
+        let journal = folder.read("Reports/latest/journal.ndjson")
+        #expect(journal.contains("\"overrides\":[\"seed=7\"]"))
+        let short = journal.split(separator: "\n").map { line in
+            line.replacingOccurrences(of: "{\"run\":{", with: "{\"run\":{\"filter\":\"a\",")
+        }
+        try folder.write("Reports/latest/journal.ndjson", Data((short.joined(separator: "\n") + "\n").utf8))
+        let resumed = try Binary.fixture.run(["run", "--resume", "Reports/latest", "--quiet"], in: folder)
+        #expect(resumed.status == 64, "a scenario is gone, but \(resumed.errors)")
+        #expect(resumed.errors.contains("s/b.yaml: the scenario is gone"), "\(resumed.errors)")
+    }
+
+    @Test func finishedTrialsAreKeptAndTheRestIsRun() throws {
+        let folder = try Folder()
+        try folder.write("s/a.yaml", scenario(extra: "repeat: 3"))
+        let whole = try Binary.fixture.run(["run", "s", "--driver", "model"], in: folder)
+        #expect(whole.status == 0, "\(whole.errors)")
+        // As if it had been killed while the third trial ran: its lines are there in part.
+        let lines = folder.read("Reports/latest/journal.ndjson").split(separator: "\n")
+        let kept = lines.filter { line in
+            !line.contains("\"trial\":2,") && !line.hasPrefix("{\"judged\"") && !line.hasPrefix("{\"ended\"")
+        }
+        #expect(kept.count == 3 && lines.count >= 4, "\(lines.count)")
+        try folder.write("Reports/latest/journal.ndjson", Data((kept.joined(separator: "\n") + "\n{\"tri").utf8))
+        let before = folder.metrics()
+        let resumed = try Binary.fixture.run(["run", "--resume", "Reports/latest"], in: folder)
+        #expect(resumed.status == 0, "\(resumed.errors)")
+        let after = folder.metrics()
+        #expect(after.count == before.count)
+        #expect(after.filter { $0["trial"] != "2" } == before.filter { $0["trial"] != "2" })
+        #expect(after.filter { $0["trial"] == "2" } != before.filter { $0["trial"] == "2" })
+        let series = folder.read("Reports/latest/series.csv").split(separator: "\n")
+        #expect(Set(series).count == series.count)
+        #expect(folder.read("Reports/latest/journal.ndjson").contains("\"trial\":2,"))
+    }
+
+    @Test func anotherScenarioIsRefused() throws {
+        let folder = try Folder()
+        try folder.write("s/a.yaml", scenario())
+        #expect(try Binary.fixture.run(["run", "s", "--driver", "model"], in: folder).status == 0)
+        let before = folder.read("Reports/latest/metrics.csv")
+        try folder.write("s/a.yaml", scenario(extra: "# changed"))
+        let resumed = try Binary.fixture.run(["run", "--resume", "Reports/latest"], in: folder)
+        #expect(resumed.status == 64)
+        #expect(resumed.errors.contains("s/a.yaml: the scenario has changed"), "\(resumed.errors)")
+        // And so is another binary.
+        try folder.write("s/a.yaml", scenario())
+        let other = try Binary.tidegauge.run(["run", "--resume", "Reports/latest"], in: folder)
+        #expect(other.status != 0 && folder.read("Reports/latest/metrics.csv") == before)
+        let journal = folder.read("Reports/latest/journal.ndjson")
+            .replacingOccurrences(of: "\"binary\":\"", with: "\"binary\":\"x")
+        try folder.write("Reports/latest/journal.ndjson", Data(journal.utf8))
+        let binary = try Binary.fixture.run(["run", "--resume", "Reports/latest"], in: folder)
+        #expect(binary.status == 64 && binary.errors.contains("the binary is another one"), "\(binary.errors)")
+        #expect(try Binary.fixture.run(["run", "--resume", "nowhere"], in: folder).status == 64)
+        #expect(try Binary.fixture.run(["run", "s", "--resume", "Reports/latest"], in: folder).status == 64)
+    }
+
+    @Test func listsAndSchemaAreJSON() throws {
+        let folder = try Folder()
+        try folder.write("Scenarios/sound.yaml", scenario())
+        for (kind, key) in [("scenarios", "purpose"), ("drivers", "capabilities"), ("metrics", "unit")] {
+            let ran = try Binary.fixture.run(["list", kind, "--json"], in: folder)
+            let list = try JSONSerialization.jsonObject(with: Data(ran.output.utf8)) as? [[String: String]]
+            #expect(list?.isEmpty == false && list!.allSatisfy { $0[key] != nil }, "\(kind)")
+        }
+        let schema = try Binary.fixture.run(["schema"], in: folder)
+        let object = try JSONSerialization.jsonObject(with: Data(schema.output.utf8)) as? [String: Any]
+        #expect(object?["$schema"] != nil && schema.output.contains("\"model\""))
+        for shell in ["bash", "zsh", "fish"] {
+            #expect(try Binary.tidegauge.run(["--generate-completion-script", shell], in: folder).status == 0)
+        }
+    }
+}
