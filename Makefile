@@ -7,13 +7,16 @@ SEED ?=
 FILTER ?= LiveStoreTests|LiveStoreCombineTests|TracedSyncTests|HarnessTests
 TIDEGAUGE = .build/release/tidegauge
 
-.PHONY: bench smoke test external stress check lint docs tsan faults setup build clean help
+.PHONY: bench peers smoke test external stress check lint docs tsan faults setup build clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-bench: build  ## build, run all scenarios (PROFILE=smoke|ci|full), write Reports/latest
-	$(TIDEGAUGE) run Scenarios --profile $(PROFILE)
+bench: build  ## build, run all scenarios of the store (PROFILE=smoke|ci|full), write Reports/latest
+	$(TIDEGAUGE) run $(filter-out Scenarios/peers,$(wildcard Scenarios/*)) --profile $(PROFILE)
+
+peers: build  ## the store beside other engines: a quarter of an hour with PROFILE=full
+	$(TIDEGAUGE) run Scenarios/peers --profile $(PROFILE)
 
 smoke: build  ## the same in under a minute: does everything still run?
 	$(TIDEGAUGE) run Scenarios --profile smoke

@@ -137,6 +137,9 @@ struct RunCommand: ParsableCommand {
         complete.finish()
         try report.end(environment: complete)
         console.printJudgements()
+        if !RunPlan.judges(plan.header.profile) {
+            print("limits are not judged in the smoke profile: its trials are short")
+        }
         print("Report: \(report.directory)/\(FinalReports.htmlName)")
         if outcome == .interrupted { printError("go on with it: tidegauge run --resume \(report.directory)") }
         return outcome

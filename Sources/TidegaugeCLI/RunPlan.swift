@@ -33,13 +33,18 @@ struct RunPlan {
                 for index in trials.indices { trials[index].traceEvents = Self.traceEvents }
             }
             return Runner.Job(
-                scenario: scenario.name, limits: scenario.limits, trials: trials, reference: scenario.drivers.first)
+                scenario: scenario.name, limits: Self.judges(header.profile) ? scenario.limits : [], trials: trials,
+                reference: scenario.drivers.first)
         }
         var header = header
         header.binary = Fingerprint.ofThisBinary()
         header.scenarios = wanted.map { ScenarioRecord($0) }
         self.header = header
     }
+
+    /// Whether limits are judged. Trials of the smoke profile are too short for figures that a verdict could rest on; what
+    /// they show is that everything runs, and that nothing is lost, which the oracle sees to in any profile.
+    static func judges(_ profile: Profile) -> Bool { profile != .smoke }
 
     /// Null runs as a companion; it and the peers by themselves only where a scenario names them or the command line does.
     private static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
