@@ -15,7 +15,7 @@ help:  ## what there is: also what plain `make` does
 bench: build  ## build, run all scenarios of the store (PROFILE=smoke|ci|full), write Reports/latest
 	$(TIDEGAUGE) run $(filter-out Scenarios/peers,$(wildcard Scenarios/*)) --profile $(PROFILE)
 
-peers: build  ## the store beside other engines: a quarter of an hour with PROFILE=full
+peers: build  ## the store beside other engines, which take their time (PROFILE=full for the whole table)
 	$(TIDEGAUGE) run Scenarios/peers --profile $(PROFILE)
 
 smoke: build  ## the same in under a minute: does everything still run?
