@@ -48,7 +48,11 @@ let package = Package(
         .target(name: "StoreDriver", dependencies: ["TracedSync"]),
         .target(name: "NullDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Null"),
         .target(
-            name: "LiveStoreDriver", dependencies: ["LiveStore", "StoreDriver", "TracedSync"],
+            name: "LiveStoreDriver",
+            dependencies: [
+                "LiveStore", "LiveStoreCombine", "StoreDriver", "TracedSync",
+                .product(name: "OpenCombine", package: "OpenCombine"),
+            ],
             path: "Sources/Drivers/LiveStore"),
         // The peers, each a target of its own: who uses the store, or a command line with other drivers, builds none.
         .target(

@@ -104,7 +104,7 @@ final class NullStore: DrivenStore, @unchecked Sendable {
         let after =
             switch change.operation {
             case .insert, .updateScore: change.item.score
-            case .touch: before
+            case .touch, .moveToFront: before
             case .delete: Self.absent
             }
         let group = isLoaded ? groups[Int(key)] : change.item.group

@@ -21,6 +21,8 @@ final class Writer: @unchecked Sendable {
     /// CPU time spent waiting actively for due times in the measured window: the harness's, not the store's.
     private(set) var spunNs: Int64 = 0
     private(set) var fault: String?
+    /// The thread's own counters; set before it is ready.
+    private(set) var allocations: ThreadAllocations?
     private var lastVersion: Int64 = 0
     private let progress = Atomic<Int>(0)
     private let dueNs = Atomic<Int64>(0)
@@ -47,13 +49,12 @@ final class Writer: @unchecked Sendable {
         name = "writer-\(index)"
         self.spec = spec
         self.company = company
-        generator = ChangeGenerator(
-            spec.writers, dataset: dataset, shared: shared, writer: index, seed: spec.seed)
+        generator = ChangeGenerator(spec, dataset: dataset, shared: shared, writer: index)
         if spec.writers.load == .open {
             schedule = Schedule(
                 spec.writers, writer: index, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs, seed: spec.seed)
         }
-        changes = .allocate(capacity: spec.writers.rowsPerCommit)
+        changes = .allocate(capacity: generator.count)
         spins = spec.writers.threads < cores
         let capacity = TrialSize.commitsPerWriter(spec)
         recorder = try CommitRecorder(capacity: capacity, prefaulted: min(capacity, 1 << 16))
@@ -70,6 +71,7 @@ final class Writer: @unchecked Sendable {
     /// The thread's body: ready at `start`, and kept alive until `end` opens so that its CPU clock can be read.
     func run(_ store: any DrivenStore, start: Gate, end: Gate) {
         Pacing.tightenTimerSlack()
+        allocations = ThreadAllocations()
         do {
             let writer = try store.makeWriter()
             let windowNs = start.arriveAndWait()

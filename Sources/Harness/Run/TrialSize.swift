@@ -16,10 +16,13 @@ enum TrialSize {
         case .lockstep: return lockstepCommits
         case .open: break
         }
+        if spec.writers.arrivals == .trace { return spec.writers.traceNs.count / spec.writers.threads + 1 }
         let seconds = Double(spec.warmUpNs + spec.durationNs) / 1e9
         let mean = spec.writers.rateHz * seconds / Double(spec.writers.threads)
+        // On-off: what comes in the two busy times at the ends, which the mean spreads out.
+        let busy = 2 * spec.writers.rateHz * Double(spec.writers.onNs + spec.writers.offNs) / 1e9
         // Twenty standard deviations of a Poisson count, and two bursts that straddle the ends.
-        return Int(mean + 20 * mean.squareRoot()) + 2 * spec.writers.burst + 64
+        return Int(mean + busy + 20 * (mean + busy).squareRoot()) + 2 * spec.writers.burst + 64
     }
 
     /// Most callbacks of one observer: an engine that never coalesces makes one per commit.
