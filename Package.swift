@@ -74,7 +74,7 @@ let package = Package(
         .target(name: "Statistics"),
         .target(
             name: "Harness",
-            dependencies: ["CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
+            dependencies: ["CFaults", "CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
         .target(
             name: "Report",
             dependencies: [
@@ -98,6 +98,7 @@ let package = Package(
 
         // The system below.
         .target(name: "CPlatform"),
+        .target(name: "CFaults"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),

@@ -152,6 +152,12 @@ extension Settings {
                 [.process, .load, .writerThreads],
                 "'writers.process: own' is one writer that follows a schedule ('load: open', one thread)")
         }
+        if kind == .diskFull || kind == .slowFsync, word(.durability) == "memory" {
+            blame(
+                [.fault, .durability],
+                "'fault.kind: \(kind.rawValue)' has nothing to hit in a store that lives in memory (write "
+                    + "'durability: \(kind == .slowFsync ? "full" : "relaxed")')")
+        }
         if kind.mustBeCaught, integer(.observerCount) == 0 {
             blame([.fault, .observerCount], "'fault.kind: \(kind.rawValue)' needs deliveries: 'observers.count' is 0")
         }

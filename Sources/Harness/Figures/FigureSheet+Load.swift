@@ -34,6 +34,14 @@ extension FigureSheet {
         ]
     }
 
+    /// One sample, where something was done to the writing process.
+    var recovery: LatencyHistogram? {
+        guard spec.fault.kind == .writerKilled || spec.fault.kind == .writerStopped else { return nil }
+        var histogram = LatencyHistogram()
+        if let recoveryNs = probes.recoveryNs { histogram.record(recoveryNs) }
+        return histogram
+    }
+
     /// How much slower the commits read that were slowed down on purpose: every second one of each writer.
     var slowdownSeen: Figure {
         var plain = LatencyHistogram()

@@ -115,6 +115,7 @@ struct FigureSheet {
         case .faultsCaught:
             return spec.fault.kind.mustBeCaught
                 ? [value(metric, Double(verdict.violationCount), n: verdict.replayed)] : []
+        case .failedCommits: return [value(metric, Double(probes.refusals), n: measured.count)]
         case .slowdownSeen: return spec.fault.kind == .slowdown ? [slowdownSeen] : []
         // Distributions that this trial does not have, and figures of more than one trial, which are the parent's.
         default: return []
@@ -142,6 +143,7 @@ struct FigureSheet {
         case .timeToFirstDelivery: return hasObservers ? pairs.firstDelivery : nil
         case .observerStall: return probes.stalls
         case .harnessHiccup: return hiccups
+        case .recoveryTime: return recovery
         default: return nil
         }
     }

@@ -13,7 +13,7 @@ final class Work {
     private static let leadNs: Int64 = 5_000_000
 
     private let spec: TrialSpec
-    private let writers: [Writer]
+    let writers: [Writer]
     private var threads: [TracedThread] = []
     private let start = Gate("writers ready")
     private let end = Gate("writers done")

@@ -76,4 +76,6 @@ struct ProbeSamples: Sendable {
     var clockNs: Double = 0
     var allocations: AllocationAccount?
     var recording: RecordingCost?
+    var recoveryNs: Int64?
+    var refusals = 0
 }

@@ -17,7 +17,7 @@ struct AllocationWindow {
         var sites: UInt64
     }
 
-    init?(_ work: Work, _ watch: Watch) {
+    init?(_ work: any WritingSide, _ watch: Watch) {
         guard let conductor = ThreadAllocations() else { return nil }
         self.conductor = conductor
         writers = work.allocations.compactMap { $0 }

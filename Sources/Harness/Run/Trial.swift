@@ -33,6 +33,9 @@ public struct Trial {
 
     private func measure() throws -> TrialResult {
         try Fitness.check(spec, driver.capabilities)
+        var spec = spec
+        // The one who is killed, and the one who goes on.
+        if spec.fault.kind == .writerKilled { spec.writers.threads = 2 }
         let dataset = Dataset(spec)
 
         report(.init(.loading))
@@ -42,7 +45,7 @@ public struct Trial {
 
         report(.init(.subscribing))
         let departed = try Departed(spec, store)
-        let spec = departed?.rest ?? spec
+        spec = departed?.rest ?? spec
         let plan = QueryPlan(spec.observers, items: spec.dataset.items)
         let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
         let watch = try Watch(spec, plan, store)
@@ -52,7 +55,11 @@ public struct Trial {
 
         let floor = spec.asks(\.needsWakeProbe) ? try WakeProbe() : nil
         let stalls = StallProbe(spec, store, watch)
-        let work = try Work(spec, dataset, plan, store, .init(floor: floor, stalls: stalls, watch: watch))
+        let work: any WritingSide =
+            spec.writers.process == .own
+            ? RemoteWork(spec, dataset, plan, store, directory: storeDirectory)
+            : try Work(spec, dataset, plan, store, .init(floor: floor, stalls: stalls, watch: watch))
+        let witness = try KilledObserver(spec, directory: storeDirectory)
         let window = try work.begin()
         report(.init(.measuring))
         // Before the window, so that its thread has its name when CPU clocks are first read.
@@ -65,7 +72,15 @@ public struct Trial {
         let pressure = PressureProbe.read()
         let allocations = spec.asks(\.countsAllocations) ? AllocationWindow(work, watch) : nil
         let cpu = CPUWindow()
-        try work.awaitEnd(look: versions.look) {
+        let disk = FullDisk(spec, window, directory: storeDirectory)
+        let clock = FaultyCalls(spec, window)
+        let look = { (nowNs: Int64) in
+            try versions.look(nowNs)
+            witness?.look(nowNs, window)
+            disk?.look(nowNs)
+            clock?.look(nowNs)
+        }
+        try work.awaitEnd(look: look) {
             report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks))
         }
         let noise = PressureProbe.read().since(pressure)
@@ -83,10 +98,15 @@ public struct Trial {
         let hiccups = hiccup.stop()
         work.dismiss()
         stall?.join()
+        disk?.end()
+        clock?.end()
+        witness?.end()
         var probes = ProbeSamples(wakeFloor: floor?.stop(), stalls: try stalls?.stop(window))
         probes.versions = try versions.stop()
         probes.clockNs = clockNs
         probes.allocations = heap
+        probes.recoveryNs = work.recoveryNs
+        probes.refusals = work.refusals
         if spec.asks({ $0 == .recordingCost || $0 == .recordingBytes }) { probes.recording = try RecordingCost() }
         let neighbourCommits = try neighbour?.stop()
 
@@ -113,11 +133,7 @@ public struct Trial {
     }
 
     private var configuration: StoreConfiguration {
-        StoreConfiguration(
-            directory: storeDirectory, durability: Durability(rawValue: spec.durability)!,
-            keys: KeyKind(rawValue: spec.dataset.keys.rawValue)!, links: spec.dataset.links,
-            hasList: spec.observers.sort == .list, operators: spec.observers.operators,
-            readsFirst: spec.observers.subscribe == .readFirst)
+        StoreConfiguration(spec, directory: storeDirectory)
     }
 
     private func result(of fault: TrialFault) -> TrialResult {
