@@ -128,7 +128,8 @@ let package = Package(
         .testTarget(
             name: "HarnessTests",
             dependencies: [
-                "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
+                "CFaults", "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver", "Measure",
+                "NotificationQueueDriver",
                 "NullDriver", "SQLiteHooksDriver", "Scenario", "Statistics", "StoreDriver", "TemplateDriver",
                 "TracedSync",
             ]),

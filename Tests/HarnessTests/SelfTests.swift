@@ -1,4 +1,6 @@
 // The harness on trial: faults put in on purpose have to be read as what they are.
+import CFaults
+import Foundation
 import HarnessFixtures
 import LiveStoreDriver
 import Measure
@@ -87,6 +89,26 @@ import Testing
         let result = try runTrial(spec, on: TimedDriver(commitNs: 100_000))
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
         #expect(abs(try #require(result.value(.slowdownSeen)) - amount) < 0.02)
+    }
+
+    @Test func theWallClockStepsForThisProcessAlone() {
+        let before = Date()
+        cf_step_wall_clock_ns(3_600_000_000_000)
+        let stepped = Date().timeIntervalSince(before)
+        let monotonicNs = MonotonicClock.nowNs()
+        cf_step_wall_clock_ns(0)
+        #expect(stepped > 3_599 && stepped < 3_700)
+        #expect(Date().timeIntervalSince(before) < 100)
+        #expect(MonotonicClock.nowNs() - monotonicNs < 60_000_000_000)
+    }
+
+    @Test func aStoreIsNotMovedByTheWallClock() throws {
+        var spec = TrialSpec.tiny(driver: "livestore")
+        spec.durationNs = 400_000_000
+        spec.fault = FaultSpec(kind: .clockStep, atNs: 100_000_000)
+        let result = try runTrial(spec, on: LiveStoreDriver())
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        #expect(result.value(.missedFinal) == 0)
     }
 
     @Test func recordingAllocatesNothing() throws {

@@ -29,10 +29,11 @@ final class FullDisk {
     /// No file grows beyond the longest that the store has.
     private func fill() {
         let files = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
-        let longest = files.compactMap { file -> UInt? in
-            var status = stat()
-            return stat("\(directory)/\(file)", &status) == 0 ? UInt(status.st_size) : nil
-        }.max() ?? 0
+        let longest =
+            files.compactMap { file -> UInt? in
+                var status = stat()
+                return stat("\(directory)/\(file)", &status) == 0 ? UInt(status.st_size) : nil
+            }.max() ?? 0
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
         before = limit

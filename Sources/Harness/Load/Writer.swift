@@ -152,7 +152,9 @@ final class Writer: @unchecked Sendable {
 
     /// The commit; where refusals are part of the trial, again until it is taken.
     private func attempt(_ writer: any StoreWriter, locked: () -> Void) throws -> Int64? {
-        guard spec.fault.kind == .diskFull else { return try writer.commit(UnsafeBufferPointer(changes), locked: locked) }
+        guard spec.fault.kind == .diskFull else {
+            return try writer.commit(UnsafeBufferPointer(changes), locked: locked)
+        }
         let startNs = MonotonicClock.nowNs()
         while true {
             do {

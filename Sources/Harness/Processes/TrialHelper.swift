@@ -46,7 +46,8 @@ public enum TrialHelper {
         guard let word = readLine(), let windowNs = Int64(word) else { return }
         start.open(windowNs)
         while end.arrivals == 0 { Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000) }
-        say("done \(writer.fault ?? "")")
+        let overflow = writer.recorder.overflowCount > 0 ? "more commits than could be recorded" : ""
+        say("done \(writer.fault ?? overflow)")
         end.open(0)
         thread.join()
     }

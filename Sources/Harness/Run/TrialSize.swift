@@ -16,9 +16,11 @@ enum TrialSize {
         case .lockstep: return lockstepCommits
         case .open: break
         }
-        if spec.writers.arrivals == .trace { return spec.writers.traceNs.count / spec.writers.threads + 1 }
+        // In a process of its own a writer may have to do all that its predecessor has not.
+        let sharing = spec.writers.process == .own ? 1 : spec.writers.threads
+        if spec.writers.arrivals == .trace { return spec.writers.traceNs.count / sharing + 1 }
         let seconds = Double(spec.warmUpNs + spec.durationNs) / 1e9
-        let mean = spec.writers.rateHz * seconds / Double(spec.writers.threads)
+        let mean = spec.writers.rateHz * seconds / Double(sharing)
         // On-off: what comes in the two busy times at the ends, which the mean spreads out.
         let busy = 2 * spec.writers.rateHz * Double(spec.writers.onNs + spec.writers.offNs) / 1e9
         // Twenty standard deviations of a Poisson count, and two bursts that straddle the ends.
