@@ -75,7 +75,8 @@ let package = Package(
         .target(
             name: "Report",
             dependencies: [
-                "Comparison", "Measure", "Scenario", "Statistics", .product(name: "Mustache", package: "swift-mustache"),
+                "Comparison", "Measure", "Scenario", "Statistics",
+                .product(name: "Mustache", package: "swift-mustache"),
             ]),
         .target(
             name: "TidegaugeCLI",

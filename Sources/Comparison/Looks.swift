@@ -33,14 +33,17 @@ public struct Looks: Sendable, Equatable {
 
     /// Why no comparison of so few pairs can ever be red; nil where one can.
     public static func obstacle(screenPairs: Int, gates: Int) -> String? {
-        let looks = Looks(screenPairs: screenPairs)
-        let reachable = zip(looks.pairs, spending).contains { pairs, alpha in
-            SignedRank.smallestP(pairs: pairs) < alpha / Double(max(gates, 1))
-        }
-        if reachable, SignedRank.smallestP(pairs: screenPairs) < Screen.alpha { return nil }
-        let needed = (1...1_000).first { obstacle(screenPairs: $0, gates: gates) == nil } ?? 1_000
+        if canShow(screenPairs, gates) { return nil }
+        let needed = (screenPairs...10_000).first { canShow($0, gates) } ?? 10_000
         return "\(screenPairs) pairs cannot show anything among \(gates) gates, however clear it is: "
             + "ask for \(needed) or more"
+    }
+
+    private static func canShow(_ screenPairs: Int, _ gates: Int) -> Bool {
+        SignedRank.smallestP(pairs: screenPairs) < Screen.alpha
+            && zip(Looks(screenPairs: screenPairs).pairs, spending).contains { pairs, alpha in
+                SignedRank.smallestP(pairs: pairs) < alpha / Double(max(gates, 1))
+            }
     }
 }
 
