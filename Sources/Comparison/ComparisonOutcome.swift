@@ -24,7 +24,7 @@ public struct ComparisonOutcome: Sendable, Equatable {
             word = .failing
         } else if gates.contains(where: { $0.verdict == .regressed }) {
             word = .regressed
-        } else if gates.contains(where: { $0.verdict == .inconclusive }) {
+        } else if gates.isEmpty || gates.contains(where: { $0.verdict == .inconclusive }) {
             word = .inconclusive
         } else {
             word = .pass

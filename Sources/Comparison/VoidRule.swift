@@ -16,6 +16,14 @@ public struct VoidRule: Codable, Sendable, Equatable {
         mostHiccupNs = max(mostHiccupNs, 4 * (calibratedHiccupNs ?? 0))
     }
 
+    public static var keepingEverything: VoidRule {
+        var rule = VoidRule()
+        (rule.mostStealShare, rule.mostHiccupNs, rule.mostPacingError) = (
+            .greatestFiniteMagnitude, .greatestFiniteMagnitude, 1
+        )
+        return rule
+    }
+
     /// Why `points` do not count; nil where they do.
     public func reason(_ points: [PointPair]) -> String? {
         for point in points {

@@ -105,6 +105,7 @@ public enum ComparisonConsole {
         func names(_ verdict: Verdict) -> String {
             judged.gates.filter { $0.verdict == verdict }.map { "\($0.scenario) \($0.driver)" }.joined(separator: ", ")
         }
+        if judged.gates.isEmpty { return "inconclusive: nothing could be compared" }
         switch judged.outcome.word {
         case .failing: return "trials fail: the head's do not complete where the base's do"
         case .regressed: return "regressed: \(names(.regressed))"

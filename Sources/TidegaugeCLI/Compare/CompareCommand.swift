@@ -108,6 +108,10 @@ struct CompareOptions: ParsableArguments {
     @Option(help: .hidden)
     var injectHead: String?
 
+    /// On a machine that is busy with something else, for tests of everything but the figures.
+    @Flag(help: .hidden)
+    var keepNoisy = false
+
     @Flag(help: "No progress on standard error.")
     var quiet = false
 

@@ -13,6 +13,8 @@ final class CompareRun {
     private let progress: Progress
 
     init(isQuiet: Bool) {
+        // A binary that dies before it has read its spec is a failed trial, not the end of this process.
+        signal(SIGPIPE, SIG_IGN)
         signals = StopSignals(interruption)
         progress = Progress(isQuiet: isQuiet)
     }

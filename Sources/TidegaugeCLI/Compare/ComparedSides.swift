@@ -99,7 +99,9 @@ struct ComparedSides {
             base: base.compared, head: head.compared, subjects: subjects, oneSided: oneSided,
             profile: options.profile, pairs: options.pairs, budgetSeconds: try options.budgetSeconds,
             seed: options.seed ?? .random(in: 1 ... .max),
-            rule: VoidRule(calibratedHiccupNs: Calibration.ofThisMachine(options.out)?.hiccupP99Ns))
+            rule: options.keepNoisy
+                ? .keepingEverything : VoidRule(calibratedHiccupNs: Calibration.ofThisMachine(options.out)?.hiccupP99Ns)
+        )
     }
 
     private func folder(_ side: Side, _ options: CompareOptions) -> String {
