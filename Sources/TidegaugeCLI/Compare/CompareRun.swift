@@ -21,6 +21,9 @@ final class CompareRun {
 
     deinit { signals.stop() }
 
+    /// Takes the live line away.
+    func end() { progress.end() }
+
     func note(_ text: String) { progress.note(text) }
 
     /// - Returns: how the comparison ends, with its report written and its summary printed.

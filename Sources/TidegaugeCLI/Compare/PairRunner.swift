@@ -72,8 +72,9 @@ extension SideTrial {
             figure.value.map { Value(FigureName(figure.metric, figure.statistic), $0) }
         }
         let isPaced = spec.writers.load == .open
+        let tails = Self.tails(run.result, beside: own)
         self.init(
-            fate: run.result.fate, values: own + foreign,
+            fate: run.result.fate, values: own + foreign + tails,
             samples: run.result.recordings.histograms.map { Samples(metric: $0.metric.rawValue, text: $0.samples) },
             noise: TrialNoise(run), dueCommits: isPaced ? run.result.counts["measured_commits"] : nil,
             notes: run.result.fate == .completed ? [] : run.result.notes + run.result.violations)
@@ -93,11 +94,27 @@ extension TrialNoise {
 
     /// A second's trial wakes under a thousand times, too few for a figure that is reported; for a rule they do.
     private static func hiccupP99Ns(_ result: TrialResult) -> Double? {
-        guard let record = result.recordings.histograms.first(where: { $0.metric == .harnessHiccup }) else {
-            return nil
+        result.recordings.histograms.first { $0.metric == .harnessHiccup }?.p99()
+    }
+}
+
+extension SideTrial {
+    /// p99 where a trial has too few samples to report one, and enough to be one pair among many.
+    private static let fewestTailSamples: UInt64 = 100
+
+    private static func tails(_ result: TrialResult, beside own: [Value]) -> [Value] {
+        result.recordings.histograms.compactMap { record in
+            let name = FigureName(record.metric.rawValue, Statistic.p99.rawValue)
+            guard !own.contains(where: { $0.name == name }) else { return nil }
+            return record.p99(fewest: fewestTailSamples).map { Value(name, $0) }
         }
+    }
+}
+
+extension HistogramRecord {
+    fileprivate func p99(fewest: UInt64 = 1) -> Double? {
         var distribution = ValueDistribution()
-        guard (try? distribution.add(samples: record.samples)) != nil, distribution.total > 0 else { return nil }
+        guard (try? distribution.add(samples: samples)) != nil, distribution.total >= fewest else { return nil }
         let rank = UInt64((0.99 * Double(distribution.total)).rounded(.up))
         return distribution.cumulative().first { $0.samples >= rank }.map { Double($0.value) }
     }
