@@ -74,11 +74,13 @@ public struct ComparisonPlan: Codable, Sendable, Equatable {
     public var budgetSeconds: Double?
     public var seed: UInt64
     public var rule: VoidRule
+    /// Draws of pairs for the interval of merged samples.
+    public var resamples: Int
 
     public init(
         base: ComparedSide, head: ComparedSide, subjects: [ComparedSubject], oneSided: [OneSided] = [],
         profile: Profile = .smoke, pairs: Int = 20, budgetSeconds: Double? = nil, seed: UInt64 = 1,
-        rule: VoidRule = VoidRule()
+        rule: VoidRule = VoidRule(), resamples: Int = 10_000
     ) {
         self.base = base
         self.head = head
@@ -89,5 +91,6 @@ public struct ComparisonPlan: Codable, Sendable, Equatable {
         self.budgetSeconds = budgetSeconds
         self.seed = seed
         self.rule = rule
+        self.resamples = resamples
     }
 }

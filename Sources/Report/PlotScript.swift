@@ -11,8 +11,8 @@ enum PlotScript {
         var lines = ["reset", "set border 3", "set tics nomirror out scale 0.6", "set grid back", "unset key"]
         lines += axis("x", plot.x, plot.series.flatMap { $0.points.map(\.x) })
         lines += axis("y", plot.y, plot.series.flatMap { $0.points.map(\.y) })
-        lines.append("set xlabel '\(plot.xLabel)'")
-        lines.append("set ylabel '\(plot.yLabel)'")
+        lines.append("set xlabel '\(plot.xLabel)\(plot.x == .change ? " (%)" : "")'")
+        lines.append("set ylabel '\(plot.yLabel)\(plot.y == .change ? " (%)" : "")'")
         for (index, series) in plot.inPerCent().series.enumerated() {
             lines.append("$d\(index) << EOD")
             lines += series.style == .segments ? strokes(series.points) : series.points.map(place)
@@ -49,7 +49,7 @@ enum PlotScript {
         case .seconds(let isLogarithmic): lines.append("set format \(name) '%.\(isLogarithmic ? 0 : 1)s %cs'")
         case .plain(let isLogarithmic):
             lines.append("set format \(name) '\(isLogarithmic && span(values) > 2 ? "%.0s%c" : "%g")'")
-        case .change: lines.append("set format \(name) '%+g %%'")
+        case .change: lines.append("set format \(name) '%+g'")
         case .rows: lines.append("set \(name)tics 1")
         case .percentile:
             let ticks = ["", "90", "99", "99.9", "99.99", "99.999"].enumerated().map { power, text in
@@ -64,7 +64,7 @@ enum PlotScript {
     private static func range(_ axis: Plot.Axis, _ values: [Double]) -> String {
         guard let lowest = values.min(), let highest = values.max() else { return "[*:*]" }
         // The first row on top; changes with their zero in sight and some air.
-        if axis == .rows { return "[\(number(highest + 0.5)):\(number(lowest - 0.5))]" }
+        if axis == .rows { return "[\(number(highest)):\(number(lowest))]" }
         if axis == .change {
             let air = max(highest - lowest, 0.01) * 0.08
             return "[\(number(100 * min(lowest - air, 0))):\(number(100 * max(highest + air, 0)))]"

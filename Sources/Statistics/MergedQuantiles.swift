@@ -36,7 +36,11 @@ public struct MergedQuantiles: Sendable {
 
         /// The smallest value that the share `p` of the samples of `pairs` does not exceed.
         func quantile(_ p: Double, of pairs: [Int]) -> Double? {
-            func seen(_ place: Int) -> Int { pairs.reduce(0) { $0 + cumulative[$1][place] } }
+            func seen(_ place: Int) -> Int {
+                var sum = 0
+                for pair in pairs { sum += cumulative[pair][place] }
+                return sum
+            }
             guard !values.isEmpty else { return nil }
             let total = seen(values.count - 1)
             guard total > 0 else { return nil }

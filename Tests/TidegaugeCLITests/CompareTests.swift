@@ -56,7 +56,8 @@ import Testing
         try folder.write("Scenarios/sound.yaml", scenario("missed_final"))
         let ran = try Binary.fixture.run(
             [
-                "compare", "a", "b", "--pairs", "8", "--seed", "1", "--keep-noisy", "--inject-base", "spin=0%",
+                "compare", "a", "b", "--pairs", "8", "--seed", "1", "--keep-noisy", "--resamples", "100",
+                "--inject-base", "spin=0%",
                 "--inject-head",
                 "spin=400%",
             ],
@@ -93,7 +94,7 @@ import Testing
     @Test func theSameBinaryTwiceIsNeverRed() throws {
         let folder = try folder()
         try folder.write("Scenarios/same.yaml", scenario())
-        let ran = try Binary.fixture.run(["compare", "a", "b", "--pairs", "6"], in: folder)
+        let ran = try Binary.fixture.run(["compare", "a", "b", "--pairs", "6", "--resamples", "100"], in: folder)
         #expect([0, 2].contains(ran.status), "\(ran.output) \(ran.errors)")
     }
 
@@ -101,7 +102,7 @@ import Testing
         let folder = try folder()
         try folder.write("Scenarios/same.yaml", scenario("missed_final"))
         let process = try Binary.fixture.start(
-            ["compare", "a", "b", "--pairs", "8", "--seed", "3", "--keep-noisy"], in: folder)
+            ["compare", "a", "b", "--pairs", "8", "--seed", "3", "--keep-noisy", "--resamples", "100"], in: folder)
         var run: String?
         while process.isRunning, run.map({ folder.read("\($0)/comparison.ndjson").contains("\"pair\":") }) != true {
             if folder.exists("Reports") { run = try? latest(folder) }

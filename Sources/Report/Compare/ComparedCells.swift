@@ -18,7 +18,7 @@ struct ComparedCells {
         let place = [row.scenario, row.driver].joined(separator: " ")
         let variant =
             row.variant.isEmpty ? "" : row.variant == ComparedRow.overSweep ? " all points" : " " + row.variant
-        return "\(place)\(variant) \(row.name)"
+        return Escaped.visible("\(place)\(variant) \(row.name)")
     }
 
     func value(_ value: Double?) -> String { value.map { Humanised.text($0, unit: row.unit) } ?? "-" }
@@ -97,7 +97,7 @@ public enum ComparisonConsole {
             lines.append(
                 "void pairs, run again: " + reasons.map { "\($0.value.count) \($0.key)" }.joined(separator: ", "))
         }
-        return (lines + ["", verdict(judged)]).joined(separator: "\n") + "\n"
+        return (lines + ["", verdict(judged)]).map { Escaped.visible($0) }.joined(separator: "\n") + "\n"
     }
 
     /// The whole in one sentence.

@@ -10,7 +10,7 @@ enum ComparisonHTML {
         let forest = ComparisonPlots.forest(judged.gates).map { [$0] } ?? []
         let perTrack = judged.engine.tracks.map { track in
             [
-                ComparisonPlots.pairs(track), ComparisonPlots.shift(track, seed: plan.seed),
+                ComparisonPlots.pairs(track), ComparisonPlots.shift(track, plan),
                 (track.confirmEffect ?? track.screenEffect).flatMap {
                     ComparisonPlots.power($0, threshold: track.criterion.threshold)
                 },
@@ -37,7 +37,7 @@ enum ComparisonHTML {
         let page: [String: Any] = [
             "style": HTMLReport.style, "shapes": SVGTheme.shapes,
             "verdict": Escaped.visible(ComparisonConsole.verdict(judged)),
-            "word": judged.outcome.word.rawValue, "tone": judged.outcome.word == .pass ? "good" : "bad",
+            "word": judged.outcome.word.rawValue, "tone": tone(judged.outcome.word),
             "base": Escaped.visible("\(plan.base.name) (\(plan.base.label))"),
             "head": Escaped.visible("\(plan.head.name) (\(plan.head.label))"),
             "isDirty": plan.head.isDirty, "titles": ComparedCells.titles, "forest": forestFigures,
@@ -47,8 +47,17 @@ enum ComparisonHTML {
                 Escaped.visible("\(plan.subjects[$0.subject].title) pair \($0.number): \($0.void ?? "")")
             },
             "isOpen": !judged.record.isFinished,
+            "hasApart": !plan.oneSided.isEmpty || !judged.voids.isEmpty,
         ]
         return try MustacheTemplate(string: template).render(page)
+    }
+
+    private static func tone(_ word: ComparisonOutcome.Word) -> String {
+        switch word {
+        case .pass: "good"
+        case .inconclusive: ""
+        case .regressed, .failing: "bad"
+        }
     }
 
     private static func tone(_ verdict: Verdict) -> String {
@@ -134,10 +143,12 @@ enum ComparisonHTML {
         </details>
         </section>
         {{/subjects}}
+        {{#hasApart}}
         <section>
         <h2>Not compared, and void</h2>
         <ul class="facts">{{#oneSided}}<li>{{.}}</li>{{/oneSided}}{{#voids}}<li>void, run again: {{.}}</li>{{/voids}}</ul>
         </section>
+        {{/hasApart}}
         </main>
         <footer class="quiet">would see: the smallest change that so many pairs show in four of five comparisons. Every pair is in pairs.csv, every judgement in effects.csv; Reports/README.md says what each means.</footer>
         </body>

@@ -72,8 +72,9 @@ enum ComparisonPlots {
     }
 
     /// How much each quantile of the gate's samples moved, at the first point of the sweep.
-    static func shift(_ track: GateTrack, seed: UInt64) -> Plot? {
-        let shift = MergedSamples.shift(track.gate.metric, track.screen + track.confirm, 0, seed: seed)
+    static func shift(_ track: GateTrack, _ plan: ComparisonPlan) -> Plot? {
+        let shift = MergedSamples.shift(
+            track.gate.metric, track.screen + track.confirm, 0, seed: plan.seed, resamples: min(plan.resamples, 2_000))
         guard shift.count > 1 else { return nil }
         func line(_ pick: (ComparedRow.Interval) -> Double) -> [Plot.Point] {
             shift.map { .init($0.share * 100, pick($0.change)) }

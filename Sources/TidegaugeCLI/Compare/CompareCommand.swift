@@ -112,6 +112,9 @@ struct CompareOptions: ParsableArguments {
     @Flag(help: .hidden)
     var keepNoisy = false
 
+    @Option(help: .hidden)
+    var resamples = 10_000
+
     @Flag(help: "No progress on standard error.")
     var quiet = false
 
