@@ -3,8 +3,8 @@
 import Foundation
 
 public enum SpecDialect {
-    /// Keys that came with a version, by their path, and the value with which they ask nothing new.
-    static let additions: [Int: [String: String]] = [:]
+    /// Keys that a version has added or widened, by their path, and the values that ask nothing which was not there before.
+    static let additions: [Int: [String: Set<String>]] = [:]
 
     /// The oldest version whose specs mean the same as today's, additions apart.
     static let oldestVersion = 2
@@ -30,12 +30,12 @@ public enum SpecDialect {
             let tree = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
         else { throw Refusal(description: "its trial spec cannot be written") }
         for (since, keys) in additions where since > version {
-            for (path, neutral) in keys.sorted(by: { $0.key < $1.key }) {
+            for (path, known) in keys.sorted(by: { $0.key < $1.key }) {
                 let value = path.split(separator: ".").reduce(tree as Any?) { tree, key in
                     (tree as? [String: Any])?[String(key)]
                 }
-                if let value, "\(value)" != neutral {
-                    throw Refusal(description: "it is older than '\(path)', which the scenario sets")
+                if let value, !known.contains("\(value)") {
+                    throw Refusal(description: "it is older than '\(path)': \(value)")
                 }
             }
         }

@@ -75,7 +75,7 @@ enum WholeComparison {
 struct ComparisonReportTests {
     private static let names = [
         "pairs.csv", "effects.csv", "compare.json", "summary.md", "compare.html", "github-action-benchmark.json",
-        "bencher.json",
+        "bencher.json", "annotations.txt",
     ]
 
     @Test("Every file is the golden one, and the same again from journal and environment alone")

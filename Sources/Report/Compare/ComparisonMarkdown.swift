@@ -51,6 +51,23 @@ enum ComparisonMarkdown {
         return text
     }
 
+    /// Commands of GitHub's runner, which puts them beside the checks: an error for a gate that regressed, a notice for one
+    /// that cannot be told.
+    static func annotations(_ judged: JudgedComparison) -> String {
+        judged.gates.compactMap { row in
+            let level = row.verdict == .regressed ? "error" : row.verdict == .inconclusive ? "notice" : nil
+            guard let level else { return nil }
+            let cells = ComparedCells(row)
+            let text = "\(cells.what): \(cells.change) (95 %: \(cells.interval)), would see \(cells.detectable)"
+            return "::\(level) title=Tidegauge: \(row.verdict.rawValue)::\(command(text))\n"
+        }.joined()
+    }
+
+    /// Percent signs and line ends would end a command, or begin another.
+    private static func command(_ text: String) -> String {
+        Escaped.visible(text).replacing("%", with: "%25")
+    }
+
     private static func table(_ rows: [ComparedRow]) -> String {
         let lines = rows.map { row in
             let cells = ComparedCells(row)

@@ -45,6 +45,7 @@ public final class ComparisonReport {
         for (name, text) in [
             ("effects.csv", EffectsCSV.render(judged)), ("compare.json", try ComparisonJSON.render(judged)),
             (summaryName, ComparisonMarkdown.render(judged)),
+            ("annotations.txt", ComparisonMarkdown.annotations(judged)),
             ("github-action-benchmark.json", try TrackerJSON.actionBenchmark(judged)),
             ("bencher.json", try TrackerJSON.bencher(judged)),
             (htmlName, try ComparisonHTML.render(judged, drawing)),

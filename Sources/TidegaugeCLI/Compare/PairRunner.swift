@@ -74,7 +74,7 @@ extension SideTrial {
         let isPaced = spec.writers.load == .open
         let tails = Self.tails(run.result, beside: own)
         self.init(
-            fate: run.result.fate, values: own + foreign + tails,
+            fate: run.result.fate, values: own + foreign + tails + [Self.switches(run)],
             samples: run.result.recordings.histograms.map { Samples(metric: $0.metric.rawValue, text: $0.samples) },
             noise: TrialNoise(run), dueCommits: isPaced ? run.result.counts["measured_commits"] : nil,
             notes: run.result.fate == .completed ? [] : run.result.notes + run.result.violations)
@@ -101,6 +101,12 @@ extension TrialNoise {
 extension SideTrial {
     /// p99 where a trial has too few samples to report one, and enough to be one pair among many.
     private static let fewestTailSamples: UInt64 = 100
+
+    /// How often the processes gave their core away: what waits, or wakes somebody, shows here before it shows in a clock.
+    /// A figure of whole trials, loading included, so no metric that a scenario could ask for.
+    private static func switches(_ run: SideRun) -> Value {
+        Value(FigureName("voluntary_switches", "value"), Double(run.pressure.voluntarySwitches))
+    }
 
     private static func tails(_ result: TrialResult, beside own: [Value]) -> [Value] {
         result.recordings.histograms.compactMap { record in
