@@ -39,7 +39,9 @@ public struct Trial {
         let dataset = Dataset(spec)
 
         report(.init(.loading))
-        let store = InjectedStore.wrapping(try driver.open(configuration), spec.fault)
+        let shimmed =
+            try spec.shim.map { try ShimmedStore(driver.open(configuration), $0) } ?? driver.open(configuration)
+        let store = InjectedStore.wrapping(shimmed, spec.fault)
         try store.load(count: dataset.count) { dataset.item(at: $0) }
         let neighbour = try Neighbour(spec, driver, configuration)
 

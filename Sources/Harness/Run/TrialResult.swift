@@ -6,7 +6,7 @@ import Scenario
 
 /// The outcome of one trial and everything that was measured in it.
 public struct TrialResult: Codable, Sendable {
-    public static let currentVersion = 3
+    public static let currentVersion = 2
 
     public var resultVersion = TrialResult.currentVersion
     public var fate: TrialFate
@@ -28,6 +28,9 @@ public struct TrialResult: Codable, Sendable {
     public var recordings = TrialRecordings()
     /// What the oracle's replay and comparison took, off the clock.
     public var oracleNs: Int64 = 0
+
+    /// Figures whose metric this binary does not know, where another one ran the trial.
+    public var foreign: [ForeignFigure]?
 
     public init(fate: TrialFate, notes: [String] = []) {
         self.fate = fate
