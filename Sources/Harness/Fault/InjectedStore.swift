@@ -3,6 +3,7 @@
 import Foundation
 import Measure
 import Scenario
+import Statistics
 import StoreDriver
 import Synchronization
 
@@ -54,7 +55,7 @@ final class InjectedStore: DrivenStore, @unchecked Sendable {
 /// Which of a writer's commits are slowed down: half of them, in no order that a store's own rhythm could fall in step with.
 enum SlowCommits {
     static func contains(_ number: Int) -> Bool {
-        var draw = SplitMix64(state: UInt64(number))
+        var draw = SplitMix64(seed: UInt64(number))
         return draw.next() & 1 == 1
     }
 }
