@@ -59,6 +59,10 @@ let package = Package(
             name: "SQLiteHooksDriver", dependencies: ["CSQLite", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/SQLiteHooks"),
         .target(
+            name: "FetchedResultsDriver", dependencies: ["FetchedResults", "LiveStore", "StoreDriver", "TracedSync"],
+            path: "Sources/Drivers/FetchedResults"),
+        .target(name: "FlawedDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Flawed"),
+        .target(
             name: "NotificationQueueDriver", dependencies: ["StoreDriver", "TracedSync"],
             path: "Sources/Drivers/NotificationQueue"),
         .target(
@@ -86,7 +90,8 @@ let package = Package(
         .executableTarget(
             name: "tidegauge",
             dependencies: [
-                "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver", "SQLiteHooksDriver", "TidegaugeCLI",
+                "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver",
+                "SQLiteHooksDriver", "TidegaugeCLI",
             ]),
 
         // The program of the README.
@@ -123,7 +128,7 @@ let package = Package(
         .testTarget(
             name: "HarnessTests",
             dependencies: [
-                "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
+                "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
                 "NullDriver", "SQLiteHooksDriver", "Scenario", "Statistics", "StoreDriver", "TemplateDriver",
                 "TracedSync",
             ]),

@@ -13,7 +13,7 @@ extension Metric {
             .upkeepExponent, .upkeepGrowth, .upkeepRatio, .observedRateRatio, .objectRate, .writerShareMin, .writerCPU,
             .upkeepCPU,
             .observerCPU, .otherCPU, .processCPU, .achievedRate, .harnessCost,
-            .oracleViolations, .trialOutcome:
+            .oracleViolations, .hangDetectionTime, .choreographyTime, .trialOutcome:
             false
         }
     }
@@ -26,7 +26,7 @@ extension Metric {
         switch self {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .writerCPU, .upkeepCPU, .otherCPU,
             .processCPU, .achievedRate, .objectRate, .writerShareMin, .wakeFloor, .harnessHiccup, .harnessCost,
-            .oracleViolations, .trialOutcome:
+            .oracleViolations, .hangDetectionTime, .choreographyTime, .trialOutcome:
             false
         case .deliveryLatency, .lastDeliveryLatency, .endToEndLatency, .writeToCallback, .deliveryOverFloor,
             .callbackTime, .staleness,

@@ -40,6 +40,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case harnessHiccup = "harness_hiccup"
     case harnessCost = "harness_cost"
     case oracleViolations = "oracle_violations"
+    case hangDetectionTime = "hang_detection_time"
+    case choreographyTime = "choreography_time"
     /// 0 completed, 1 crashed, 2 killed, 3 hang, 4 oracle violation, 5 harness fault, 6 interrupted.
     case trialOutcome = "trial_outcome"
 
@@ -49,7 +51,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .deliveryLatency,
             .lastDeliveryLatency, .endToEndLatency, .writeToCallback, .wakeFloor, .callbackTime, .staleness,
             .timeToFirstDelivery, .observerStall, .fanoutSpan,
-            .harnessHiccup:
+            .harnessHiccup, .hangDetectionTime, .choreographyTime:
             "ns"
         case .versionLag: "versions"
         case .coalescingRatio: "commits/callback"

@@ -33,11 +33,13 @@ extension Scenario {
     }
 
     private func spec(_ point: SweepPoint, driver: String, trial: Int, seed: UInt64) -> TrialSpec {
-        TrialSpec(
+        var spec = TrialSpec(
             scenario: name, scenarioSHA: sha256, driver: driver, variant: point.variant, trial: trial, seed: seed,
             durability: point.durability, dataset: point.dataset, observers: point.observers, writers: point.writers,
             measure: measure.map(\.rawValue), warmUpNs: point.warmUpNs, durationNs: point.durationNs,
             hangTimeoutNs: point.hangTimeoutNs)
+        spec.choreography = choreography
+        return spec
     }
 
     /// The same for every driver and variant, so that their trials are pairs; SplitMix64 (Steele, Lea and Flood 2014),

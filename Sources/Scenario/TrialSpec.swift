@@ -30,6 +30,8 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var hangTimeoutNs: Int64
     /// So many commits and callbacks each are handed on one by one, for a trace; nil: none.
     public var traceEvents: Int?
+    /// A play instead of a load.
+    public var choreography: Choreography?
 
     public init(
         scenario: String, scenarioSHA: String, driver: String, variant: String, trial: Int, seed: UInt64,

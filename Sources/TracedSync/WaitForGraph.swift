@@ -52,7 +52,9 @@ public struct WaitForGraph: Sendable {
             var next = start
             while !path.contains(next) {
                 path.append(next)
-                next = holders[snapshot.threads[next].wait!.resource]!.first { stuck.contains($0) }!
+                // Of a pool, somebody else's share before one's own.
+                let owners = holders[snapshot.threads[next].wait!.resource]!
+                next = owners.first { stuck.contains($0) && $0 != next } ?? next
             }
             let circle = path[path.firstIndex(of: next)!...]
             let cycle = WaitCycle(links: circle.map(link), atNs: snapshot.atNs)

@@ -1,6 +1,8 @@
 // Who holds what and who waits for what at one moment: a value, from the traces of this process, from the kernel's view of
 // any process, or from a test.
 
+import Glibc
+
 /// The threads of a process and what they hold and wait for.
 public struct WaitSnapshot: Sendable {
     /// A resource that a thread holds or waits for.
@@ -51,8 +53,11 @@ public struct WaitSnapshot: Sendable {
             if let queue = copy.wait?.queue, !holds.contains(where: { $0.resource == queue }) {
                 holds.insert(Stake(queue, sinceNs: copy.wait?.sinceNs ?? 0), at: 0)
             }
+            // A worker of libdispatch is nobody but the queue whose block it runs.
+            let isSomebody = trace.tid == getpid() || holds.contains { $0.resource.kind == .thread }
+            let queue = isSomebody ? nil : holds.last { $0.resource.kind == .queue }
             return Thread(
-                tid: trace.tid, name: copy.name, holds: holds,
+                tid: trace.tid, name: queue?.resource.label ?? copy.name, holds: holds,
                 wait: copy.wait.map { Stake($0.resource, at: $0.place.description, sinceNs: $0.sinceNs) })
         }
         return WaitSnapshot(threads: threads.sorted { $0.tid < $1.tid }, atNs: nowNs)

@@ -78,6 +78,15 @@ final class DrivenLiveStore<Row: DrivenRow>: DrivenStore, @unchecked Sendable {
         }
     }
 
+    func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
+
+    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
+        store.writeAsync({ connection in
+            within()
+            for change in changes { try LiveStoreWriter<Row>.apply(change, connection) }
+        }) { _ in }
+    }
+
     private func connection(at site: DeliverySite) throws -> Connection {
         let key = site.identity
         let place: Store.Site =
@@ -132,13 +141,13 @@ final class LiveStoreWriter<Row: DrivenRow>: StoreWriter {
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
         try store.write { connection in
             locked()
-            for change in changes { try apply(change, connection) }
+            for change in changes { try Self.apply(change, connection) }
             // A transaction that changes nothing makes no version.
             return Int64(connection.version) + (changes.isEmpty ? 0 : 1)
         }
     }
 
-    private func apply(_ change: Change, _ connection: Connection) throws {
+    static func apply(_ change: Change, _ connection: Connection) throws {
         if change.operation == .insert { return try connection.add(Row(change.item)) }
         guard let row = try connection.object(Row.self, forPrimaryKey: Row.primaryKey(change.item.key))
         else {
