@@ -42,10 +42,23 @@ static struct timespec timespec_of(int64_t ns) {
 }
 
 int cp_futex_wait(const uint32_t *address, uint32_t seen, int64_t timeout_ns) {
-    struct timespec timeout = timespec_of(timeout_ns < 0 ? 0 : timeout_ns);
-    long result = syscall(SYS_futex, address, FUTEX_WAIT, seen, timeout_ns < 0 ? NULL : &timeout, NULL, 0);
+    return cp_futex_wait_as(address, seen, timeout_ns, FUTEX_BITSET_MATCH_ANY);
+}
+
+int cp_futex_wait_as(const uint32_t *address, uint32_t seen, int64_t timeout_ns, uint32_t bits) {
+    // With bits the kernel takes a point in time.
+    struct timespec until;
+    if (timeout_ns >= 0) {
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until = timespec_of(until.tv_sec * 1000000000LL + until.tv_nsec + timeout_ns);
+    }
+    long result = syscall(SYS_futex, address, FUTEX_WAIT_BITSET, seen, timeout_ns < 0 ? NULL : &until, NULL, bits);
     if (result == 0 || errno == EAGAIN) return 0;
     return errno;
+}
+
+void cp_futex_wake_some(const uint32_t *address, uint32_t bits) {
+    syscall(SYS_futex, address, FUTEX_WAKE_BITSET, INT32_MAX, NULL, NULL, bits);
 }
 
 int cp_futex_wake_all(const uint32_t *address) {
@@ -93,6 +106,11 @@ bool cp_mutex_is_mine(const pthread_mutex_t *mutex) {
     // The futex word, not the owner field, which outlives an owner that was killed.
     uint32_t word = __atomic_load_n((const uint32_t *)&mutex->__data.__lock, __ATOMIC_SEQ_CST);
     return (word & FUTEX_TID_MASK) == (uint32_t)cp_thread_id();
+}
+
+bool cp_mutex_is_free(const pthread_mutex_t *mutex) {
+    uint32_t word = __atomic_load_n((const uint32_t *)&mutex->__data.__lock, __ATOMIC_SEQ_CST);
+    return (word & FUTEX_TID_MASK) == 0;
 }
 
 int32_t cp_mutex_owner(const pthread_mutex_t *mutex) { return mutex->__data.__owner; }

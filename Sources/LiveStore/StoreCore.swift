@@ -109,10 +109,7 @@ final class StoreCore: @unchecked Sendable {
         transaction.cancel()
         if transaction.isCommitted {
             storage.page.ring(committed: transaction.version)
-            if transaction.version % Storage.deadReaderInterval == 0 {
-                storage.releaseDeadReaders()
-                storage.writeLock.forgetDead()
-            }
+            if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
         }
         storage.writeLock.unlock()
     }

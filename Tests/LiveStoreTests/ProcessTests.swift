@@ -158,7 +158,7 @@ struct ProcessTests {
         #expect(throws: StoreError.writeTimedOut(seconds: 0.02)) { try store.write(timeout: 0.02) { _ in } }
         #expect(try store.read { try Batches.violation(from: 0, $0) } == nil, "readers do not wait for it")
 
-        // One writer waits already, at the gate, when the process is killed; another one comes later.
+        // One writer waits already when the process is killed; another one comes later.
         let found = Watched<[Int]>([])
         let waiting = TracedThread("waiting") {
             do {
@@ -168,7 +168,7 @@ struct ProcessTests {
                 Issue.record(error)
             }
         }
-        while cp_load32(store.core.storage.page.starving) == 0 { sched_yield() }
+        while cp_load32(store.core.storage.page.waiting) == 0 { sched_yield() }
         try holder.killNow()
         try found.wait("the waiting writer") { $0 == [2] }
         waiting.join()
@@ -176,6 +176,27 @@ struct ProcessTests {
         #expect(try store.read { try Batches.violation(from: 0, $0) } == nil)
         try observer.seen.wait("both commits") { $0.keys == Array(0..<6) }
         #expect(observer.seen.value.violations.isEmpty)
+    }
+
+    @Test("writers that were killed while they waited hold nobody up, and are forgotten")
+    func killedWhileWaiting() throws {
+        let test = try makeStore(.memory)
+        let page = test.store.core.storage.page
+        try test.store.write { try Batches.insert($0) }
+        // What three of them leave behind.
+        cp_store32(page.waiting, 3)
+        let found = Watched<[Int]>([])
+        let writer = TracedThread("another writer") {
+            do {
+                let count = try test.store.write { try Batches.insert($0) }
+                found.update { $0.append(count) }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        try found.wait("the other writer") { $0 == [2] }
+        writer.join()
+        #expect(cp_load32(page.waiting) == 0)
     }
 
     @Test(

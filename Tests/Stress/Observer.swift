@@ -50,6 +50,9 @@ class Observer: @unchecked Sendable {
 
     final var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
+    /// Whether nobody has begun to end it: from there on it may be called no more.
+    final var isObserving: Bool { lock.withLock { token != nil } }
+
     /// Ends the subscription, once. Any thread.
     /// - Returns: whether this call did it.
     final func end(_ how: Ending) -> Bool {

@@ -256,7 +256,7 @@ final class Site: @unchecked Sendable {
 
     /// Rule 9: whoever observes the store has been told of a version before anybody else is. No write skips them.
     func expectStoreTold(_ connection: Connection) {
-        for observer in views where observer is StoreObserver && !observer.hasEnded {
+        for observer in views where observer is StoreObserver && observer.isObserving {
             load.verdict.expect(
                 .i10, observer.lastVersion >= connection.version, observer.description,
                 "was told version \(observer.lastVersion) last when another observer was called at \(connection.version)"

@@ -28,6 +28,10 @@ uint32_t cp_mark_sleeper32(uint32_t *address);
 /// Sleeps while `*address == seen`, at most `timeout_ns` (negative: for ever). Returns 0 when woken or when the value
 /// had changed already, else ETIMEDOUT or EINTR. Works between processes that map the same memory.
 int cp_futex_wait(const uint32_t *address, uint32_t seen, int64_t timeout_ns);
+/// The same for one that sleeps as `bits`, of which `cp_futex_wake_some` needs one to wake it.
+int cp_futex_wait_as(const uint32_t *address, uint32_t seen, int64_t timeout_ns, uint32_t bits);
+/// Wakes those that sleep as one of `bits`, or as anything.
+void cp_futex_wake_some(const uint32_t *address, uint32_t bits);
 /// Wakes every sleeper on `address`; returns how many there were.
 int cp_futex_wake_all(const uint32_t *address);
 
@@ -39,6 +43,8 @@ int cp_robust_mutex_lock(pthread_mutex_t *mutex, int64_t timeout_ns, bool *owner
 int cp_robust_mutex_unlock(pthread_mutex_t *mutex);
 /// Whether the calling thread holds a robust mutex.
 bool cp_mutex_is_mine(const pthread_mutex_t *mutex);
+/// Whether nobody holds it, or one who was killed.
+bool cp_mutex_is_free(const pthread_mutex_t *mutex);
 /// The kernel thread id of the owner of a locked glibc mutex, 0 when free. A racy reading, for diagnosis only.
 int32_t cp_mutex_owner(const pthread_mutex_t *mutex);
 

@@ -1,7 +1,7 @@
 // The page that every process of a store maps: the write lock, the bell, and one slot per process that follows the
 // change log. It holds no data: whoever opens the store alone makes it anew.
 //
-// Guards: `mutex` and `gate` are robust and process-shared, used by WriteLock alone. the bells, `starving`
+// Guards: `mutex` is robust and process-shared, used by WriteLock alone, as are the words about turns. These, the bells
 // and the slots are atomics. A slot is claimed by compare-and-exchange of its pid. Nothing in the page is a count that
 // a killed process could leave too high for good, and no value found there is trusted to be sound.
 import CPlatform
@@ -10,13 +10,16 @@ import TracedSync
 
 final class SharedPage: @unchecked Sendable {
     private struct Layout {
-        static let magic: UInt64 = 0x4c53_5061_6765_0002  // "LSPage", layout 2
+        static let magic: UInt64 = 0x4c53_5061_6765_0003  // "LSPage", layout 3
         static let magicOffset = 0
         static let bell = 8
-        static let starving = 16
+        static let waiting = 16
         static let slowBell = 20
+        static let turn = 24
+        static let turnCommits = 28
+        static let turnOwner = 32
+        static let turnStart = 40
         static let mutex = 64
-        static let gate = 192
         static let slots = 512
         static let slotStride = 32
         static let slotCount = 96
@@ -69,7 +72,6 @@ final class SharedPage: @unchecked Sendable {
         if alone {
             memset(base, 0, Layout.bytes)
             cp_robust_mutex_init(mutex)
-            cp_robust_mutex_init(gate)
             base.storeBytes(of: Layout.magic, toByteOffset: Layout.magicOffset, as: UInt64.self)
         }
         guard base.load(fromByteOffset: Layout.magicOffset, as: UInt64.self) == Layout.magic else {
@@ -109,15 +111,24 @@ final class SharedPage: @unchecked Sendable {
     var mutex: UnsafeMutablePointer<pthread_mutex_t> {
         (base + Layout.mutex).assumingMemoryBound(to: pthread_mutex_t.self)
     }
-    var gate: UnsafeMutablePointer<pthread_mutex_t> {
-        (base + Layout.gate).assumingMemoryBound(to: pthread_mutex_t.self)
-    }
     private func word(_ offset: Int) -> UnsafeMutablePointer<UInt32> {
         (base + offset).assumingMemoryBound(to: UInt32.self)
     }
 
-    /// How many writers wait at the gate.
-    var starving: UnsafeMutablePointer<UInt32> { word(Layout.starving) }
+    private func longWord(_ offset: Int) -> UnsafeMutablePointer<UInt64> {
+        (base + offset).assumingMemoryBound(to: UInt64.self)
+    }
+
+    // MARK: Writers' turns
+
+    /// How many writers wait.
+    var waiting: UnsafeMutablePointer<UInt32> { word(Layout.waiting) }
+    /// Counts turns as they begin.
+    var turn: UnsafeMutablePointer<UInt32> { word(Layout.turn) }
+    /// Whose turn it is, how many commits it has had in it, and since when it has lasted. Written by its owner.
+    var turnOwner: UnsafeMutablePointer<UInt64> { longWord(Layout.turnOwner) }
+    var turnCommits: UnsafeMutablePointer<UInt32> { word(Layout.turnCommits) }
+    var turnStart: UnsafeMutablePointer<UInt64> { longWord(Layout.turnStart) }
 
     // MARK: The bell
 

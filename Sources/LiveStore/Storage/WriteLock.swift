@@ -1,12 +1,13 @@
 // The write lock (level 0): one writer at a time over all threads and processes, robust against killed owners, and
-// fair: a mutex alone lets whoever released it take it again at once, so a writer that has waited `patienceNs` goes
-// through the gate, and everyone who comes later waits there until it has been served. Writers so take turns of about
-// a millisecond each, and no commit in between pays for a hand-off.
+// fair. A mutex alone lets whoever released it take it again at once, and handing it on at every commit costs two
+// switches of threads each. So writers take turns: a turn ends after so many commits or so much time, if somebody waits.
+// Whoever comes when others wait lets as many turns begin as there are waiting; the last of them is the one before its
+// own, and only then does it compete for the mutex, with nobody but that turn's owner.
 //
-// `page.mutex` is the lock. `page.gate` is held by the one starving writer while it waits for the mutex.
-// `page.starving` counts who waits for the gate in order to insist. A writer killed meanwhile leaves it too high, which
-// costs newcomers one more lock each; so it is set to 0 now and then. That costs a writer that waits at the gate its
-// privilege until it has the gate, and nothing else: nobody subtracts from 0.
+// `page.mutex` is the lock; who has it writes `turnOwner`, `turnCommits` and `turnStart`. `page.waiting` counts who
+// waits. A writer killed meanwhile leaves it too high, and those behind it wait for a turn that never comes: whoever
+// sees nothing happen for `patienceNs` takes it out of the count, which may be a living one that has not come to run. So
+// nobody subtracts from 0, and who waits and finds 0 counts itself again.
 import CPlatform
 import Glibc
 import TracedSync
@@ -19,8 +20,13 @@ func monotonicNs() -> Int64 {
 }
 
 final class WriteLock: @unchecked Sendable {
-    /// How long a writer competes before it insists on being next.
-    static let patienceNs: Int64 = 1_000_000
+    /// A turn's length while others wait: whichever is reached first.
+    private static let commitsPerTurn: UInt32 = 256
+    private static let turnNs: UInt64 = 4_000_000
+    /// How long nothing happens before somebody is missed.
+    private static let patienceNs: Int64 = 1_000_000
+    /// How often a writer that competes makes sure that it is counted.
+    private static let countingNs: Int64 = 10_000_000
 
     private let page: SharedPage
     private let resource = TracedResource(.fileLock, "store write lock")
@@ -48,47 +54,82 @@ final class WriteLock: @unchecked Sendable {
     }
 
     private func acquire(timeoutNs: Int64, _ ownerDied: inout Bool) -> Int32 {
-        let deadlineNs = timeoutNs < 0 ? Int64.max : monotonicNs() + timeoutNs
-        func remainingNs() -> Int64 { timeoutNs < 0 ? -1 : max(0, deadlineNs - monotonicNs()) }
-
-        if cp_load32(page.starving) != 0 {
-            // Whoever has the mutex must not wait for the gate: its keeper waits for the mutex.
-            if cp_mutex_is_mine(page.mutex) { return EDEADLK }
-            let error = passGate(remainingNs())
-            if error != 0 { return error }
+        let me = Self.currentThread
+        if cp_load32(page.waiting) == 0 || hasTurn(me) {
+            let error = cp_robust_mutex_lock(page.mutex, 0, &ownerDied)
+            if error == 0 { noteTurn(of: me, isNew: cp_load64(page.turnOwner) != me) }
+            if error != ETIMEDOUT { return error }
+        } else if cp_mutex_is_mine(page.mutex) {
+            return EDEADLK
         }
-        let patienceNs = timeoutNs < 0 ? Self.patienceNs : min(Self.patienceNs, remainingNs())
-        let error = cp_robust_mutex_lock(page.mutex, patienceNs, &ownerDied)
-        if error != ETIMEDOUT { return error }
-        if timeoutNs >= 0, remainingNs() == 0 { return ETIMEDOUT }
-        return insist(remainingNs, &ownerDied)
+        if timeoutNs == 0 { return ETIMEDOUT }
+        let deadlineNs = timeoutNs < 0 ? Int64.max : monotonicNs() + timeoutNs
+        let ahead = cp_add32(page.waiting, 1) - 1
+        defer { cp_subtract_if_positive32(page.waiting) }
+        letPass(ahead, until: deadlineNs)
+        let error = compete(until: deadlineNs, &ownerDied)
+        if error == 0 { noteTurn(of: me, isNew: true) }
+        return error
     }
 
-    /// Waits until the starving writer has been served.
-    private func passGate(_ timeoutNs: Int64) -> Int32 {
-        var keeperDied = false
-        let error = cp_robust_mutex_lock(page.gate, timeoutNs, &keeperDied)
-        guard error == 0 else { return error }
-        // A killed keeper leaves its count behind; nobody else is between the two locks now, so start afresh.
-        if keeperDied { cp_store32(page.starving, 0) }
-        cp_robust_mutex_unlock(page.gate)
-        return 0
+    /// Whether it is this thread's turn, and stays so for a further commit.
+    private func hasTurn(_ thread: UInt64) -> Bool {
+        cp_load64(page.turnOwner) == thread && cp_load32(page.turnCommits) < Self.commitsPerTurn
+            && UInt64(monotonicNs()) &- cp_load64(page.turnStart) < Self.turnNs
     }
 
-    /// Goes next: while it holds the gate, newcomers wait there instead of at the mutex.
-    private func insist(_ remainingNs: () -> Int64, _ ownerDied: inout Bool) -> Int32 {
-        _ = cp_add32(page.starving, 1)
-        defer { cp_subtract_if_positive32(page.starving) }
-        var keeperDied = false
-        let error = cp_robust_mutex_lock(page.gate, remainingNs(), &keeperDied)
-        guard error == 0 else { return error }
-        if keeperDied || cp_load32(page.starving) == 0 { cp_store32(page.starving, 1) }
-        defer { cp_robust_mutex_unlock(page.gate) }
-        return cp_robust_mutex_lock(page.mutex, remainingNs(), &ownerDied)
+    /// Waits until so many turns have begun.
+    private func letPass(_ turns: UInt32, until deadlineNs: Int64) {
+        var toPass = turns
+        var seen = cp_load32(page.turn)
+        while toPass > 0 {
+            let remainingNs = deadlineNs - monotonicNs()
+            if remainingNs <= 0 { return }
+            let commits = cp_load32(page.turnCommits)
+            _ = cp_futex_wait_as(page.turn, seen, min(remainingNs, Self.patienceNs), Self.bit(ofTurn: seen &+ toPass))
+            let turn = cp_load32(page.turn)
+            if turn != seen {
+                toPass -= min(toPass, turn &- seen)
+                seen = turn
+            } else if cp_mutex_is_free(page.mutex), cp_load32(page.turnCommits) == commits {
+                toPass -= 1
+                cp_subtract_if_positive32(page.waiting)
+            }
+            countAgain()
+        }
     }
 
-    /// Forgets what killed writers have left in the count of those that wait.
-    func forgetDead() { cp_store32(page.starving, 0) }
+    /// Waits for the mutex itself.
+    private func compete(until deadlineNs: Int64, _ ownerDied: inout Bool) -> Int32 {
+        while true {
+            let remainingNs = deadlineNs == .max ? Self.countingNs : deadlineNs - monotonicNs()
+            let error = cp_robust_mutex_lock(page.mutex, max(0, min(remainingNs, Self.countingNs)), &ownerDied)
+            if error != ETIMEDOUT || remainingNs <= Self.countingNs && deadlineNs != .max { return error }
+            countAgain()
+        }
+    }
+
+    private func countAgain() { if cp_load32(page.waiting) == 0 { _ = cp_add32(page.waiting, 1) } }
+
+    /// Holding the mutex: begins a turn, or counts a further commit in.
+    private func noteTurn(of thread: UInt64, isNew: Bool) {
+        guard isNew else {
+            cp_store32(page.turnCommits, cp_load32(page.turnCommits) &+ 1)
+            return
+        }
+        cp_store64(page.turnOwner, thread)
+        cp_store32(page.turnCommits, 1)
+        cp_store64(page.turnStart, UInt64(monotonicNs()))
+        let turn = cp_add32(page.turn, 1)
+        if cp_load32(page.waiting) > 0 { cp_futex_wake_some(page.turn, Self.bit(ofTurn: turn)) }
+    }
+
+    private static func bit(ofTurn turn: UInt32) -> UInt32 { 1 << (turn % 32) }
+
+    /// Tells this thread from every other one, of other processes too: where its record lies, which is aligned to 64
+    /// bytes below 2^47, and its process.
+    private static var currentThread: UInt64 { UInt64(pthread_self()) >> 6 | process << 41 }
+    private static let process = UInt64(getpid())
 
     func unlock() {
         Tracing.note(.released, on: resource)

@@ -5,6 +5,8 @@
 struct ObjectWatch {
     let connection: ConnectedMailbox
     let token: ObjectToken
+    /// The row at `token.since`.
+    let seen: [UInt8]
 }
 
 final class TableUpkeep {
@@ -16,6 +18,8 @@ final class TableUpkeep {
     private var touched: [SharedTree] = []
     /// Who observes single objects, by the objects' ids.
     private var watches: [UInt64: [ObjectWatch]] = [:]
+    /// Those of them whose observers came to be at a version that upkeep may not have reached yet.
+    private var ahead: [ObjectWatch] = []
 
     init(_ table: Table) {
         self.table = table
@@ -84,11 +88,16 @@ final class TableUpkeep {
 
     // MARK: Single objects
 
-    func watch(_ watch: ObjectWatch) { watches[watch.token.id.rawValue, default: []].append(watch) }
+    /// - Parameter version: where upkeep stands.
+    func watch(_ watch: ObjectWatch, at version: UInt64) {
+        watches[watch.token.id.rawValue, default: []].append(watch)
+        if watch.token.since > version { ahead.append(watch) }
+    }
 
     func unwatch(_ token: ObjectToken) {
         watches[token.id.rawValue]?.removeAll { $0.token === token }
         if watches[token.id.rawValue]?.isEmpty == true { watches[token.id.rawValue] = nil }
+        ahead.removeAll { $0.token === token }
     }
 
     /// Calls `body` with the news of each observed object among `rows`. O(rows), nothing where no object is observed.
@@ -97,19 +106,45 @@ final class TableUpkeep {
         _ body: (ObjectWatch, ObjectUpdate) -> Void
     ) {
         guard !watches.isEmpty else { return }
+        guard changes.isComplete else { return compareWatched(rows, from: old, to: new, body) }
         for row in rows {
             guard let watches = watches[row.id.rawValue] else { continue }
             let isDeleted = new.row(table, row.id) == nil
             let whole = ObjectChangeEntry(version: row.version, columns: row.columns, isDeletion: isDeleted)
             for watch in watches {
                 var entries = [whole]
-                if !row.history.isEmpty, !skips.isEmpty || watch.token.since > old.version {
+                if !skips.isEmpty || watch.token.since > old.version {
                     entries = changes.log[row.history].map { ObjectChangeEntry($0, skips) }
                 }
                 entries.removeAll { $0.version <= watch.token.since }
                 if !entries.isEmpty { body(watch, ObjectUpdate(watch.token, entries)) }
             }
         }
+        forgetAhead(upTo: new.version)
+    }
+
+    /// Without a log, values tell. An object that came and went between the two snapshots is in neither of them: what
+    /// observers ahead of `old` have seen is compared instead.
+    private func compareWatched(
+        _ rows: [ChangedRow], from old: Snapshot, to new: Snapshot, _ body: (ObjectWatch, ObjectUpdate) -> Void
+    ) {
+        func tell(_ watch: ObjectWatch, _ before: RowReader) {
+            guard let entry = ObjectChangeEntry(watch.token, from: before, to: new) else { return }
+            body(watch, ObjectUpdate(watch.token, [entry]))
+        }
+        for row in rows {
+            for watch in watches[row.id.rawValue] ?? [] where watch.token.since <= old.version {
+                if let before = old.row(table, row.id) { tell(watch, before) }
+            }
+        }
+        for watch in ahead where watch.token.since > old.version && watch.token.since < new.version {
+            watch.seen.withUnsafeBytes { tell(watch, RowReader($0)) }
+        }
+        forgetAhead(upTo: new.version)
+    }
+
+    private func forgetAhead(upTo version: UInt64) {
+        if !ahead.isEmpty { ahead.removeAll { $0.token.since <= version } }
     }
 }
 
@@ -119,5 +154,16 @@ extension ObjectChangeEntry {
             version: change.version, columns: change.entry.columns,
             isDeletion: change.entry.operation == LogEntry.Operation.delete.rawValue,
             skippedBy: skips.filter { $0.version == change.version }.flatMap(\.tokens))
+    }
+
+    /// What has become of an object where no log tells; nil for nothing.
+    init?(_ token: ObjectToken, from before: RowReader, to new: Snapshot) {
+        guard let row = new.row(token.table, token.id) else {
+            self.init(version: new.version, columns: .max, isDeletion: true)
+            return
+        }
+        let columns = row.columns(differingFrom: before, token.table.schema)
+        if columns == 0 { return nil }
+        self.init(version: new.version, columns: columns, isDeletion: false)
     }
 }

@@ -327,7 +327,8 @@ final class Upkeep: @unchecked Sendable {
     /// - Parameter seen: the row at `token.since`.
     private func watch(_ mailbox: Mailbox, _ token: ObjectToken, seen: [UInt8]) {
         guard let connection = connections[mailbox] else { return }
-        upkeep(of: token.table).watch(ObjectWatch(connection: connection, token: token))
+        let watch = ObjectWatch(connection: connection, token: token, seen: seen)
+        upkeep(of: token.table).watch(watch, at: snapshot.version)
         // Its connection may stand behind: what has happened since is in no step to come.
         guard token.since < snapshot.version else { return }
         let missed = entries(of: token, seen: seen)
@@ -341,12 +342,8 @@ final class Upkeep: @unchecked Sendable {
             return changes.filter { $0.entry.table == token.table.id && $0.entry.id == token.id.rawValue }
                 .map { ObjectChangeEntry($0, []) }
         case .incomplete:
-            guard let row = snapshot.row(token.table, token.id) else {
-                return [ObjectChangeEntry(version: snapshot.version, columns: .max, isDeletion: true)]
-            }
-            let columns = seen.withUnsafeBytes { row.columns(differingFrom: RowReader($0), token.table.schema) }
-            if columns == 0 { return [] }
-            return [ObjectChangeEntry(version: snapshot.version, columns: columns, isDeletion: false)]
+            return seen.withUnsafeBytes { ObjectChangeEntry(token, from: RowReader($0), to: snapshot) }.map { [$0] }
+                ?? []
         }
     }
 

@@ -167,4 +167,47 @@ struct Rule09ObjectTests {
         try feed.catchUp()
         #expect(feed.takeLog() == (isChanged ? ["object score 10 to 11"] : []))
     }
+
+    @Test("what happens to an object between its observer and upkeep, which is behind both, is told without a log too")
+    func observedAheadOfUpkeep() throws {
+        let gate = UpkeepGate()
+        let holding = try test.store.connect(on: .scheduler(gate))
+        let token = try holding.observe { _, _ in }
+        try test.store.write { try $0.add(Note(id: 4, score: 40)) }
+        try gate.waitUntilHeld()
+        // Upkeep stands before this: these objects are there after its step, or not, and never were before.
+        try test.store.write { for id in 5...7 { try $0.add(Note(id: id, score: id * 10)) } }
+        let feed = try Feed(test.store)
+        for id in 5...7 {
+            try feed.observe("#\(id)", try #require(try feed.connection.object(Note.self, forPrimaryKey: id)))
+        }
+        try test.store.write { connection in
+            try connection.delete(try #require(try connection.object(Note.self, forPrimaryKey: 5)))
+            try connection.object(Note.self, forPrimaryKey: 6)?.score = 61
+            // More than a log lists.
+            for id in 0..<65_536 { try connection.add(Note(id: 100 + id)) }
+        }
+        gate.open()
+        try feed.catchUp()
+        #expect(feed.takeLog().sorted() == ["#5 deleted", "#6 score 60 to 61"])
+        token.invalidate()
+    }
+}
+
+/// A scheduler that holds the thread which posts to it, so that upkeep stands still.
+private final class UpkeepGate: Scheduler, @unchecked Sendable {
+    private let isHeld = Watched(false)
+    private let isOpen = Watched(false)
+    let name = "a test"
+    let isCurrent = true
+
+    func post() {
+        isHeld.update { $0 = true }
+        _ = try? isOpen.wait("the gate") { $0 }
+    }
+    func setDelivery(_ deliver: @escaping @Sendable () -> Void) {}
+    func invalidate() {}
+
+    func waitUntilHeld() throws { try isHeld.wait("upkeep at the gate") { $0 } }
+    func open() { isOpen.update { $0 = true } }
 }
