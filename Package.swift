@@ -63,7 +63,7 @@ let package = Package(
             path: "Sources/Drivers/FetchedResults"),
         .target(name: "FlawedDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Flawed"),
         .target(
-            name: "NotificationQueueDriver", dependencies: ["StoreDriver", "TracedSync"],
+            name: "NotificationQueueDriver", dependencies: ["StoreDriver", "TracedSync", "TypedNotifications"],
             path: "Sources/Drivers/NotificationQueue"),
         .target(
             name: "Measure",
@@ -93,6 +93,10 @@ let package = Package(
                 "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver",
                 "SQLiteHooksDriver", "TidegaugeCLI",
             ]),
+
+        // Measurements too small for a scenario.
+        .executableTarget(
+            name: "tidegauge-micro", dependencies: ["FetchedResults", "LiveStore", "TracedSync", "TypedNotifications"]),
 
         // The program of the README.
         .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),

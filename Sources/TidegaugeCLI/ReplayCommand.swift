@@ -65,7 +65,8 @@ struct ReplayCommand: ParsableCommand {
         let names = driver.map { [$0] } ?? scenario.drivers
         let trials = try refusing { () throws(ScenarioErrors) in try scenario.trials(profile: .smoke, drivers: names) }
         guard let play = scenario.choreography else {
-            throw ValidationError("\(file) is a load, and replays by 'tidegauge run --seed': replay takes choreographies")
+            throw ValidationError(
+                "\(file) is a load, and replays by 'tidegauge run --seed': replay takes choreographies")
         }
         let hanging = trials.first { play.ending(on: $0.driver) != .completes }
         guard let spec = driver == nil ? hanging ?? trials.first : trials.first else {

@@ -20,7 +20,8 @@ struct Tidegauge: ParsableCommand {
         commandName: "tidegauge",
         abstract: "Measures how a change moves through a live store until everyone who watches has seen it.",
         subcommands: [
-            RunCommand.self, ReplayCommand.self, CheckCommand.self, ListCommand.self, ReportCommand.self,
+            RunCommand.self, ExploreCommand.self, ReplayCommand.self, CheckCommand.self, ListCommand.self,
+            ReportCommand.self,
             SchemaCommand.self,
             TrialCommandLine.self,
         ])

@@ -11,5 +11,5 @@ tidegaugeMain(
     drivers: [LiveStoreDriver()],
     peers: [
         GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(), NotificationQueueDriver(),
-        FetchedResultsDriver(.live), FetchedResultsDriver(.legacy),
+        NotificationQueueDriver(.typed), FetchedResultsDriver(.live), FetchedResultsDriver(.legacy),
     ] + FlawedDriver.all)

@@ -30,7 +30,6 @@ final class FlawedStore: DrivenStore, @unchecked Sendable {
         answered = TracedCondition("answers", counters)
     }
 
-
     private var head: Int64 { counters.withLock { version } }
 
     func load(count: Int, item: (Int) -> Item) { counters.withLock { version += 1 } }

@@ -78,7 +78,7 @@ struct ChoreographyTrial {
         try store.load(count: Choreography.items) {
             Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0)
         }
-        let stage = Stage(store, play)
+        let stage = Stage(store, play, driver.capabilities)
         ready(stage)
         // All at work before the first is let go: none is taken for idle before it has begun.
         for actor in play.actors { stage.begin(actor.name) }

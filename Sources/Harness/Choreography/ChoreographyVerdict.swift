@@ -33,7 +33,9 @@ extension ChoreographyTrial {
                 result.notes = [fault.description]
                 if case .unavailable = fault { result.isUnavailable = true }
             } else {
-                if expected != .completes { violate("it was to end in a \(expected.rawValue), and it completed", &result) }
+                if expected != .completes {
+                    violate("it was to end in a \(expected.rawValue), and it completed", &result)
+                }
                 result.figures.append(Figure(.choreographyTime, .value, Double(elapsedNs), n: 1))
             }
             return result

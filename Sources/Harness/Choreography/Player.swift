@@ -33,10 +33,12 @@ struct Player: Sendable {
         case .commit(let count): for _ in 0..<count { try commit {} }
         case .hold(let inner): try commit { run(inner, site) }
         case .subscribe(let name, let count, let initial, let update):
-            for _ in 0..<count { try subscribe(name, initial, update, at: site, to: Self.everything) }
-        case .cancel(let name): for subscription in stage.remove(name) { subscription.subscription?.cancel() }
+            for number in 0..<count {
+                try subscribe(name, initial, update, at: site, to: number == 0 ? Self.everything : Self.changed)
+            }
+        case .cancel(let name): for subscription in stage.remove(name) { subscription.cancel() }
         case .requery(let name):
-            for subscription in stage.remove(name) { subscription.subscription?.cancel() }
+            for subscription in stage.remove(name) { subscription.cancel() }
             try subscribe(name, [], [], at: site, to: Query(scores: 0..<Int64.max, order: .scoreDescending))
         case .covered(let name): stage.awaitCovered(name)
         case .beginWrite: try stage.store.call(.beginWrite, at: try here(site)) {}
@@ -66,6 +68,7 @@ struct Player: Sendable {
     }
 
     private static let everything = Query(order: .scoreAscending)
+    private static let changed = Query(scores: Stage.changedScore..<Int64.max, order: .scoreDescending)
 
     private func commit(_ locked: () -> Void) throws {
         let change = stage.nextChange()
@@ -79,7 +82,7 @@ struct Player: Sendable {
         to query: Query
     ) throws {
         let sink = PlayedSubscription(
-            stage, initial: { perform(initial, at: site) }, update: { perform(update, at: site) })
+            stage, site ?? "", query, initial: { perform(initial, at: site) }, update: { perform(update, at: site) })
         // Before it is subscribed: an engine may call at once, and what it does may ask for it.
         stage.add(sink, as: name)
         sink.subscription = try stage.store.subscribe(to: query, at: try here(site), sink: sink)

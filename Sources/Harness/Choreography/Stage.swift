@@ -37,8 +37,12 @@ final class Stage: @unchecked Sendable {
     private let active: [String: ActiveCount]
     private let steps = Atomic<Int>(0)
 
-    init(_ store: any DrivenStore, _ play: Choreography) {
+    /// Whether all that is shown on a site stands at one version.
+    let advancesTogether: Bool
+
+    init(_ store: any DrivenStore, _ play: Choreography, _ capabilities: Capabilities) {
         self.store = store
+        advancesTogether = capabilities.advancesTogether && capabilities.hasContents
         self.play = play
         changed = TracedCondition("choreography", lock)
         active = Dictionary(uniqueKeysWithValues: play.actors.map { ($0.name, ActiveCount()) })
@@ -61,6 +65,9 @@ final class Stage: @unchecked Sendable {
     var fault: String? { lock.withLock { complaint } }
 
     func complain(_ text: String) { lock.withLock { if complaint == nil, !isOver { complaint = text } } }
+
+    /// Waits until every subscription that is left has been called for the last commit.
+    func awaitEverything() { for name in lock.withLock({ Array(subscriptions.keys.sorted()) }) { awaitCovered(name) } }
 
     /// What callbacks still do, to a store that is being closed, nobody judges.
     func ignoreWhatFollows() { lock.withLock { isOver = true } }
@@ -125,7 +132,8 @@ final class Stage: @unchecked Sendable {
         let isTraced = snapshot.threads.contains { thread in
             guard let wait = thread.wait, !wait.resource.name.hasPrefix(Self.pointPrefix) else { return false }
             let isMeant =
-                thread.name == actor || thread.holds.contains { $0.resource.kind == .queue && $0.resource.name == actor }
+                thread.name == actor
+                || thread.holds.contains { $0.resource.kind == .queue && $0.resource.name == actor }
             return isMeant && nowNs - wait.sinceNs >= Self.blockedNs
         }
         if isTraced { return true }
@@ -160,11 +168,16 @@ final class Stage: @unchecked Sendable {
 
     // MARK: Commits and subscriptions
 
-    /// A change of the row that everybody watches, different every time.
+    /// Scores from here on are those of rows that have been changed.
+    static let changedScore: Int64 = 1_000_000
+
+    /// A change of one row after the other, to the top of the scores.
     func nextChange() -> Change {
         lock.withLock {
             stamp += 1
-            return Change(.updateScore, Item(key: 0, group: 0, score: 1_000_000 + stamp, stamp: stamp))
+            let key = stamp % Int64(Choreography.items)
+            return Change(
+                .updateScore, Item(key: key, group: 0, score: Self.changedScore + stamp, stamp: stamp))
         }
     }
 
@@ -189,6 +202,30 @@ final class Stage: @unchecked Sendable {
         lock.withLock { changed.broadcast() }
     }
 
+    /// Whether what the subscriptions of a site show is of one version: each shows exactly those of all the rows shown
+    /// there that are its own. On the site, in a callback.
+    func checkTogether(on site: String) {
+        let mine = lock.withLock { subscriptions.values.joined().filter { $0.site == site && $0.covered >= 0 } }
+        guard advancesTogether, mine.count > 1 else { return }
+        var all: [Int64: Item] = [:]
+        var shown: [(subscription: PlayedSubscription, keys: Set<Int64>)] = []
+        for subscription in mine {
+            guard let items = try? subscription.subscription?.currentItems() else { continue }
+            for item in items { all[item.key] = item }
+            shown.append((subscription, Set(items.map(\.key))))
+        }
+        for (subscription, keys) in shown {
+            let expected = all.values.filter {
+                subscription.query.matches(key: $0.key, group: $0.group, score: $0.score)
+            }
+            if Set(expected.map(\.key)) != keys {
+                complain(
+                    "a callback on '\(site)' saw two versions: of \(all.count) rows shown there, \(expected.count) belong to "
+                        + "a query that shows \(keys.count)")
+            }
+        }
+    }
+
     /// Waits until all subscriptions of a name have been called for the last commit there is now.
     func awaitCovered(_ name: String) {
         let resource = TracedResource(.signal, Self.pointPrefix + "covered")
@@ -203,6 +240,8 @@ final class Stage: @unchecked Sendable {
 
 /// An observer of a choreography: what it does when it is called. Deliveries on its site, one at a time.
 final class PlayedSubscription: DeliverySink, @unchecked Sendable {
+    let site: String
+    let query: Query
     private let stage: Stage
     private let initial: () -> Void
     private let update: () -> Void
@@ -212,17 +251,36 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
     /// Written on the site, before anybody can cancel it.
     var subscription: (any Subscription)?
 
-    init(_ stage: Stage, initial: @escaping () -> Void, update: @escaping () -> Void) {
+    init(
+        _ stage: Stage, _ site: String, _ query: Query, initial: @escaping () -> Void, update: @escaping () -> Void
+    ) {
         self.stage = stage
+        self.site = site
+        self.query = query
         self.initial = initial
         self.update = update
     }
 
     var covered: Int64 { coveredVersion.load(ordering: .acquiring) }
 
+    private let isCancelled = Atomic<Bool>(false)
+
+    /// Ends it, if it has begun. Any thread.
+    func cancel() {
+        guard let subscription else { return }
+        subscription.cancel()
+        isCancelled.store(true, ordering: .sequentiallyConsistent)
+    }
+
     func deliver(_ delivery: borrowing Delivery) {
+        if isCancelled.load(ordering: .sequentiallyConsistent) {
+            stage.complain("an observer on '\(site)' was called after its subscription had been cancelled")
+        }
+        let version = delivery.version ?? 0
+        if version < covered { stage.complain("an observer on '\(site)' was called at \(version) after \(covered)") }
         coveredVersion.store(delivery.version ?? .max, ordering: .releasing)
         stage.didDeliver()
+        stage.checkTogether(on: site)
         if delivery.isInitial {
             initial()
         } else if !hasUpdated {

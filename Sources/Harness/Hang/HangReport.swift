@@ -41,7 +41,8 @@ enum HangReport {
         if let first = busy.first {
             let names = busy.map { "'\($0.name)'" }.joined(separator: ", ")
             return HangRecord(
-                .slow, sentence: "not finished in time, and at work: \(busy.count == 1 ? "'\(first.name)'" : names) compute")
+                .slow,
+                sentence: "not finished in time, and at work: \(busy.count == 1 ? "'\(first.name)'" : names) compute")
         }
         let waits = after.compactMap { thread in
             thread.futex.map { "'\(thread.name)' sleeps on the futex at 0x\(String($0, radix: 16))" }

@@ -43,7 +43,7 @@ public struct Choreography: Codable, Sendable, Equatable {
         case commit(Int)
         /// A commit during which the steps run, holding the write lock.
         case hold([Step])
-        /// So many observers, of everything, on this site; what the initial callback of each does, and
+        /// So many observers on this site, the first of everything, others of the rows that have been changed; what the initial callback of each does, and
         /// what the first update does.
         case subscribe(name: String, count: Int, initial: [Step], update: [Step])
         /// Ends the subscriptions of this name.

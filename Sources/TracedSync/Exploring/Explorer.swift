@@ -21,6 +21,8 @@ public struct FoundSchedule: Sendable {
     public var tried: Int
     /// Which strategy came upon it.
     public var strategy: String
+    /// Nobody could go on, or it did not come to an end; otherwise a promise was broken.
+    public var isHang = true
 }
 
 public struct Explorer {
@@ -42,7 +44,8 @@ public struct Explorer {
         switch end {
         case .completed:
             guard let reason = verdict.reason else { return nil }
-            return FoundSchedule(schedule: schedule, reason: reason, cycle: [], tried: tried, strategy: name)
+            return FoundSchedule(
+                schedule: schedule, reason: reason, cycle: [], tried: tried, strategy: name, isHang: false)
         case .tooLong:
             return FoundSchedule(
                 schedule: schedule, reason: "it does not come to an end", cycle: [], tried: tried, strategy: name)

@@ -59,6 +59,8 @@ public final class ScheduleControl: @unchecked Sendable {
     private let maximumSteps: Int
     private var threads: [Thread] = []
     private var owners: [TracedResource: Int] = [:]
+    /// How often its owner has asked again for what it has.
+    private var depths: [TracedResource: Int] = [:]
     private var running = 0
     private var idleTimeOuts = 0
     private var outcome: ScheduleEnd?
@@ -195,13 +197,21 @@ public final class ScheduleControl: @unchecked Sendable {
     func acquire(_ resource: TracedResource, isReentrant: Bool = false) {
         locked {
             let number = me
+            if isReentrant, owners[resource] == number { depths[resource, default: 0] += 1 }
             pass(.wants(resource, isReentrant: isReentrant))
             owners[resource] = number
         }
     }
 
     func release(_ resource: TracedResource) {
-        locked { if owners[resource] == me { owners[resource] = nil } }
+        locked {
+            guard owners[resource] == me else { return }
+            if let depth = depths[resource], depth > 0 {
+                depths[resource] = depth - 1
+            } else {
+                owners[resource] = nil
+            }
+        }
     }
 
     /// - Returns: false where it timed out.
@@ -332,6 +342,7 @@ public final class ScheduleControl: @unchecked Sendable {
                 }
             }
         }
-        return WaitSnapshot(threads: result.filter { $0.tid != 0 }, atNs: ThreadTrace.nowNs())
+        // Without a time: nothing here is as long as it would be, and two runs of one schedule are to say the same.
+        return WaitSnapshot(threads: result.filter { $0.tid != 0 })
     }
 }
