@@ -11,7 +11,15 @@ import TypedNotifications
 /// and identity.
 public final class ChangeLogger {
     private let path: String
-    private var entries: [LoggedObject] = []
+    /// In the order of their first note; nil for one that came and went.
+    private var entries: [LoggedObject?] = []
+    /// Where each object's entry is.
+    private var places: [Key: Int] = [:]
+
+    private struct Key: Hashable {
+        let type: ObjectIdentifier
+        let id: ObjectID
+    }
 
     init(path: String) { self.path = path }
 
@@ -24,25 +32,30 @@ public final class ChangeLogger {
     /// An object is about to be deleted: afterwards it has no identity any more.
     public func willDelete(_ object: StoredObject) { note(object, .deleted) }
 
-    /// One entry per object: what the whole write did to it.
+    /// One entry per object: what the whole write did to it. O(1).
     private func note(_ object: StoredObject, _ change: LoggedObject.Change) {
         guard let id = object.objectID else { return }
-        let type = ObjectIdentifier(Swift.type(of: object))
-        guard let known = entries.firstIndex(where: { $0.id == id && $0.type == type }) else {
-            return entries.append(LoggedObject(type: type, id: id, change: change))
+        let key = Key(type: ObjectIdentifier(Swift.type(of: object)), id: id)
+        guard let place = places[key] else {
+            places[key] = entries.count
+            return entries.append(LoggedObject(type: key.type, id: id, change: change))
         }
-        switch (entries[known].change, change) {
-        case (.added, .deleted): entries.remove(at: known)
-        case (.changed, .deleted): entries[known].change = .deleted
+        switch (entries[place]?.change, change) {
+        case (.added, .deleted):
+            entries[place] = nil
+            places[key] = nil
+        case (.changed, .deleted): entries[place]?.change = .deleted
         default: break
         }
     }
 
     /// Tells what was noted, once it is committed.
     func post() {
-        if entries.isEmpty { return }
-        let changes = EntityChanges(path: path, entries: entries)
+        let noted = entries.compactMap(\.self)
         entries = []
+        places = [:]
+        if noted.isEmpty { return }
+        let changes = EntityChanges(path: path, entries: noted)
         NotificationManager.shared.center.post(changes, by: self)
     }
 }
