@@ -132,7 +132,8 @@ let package = Package(
         .testTarget(
             name: "HarnessTests",
             dependencies: [
-                "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
+                "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver",
+                "Measure", "NotificationQueueDriver",
                 "NullDriver", "SQLiteHooksDriver", "Scenario", "Statistics", "StoreDriver", "TemplateDriver",
                 "TracedSync",
             ]),

@@ -16,7 +16,7 @@ public struct SweepPoint: Sendable, Equatable {
     /// Child processes per trial: itself, and its companions without observers and on the null driver, as the measured
     /// metrics ask for them.
     public var processesPerTrial: Int
-    /// A play instead of a load: over as soon as its threads are, or a circle has been looked at for long enough.
+    /// A play instead of a load: over when its threads are, or a circle has been looked at for long enough.
     public var isChoreography = false
 
     /// What all its trials on one driver will take, about; one after the other, loading included.

@@ -25,7 +25,7 @@ public struct NotificationQueueDriver: StoreDriver {
             durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: false, hasChangeSets: false,
             hasVersions: true, persists: false,
             remarks: [
-                "a notification carries no data: what it covers is the version of the model when it arrives",
+                "a notification carries no data: what it covers is the version of the model when it arrives"
             ] + (kind == .foundation ? ["taking one costs time in proportion to those pending"] : []))
     }
 
