@@ -22,8 +22,9 @@ public struct SweepPoint: Sendable, Equatable {
     /// What all its trials on one driver will take, about; one after the other, loading included.
     public var estimatedNs: Int64 {
         let subscriptions = Int64(observers.count + observers.bystanders)
+        let rows = Int64(dataset.items + 10 * dataset.groups)
         let process =
-            (isChoreography ? Self.playNs : Self.processNs) + Int64(dataset.items + 10 * dataset.groups) * Self.loadNsPerItem
+            (isChoreography ? Self.playNs : Self.processNs) + rows * Self.loadNsPerItem
             + subscriptions * Self.subscribeNsPerObserver + warmUpNs + durationNs
         return process * Int64(processesPerTrial) * Int64(repetitions)
     }
