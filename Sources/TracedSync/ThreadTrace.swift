@@ -4,6 +4,7 @@
 // Neither is traced: they would report themselves.
 import CPlatform
 import Glibc
+import Synchronization
 
 final class ThreadTrace: @unchecked Sendable {
     /// What is kept of the past.
@@ -111,7 +112,8 @@ final class ThreadTrace: @unchecked Sendable {
     private static let registry = PlainMutex()
     nonisolated(unsafe) private static var all: [ThreadTrace] = []
     /// Traces of an earlier recording are not those of this one.
-    nonisolated(unsafe) private static var generation = 0
+    private static let newest = Atomic<Int>(0)
+    /// The thread's own.
     private var generation = 0
 
     static func prepare() {
@@ -125,14 +127,14 @@ final class ThreadTrace: @unchecked Sendable {
     static var current: ThreadTrace {
         if let known = cp_trace_slot(0) {
             let trace = Unmanaged<ThreadTrace>.fromOpaque(known).takeUnretainedValue()
-            if trace.generation == generation { return trace }
+            if trace.generation == newest.load(ordering: .acquiring) { return trace }
             trace.restart()
             return trace
         }
         let trace = ThreadTrace()
         cp_set_trace_slot(0, Unmanaged.passRetained(trace).toOpaque())
         registry.with {
-            trace.generation = generation
+            trace.generation = newest.load(ordering: .relaxed)
             all.append(trace)
         }
         return trace
@@ -147,14 +149,14 @@ final class ThreadTrace: @unchecked Sendable {
             name = ThreadName.current
         }
         Self.registry.with {
-            generation = Self.generation
+            generation = Self.newest.load(ordering: .relaxed)
             if !Self.all.contains(where: { $0 === self }) { Self.all.append(self) }
         }
     }
 
     static func forgetAll() {
         registry.with {
-            generation += 1
+            newest.add(1, ordering: .acquiringAndReleasing)
             all = []
         }
     }

@@ -108,6 +108,9 @@ struct ChoreographyTrial {
         for actor in play.actors where actor.place != .thread { stage.performAndWait(on: actor.name) {} }
         ScheduleControl.endChoosing()
         stage.ignoreWhatFollows()
+        for actor in play.actors where actor.place != .thread {
+            stage.performAndWait(on: actor.name) { stage.dismiss(on: actor.name) }
+        }
         if !play.actors.contains(where: { $0.allSteps.contains(.close) }) { try store.close() }
         stage.end()
     }

@@ -29,6 +29,7 @@ final class Stage: @unchecked Sendable {
     private var arrived: [String: Set<String>] = [:]
     private var locks: [String: TracedMutex] = [:]
     private var subscriptions: [String: [PlayedSubscription]] = [:]
+    private var everyone: [PlayedSubscription] = []
     private var complaint: String?
     private var isOver = false
     private var lastVersion: Int64 = 0
@@ -187,7 +188,20 @@ final class Stage: @unchecked Sendable {
     }
 
     func add(_ subscription: PlayedSubscription, as name: String) {
-        lock.withLock { subscriptions[name, default: []].append(subscription) }
+        lock.withLock {
+            subscriptions[name, default: []].append(subscription)
+            everyone.append(subscription)
+        }
+    }
+
+    /// Lets go of a site's observers, cancelled ones too: each holds what holds it, and with it the store. On the site.
+    func dismiss(on site: String) {
+        let mine = lock.withLock {
+            for name in subscriptions.keys { subscriptions[name]!.removeAll { $0.site == site } }
+            defer { everyone.removeAll { $0.site == site } }
+            return everyone.filter { $0.site == site }
+        }
+        for subscription in mine { subscription.dismiss() }
     }
 
     func remove(_ name: String) -> [PlayedSubscription] {
@@ -270,6 +284,11 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
         guard let subscription else { return }
         subscription.cancel()
         isCancelled.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    func dismiss() {
+        subscription?.cancel()
+        subscription = nil
     }
 
     func deliver(_ delivery: borrowing Delivery) {
