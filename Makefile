@@ -5,9 +5,12 @@ PROFILE ?= ci
 SECONDS ?= 60
 SEED ?=
 FILTER ?= LiveStoreTests|LiveStoreCombineTests|TracedSyncTests|HarnessTests
+BASE ?= HEAD~1
+HEAD ?=
+PAIRS ?= 20
 TIDEGAUGE = .build/release/tidegauge
 
-.PHONY: bench peers smoke test external stress micro explore check lint docs tsan faults setup build clean help
+.PHONY: bench peers smoke compare calibrate test external stress micro explore check lint docs tsan faults setup build clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -20,6 +23,12 @@ peers: build  ## the store beside other engines, which take their time (PROFILE=
 
 smoke: build  ## the same in under a minute: does everything still run?
 	$(TIDEGAUGE) run Scenarios --profile smoke
+
+compare: build  ## is the working tree slower than BASE? Builds both, measures them in turn (BASE=HEAD~1, HEAD=, PAIRS=20)
+	$(TIDEGAUGE) compare $(BASE) $(HEAD) --pairs $(PAIRS)
+
+calibrate: build  ## how often would this machine call a false alarm, and how small a slow-down does it see?
+	$(TIDEGAUGE) calibrate --scenario commit-latency --scenario result-size --power 5
 
 test: setup  ## unit, property and golden tests
 	swift test
@@ -60,4 +69,4 @@ build: setup
 	swift build -c release
 
 clean:  ## remove what was built; reports stay
-	rm -rf .build .build-tsan .build-faults .build-external
+	rm -rf .build .build-tsan .build-faults .build-external .build-compare

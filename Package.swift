@@ -72,18 +72,21 @@ let package = Package(
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
         .target(name: "Statistics"),
+        .target(name: "Comparison", dependencies: ["Measure", "Scenario", "Statistics"]),
         .target(
             name: "Harness",
             dependencies: ["CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
         .target(
             name: "Report",
             dependencies: [
-                "Measure", "Scenario", "Statistics", .product(name: "Mustache", package: "swift-mustache"),
+                "Comparison", "Measure", "Scenario", "Statistics",
+                .product(name: "Mustache", package: "swift-mustache"),
             ]),
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "Harness", "Measure", "NullDriver", "Report", "Scenario", "StoreDriver", "TracedSync",
+                "Comparison", "Harness", "Measure", "NullDriver", "Report", "Scenario", "Statistics", "StoreDriver",
+                "TracedSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -128,7 +131,10 @@ let package = Package(
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "SeededRandom"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["CZlib", "Measure", "Scenario", "SeededRandom"]),
         .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),
-        .testTarget(name: "ReportTests", dependencies: ["Measure", "Report", "Scenario"], exclude: ["Golden"]),
+        .testTarget(
+            name: "ComparisonTests", dependencies: ["Comparison", "Measure", "Scenario", "SeededRandom", "Statistics"]),
+        .testTarget(
+            name: "ReportTests", dependencies: ["Comparison", "Measure", "Report", "Scenario"], exclude: ["Golden"]),
         .testTarget(
             name: "HarnessTests",
             dependencies: [

@@ -80,6 +80,18 @@ enum MachineFacts {
     }
 }
 
+/// A name for machines that may share a calibration: one processor, one number of cores, one kernel series.
+public enum MachineKey {
+    public static var current: String {
+        let facts = [
+            MachineFacts.cpuModel(), "\(MachineFacts.usableCores())-cores", MachineFacts.architecture(),
+            String(MachineFacts.kernel().prefix { $0 != "-" }),
+        ]
+        let words = facts.joined(separator: "-").lowercased().map { $0.isLetter || $0.isNumber ? $0 : "-" }
+        return String(words).split(separator: "-").joined(separator: "-")
+    }
+}
+
 /// Which commit a working tree stands at.
 public struct GitRevision: Codable, Sendable, Equatable {
     public var commit: String

@@ -179,6 +179,7 @@ extension HTMLReport {
         .quiet { color: var(--quiet); font-size: 0.875rem; }
         .badge { font-size: 0.8125rem; font-weight: 600; padding: 0.1rem 0.5rem; border-radius: 1rem;
           vertical-align: middle; }
+        .badge { color: var(--quiet); background: var(--page); }
         .badge.good { color: var(--good); background: var(--good-back); }
         .badge.bad { color: var(--bad); background: var(--bad-back); }
         .tiles { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 0.75rem 0; }

@@ -72,7 +72,7 @@ enum HTMLReport {
         return values.compactMapValues { $0 }
     }
 
-    private static func figure(_ plot: Plot, _ picture: PlotPicture) -> [String: Any] {
+    static func figure(_ plot: Plot, _ picture: PlotPicture) -> [String: Any] {
         var figure: [String: Any] = [
             "title": Escaped.visible(plot.title), "caption": plot.caption,
             "legend": plot.series.compactMap { series in

@@ -9,17 +9,24 @@ struct Plot: Sendable, Equatable {
         case plain(isLogarithmic: Bool)
         /// 1 / (1 − p), labelled by percentile.
         case percentile
+        /// A change as a share, of either sign, written in per cent.
+        case change
+        /// Numbers of rows, from 1 at the top.
+        case rows
 
         var isLogarithmic: Bool {
             switch self {
             case .seconds(let isLogarithmic), .plain(let isLogarithmic): isLogarithmic
             case .percentile: true
+            case .change, .rows: false
             }
         }
     }
 
     enum Style: Sendable, Equatable {
         case line, points, dashed
+        /// Each two points are the ends of a stroke.
+        case segments
     }
 
     struct Point: Sendable, Equatable {
@@ -61,6 +68,20 @@ struct Plot: Sendable, Equatable {
             return series.points.isEmpty ? nil : series
         }
         return plot.series.isEmpty ? nil : plot
+    }
+}
+
+extension Plot {
+    /// Shares as the per cent that an axis of changes shows.
+    func inPerCent() -> Plot {
+        var plot = self
+        for series in plot.series.indices {
+            for point in plot.series[series].points.indices {
+                if x == .change { plot.series[series].points[point].x *= 100 }
+                if y == .change { plot.series[series].points[point].y *= 100 }
+            }
+        }
+        return plot
     }
 }
 

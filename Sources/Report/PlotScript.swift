@@ -11,11 +11,11 @@ enum PlotScript {
         var lines = ["reset", "set border 3", "set tics nomirror out scale 0.6", "set grid back", "unset key"]
         lines += axis("x", plot.x, plot.series.flatMap { $0.points.map(\.x) })
         lines += axis("y", plot.y, plot.series.flatMap { $0.points.map(\.y) })
-        lines.append("set xlabel '\(plot.xLabel)'")
-        lines.append("set ylabel '\(plot.yLabel)'")
-        for (index, series) in plot.series.enumerated() {
+        lines.append("set xlabel '\(plot.xLabel)\(plot.x == .change ? " (%)" : "")'")
+        lines.append("set ylabel '\(plot.yLabel)\(plot.y == .change ? " (%)" : "")'")
+        for (index, series) in plot.inPerCent().series.enumerated() {
             lines.append("$d\(index) << EOD")
-            lines += series.points.map { "\(number($0.x)) \(number($0.y))" }
+            lines += series.style == .segments ? strokes(series.points) : series.points.map(place)
             lines.append("EOD")
         }
         let curves = plot.series.enumerated().map { index, series in
@@ -23,11 +23,22 @@ enum PlotScript {
             switch series.style {
             case .line where series.points.count > 1: return "$d\(index) with lines \(color) lw 1.8"
             case .line, .points: return "$d\(index) with points \(color) pt 7 ps 0.6"
+            case .segments: return "$d\(index) with vectors nohead \(color) lw 1.8"
             case .dashed: return "$d\(index) with lines \(color) lw 1.2 dt (6,4)"
             }
         }
         lines.append("plot " + curves.joined(separator: ", "))
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func place(_ point: Plot.Point) -> String { "\(number(point.x)) \(number(point.y))" }
+
+    /// From where, and how far.
+    private static func strokes(_ points: [Plot.Point]) -> [String] {
+        stride(from: 0, to: points.count - 1, by: 2).map { index in
+            let (from, to) = (points[index], points[index + 1])
+            return "\(place(from)) \(number(to.x - from.x)) \(number(to.y - from.y))"
+        }
     }
 
     private static func axis(_ name: String, _ axis: Plot.Axis, _ values: [Double]) -> [String] {
@@ -38,6 +49,8 @@ enum PlotScript {
         case .seconds(let isLogarithmic): lines.append("set format \(name) '%.\(isLogarithmic ? 0 : 1)s %cs'")
         case .plain(let isLogarithmic):
             lines.append("set format \(name) '\(isLogarithmic && span(values) > 2 ? "%.0s%c" : "%g")'")
+        case .change: lines.append("set format \(name) '%+g'")
+        case .rows: lines.append("set \(name)tics 1")
         case .percentile:
             let ticks = ["", "90", "99", "99.9", "99.99", "99.999"].enumerated().map { power, text in
                 "'\(text)' 1e\(power)"
@@ -50,6 +63,12 @@ enum PlotScript {
     /// Whole decades on a logarithmic axis, so that it always has two labels; from 0 on others.
     private static func range(_ axis: Plot.Axis, _ values: [Double]) -> String {
         guard let lowest = values.min(), let highest = values.max() else { return "[*:*]" }
+        // The first row on top; changes with their zero in sight and some air.
+        if axis == .rows { return "[\(number(highest)):\(number(lowest))]" }
+        if axis == .change {
+            let air = max(highest - lowest, 0.01) * 0.08
+            return "[\(number(100 * min(lowest - air, 0))):\(number(100 * max(highest + air, 0)))]"
+        }
         guard axis.isLogarithmic else {
             return highest > 0 ? "[0:\(number(highest * 1.08))]" : "[*:*]"
         }

@@ -32,6 +32,8 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var traceEvents: Int?
     /// A play instead of a load.
     public var choreography: Choreography?
+    /// A flaw on purpose, of a calibration; nil: none.
+    public var shim: Shim?
 
     public init(
         scenario: String, scenarioSHA: String, driver: String, variant: String, trial: Int, seed: UInt64,

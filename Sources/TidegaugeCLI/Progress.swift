@@ -49,6 +49,9 @@ final class Progress: @unchecked Sendable {
         }
     }
 
+    /// Where there is no word from the trial itself.
+    func show() { lock.withLock { show("running") } }
+
     /// A line that stays.
     func note(_ text: String) {
         lock.withLock {

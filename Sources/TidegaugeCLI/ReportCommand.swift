@@ -12,6 +12,10 @@ struct ReportCommand: ParsableCommand {
 
     func run() throws {
         do {
+            if ComparisonRecord.isComparison(directory) {
+                try ComparisonReport.write(into: directory, Gnuplot())
+                return print("Report: \(directory)/\(ComparisonReport.htmlName)")
+            }
             try FinalReports(drawing: Gnuplot()).write(into: directory)
         } catch let error as DamagedReport {
             throw ValidationError("\(error)")

@@ -47,7 +47,7 @@ struct RunPlan {
     static func judges(_ profile: Profile) -> Bool { profile != .smoke }
 
     /// Null runs as a companion; it and the peers by themselves only where a scenario names them or the command line does.
-    private static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
+    static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
         if !asked.isEmpty { return asked }
         return Tidegauge.driverNames.filter { !Tidegauge.askedFor.contains($0) || scenario.drivers.contains($0) }
     }

@@ -21,7 +21,7 @@ struct Tidegauge: ParsableCommand {
         abstract: "Measures how a change moves through a live store until everyone who watches has seen it.",
         subcommands: [
             RunCommand.self, ExploreCommand.self, ReplayCommand.self, CheckCommand.self, ListCommand.self,
-            ReportCommand.self,
+            ReportCommand.self, CompareCommand.self, CalibrateCommand.self, HistoryCommand.self, BisectCommand.self,
             SchemaCommand.self,
             TrialCommandLine.self,
         ])

@@ -8,12 +8,16 @@ struct TrialCommandLine: ParsableCommand {
         commandName: "trial", abstract: "Run the trial whose spec stands on standard input.", shouldDisplay: false)
 
     @Option(help: "Where result.json goes; exists.")
-    var resultDir: String
+    var resultDir = "."
 
     @Option(help: "Where the store goes; exists and is empty.")
-    var storeDir: String
+    var storeDir = "."
+
+    @Flag(help: "Only say which specs this binary reads, and which drivers it has.")
+    var protocols = false
 
     func run() throws {
+        if protocols { return print(String(decoding: try TrialProtocol(Tidegauge.drivers).json(), as: UTF8.self)) }
         // A parent that is gone closes the pipe; the next line of progress then ends this process.
         signal(SIGPIPE, SIG_DFL)
         do {

@@ -1,3 +1,4 @@
+import Comparison
 import Foundation
 import Measure
 import Scenario
@@ -34,6 +35,15 @@ struct DocumentationTests {
     func files(name: String) throws {
         #expect(try readme().contains("\n| `\(name)` | "))
     }
+
+    @Test("Every column of a comparison is named", arguments: EffectsCSV.columns + PairsCSV.columns)
+    func comparisonColumns(column: String) throws {
+        let section = try #require(try readme().components(separatedBy: "### effects.csv").last)
+        #expect(section.components(separatedBy: "### compare.html")[0].contains("`\(column)`"))
+    }
+
+    @Test("Every verdict is explained", arguments: Verdict.allCases)
+    func verdicts(verdict: Verdict) throws { #expect(try readme().contains("`\(verdict.rawValue)`")) }
 
     @Test("Every metric has a line with its unit", arguments: Metric.allCases)
     func metrics(metric: Metric) throws {

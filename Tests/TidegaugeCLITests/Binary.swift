@@ -23,6 +23,8 @@ enum Binary: String {
         return found ?? URL(fileURLWithPath: rawValue)
     }
 
+    var path: String { url.path }
+
     /// Starts it in `folder`, its output going to files there, so that nothing can block on a full pipe.
     func start(_ arguments: [String], in folder: Folder) throws -> Process {
         let process = Process()

@@ -2,6 +2,7 @@
 // SplitMix64 spreads a seed; xoshiro256++ draws (Blackman & Vigna, "Scrambled linear pseudorandom number generators",
 // ACM TOMS 47, 2021).
 import Glibc
+import Statistics
 
 /// A seeded generator. A value: one thread each.
 struct RandomSource: RandomNumberGenerator, Sendable {
@@ -9,8 +10,8 @@ struct RandomSource: RandomNumberGenerator, Sendable {
 
     /// - Parameter stream: sources of one seed with different streams are independent (a writer's arrivals, its keys, …).
     init(seed: UInt64, stream: UInt64) {
-        var spread = SplitMix64(state: seed)
-        spread.state = spread.next() ^ (stream &* 0xD605_BBB5_8C8A_BBC9)
+        var first = SplitMix64(seed: seed)
+        var spread = SplitMix64(seed: first.next() ^ (stream &* 0xD605_BBB5_8C8A_BBC9))
         state = (spread.next(), spread.next(), spread.next(), spread.next())
     }
 
@@ -38,16 +39,4 @@ struct RandomSource: RandomNumberGenerator, Sendable {
     mutating func exponential() -> Double { -log(1 - unit()) }
 
     private static func rotate(_ x: UInt64, _ k: UInt64) -> UInt64 { (x << k) | (x >> (64 - k)) }
-}
-
-struct SplitMix64 {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
 }

@@ -7,16 +7,22 @@ import Measure
 import Scenario
 import TracedSync
 
-/// A `TrialExecutor` that starts this binary again, as `trial`.
+/// A `TrialExecutor` that starts this binary again, as `trial`, or another one.
 public final class ChildProcess: TrialExecutor {
     private let directory: String
     private let interruption: Interruption
+    private let other: OtherBinary?
     private var number = 0
+    /// So much environment more, which moves where a child's stack begins.
+    public var paddingBytes = 0
 
-    /// - Parameter directory: where the folders of trials go; only those of trials that went wrong stay there.
-    public init(directory: String, interruption: Interruption) {
+    /// - Parameters:
+    ///   - directory: where the folders of trials go; only those of trials that went wrong stay there.
+    ///   - other: the binary to start instead of this one.
+    public init(directory: String, interruption: Interruption, other: OtherBinary? = nil) {
         self.directory = directory
         self.interruption = interruption
+        self.other = other
     }
 
     public func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult {
@@ -24,7 +30,7 @@ public final class ChildProcess: TrialExecutor {
         do {
             let folder = try TrialFolder(in: directory, number: number, spec)
             defer { folder.removeStore() }
-            let result = try Child(spec, folder, report).result(interruption)
+            let result = try Child(spec, folder, other, paddingBytes, report).result(interruption)
             if result.fate == .completed || result.fate == .interrupted { folder.removeResults() }
             return result
         } catch {
@@ -39,6 +45,7 @@ private final class Child: @unchecked Sendable {
 
     private let spec: TrialSpec
     private let folder: TrialFolder
+    private let other: OtherBinary?
     private let report: @Sendable (TrialProgress) -> Void
     private let process = Process()
     private let lock: TracedMutex
@@ -47,19 +54,27 @@ private final class Child: @unchecked Sendable {
     private var deadlineNs: Int64
     private var pending = Data()
 
-    init(_ spec: TrialSpec, _ folder: TrialFolder, _ report: @escaping @Sendable (TrialProgress) -> Void) throws {
+    init(
+        _ spec: TrialSpec, _ folder: TrialFolder, _ other: OtherBinary?, _ paddingBytes: Int,
+        _ report: @escaping @Sendable (TrialProgress) -> Void
+    ) throws {
         self.spec = spec
         self.folder = folder
+        self.other = other
         self.report = report
         lock = TracedMutex("child process")
         changed = TracedCondition("child process", lock)
         deadlineNs = MonotonicClock.nowNs() + Patience.limitNs(.loading, spec)
-        try start()
+        try start(paddingBytes)
     }
 
-    private func start() throws {
+    private func start(_ paddingBytes: Int) throws {
         // This very binary, even if the file has been replaced since.
-        process.executableURL = URL(fileURLWithPath: "/proc/\(getpid())/exe")
+        process.executableURL = URL(fileURLWithPath: other?.path ?? "/proc/\(getpid())/exe")
+        if paddingBytes > 0 {
+            process.environment = ProcessInfo.processInfo.environment.merging(
+                ["TIDEGAUGE_PADDING": String(repeating: "x", count: paddingBytes)], uniquingKeysWith: { _, new in new })
+        }
         process.arguments = ["trial", "--result-dir", folder.results, "--store-dir", folder.store]
         try Data().write(to: URL(fileURLWithPath: folder.logPath))
         process.standardError = FileHandle(forWritingAtPath: folder.logPath)
@@ -73,7 +88,9 @@ private final class Child: @unchecked Sendable {
             if data.isEmpty { handle.readabilityHandler = nil } else { self?.heard(data) }
         }
         try process.run()
-        try input.fileHandleForWriting.write(contentsOf: try JSONEncoder().encode(spec))
+        let json =
+            try other.map { try SpecDialect.json(spec, version: $0.talks.specVersion) } ?? JSONEncoder().encode(spec)
+        try input.fileHandleForWriting.write(contentsOf: json)
         try input.fileHandleForWriting.close()
     }
 
@@ -159,7 +176,7 @@ private final class Child: @unchecked Sendable {
                 notes: ["the trial's process left no result (exit status \(status))"] + folder.logTail())
         }
         do {
-            return try TrialResult.read(data)
+            return try other == nil ? TrialResult.read(data) : TrialResult.readForeign(data)
         } catch {
             return TrialResult(fate: .harnessFault(reason: "bad_result"), notes: ["\(folder.resultPath): \(error)"])
         }

@@ -17,7 +17,7 @@ public enum Outcome: Int32, Sendable, CaseIterable {
     case interrupted = 130
 
     /// What a trial contributes.
-    init(_ result: TrialResult) {
+    public init(_ result: TrialResult) {
         self =
             switch result.fate {
             case .completed: .pass

@@ -43,7 +43,7 @@ public struct Trial {
         let plan = QueryPlan(spec.observers, items: spec.dataset.items)
 
         report(.init(.loading))
-        let store = try driver.open(configuration)
+        let store = try spec.shim.map { try ShimmedStore(driver.open(configuration), $0) } ?? driver.open(configuration)
         try store.load(count: dataset.count) { dataset.item(at: $0) }
 
         report(.init(.subscribing))

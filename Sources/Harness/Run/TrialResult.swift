@@ -33,6 +33,9 @@ public struct TrialResult: Codable, Sendable {
         self.notes = notes
     }
 
+    /// Figures whose metric this binary does not know, where another one ran the trial.
+    public var foreign: [ForeignFigure]?
+
     /// Reads what a child wrote.
     /// - Throws: `TrialFault` where another version wrote it; what the decoder throws where it is no result at all.
     static func read(_ data: Data) throws -> TrialResult {

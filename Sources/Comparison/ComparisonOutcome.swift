@@ -1,0 +1,33 @@
+// What a comparison comes to, in a word. Pure.
+import Measure
+
+/// The end of a comparison.
+public struct ComparisonOutcome: Sendable, Equatable {
+    public enum Word: String, Sendable, Codable {
+        case regressed, inconclusive
+        case failing = "trials fail"
+        case pass = "no regression"
+    }
+
+    public var word: Word
+    /// How the head's trials ended where the base's did not end so.
+    public var fates: [TrialFate]
+
+    public init(_ engine: ComparisonEngine, _ rows: [ComparedRow]) {
+        fates = engine.tracks.filter { $0.state == .failing }.flatMap { track in
+            let failures = track.failed.flatMap(\.failures)
+            let known = Set(failures.filter { !$0.isHead }.map(\.trial.fate.code))
+            return failures.filter { $0.isHead && !known.contains($0.trial.fate.code) }.map(\.trial.fate)
+        }
+        let gates = rows.filter(\.isGate)
+        if !fates.isEmpty {
+            word = .failing
+        } else if gates.contains(where: { $0.verdict == .regressed }) {
+            word = .regressed
+        } else if gates.isEmpty || gates.contains(where: { $0.verdict == .inconclusive }) {
+            word = .inconclusive
+        } else {
+            word = .pass
+        }
+    }
+}

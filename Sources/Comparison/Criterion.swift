@@ -1,0 +1,88 @@
+// By what a metric is judged: which way is worse, and from where on a difference matters. Fixed before anything is measured.
+// Pure.
+import Scenario
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The judgement of one statistic of one metric.
+public struct Criterion: Sendable, Equatable {
+    public enum Worse: String, Sendable, Codable {
+        case more, less
+        /// Neither: a shift is told and called neither good nor bad.
+        case neither
+    }
+
+    /// What is made of a pair's two values.
+    public enum Scale: Sendable, Equatable {
+        /// ln(head / base).
+        case ratio
+        /// ln((head + 1) / (base + 1)): a count may be zero.
+        case count
+    }
+
+    public var worse: Worse
+    public var scale: Scale
+    /// A smaller effect than this does not matter; as a share of the base.
+    public var threshold: Double
+    public var unit: String
+
+    /// Of a metric that this binary does not know, more is taken to be worse.
+    public init(metric name: String, statistic: String) {
+        let metric = Metric(rawValue: name)
+        worse = metric?.worse ?? .more
+        scale = metric?.unit == "count" ? .count : .ratio
+        threshold = Self.threshold(metric, statistic)
+        unit = metric?.unit ?? ""
+    }
+
+    /// The threshold on the scale of logarithms.
+    public var delta: Double { log1p(threshold) }
+
+    /// Where samples are so few that they never decide.
+    public static func mayGate(statistic: String) -> Bool { !["p99_9", "p99_99", "max", "min"].contains(statistic) }
+
+    /// CPU and service time are counted on a core's own clock, or nearly; latencies wait for the machine besides; tails most.
+    private static func threshold(_ metric: Metric?, _ statistic: String) -> Double {
+        guard let metric else { return 0.05 }
+        if metric.unit == "count" { return 0 }
+        if ["p90", "p99", "p99_9", "p99_99", "max"].contains(statistic) { return 0.1 }
+        return metric.unit == "ns/commit" || metric == .writeServiceTime ? 0.02 : 0.05
+    }
+
+    /// A pair's logarithm, above zero where the head is worse (or, where neither side is, higher). `nil` where the values
+    /// have none.
+    public func worsening(base: Double, head: Double) -> Double? {
+        let sign = worse == .less ? -1.0 : 1.0
+        switch scale {
+        case .count: return base >= 0 && head >= 0 ? sign * log((head + 1) / (base + 1)) : nil
+        case .ratio: return base > 0 && head > 0 ? sign * log(head / base) : nil
+        }
+    }
+
+    /// An effect on that scale as the change of the figure: +0.05 is 5 % more, whichever way is worse.
+    public func change(_ worsening: Double) -> Double { expm1(worse == .less ? -worsening : worsening) }
+}
+
+extension Metric {
+    var worse: Criterion.Worse {
+        switch self {
+        case .achievedRate, .observedRateRatio, .objectRate, .writerShareMin: .less
+        case .coalescingRatio, .batchSpan: .neither
+        default: .more
+        }
+    }
+
+    /// Says something about the machine or about a trial's own end, and nothing about what is compared.
+    public var isOfTheMachine: Bool {
+        switch self {
+        case .harnessHiccup, .harnessCost, .wakeFloor, .trialOutcome: true
+        default: false
+        }
+    }
+}

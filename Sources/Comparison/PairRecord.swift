@@ -1,0 +1,143 @@
+// What a pair of trials left behind: figures of both sides by name, since one side's binary may know metrics that the other
+// does not, and what the machine did meanwhile. Plain values, as they stand in a comparison's journal.
+import Measure
+
+/// A figure's name: `write_service_time`, `p50`.
+public struct FigureName: Codable, Hashable, Sendable, Comparable, CustomStringConvertible {
+    public var metric: String
+    public var statistic: String
+
+    public init(_ metric: String, _ statistic: String) {
+        self.metric = metric
+        self.statistic = statistic
+    }
+
+    public var description: String { statistic == "value" ? metric : "\(metric) \(statistic)" }
+
+    public static func < (left: FigureName, right: FigureName) -> Bool {
+        (left.metric, left.statistic) < (right.metric, right.statistic)
+    }
+}
+
+/// What disturbed a trial, none of it a property of what was measured.
+public struct TrialNoise: Codable, Sendable, Equatable {
+    /// Of the trial's time and all its cores, what the hypervisor gave to others.
+    public var stealShare: Double
+    /// Of the trial's time, when some task waited for a core; of anybody's.
+    public var pressureShare: Double
+    public var involuntarySwitches: Int64
+    public var majorFaults: Int64
+    /// 99th percentile of how late a sleeping thread was woken.
+    public var hiccupP99Ns: Double?
+
+    public init(
+        stealShare: Double = 0, pressureShare: Double = 0, involuntarySwitches: Int64 = 0, majorFaults: Int64 = 0,
+        hiccupP99Ns: Double? = nil
+    ) {
+        self.stealShare = stealShare
+        self.pressureShare = pressureShare
+        self.involuntarySwitches = involuntarySwitches
+        self.majorFaults = majorFaults
+        self.hiccupP99Ns = hiccupP99Ns
+    }
+}
+
+/// One side of a pair at one point.
+public struct SideTrial: Codable, Sendable, Equatable {
+    public struct Value: Codable, Sendable, Equatable {
+        public var name: FigureName
+        public var value: Double
+
+        public init(_ name: FigureName, _ value: Double) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Samples of a distribution, as `HistogramRecord` has them.
+    public struct Samples: Codable, Sendable, Equatable {
+        public var metric: String
+        public var text: String
+
+        public init(metric: String, text: String) {
+            self.metric = metric
+            self.text = text
+        }
+    }
+
+    public var fate: TrialFate
+    public var values: [Value]
+    public var samples: [Samples]
+    public var noise: TrialNoise
+    /// Commits that were due in the measured window.
+    public var dueCommits: Int?
+    /// Why a trial ended early, for people.
+    public var notes: [String]
+
+    public init(
+        fate: TrialFate, values: [Value], samples: [Samples] = [], noise: TrialNoise = .init(), dueCommits: Int? = nil,
+        notes: [String] = []
+    ) {
+        self.fate = fate
+        self.values = values
+        self.samples = samples
+        self.noise = noise
+        self.dueCommits = dueCommits
+        self.notes = notes
+    }
+
+    public func value(_ name: FigureName) -> Double? { values.first { $0.name == name }?.value }
+}
+
+/// Both sides at one point of the sweep, one right after the other.
+public struct PointPair: Codable, Sendable, Equatable {
+    public var variant: String
+    public var headFirst: Bool
+    public var base: SideTrial
+    public var head: SideTrial
+
+    public init(variant: String, headFirst: Bool, base: SideTrial, head: SideTrial) {
+        self.variant = variant
+        self.headFirst = headFirst
+        self.base = base
+        self.head = head
+    }
+}
+
+/// A pair of one subject over all points of its sweep: the unit of every judgement.
+public struct PairRecord: Codable, Sendable, Equatable {
+    public enum Stage: String, Codable, Sendable {
+        case screen, confirm
+    }
+
+    public var subject: Int
+    /// Counts all pairs of the subject, void ones too.
+    public var number: Int
+    public var stage: Stage
+    /// Seconds from the start of the comparison, without interruptions.
+    public var atSeconds: Double
+    public var lengthSeconds: Double
+    public var points: [PointPair]
+    /// Why the pair does not count; by a rule that knows nothing of what was measured.
+    public var void: String?
+
+    public init(
+        subject: Int, number: Int, stage: Stage, atSeconds: Double, lengthSeconds: Double, points: [PointPair],
+        void: String? = nil
+    ) {
+        self.subject = subject
+        self.number = number
+        self.stage = stage
+        self.atSeconds = atSeconds
+        self.lengthSeconds = lengthSeconds
+        self.points = points
+        self.void = void
+    }
+
+    /// The sides that did not complete.
+    public var failures: [(isHead: Bool, variant: String, trial: SideTrial)] {
+        points.flatMap { [(false, $0.variant, $0.base), (true, $0.variant, $0.head)] }
+            .filter { $0.2.fate != .completed }
+            .map { (isHead: $0.0, variant: $0.1, trial: $0.2) }
+    }
+}

@@ -1,0 +1,76 @@
+// Which specs a binary reads: asked before it is sent any, because it may be of another commit, and older than the question.
+import Foundation
+import Scenario
+import StoreDriver
+
+/// What a binary says of its `trial` command.
+public struct TrialProtocol: Codable, Sendable, Equatable {
+    public var specVersion: Int
+    /// nil: too old to say.
+    public var drivers: [String]?
+
+    /// Of this binary.
+    public init(_ drivers: [any StoreDriver]) {
+        specVersion = TrialSpec.currentVersion
+        self.drivers = drivers.map(\.name)
+    }
+
+    private init(specVersion: Int) { self.specVersion = specVersion }
+
+    public func json() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        return try encoder.encode(self)
+    }
+
+    /// Why a file is no binary to compare.
+    public struct Refusal: Error, CustomStringConvertible {
+        public var description: String
+    }
+
+    /// Asks the binary at `path`.
+    /// - Throws: `Refusal` where it does not answer as a tidegauge does.
+    public static func ask(_ path: String) throws -> TrialProtocol {
+        let answer = try run(path, ["trial", "--protocols"], "").output
+        if let known = try? JSONDecoder().decode(TrialProtocol.self, from: Data(answer.utf8)) { return known }
+        // Before there was a way to ask, a spec of a version that never was made it say which one it reads.
+        let refusal = try run(path, ["trial", "--result-dir", ".", "--store-dir", "."], "{\"specVersion\":-1}").errors
+        guard let sentence = refusal.range(of: "this binary reads version "),
+            let version = Int(refusal[sentence.upperBound...].prefix { $0.isNumber })
+        else { throw Refusal(description: "\(path) is no tidegauge: it has no 'trial' command") }
+        return TrialProtocol(specVersion: version)
+    }
+
+    private static func run(_ path: String, _ arguments: [String], _ text: String) throws -> (
+        output: String, errors: String
+    ) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        let (input, output, errors) = (Pipe(), Pipe(), Pipe())
+        (process.standardInput, process.standardOutput, process.standardError) = (input, output, errors)
+        do {
+            try process.run()
+        } catch {
+            throw Refusal(description: "\(path) cannot be run: \(error.localizedDescription)")
+        }
+        // A few bytes either way: no pipe fills up.
+        try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+        try? input.fileHandleForWriting.close()
+        let said = output.fileHandleForReading.readDataToEndOfFile()
+        let complained = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (String(decoding: said, as: UTF8.self), String(decoding: complained, as: UTF8.self))
+    }
+}
+
+/// A binary that is not this one, and what it understands.
+public struct OtherBinary: Sendable {
+    public var path: String
+    public var talks: TrialProtocol
+
+    public init(path: String, talks: TrialProtocol) {
+        self.path = path
+        self.talks = talks
+    }
+}

@@ -1,0 +1,128 @@
+// What is known of a machine: how noisy each gate is on it, how often a comparison of a binary with itself is red, and how
+// often flaws of known size are seen. Stored beside the reports, a file per kind of machine.
+import Comparison
+import Foundation
+import Measure
+import Statistics
+
+public struct Calibration: Codable, Sendable, Equatable {
+    public static let folderName = "calibration"
+
+    /// How noisy a figure is: of a gate, or of a companion that says what the machine is fit for.
+    public struct Noise: Codable, Sendable, Equatable {
+        public var scenario: String
+        public var driver: String
+        public var name: FigureName
+        public var isGate: Bool
+        /// Standard deviation of a pair's logarithm.
+        public var sigma: Double
+        public var secondsPerPair: Double
+        public var pairs: Int
+    }
+
+    /// Comparisons with a flaw of known size in the head.
+    public struct Power: Codable, Sendable, Equatable {
+        public var shim: String
+        public var comparisons: Int
+        /// That called a gate regressed.
+        public var called: Int
+        /// Of all figures that were told as moved, those of most comparisons.
+        public var seenBy: [String]
+        public var secondsPerComparison: Double
+    }
+
+    public var machine: String
+    public var hiccupP99Ns: Double
+    public var noise: [Noise]
+    /// Null comparisons, and how many of them called something a regression.
+    public var comparisons: Int
+    public var falseReds: Int
+    /// Of the screening stage: one p-value per null comparison and gate.
+    public var pValues: [Double]
+    public var power: [Power] = []
+
+    /// - Parameter nulls: comparisons of one binary with itself, which share no pair.
+    public init(machine: String = MachineKey.current, nulls: [ComparisonEngine]) {
+        self.machine = machine
+        comparisons = nulls.count
+        falseReds = nulls.count { $0.tracks.contains { $0.state == .confirmed } }
+        pValues = nulls.flatMap { $0.tracks.compactMap { $0.screenEffect?.pWorse } }
+        let subjects = nulls.first?.plan.subjects ?? []
+        let pairs = subjects.indices.map { index in nulls.flatMap { $0.tracks[index].screen + $0.tracks[index].confirm }
+        }
+        let trials = pairs.joined().flatMap { $0.points.flatMap { [$0.base, $0.head] } }
+        hiccupP99Ns = median(trials.compactMap(\.noise.hiccupP99Ns)) ?? 0
+        noise = subjects.indices.flatMap { index -> [Noise] in
+            let gate = nulls[0].tracks[index].gate
+            return ([gate] + Self.companions.filter { $0 != gate }).compactMap { name in
+                let worsening = pairs[index].compactMap { $0.worsening(name) }
+                guard worsening.count == pairs[index].count, let sigma = medianAbsoluteDeviation(worsening) else {
+                    return nil
+                }
+                return Noise(
+                    scenario: subjects[index].scenario, driver: subjects[index].driver, name: name,
+                    isGate: name == gate,
+                    sigma: sigma, secondsPerPair: median(pairs[index].map(\.lengthSeconds)) ?? 0, pairs: worsening.count
+                )
+            }
+        }
+    }
+
+    /// What the machine's fitness is told by.
+    static let companions = [
+        FigureName("process_cpu", "value"), FigureName("write_service_time", "p50"),
+        FigureName("end_to_end_latency", "p50"), FigureName("end_to_end_latency", "p99"),
+    ]
+
+    public mutating func add(_ shim: String, _ comparisons: [ComparisonEngine]) {
+        let rows = comparisons.map { Judge($0).rows().filter { $0.verdict == .regressed || $0.verdict == .shifted } }
+        let seen = Dictionary(grouping: rows.flatMap { Set($0.map(\.name.description)) }) { $0 }.mapValues(\.count)
+        power.append(
+            Power(
+                shim: shim, comparisons: comparisons.count,
+                called: comparisons.count { $0.tracks.contains { $0.state == .confirmed } },
+                seenBy: seen.filter { 2 * $0.value > comparisons.count }.sorted {
+                    ($1.value, $0.key) < ($0.value, $1.key)
+                }
+                .map { "\($0.key) (\($0.value))" },
+                secondsPerComparison: median(comparisons.map(\.spentSeconds)) ?? 0))
+    }
+
+    /// The most that the true rate of false reds may be, with 95 %.
+    public var falseRedBound: Double { ClopperPearson.upperBound(hits: falseReds, trials: max(comparisons, 1)) }
+
+    /// `can see +3.0 % on process_cpu, +12 % on end_to_end_latency p99, in 5 minutes`: for one scenario, the median over all.
+    public var fitness: String {
+        let seconds = 300.0
+        let sights = Self.companions.compactMap { name -> String? in
+            let effects = noise.filter { $0.name == name && $0.secondsPerPair > 0 }.map { noise in
+                DetectableEffect().effect(sigma: noise.sigma, pairs: max(1, Int(seconds / noise.secondsPerPair)))
+            }
+            return median(effects).map { "\(ComparedCells.share(Foundation.exp($0) - 1)) on \(name)" }
+        }
+        return sights.isEmpty
+            ? "nothing was measured" : "can see " + sights.joined(separator: ", ") + ", in 5 minutes for a scenario"
+    }
+
+    // MARK: Files
+
+    /// Of this kind of machine; nil where none was made, or it cannot be read.
+    public static func ofThisMachine(_ root: String) -> Calibration? {
+        FileManager.default.contents(atPath: path(root)).flatMap { try? JSONDecoder().decode(Self.self, from: $0) }
+    }
+
+    public static func path(_ root: String) -> String { "\(root)/\(folderName)/\(MachineKey.current).json" }
+
+    /// Writes the machine's file, and the page beside it.
+    /// - Returns: the page.
+    /// - Throws: `ReportError`.
+    public func write(_ root: String, drawing: any PlotDrawing) throws -> String {
+        try FileManager.default.createDirectory(atPath: "\(root)/\(Self.folderName)", withIntermediateDirectories: true)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        try ReportFile.replace(Self.path(root), with: try encoder.encode(self))
+        let page = "\(root)/\(Self.folderName)/\(machine).html"
+        try ReportFile.replace(page, with: CalibrationPage.render(self, drawing).utf8)
+        return page
+    }
+}

@@ -1,0 +1,158 @@
+// A calibration for people: on a terminal, and as a page with its two curves. Pure but for the drawing of plots.
+import Comparison
+import Foundation
+import Mustache
+import Statistics
+
+public enum CalibrationConsole {
+    public static func render(_ calibration: Calibration) -> String {
+        var lines = [calibration.machine, "", "noise of a pair (standard deviation), and what 20 pairs would see:"]
+        lines += calibration.noise.map { noise in
+            "  \(noise.scenario) \(noise.driver) \(noise.name)\(noise.isGate ? " (gate)" : ""): "
+                + "\(CalibrationPage.share(noise.sigma)), \(CalibrationPage.share(CalibrationPage.sight(noise)))"
+        }
+        lines += ["", falseReds(calibration)]
+        if let uniformity = Uniformity.test(calibration.pValues) {
+            lines.append(
+                "p-values against uniform: largest distance \(String(format: "%.3f", uniformity.distance)) of "
+                    + "\(calibration.pValues.count), p = \(String(format: "%.2f", uniformity.pValue))")
+        }
+        lines += calibration.power.map { power in
+            "\(power.shim): called in \(power.called) of \(power.comparisons), "
+                + "\(Int(power.secondsPerComparison.rounded())) s each"
+                + (power.seenBy.isEmpty ? "" : "; seen by " + power.seenBy.prefix(6).joined(separator: ", "))
+        }
+        return (lines + ["", "this machine \(calibration.fitness)"]).joined(separator: "\n") + "\n"
+    }
+
+    static func falseReds(_ calibration: Calibration) -> String {
+        "null comparisons: \(calibration.falseReds) of \(calibration.comparisons) called something regressed; "
+            + "the true rate is under \(String(format: "%.1f", calibration.falseRedBound * 100)) % (95 %, Clopper–Pearson)"
+    }
+}
+
+enum CalibrationPage {
+    /// The smallest change that 20 pairs of this noise show.
+    static func sight(_ noise: Calibration.Noise) -> Double {
+        Foundation.exp(DetectableEffect().effect(sigma: noise.sigma, pairs: 20)) - 1
+    }
+
+    static func share(_ value: Double) -> String { String(format: "%.1f %%", value * 100) }
+
+    static func render(_ calibration: Calibration, _ drawing: any PlotDrawing) throws -> String {
+        let plots = [pValues(calibration), power(calibration)].compactMap { $0 }
+        let page: [String: Any] = [
+            "style": HTMLReport.style, "shapes": SVGTheme.shapes, "machine": calibration.machine,
+            "fitness": calibration.fitness, "reds": CalibrationConsole.falseReds(calibration),
+            "plots": zip(plots, drawing.draw(plots.map(PlotScript.text))).map(HTMLReport.figure),
+            "noise": calibration.noise.map { noise -> [String: Any] in
+                [
+                    "what": Escaped.visible("\(noise.scenario) \(noise.driver) \(noise.name)"), "isGate": noise.isGate,
+                    "figures": [
+                        share(noise.sigma), share(sight(noise)), String(format: "%.1f s", noise.secondsPerPair),
+                    ],
+                ]
+            },
+            "power": calibration.power.map { power -> [String: Any] in
+                [
+                    "shim": Escaped.visible(power.shim), "called": "\(power.called) of \(power.comparisons)",
+                    "seconds": "\(Int(power.secondsPerComparison.rounded())) s",
+                    "seen": Escaped.visible(power.seenBy.joined(separator: ", ")),
+                ]
+            },
+        ]
+        return try MustacheTemplate(string: template).render(page)
+    }
+
+    /// The share of p-values at or under each: the diagonal where nothing is to be found.
+    static func pValues(_ calibration: Calibration) -> Plot? {
+        let sorted = calibration.pValues.sorted()
+        let points = sorted.enumerated().flatMap { index, p in
+            [
+                Plot.Point(p, Double(index) / Double(sorted.count)),
+                Plot.Point(p, Double(index + 1) / Double(sorted.count)),
+            ]
+        }
+        return Plot(
+            title: "p-values of null comparisons",
+            caption:
+                "One per comparison and gate, of one binary against itself. On the diagonal a p-value means what it says.",
+            xLabel: "p", yLabel: "share at or under p", x: .plain(isLogarithmic: false),
+            y: .plain(isLogarithmic: false),
+            series: [
+                Plot.Series(label: "measured", slot: 1, style: .line, points: points),
+                Plot.Series(label: "uniform", slot: 8, style: .dashed, points: [.init(0, 0), .init(1, 1)]),
+            ]
+        ).drawable()
+    }
+
+    /// Injected CPU against how often it was called; and what the noise of the gates promises.
+    static func power(_ calibration: Calibration) -> Plot? {
+        let spins = calibration.power.compactMap { power -> Plot.Point? in
+            guard power.shim.hasPrefix("spin="), let percent = Double(power.shim.dropFirst(5).dropLast()) else {
+                return nil
+            }
+            return Plot.Point(percent / 100, Double(power.called) / Double(max(power.comparisons, 1)))
+        }
+        guard let most = spins.map(\.x).max(), let sigma = median(calibration.noise.filter(\.isGate).map(\.sigma)),
+            sigma > 0
+        else { return nil }
+        let reach = (0.955 * 20).squareRoot() / sigma
+        let promised = stride(from: 0.0, through: most, by: most / 60).map {
+            Plot.Point($0, Normal.cumulative(Foundation.log(1 + $0) * reach - Normal.quantile(0.99)))
+        }
+        return Plot(
+            title: "flaws that were called",
+            caption: "CPU added to every commit, and the share of comparisons that were red.",
+            xLabel: "CPU added", yLabel: "share called", x: .change, y: .plain(isLogarithmic: false),
+            series: [
+                Plot.Series(label: "measured", slot: 1, style: .points, points: spins),
+                Plot.Series(label: "expected of 20 pairs of this noise", slot: 8, style: .dashed, points: promised),
+            ]
+        ).drawable()
+    }
+
+    private static let template = """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>Tidegauge calibration: {{machine}}</title>
+        <style>
+        {{{style}}}
+        </style>
+        </head>
+        <body>
+        {{{shapes}}}
+        <header><h1>Tidegauge calibration</h1><p>This machine {{fitness}}.</p><p class="quiet">{{machine}}</p></header>
+        <main>
+        <section>
+        <h2>The judge on trial</h2>
+        <p>{{reds}}.</p>
+        <div class="plots">{{#plots}}<figure>
+        <figcaption>{{title}}</figcaption>
+        {{#svg}}{{{svg}}}{{/svg}}
+        {{#missing}}<p class="missing">{{missing}}</p>{{/missing}}
+        <ul class="legend">{{#legend}}<li class="c{{slot}}"><span>{{label}}</span></li>{{/legend}}</ul>
+        <p class="quiet">{{caption}}</p>
+        </figure>{{/plots}}</div>
+        <div class="scroll"><table>
+        <tr><th>flaw</th><th>called</th><th>a comparison took</th><th>moved in most of them</th></tr>
+        {{#power}}<tr><td>{{shim}}</td><td>{{called}}</td><td>{{seconds}}</td><td>{{seen}}</td></tr>{{/power}}
+        </table></div>
+        </section>
+        <section>
+        <h2>Noise</h2>
+        <div class="scroll"><table>
+        <tr><th>figure</th><th></th><th class="figure">σ of a pair</th><th class="figure">20 pairs see</th><th class="figure">a pair takes</th></tr>
+        {{#noise}}<tr><td>{{what}}</td><td>{{#isGate}}gate{{/isGate}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>{{/noise}}
+        </table></div>
+        </section>
+        </main>
+        </body>
+        </html>
+
+        """
+}

@@ -1,0 +1,118 @@
+// The words and numbers of a compared row as people read them, the same on a terminal, in Markdown and on a page. Pure.
+import Comparison
+import Foundation
+import Measure
+
+struct ComparedCells {
+    let row: ComparedRow
+
+    init(_ row: ComparedRow) { self.row = row }
+
+    static let titles = ["verdict", "what", "base", "head", "change", "95 % interval", "would see", "pairs"]
+
+    var cells: [String] { [verdict, what, value(row.base), value(row.head), change, interval, detectable, pairs] }
+
+    var verdict: String { row.verdict.rawValue }
+
+    var what: String {
+        let place = [row.scenario, row.driver].joined(separator: " ")
+        let variant =
+            row.variant.isEmpty ? "" : row.variant == ComparedRow.overSweep ? " all points" : " " + row.variant
+        return Escaped.visible("\(place)\(variant) \(row.name)")
+    }
+
+    func value(_ value: Double?) -> String { value.map { Humanised.text($0, unit: row.unit) } ?? "-" }
+
+    var change: String { Self.share(row.change) }
+
+    var interval: String {
+        guard row.low != nil || row.high != nil else { return "-" }
+        return "\(Self.share(row.low)) … \(Self.share(row.high))"
+    }
+
+    var detectable: String { row.detectable.map { Self.share($0) } ?? "-" }
+
+    var pairs: String {
+        guard row.verdict == .inconclusive, let more = row.pairsToDecide else { return "\(row.pairs)" }
+        return "\(row.pairs) of \(more)"
+    }
+
+    /// What else is to be said, and empty for most.
+    var remark: String {
+        var remarks = row.remark.isEmpty ? [] : [row.remark]
+        if let merged = row.merged {
+            remarks.append(
+                "all samples together: \(Self.share(merged.change)) (\(Self.share(merged.low)) … \(Self.share(merged.high)))"
+            )
+        }
+        return remarks.joined(separator: "; ")
+    }
+
+    /// `+4.8 %`, `-0.31 %`; nobody needs three digits of a change.
+    static func share(_ value: Double?) -> String {
+        guard let value, value.isFinite else { return "n/a" }
+        let percent = value * 100
+        let digits = abs(percent) < 1 ? 2 : abs(percent) < 100 ? 1 : 0
+        return String(format: "%+.\(digits)f %%", percent == 0 ? 0 : percent)
+    }
+
+    /// Columns of equal width, numbers to the right.
+    static func aligned(_ rows: [ComparedRow]) -> [String] {
+        let table = [titles] + rows.map { ComparedCells($0).cells }
+        let widths = titles.indices.map { column in table.map { $0[column].count }.max() ?? 0 }
+        return table.map { cells in
+            cells.enumerated().map { column, text in
+                let padding = String(repeating: " ", count: widths[column] - text.count)
+                return column < 2 ? text + padding : padding + text
+            }.joined(separator: "  ")
+        }
+    }
+}
+
+/// The comparison as a terminal shows it.
+public enum ComparisonConsole {
+    public static func render(_ judged: JudgedComparison) -> String {
+        let plan = judged.record.plan
+        var lines = ["\(plan.base.name) (\(plan.base.label)) → \(plan.head.name) (\(plan.head.label))"]
+        if plan.head.isDirty { lines.append("the head is the working tree, with what is not committed in it") }
+        lines.append("")
+        lines += ComparedCells.aligned(judged.gates)
+        let remarks = judged.gates.filter { !$0.remark.isEmpty }
+        lines += remarks.map { "! \($0.scenario) \($0.driver): \($0.remark)" }
+        lines += judged.failed.flatMap { record in
+            record.failures.map { failure in
+                "! \(plan.subjects[record.subject].title): \(failure.isHead ? "head" : "base") pair \(record.number): "
+                    + ([failure.trial.fate.flag ?? ""] + failure.trial.notes.prefix(2)).joined(separator: ": ")
+            }
+        }
+        if !judged.news.isEmpty {
+            lines += ["", "also moved, as advice (of these, 5 % are expected to be chance):"]
+            lines += ComparedCells.aligned(judged.news.filter { $0.change != nil })
+        }
+        let oneSided = judged.news.filter { $0.change == nil }
+        lines += oneSided.map { "\($0.verdict.rawValue): \(ComparedCells($0).what)" }
+        lines += plan.oneSided.map { "not compared: \($0.what): \($0.why)" }
+        if !judged.voids.isEmpty {
+            let reasons = Dictionary(grouping: judged.voids) { $0.void ?? "" }.sorted { $0.key < $1.key }
+            lines.append(
+                "void pairs, run again: " + reasons.map { "\($0.value.count) \($0.key)" }.joined(separator: ", "))
+        }
+        return (lines + ["", verdict(judged)]).map { Escaped.visible($0) }.joined(separator: "\n") + "\n"
+    }
+
+    /// The whole in one sentence.
+    static func verdict(_ judged: JudgedComparison) -> String {
+        func names(_ verdict: Verdict) -> String {
+            judged.gates.filter { $0.verdict == verdict }.map { "\($0.scenario) \($0.driver)" }.joined(separator: ", ")
+        }
+        if judged.gates.isEmpty { return "inconclusive: nothing could be compared" }
+        switch judged.outcome.word {
+        case .failing: return "trials fail: the head's do not complete where the base's do"
+        case .regressed: return "regressed: \(names(.regressed))"
+        case .inconclusive:
+            return "inconclusive: nothing is known to be slower, and not everything is known not to be: "
+                + names(.inconclusive)
+        case .pass: return "no regression"
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// compare.html: a comparison on one page that needs nothing else. How it looks is that of report.html. Pure but for the
+// drawing of plots.
+import Comparison
+import Measure
+import Mustache
+
+enum ComparisonHTML {
+    static func render(_ judged: JudgedComparison, _ drawing: any PlotDrawing) throws -> String {
+        let plan = judged.record.plan
+        let forest = ComparisonPlots.forest(judged.gates).map { [$0] } ?? []
+        let perTrack = judged.engine.tracks.map { track in
+            [
+                ComparisonPlots.pairs(track), ComparisonPlots.shift(track, plan),
+                (track.confirmEffect ?? track.screenEffect).flatMap {
+                    ComparisonPlots.power($0, threshold: track.criterion.threshold)
+                },
+            ].compactMap { $0 }
+        }
+        let all = forest + perTrack.joined()
+        var figures = zip(all, drawing.draw(all.map(PlotScript.text))).map(HTMLReport.figure)[...]
+        func take(_ count: Int) -> [[String: Any]] {
+            defer { figures = figures.dropFirst(count) }
+            return Array(figures.prefix(count))
+        }
+        let forestFigures = take(forest.count)
+        let subjects = judged.engine.tracks.enumerated().map { index, track -> [String: Any] in
+            let gate = judged.gates[index]
+            return [
+                "number": "\(index + 1)", "anchor": "s\(index)", "name": Escaped.visible(track.subject.title),
+                "purpose": Escaped.visible(track.subject.purpose), "tone": tone(gate.verdict),
+                "verdict": gate.verdict.rawValue, "cells": cells(gate), "plots": take(perTrack[index].count),
+                "others": judged.rows.filter {
+                    !$0.isGate && $0.scenario == gate.scenario && $0.driver == gate.driver
+                }.map(cells),
+            ]
+        }
+        let page: [String: Any] = [
+            "style": HTMLReport.style, "shapes": SVGTheme.shapes,
+            "verdict": Escaped.visible(ComparisonConsole.verdict(judged)),
+            "word": judged.outcome.word.rawValue, "tone": tone(judged.outcome.word),
+            "base": Escaped.visible("\(plan.base.name) (\(plan.base.label))"),
+            "head": Escaped.visible("\(plan.head.name) (\(plan.head.label))"),
+            "isDirty": plan.head.isDirty, "titles": ComparedCells.titles, "forest": forestFigures,
+            "subjects": subjects, "news": judged.news.map(cells), "hasNews": !judged.news.isEmpty,
+            "oneSided": plan.oneSided.map { Escaped.visible("\($0.what): \($0.why)") },
+            "voids": judged.voids.map {
+                Escaped.visible("\(plan.subjects[$0.subject].title) pair \($0.number): \($0.void ?? "")")
+            },
+            "isOpen": !judged.record.isFinished,
+            "hasApart": !plan.oneSided.isEmpty || !judged.voids.isEmpty,
+        ]
+        return try MustacheTemplate(string: template).render(page)
+    }
+
+    private static func tone(_ word: ComparisonOutcome.Word) -> String {
+        switch word {
+        case .pass: "good"
+        case .inconclusive: ""
+        case .regressed, .failing: "bad"
+        }
+    }
+
+    private static func tone(_ verdict: Verdict) -> String {
+        verdict == .unchanged || verdict == .improved ? "good" : verdict == .regressed ? "bad" : ""
+    }
+
+    private static func cells(_ row: ComparedRow) -> [String: Any] {
+        let cells = ComparedCells(row)
+        return [
+            "verdict": cells.verdict, "tone": tone(row.verdict),
+            "what": Escaped.visible(cells.what).replacing(";", with: ";\u{200B}"),
+            "figures": Array(cells.cells.dropFirst(2)), "remark": Escaped.visible(cells.remark),
+        ]
+    }
+
+    private static let table = """
+        <tr><td><span class="badge {{tone}}">{{verdict}}</span></td><td>{{what}}{{#remark}}<br><span class="quiet">{{remark}}</span>{{/remark}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
+        """
+
+    private static let head = "<tr>{{#titles}}<th>{{.}}</th>{{/titles}}</tr>"
+
+    private static let plot = """
+        <figure>
+        <figcaption>{{title}}</figcaption>
+        {{#svg}}{{{svg}}}{{/svg}}
+        {{#missing}}<p class="missing">{{missing}}</p>{{/missing}}
+        <ul class="legend">{{#legend}}<li class="c{{slot}}"><span>{{label}}</span></li>{{/legend}}</ul>
+        <p class="quiet">{{caption}}</p>
+        </figure>
+        """
+
+    private static let template = """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>Tidegauge compare: {{base}} → {{head}}</title>
+        <style>
+        {{{style}}}
+        </style>
+        </head>
+        <body>
+        {{{shapes}}}
+        <header>
+        <h1>Tidegauge compare <span class="badge {{tone}}">{{word}}</span></h1>
+        <p>{{verdict}}</p>
+        <p class="quiet">{{base}} → {{head}}{{#isDirty}}; the head is the working tree, with what is not committed in it{{/isDirty}}{{#isOpen}}; not finished{{/isOpen}}</p>
+        </header>
+        <main>
+        <section>
+        <h2>Gates</h2>
+        <div class="scroll"><table>
+        <tr><th>#</th>{{#titles}}<th>{{.}}</th>{{/titles}}</tr>
+        {{#subjects}}
+        {{#cells}}
+        <tr><td>{{number}}</td><td><span class="badge {{tone}}">{{verdict}}</span></td><td><a href="#{{anchor}}">{{what}}</a>{{#remark}}<br><span class="quiet">{{remark}}</span>{{/remark}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
+        {{/cells}}
+        {{/subjects}}
+        </table></div>
+        <div class="plots">{{#forest}}\(plot){{/forest}}</div>
+        </section>
+        {{#hasNews}}
+        <section>
+        <h2>Also moved</h2>
+        <p>Advice: of these, one in twenty is expected to be chance.</p>
+        <div class="scroll"><table>
+        \(head)
+        {{#news}}\(table){{/news}}
+        </table></div>
+        </section>
+        {{/hasNews}}
+        {{#subjects}}
+        <section id="{{anchor}}">
+        <h2>{{number}} {{name}} <span class="badge {{tone}}">{{verdict}}</span></h2>
+        <p>{{purpose}}</p>
+        <div class="plots">{{#plots}}\(plot){{/plots}}</div>
+        <details><summary>all figures</summary>
+        <div class="scroll"><table>
+        {{#others}}\(table){{/others}}
+        </table></div>
+        </details>
+        </section>
+        {{/subjects}}
+        {{#hasApart}}
+        <section>
+        <h2>Not compared, and void</h2>
+        <ul class="facts">{{#oneSided}}<li>{{.}}</li>{{/oneSided}}{{#voids}}<li>void, run again: {{.}}</li>{{/voids}}</ul>
+        </section>
+        {{/hasApart}}
+        </main>
+        <footer class="quiet">would see: the smallest change that so many pairs show in four of five comparisons. Every pair is in pairs.csv, every judgement in effects.csv; Reports/README.md says what each means.</footer>
+        </body>
+        </html>
+
+        """
+}

@@ -1,0 +1,117 @@
+// compare.json, and the gates in the formats of two services that keep benchmarks over time. Keys sorted; what has no value
+// is not there. Pure.
+import Comparison
+import Foundation
+import Measure
+
+enum ComparisonJSON {
+    private struct Report: Encodable {
+        let schemaVersion = 1
+        var verdict: String
+        var base: ComparedSide
+        var head: ComparedSide
+        var profile: String
+        var pairs: Int
+        var seconds: Double
+        var rows: [ComparedRow]
+        var voids: [Void]
+        var failures: [Failure]
+        var oneSided: [OneSided]
+        var environment: EnvironmentReport
+    }
+
+    private struct Void: Encodable {
+        var subject: String
+        var pair: Int
+        var reason: String
+    }
+
+    private struct Failure: Encodable {
+        var subject: String
+        var pair: Int
+        var side: String
+        var variant: String
+        var outcome: String
+        var notes: [String]
+    }
+
+    static func render(_ judged: JudgedComparison) throws -> String {
+        let plan = judged.record.plan
+        let report = Report(
+            verdict: judged.outcome.word.rawValue, base: plan.base, head: plan.head, profile: plan.profile.rawValue,
+            pairs: plan.pairs, seconds: judged.engine.spentSeconds, rows: judged.rows,
+            voids: judged.voids.map {
+                Void(subject: plan.subjects[$0.subject].title, pair: $0.number, reason: $0.void ?? "")
+            },
+            failures: judged.failed.flatMap { record in
+                record.failures.map {
+                    Failure(
+                        subject: plan.subjects[record.subject].title, pair: record.number,
+                        side: $0.isHead ? "head" : "base", variant: $0.variant, outcome: $0.trial.fate.flag ?? "",
+                        notes: $0.trial.notes)
+                }
+            },
+            oneSided: plan.oneSided, environment: judged.record.environment)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
+    }
+}
+
+/// The head's gates for services that draw curves over commits. Only gates where less is better: both take one direction for
+/// a file.
+enum TrackerJSON {
+    private struct Entry: Encodable {
+        var name: String
+        var unit: String
+        var value: Double
+        var range: String
+        var extra: String
+    }
+
+    private struct Measure: Encodable {
+        var value: Double
+        var lower_value: Double?
+        var upper_value: Double?
+    }
+
+    /// `customSmallerIsBetter` of github-action-benchmark: an array of name, unit, value, range and extra.
+    static func actionBenchmark(_ judged: JudgedComparison) throws -> String {
+        try encoded(
+            tracked(judged).map { row in
+                Entry(
+                    name: name(row), unit: row.unit, value: row.head!,
+                    range: row.detectable.map { "± " + Humanised.text(row.head! * $0, unit: row.unit) } ?? "",
+                    extra: "\(row.verdict.rawValue) against \(judged.record.plan.base.label)")
+            })
+    }
+
+    /// Bencher Metric Format: benchmark, measure, value with bounds.
+    static func bencher(_ judged: JudgedComparison) throws -> String {
+        var benchmarks: [String: [String: Measure]] = [:]
+        for row in tracked(judged) {
+            // What the effect's interval leaves of the head's own value, around it.
+            let half = row.low.flatMap { low in row.high.map { ($0 - low) / 2 * row.head! } }
+            benchmarks["\(row.scenario)/\(row.driver)", default: [:]][row.name.description.replacing(" ", with: "_")] =
+                Measure(
+                    value: row.head!, lower_value: half.map { row.head! - $0 }, upper_value: half.map { row.head! + $0 }
+                )
+        }
+        return try encoded(benchmarks)
+    }
+
+    private static func tracked(_ judged: JudgedComparison) -> [ComparedRow] {
+        judged.gates.filter { row in
+            row.head != nil
+                && Criterion(metric: row.name.metric, statistic: row.name.statistic).worse == .more
+        }
+    }
+
+    private static func name(_ row: ComparedRow) -> String { "\(row.scenario)/\(row.driver)/\(row.name)" }
+
+    private static func encoded(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+    }
+}

@@ -1,0 +1,85 @@
+// summary.md of a comparison: what a pull request has to see. The verdict, what changed, what cannot be said; the rest is
+// folded away. Pure.
+import Comparison
+
+enum ComparisonMarkdown {
+    static func render(_ judged: JudgedComparison) -> String {
+        let plan = judged.record.plan
+        let mark =
+            switch judged.outcome.word {
+            case .pass: "✅"
+            case .inconclusive: "❔"
+            case .regressed, .failing: "❌"
+            }
+        var text = """
+            ### Tidegauge: \(mark) \(Escaped.markdown(ComparisonConsole.verdict(judged)))
+
+            `\(plan.base.label)` → `\(plan.head.label)`, \(plan.subjects.count) gates, \
+            profile \(plan.profile.rawValue)\(judged.record.isFinished ? "" : ", not finished").
+
+
+            """
+        let changed = judged.gates.filter(\.isNews)
+        if !changed.isEmpty { text += "**Gates that moved**\n\n" + table(changed) + "\n" }
+        let failures = judged.failed.flatMap { record in
+            record.failures.map { failure in
+                Escaped.markdown(plan.subjects[record.subject].title) + ": \(failure.isHead ? "head" : "base"): "
+                    + Escaped.markdown(
+                        ([failure.trial.fate.flag ?? ""] + failure.trial.notes.prefix(1)).joined(separator: ": "))
+            }
+        }
+        if !failures.isEmpty {
+            text += "**Trials that did not complete**\n\n" + failures.prefix(10).map { "- \($0)\n" }.joined() + "\n"
+        }
+        let advice = judged.news.filter { $0.change != nil }
+        if !advice.isEmpty {
+            text +=
+                "**Also moved** (advice: of these, 5 % are expected to be chance)\n\n" + table(Array(advice.prefix(12)))
+            text += advice.count > 12 ? "\nand \(advice.count - 12) more in effects.csv\n\n" : "\n"
+        }
+        let open = judged.gates.filter { $0.verdict == .inconclusive }
+        if !open.isEmpty { text += folded("Inconclusive gates (\(open.count))", table(open)) }
+        let same = judged.gates.filter { $0.verdict == .unchanged }
+        if !same.isEmpty { text += folded("Unchanged gates (\(same.count))", table(same)) }
+        let sides = judged.news.filter { $0.change == nil }.map { "\($0.verdict.rawValue): \(ComparedCells($0).what)" }
+        let apart = sides + plan.oneSided.map { "\($0.what): \($0.why)" }
+        if !apart.isEmpty { text += folded("Not compared", apart.map { "- \(Escaped.markdown($0))\n" }.joined()) }
+        let voids = judged.voids.map {
+            "- \(Escaped.markdown(plan.subjects[$0.subject].title)) pair \($0.number): \($0.void ?? "")\n"
+        }
+        if !voids.isEmpty { text += folded("Void pairs, run again (\(voids.count))", voids.joined()) }
+        return text
+    }
+
+    /// Commands of GitHub's runner, which puts them beside the checks: an error for a gate that regressed, a notice for one
+    /// that cannot be told.
+    static func annotations(_ judged: JudgedComparison) -> String {
+        judged.gates.compactMap { row in
+            let level = row.verdict == .regressed ? "error" : row.verdict == .inconclusive ? "notice" : nil
+            guard let level else { return nil }
+            let cells = ComparedCells(row)
+            let text = "\(cells.what): \(cells.change) (95 %: \(cells.interval)), would see \(cells.detectable)"
+            return "::\(level) title=Tidegauge: \(row.verdict.rawValue)::\(command(text))\n"
+        }.joined()
+    }
+
+    /// Percent signs and line ends would end a command, or begin another.
+    private static func command(_ text: String) -> String {
+        Escaped.visible(text).replacing("%", with: "%25")
+    }
+
+    private static func table(_ rows: [ComparedRow]) -> String {
+        let lines = rows.map { row in
+            let cells = ComparedCells(row)
+            let what =
+                Escaped.markdown(cells.what) + (cells.remark.isEmpty ? "" : " (\(Escaped.markdown(cells.remark)))")
+            return "| " + ([cells.verdict, what] + cells.cells.dropFirst(2)).joined(separator: " | ") + " |\n"
+        }
+        return "| " + ComparedCells.titles.joined(separator: " | ") + " |\n|---|---|--:|--:|--:|--:|--:|--:|\n"
+            + lines.joined()
+    }
+
+    private static func folded(_ title: String, _ body: String) -> String {
+        "<details><summary>\(title)</summary>\n\n\(body)\n</details>\n\n"
+    }
+}

@@ -1,0 +1,77 @@
+// A comparison's folder: journal first, everything else made of it. `comparison.ndjson` holds the plan and then a line for
+// each pair, on disk before the next begins; what is decided is decided anew from it, and comes out the same.
+import Comparison
+import Foundation
+import Measure
+
+/// What a comparison's folder holds.
+public struct ComparisonRecord: Sendable {
+    public static let journalName = "comparison.ndjson"
+
+    public var plan: ComparisonPlan
+    public var pairs: [PairRecord]
+    public var environment: EnvironmentReport
+    /// Whether the comparison came to its end.
+    public var isFinished: Bool
+
+    /// One line: exactly one of its fields is there.
+    struct Line: Codable {
+        var plan: ComparisonPlan?
+        var pair: PairRecord?
+        var ended: Ended?
+
+        struct Ended: Codable {
+            var exitCode: Int32
+        }
+
+        func text() throws -> String {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+        }
+    }
+
+    public static func isComparison(_ directory: String) -> Bool {
+        FileManager.default.fileExists(atPath: "\(directory)/\(journalName)")
+    }
+
+    /// - Throws: `DamagedReport` where the folder holds something else.
+    public static func load(_ directory: String) throws -> ComparisonRecord {
+        let path = "\(directory)/\(journalName)"
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw DamagedReport("\(path): there is no such file; is this the folder of a comparison?")
+        }
+        guard let json = FileManager.default.contents(atPath: "\(directory)/\(EnvironmentJSON.fileName)"),
+            let environment = try? JSONDecoder().decode(EnvironmentReport.self, from: json)
+        else { throw DamagedReport("\(directory)/\(EnvironmentJSON.fileName): this is no environment of this version") }
+        var plan: ComparisonPlan?
+        var pairs: [PairRecord] = []
+        var isFinished = false
+        let whole = data.prefix(through: data.lastIndex(of: 10) ?? data.startIndex)
+        for (number, text) in whole.split(separator: 10).enumerated() {
+            guard let line = try? JSONDecoder().decode(Line.self, from: Data(text)) else {
+                throw DamagedReport("\(path):\(number + 1): this is no line of a comparison of this version")
+            }
+            if let known = line.plan { plan = known }
+            if let pair = line.pair { pairs.append(pair) }
+            if let ended = line.ended { isFinished = ended.exitCode != 130 }
+        }
+        guard let plan, plan.version == ComparisonPlan.currentVersion else {
+            throw DamagedReport("\(path): this is no comparison of this version")
+        }
+        return ComparisonRecord(plan: plan, pairs: pairs, environment: environment, isFinished: isFinished)
+    }
+
+    /// The state that the pairs lead to; `next` names the pair that comes behind them.
+    /// - Throws: `DamagedReport` where they are not those that the plan leads to.
+    public func replayed() throws -> ComparisonEngine {
+        var engine = ComparisonEngine(plan)
+        for pair in pairs {
+            guard let due = engine.next(), due.subject == pair.subject, due.number == pair.number,
+                due.stage == pair.stage
+            else { throw DamagedReport("\(Self.journalName): its pairs are not those of its plan") }
+            engine.take(pair)
+        }
+        return engine
+    }
+}

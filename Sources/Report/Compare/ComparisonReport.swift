@@ -1,0 +1,86 @@
+// Writes a comparison's folder: journal and pairs as it goes, everything that needs the whole at its end, and again from
+// the folder alone. Used by one thread.
+import Comparison
+import Foundation
+import Measure
+
+public final class ComparisonReport {
+    public static let htmlName = "compare.html"
+    public static let summaryName = "summary.md"
+
+    public let directory: String
+    private let journal: AppendedFile
+    private let pairs: AppendedFile
+    private let plan: ComparisonPlan
+
+    /// Makes `directory`, or goes on with what is in it.
+    /// - Throws: `ReportError` where a file cannot be made.
+    public init(_ directory: String, _ plan: ComparisonPlan, _ environment: EnvironmentReport) throws {
+        self.directory = directory
+        self.plan = plan
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try ReportFile.replace("\(directory)/\(EnvironmentJSON.fileName)", with: environment.json())
+        journal = try AppendedFile(
+            "\(directory)/\(ComparisonRecord.journalName)", header: try ComparisonRecord.Line(plan: plan).text())
+        pairs = try AppendedFile("\(directory)/\(PairsCSV.fileName)", header: CSV.line(PairsCSV.columns))
+    }
+
+    /// On disk when it returns.
+    public func add(_ record: PairRecord) throws {
+        try pairs.append(PairsCSV.lines(record, plan))
+        try journal.append(ComparisonRecord.Line(pair: record).text())
+    }
+
+    /// - Parameter exitCode: what a shell sees; 130 of an interrupted comparison, which can be gone on with.
+    public func end(exitCode: Int32, _ environment: EnvironmentReport, drawing: any PlotDrawing) throws {
+        try journal.append(ComparisonRecord.Line(ended: .init(exitCode: exitCode)).text())
+        try ReportFile.replace("\(directory)/\(EnvironmentJSON.fileName)", with: environment.json())
+        try Self.write(into: directory, drawing)
+    }
+
+    /// Makes everything but journal and pairs from those.
+    /// - Throws: `DamagedReport`, `ReportError`.
+    public static func write(into directory: String, _ drawing: any PlotDrawing) throws {
+        let judged = try JudgedComparison(directory)
+        for (name, text) in [
+            ("effects.csv", EffectsCSV.render(judged)), ("compare.json", try ComparisonJSON.render(judged)),
+            (summaryName, ComparisonMarkdown.render(judged)),
+            ("annotations.txt", ComparisonMarkdown.annotations(judged)),
+            ("github-action-benchmark.json", try TrackerJSON.actionBenchmark(judged)),
+            ("bencher.json", try TrackerJSON.bencher(judged)),
+            (htmlName, try ComparisonHTML.render(judged, drawing)),
+        ] {
+            try ReportFile.replace("\(directory)/\(name)", with: text.utf8)
+        }
+    }
+}
+
+/// A comparison and what it comes to.
+public struct JudgedComparison: Sendable {
+    public let record: ComparisonRecord
+    public let engine: ComparisonEngine
+    public let rows: [ComparedRow]
+    public let outcome: ComparisonOutcome
+
+    /// - Throws: `DamagedReport`.
+    public init(_ directory: String) throws { try self.init(ComparisonRecord.load(directory)) }
+
+    /// - Throws: `DamagedReport`.
+    public init(_ record: ComparisonRecord) throws {
+        self.record = record
+        var engine = try record.replayed()
+        // The last pair of a stage does not yet enter the next one.
+        if record.isFinished { _ = engine.next() }
+        self.engine = engine
+        rows = Judge(engine).rows()
+        outcome = ComparisonOutcome(engine, rows)
+    }
+
+    public var gates: [ComparedRow] { rows.filter(\.isGate) }
+    /// What is advised of figures that do not gate, worst first.
+    public var news: [ComparedRow] {
+        rows.filter { !$0.isGate && $0.isNews }.sorted { ($0.qValue ?? 1) < ($1.qValue ?? 1) }
+    }
+    var voids: [PairRecord] { engine.tracks.flatMap(\.voids) }
+    var failed: [PairRecord] { engine.tracks.flatMap(\.failed) }
+}

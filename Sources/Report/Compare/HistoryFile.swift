@@ -1,0 +1,133 @@
+// history.ndjson: a line per commit, scenario and metric; grows at its end and is kept in the repository. And how it reads.
+import Comparison
+import Foundation
+import Mustache
+import Statistics
+
+public enum HistoryFile {
+    public static let fileName = "history.ndjson"
+
+    /// - Throws: `DamagedReport` where a whole line is none of a history.
+    public static func read(_ path: String) throws -> [HistoryPoint] {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw DamagedReport("\(path): there is no such file; tidegauge history --add COMMIT begins one")
+        }
+        let whole = data.prefix(through: data.lastIndex(of: 10) ?? data.startIndex)
+        return try whole.split(separator: 10).enumerated().map { number, text in
+            guard let point = try? JSONDecoder().decode(HistoryPoint.self, from: Data(text)),
+                point.version == HistoryPoint.currentVersion
+            else { throw DamagedReport("\(path):\(number + 1): this is no line of a history of this version") }
+            return point
+        }
+    }
+
+    /// - Throws: `ReportError`.
+    public static func append(_ points: [HistoryPoint], to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let file = try AppendedFile(path)
+        try file.append(
+            points.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined())
+    }
+}
+
+public enum HistoryTable {
+    /// A series each: its last points, and where it broke.
+    /// - Parameter subject: the first line of a commit's message; empty where it is not known.
+    public static func render(_ all: [HistorySeries], last: Int, subject: (String) -> String) -> String {
+        all.map { series in
+            let points = series.points.suffix(last)
+            let first = series.points.count - points.count
+            let breaks = Dictionary(uniqueKeysWithValues: series.breaks.map { ($0.index, $0) })
+            let lines = points.enumerated().flatMap { offset, point -> [String] in
+                let told = breaks[first + offset].map {
+                    "  ── \($0.isWorse ? "worse" : "moved") by \(ComparedCells.share($0.change)) from here on ──"
+                }
+                let value = point.value.map { Humanised.text($0, unit: point.unit) } ?? "-"
+                let ratio = ComparedCells.share(Foundation.exp(point.logRatio) - 1)
+                let line =
+                    "  \(point.commit.prefix(12))  \(padded(ratio, 9))  \(padded(value, 10))  \(subject(point.commit))"
+                return (told.map { [$0] } ?? []) + [line]
+            }
+            return ([series.name.description] + lines).joined(separator: "\n") + "\n"
+        }.joined(separator: "\n")
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+}
+
+/// history.html: a curve per series.
+public enum HistoryPage {
+    /// - Throws: `ReportError`.
+    public static func write(_ all: [HistorySeries], to path: String, drawing: any PlotDrawing) throws {
+        let plots = all.map { ($0, plot($0)) }.filter { $0.1 != nil }.map { ($0.0, $0.1!) }
+        let figures = zip(plots.map(\.1), drawing.draw(plots.map { PlotScript.text($0.1) })).map(HTMLReport.figure)
+        let page: [String: Any] = [
+            "style": HTMLReport.style, "shapes": SVGTheme.shapes, "plots": figures,
+            "breaks": all.flatMap { series in
+                series.breaks.map { one in
+                    let commit = series.points[one.index].commit.prefix(12)
+                    return
+                        "\(series.name): \(one.isWorse ? "worse" : "moved") by \(ComparedCells.share(one.change)) at \(commit)"
+                }
+            }.map { Escaped.visible($0) },
+        ]
+        try ReportFile.replace(path, with: MustacheTemplate(string: template).render(page).utf8)
+    }
+
+    /// The change against the anchor over commits, with breaks as uprights.
+    static func plot(_ series: HistorySeries) -> Plot? {
+        func change(_ logarithm: Double) -> Double { Foundation.exp(logarithm) - 1 }
+        let points = series.points.enumerated().map { Plot.Point(Double($0.offset + 1), change($0.element.logRatio)) }
+        let bars = series.points.enumerated().flatMap { index, point -> [Plot.Point] in
+            guard let low = point.low, let high = point.high else { return [] }
+            return [Plot.Point(Double(index + 1), change(low)), Plot.Point(Double(index + 1), change(high))]
+        }
+        let all = points.map(\.y) + bars.map(\.y)
+        let breaks = series.breaks.flatMap {
+            [Plot.Point(Double($0.index) + 0.5, all.min()!), Plot.Point(Double($0.index) + 0.5, all.max()!)]
+        }
+        return Plot(
+            title: "\(series.name)", caption: "Against the anchor build, which ran beside each. Upright: a break.",
+            xLabel: "commit", yLabel: "change against the anchor", x: .plain(isLogarithmic: false), y: .change,
+            series: [
+                Plot.Series(label: nil, slot: 1, style: .line, points: points),
+                Plot.Series(label: nil, slot: 8, style: .segments, points: bars),
+                Plot.Series(label: "break", slot: 2, style: .segments, points: breaks),
+            ]
+        ).drawable()
+    }
+
+    private static let template = """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>Tidegauge history</title>
+        <style>
+        {{{style}}}
+        </style>
+        </head>
+        <body>
+        {{{shapes}}}
+        <header><h1>Tidegauge history</h1></header>
+        <main>
+        <section>
+        <ul class="facts">{{#breaks}}<li>{{.}}</li>{{/breaks}}</ul>
+        <div class="plots">{{#plots}}<figure>
+        <figcaption>{{title}}</figcaption>
+        {{#svg}}{{{svg}}}{{/svg}}
+        {{#missing}}<p class="missing">{{missing}}</p>{{/missing}}
+        <p class="quiet">{{caption}}</p>
+        </figure>{{/plots}}</div>
+        </section>
+        </main>
+        </body>
+        </html>
+
+        """
+}

@@ -1,0 +1,52 @@
+// A flaw put between harness and engine on purpose, to see whether a comparison sees it: what `calibrate` measures its
+// power with. No scenario names it. Plain values.
+
+/// What a shim does at each commit, or at each delivery.
+public struct Shim: Codable, Sendable, Equatable, CustomStringConvertible {
+    /// Each commit costs so much more CPU, as a share of its own. 0 costs what the shim itself does: the fair other side.
+    public var spinShare: Double
+    /// One commit in so many takes `tailNs` longer; 0: none.
+    public var tailEvery: Int
+    public var tailNs: Int64
+    /// One callback in so many lasts `lingerNs` longer, so that the engine has to merge what comes meanwhile; 0: none.
+    public var lingerEvery: Int
+    public var lingerNs: Int64
+
+    public init(
+        spinShare: Double = 0, tailEvery: Int = 0, tailNs: Int64 = 0, lingerEvery: Int = 0, lingerNs: Int64 = 0
+    ) {
+        self.spinShare = spinShare
+        self.tailEvery = tailEvery
+        self.tailNs = tailNs
+        self.lingerEvery = lingerEvery
+        self.lingerNs = lingerNs
+    }
+
+    /// Reads `spin=5%`, `tail=100:5ms`, `linger=2:3ms`, or `none`; nil where it is none of them.
+    public init?(_ text: String) {
+        self.init()
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        if parts == ["none"] { return }
+        guard parts.count == 2 else { return nil }
+        if parts[0] == "spin", parts[1].hasSuffix("%"), let share = Double(parts[1].dropLast()), share >= 0 {
+            spinShare = share / 100
+            return
+        }
+        let words = parts[1].split(separator: ":").map(String.init)
+        guard words.count == 2, let every = Int(words[0]), every > 0,
+            let lengthNs = try? Quantity.durationNs(words[1])
+        else { return nil }
+        switch parts[0] {
+        case "tail": (tailEvery, tailNs) = (every, lengthNs)
+        case "linger": (lingerEvery, lingerNs) = (every, lengthNs)
+        default: return nil
+        }
+    }
+
+    public var description: String {
+        if spinShare > 0 { return "spin=\(Quantity.text(spinShare * 100))%" }
+        if tailEvery > 0 { return "tail=\(tailEvery):\(tailNs)ns" }
+        if lingerEvery > 0 { return "linger=\(lingerEvery):\(lingerNs)ns" }
+        return "none"
+    }
+}

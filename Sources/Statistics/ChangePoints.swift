@@ -1,0 +1,76 @@
+// Where a series of figures changes, without saying how many times or how it is distributed: E-divisive means.
+// D. S. Matteson, N. A. James, "A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data", JASA 2014;
+// for histories of benchmarks: D. Daly et al., ICPE 2020. Pure but for the generator it is given.
+
+/// Finds changes in the distribution of a series.
+public struct ChangePoints: Sendable {
+    /// A break is believed if fewer than this share of shuffles show one as strong.
+    public var significance: Double
+    /// No segment is shorter.
+    public var fewestPoints: Int
+    public var shuffles: Int
+
+    public init(significance: Double = 0.001, fewestPoints: Int = 3, shuffles: Int = 1_999) {
+        self.significance = significance
+        self.fewestPoints = fewestPoints
+        self.shuffles = shuffles
+    }
+
+    /// Indices of the first value behind each break, ascending. Divides the series at its strongest break, and so on, until
+    /// none is significant. O(breaks · shuffles · n²) for n values.
+    public func breaks(_ series: [Double], using random: inout some RandomNumberGenerator) -> [Int] {
+        var found: Set<Int> = []
+        var waiting = [0..<series.count]
+        while let segment = waiting.popLast() {
+            let values = Array(series[segment])
+            guard let best = strongest(values), isSignificant(best.strength, values, &random) else { continue }
+            let place = segment.lowerBound + best.place
+            found.insert(place)
+            waiting += [segment.lowerBound..<place, place..<segment.upperBound]
+        }
+        return found.sorted()
+    }
+
+    private func isSignificant(
+        _ strength: Double, _ values: [Double], _ random: inout some RandomNumberGenerator
+    ) -> Bool {
+        guard strength > 0 else { return false }
+        var asStrong = 0
+        var shuffled = values
+        for _ in 0..<shuffles {
+            shuffled.shuffle(using: &random)
+            if let other = strongest(shuffled), other.strength >= strength { asStrong += 1 }
+            if Double(asStrong + 1) / Double(shuffles + 1) >= significance { return false }
+        }
+        return true
+    }
+
+    /// The place that divides `values` into the two most different halves, and their scaled energy distance
+    /// nm/(n+m) · (2 E|X−Y| − E|X−X'| − E|Y−Y'|).
+    func strongest(_ values: [Double]) -> (place: Int, strength: Double)? {
+        let count = values.count
+        guard count >= 2 * fewestPoints else { return nil }
+        // Sums of distances within the left part, within the right one, and across, moved along value by value.
+        var left = 0.0
+        var right = 0.0
+        var across = 0.0
+        for i in 0..<count { for j in 0..<i { right += abs(values[i] - values[j]) } }
+        var best: (place: Int, strength: Double)?
+        for place in 1..<count {
+            let moved = values[place - 1]
+            let toLeft = values[..<(place - 1)].reduce(0) { $0 + abs($1 - moved) }
+            let toRight = values[place...].reduce(0) { $0 + abs($1 - moved) }
+            left += toLeft
+            right -= toRight
+            across += toRight - toLeft
+            guard place >= fewestPoints, count - place >= fewestPoints else { continue }
+            let n = Double(place)
+            let m = Double(count - place)
+            let energy =
+                2 * across / (n * m) - left / (n * (n - 1) / 2) - right / (m * (m - 1) / 2)
+            let strength = n * m / (n + m) * energy
+            if strength > best?.strength ?? -.infinity { best = (place, strength) }
+        }
+        return best
+    }
+}

@@ -1,0 +1,50 @@
+// How often something happens, from how often it did: exact bounds for a share. C. J. Clopper, E. S. Pearson, Biometrika
+// 1934. Pure.
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+public enum ClopperPearson {
+    /// The share that `hits` of `trials` would be surprisingly few of: it lies under this with `confidence`.
+    public static func upperBound(hits: Int, trials: Int, confidence: Double = 0.95) -> Double {
+        precondition(0...trials ~= hits, "no more hits than trials")
+        if hits == trials { return 1 }
+        // P(X ≤ hits) falls with the share.
+        return root { atMost(hits, of: trials, share: $0) > 1 - confidence }
+    }
+
+    /// The share that `hits` of `trials` would be surprisingly many of: it lies above this with `confidence`.
+    public static func lowerBound(hits: Int, trials: Int, confidence: Double = 0.95) -> Double {
+        precondition(0...trials ~= hits, "no more hits than trials")
+        if hits == 0 { return 0 }
+        return root { 1 - atMost(hits - 1, of: trials, share: $0) < 1 - confidence }
+    }
+
+    /// Where `isUnder`, true from 0 on, ceases to hold.
+    private static func root(_ isUnder: (Double) -> Bool) -> Double {
+        var low = 0.0
+        var high = 1.0
+        for _ in 0..<60 {
+            let middle = (low + high) / 2
+            if isUnder(middle) { low = middle } else { high = middle }
+        }
+        return (low + high) / 2
+    }
+
+    /// P(X ≤ hits) of a binomial distribution, by logarithms of its terms.
+    static func atMost(_ hits: Int, of trials: Int, share: Double) -> Double {
+        if share <= 0 { return 1 }
+        if share >= 1 { return hits >= trials ? 1 : 0 }
+        var term = Double(trials) * log1p(-share)
+        var sum = exp(term)
+        for k in stride(from: 1, through: hits, by: 1) {
+            term += log(Double(trials - k + 1) / Double(k)) + log(share) - log1p(-share)
+            sum += exp(term)
+        }
+        return min(1, sum)
+    }
+}

@@ -1,0 +1,25 @@
+// The normal distribution, as far as sample sizes need it. Pure; microseconds, so nothing for inner loops.
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+public enum Normal {
+    /// Φ(z).
+    public static func cumulative(_ z: Double) -> Double { erfc(-z / 2.0.squareRoot()) / 2 }
+
+    /// Φ⁻¹(p) for 0 < p < 1, by halving: as exact as `cumulative`.
+    public static func quantile(_ p: Double) -> Double {
+        precondition(p > 0 && p < 1, "a quantile needs a probability between 0 and 1")
+        var low = -40.0
+        var high = 40.0
+        while high - low > 1e-12 {
+            let middle = (low + high) / 2
+            if cumulative(middle) < p { low = middle } else { high = middle }
+        }
+        return (low + high) / 2
+    }
+}

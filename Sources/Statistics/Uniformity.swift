@@ -1,0 +1,40 @@
+// Do p-values look as they must where nothing is to be found? The largest distance of their distribution from the diagonal
+// (Kolmogorov–Smirnov). Pure.
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+public struct Uniformity: Sendable, Equatable {
+    /// The largest distance between the share of values at or under x, and x.
+    public var distance: Double
+    /// Chance of a distance at least so large if the values are uniform. M. A. Stephens' form (JRSS B 1970), good to three
+    /// digits from five values on. Values that come in steps, as p-values of few pairs do, make it a little too small.
+    public var pValue: Double
+
+    /// `nil` when empty. O(n log n).
+    public static func test(_ values: [Double]) -> Uniformity? {
+        guard !values.isEmpty else { return nil }
+        let sorted = values.sorted()
+        let n = Double(sorted.count)
+        let distance = sorted.enumerated().reduce(0.0) { widest, entry in
+            let above = Double(entry.offset + 1) / n - entry.element
+            let below = entry.element - Double(entry.offset) / n
+            return max(widest, above, below)
+        }
+        let scaled = (n.squareRoot() + 0.12 + 0.11 / n.squareRoot()) * distance
+        return Uniformity(distance: distance, pValue: kolmogorov(scaled))
+    }
+
+    /// 2 Σ (−1)^(k−1) exp(−2 k² x²).
+    private static func kolmogorov(_ x: Double) -> Double {
+        guard x > 0.2 else { return 1 }
+        let sum = (1...100).reduce(0.0) { sum, k in
+            sum + (k.isMultiple(of: 2) ? -1 : 1) * exp(-2 * Double(k * k) * x * x)
+        }
+        return min(1, max(0, 2 * sum))
+    }
+}

@@ -1,0 +1,87 @@
+// A commit → its binary and its scenario files. Built once: in a worktree of its own under `.build-compare`, with the same
+// flags as every other, into a path as long as every other's (a path's length moves the environment, and that what is
+// measured); only binary and scenarios are kept.
+import Foundation
+import Harness
+
+struct CommitBuild {
+    static let folderName = ".build-compare"
+
+    let repository: Repository
+    let product: String
+    let configuration: String
+    let interruption: Interruption
+    /// Tells people what takes so long.
+    let note: (String) -> Void
+
+    struct Built {
+        var revision: Revision
+        var executable: String
+        var scenarios: String
+    }
+
+    /// - Throws: `ShellFailure` where it does not build.
+    func build(_ revision: Revision) throws -> Built {
+        let folder = "\(repository.root)/\(Self.folderName)/\(revision.commit.prefix(12))-\(try key())"
+        let built = Built(
+            revision: revision, executable: "\(folder)/\(product)", scenarios: "\(folder)/Scenarios")
+        if FileManager.default.isExecutableFile(atPath: built.executable) { return built }
+        let startTime = Date()
+        note("building \(revision.name) (\(revision.commit.prefix(12))); it is kept for the next time")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let source = "\(folder)/src"
+        _ = try? repository.git(["worktree", "remove", "--force", source])
+        try? FileManager.default.removeItem(atPath: source)
+        try repository.git(["worktree", "prune"])
+        try repository.git(["worktree", "add", "--force", "--detach", source, revision.commit])
+        defer { _ = try? repository.git(["worktree", "remove", "--force", source]) }
+        try sameDependencies(source)
+        let scratch = "\(folder)/build"
+        // Kept where it was interrupted or failed: the next attempt goes on with it.
+        try Shell.run(
+            command(source, scratch), in: source, log: "\(folder)/build.log", interruption)
+        try keep(built, source, "\(scratch)/\(configuration)/\(product)")
+        try FileManager.default.removeItem(atPath: scratch)
+        note("built \(revision.name) in \(Int(Date().timeIntervalSince(startTime))) s")
+        return built
+    }
+
+    private func command(_ source: String, _ scratch: String) -> [String] {
+        [
+            "swift", "build", "-c", configuration, "--product", product, "--package-path", source, "--scratch-path",
+            scratch,
+        ]
+    }
+
+    /// Whatever makes two builds of one commit differ.
+    private func key() throws -> String {
+        let compiler = try Shell.output(["swift", "--version"], in: repository.root)
+        var hash: UInt32 = 2_166_136_261
+        for byte in (compiler + product + configuration).utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        return String(format: "%08x", hash)
+    }
+
+    /// Both sides with the versions that this working tree has resolved, so that no dependency differs without its commit
+    /// having said so.
+    private func sameDependencies(_ source: String) throws {
+        let resolved = "\(repository.root)/Package.resolved"
+        let files = FileManager.default
+        guard files.fileExists(atPath: resolved), !files.fileExists(atPath: "\(source)/Package.resolved") else {
+            return
+        }
+        try files.copyItem(atPath: resolved, toPath: "\(source)/Package.resolved")
+    }
+
+    /// The binary last: a folder that has it has everything.
+    private func keep(_ built: Built, _ source: String, _ product: String) throws {
+        let files = FileManager.default
+        try? files.removeItem(atPath: built.scenarios)
+        if files.fileExists(atPath: "\(source)/Scenarios") {
+            try files.copyItem(atPath: "\(source)/Scenarios", toPath: built.scenarios)
+        }
+        let new = built.executable + ".new"
+        try? files.removeItem(atPath: new)
+        try files.copyItem(atPath: product, toPath: new)
+        try files.moveItem(atPath: new, toPath: built.executable)
+    }
+}

@@ -1,0 +1,116 @@
+// The loop of a comparison: the next pair, on disk, and again; until everything is decided, or somebody stops it.
+import ArgumentParser
+import Comparison
+import Foundation
+import Harness
+import Measure
+import Report
+import Scenario
+
+final class CompareRun {
+    let interruption = Interruption()
+    private let signals: StopSignals
+    private let progress: Progress
+
+    init(isQuiet: Bool) {
+        // A binary that dies before it has read its spec is a failed trial, not the end of this process.
+        signal(SIGPIPE, SIG_IGN)
+        signals = StopSignals(interruption)
+        progress = Progress(isQuiet: isQuiet)
+    }
+
+    deinit { signals.stop() }
+
+    /// Takes the live line away.
+    func end() { progress.end() }
+
+    func note(_ text: String) { progress.note(text) }
+
+    /// - Returns: how the comparison ends, with its report written and its summary printed.
+    func start(
+        _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary), _ options: CompareOptions
+    ) throws -> Outcome {
+        try FileManager.default.createDirectory(atPath: options.out, withIntermediateDirectories: true)
+        let environment = EnvironmentReport.capture(storeDirectories: [options.out, "/dev/shm"])
+        let id = RunReport.makeRunID(
+            secondsSince1970: Int(Date().timeIntervalSince1970), entropy: .random(in: 0 ... .max))
+        let directory = "\(options.out)/compare-\(id)"
+        return try measure(
+            ComparisonEngine(plan), directory, environment, binaries, shims: options.shims)
+    }
+
+    func goOn(_ directory: String, _ record: ComparisonRecord, _ engine: ComparisonEngine) throws -> Outcome {
+        func binary(_ side: ComparedSide) throws -> OtherBinary {
+            OtherBinary(path: side.executable, talks: try TrialProtocol.ask(side.executable))
+        }
+        return try measure(
+            engine, directory, record.environment, (binary(record.plan.base), binary(record.plan.head)),
+            shims: (nil, nil))
+    }
+
+    private func measure(
+        _ start: ComparisonEngine, _ directory: String, _ environment: EnvironmentReport,
+        _ binaries: (base: OtherBinary, head: OtherBinary), shims: (base: Shim?, head: Shim?)
+    ) throws -> Outcome {
+        var engine = start
+        let report = try ComparisonReport(directory, engine.plan, environment)
+        try pool(&engine, binaries, "\(directory)/trials", shims) { try report.add($0) }
+        let judged = ComparisonOutcome(engine, Judge(engine).rows())
+        let outcome = interruption.isRaised ? .interrupted : Outcome(judged)
+        var complete = environment
+        complete.finish()
+        try report.end(exitCode: outcome.rawValue, complete, drawing: Gnuplot())
+        progress.end()
+        print(ComparisonConsole.render(try JudgedComparison(directory)), terminator: "")
+        print("Report: \(directory)/\(ComparisonReport.htmlName)")
+        if outcome == .interrupted { printError("go on with it: tidegauge compare --resume \(directory)") }
+        return outcome
+    }
+
+    /// Runs pairs until the engine wants no more.
+    func pool(
+        _ engine: inout ComparisonEngine, _ binaries: (base: OtherBinary, head: OtherBinary), _ trials: String,
+        _ shims: (base: Shim?, head: Shim?), keep: (PairRecord) throws -> Void
+    ) throws {
+        let runner = PairRunner(
+            base: binaries.base, head: binaries.head, folder: trials, shims: shims, interruption)
+        var index = 0
+        while !interruption.isRaised, let assignment = engine.next() {
+            index += 1
+            let subject = engine.plan.subjects[assignment.subject]
+            progress.began(
+                "\(subject.title) pair \(assignment.number), \(assignment.stage.rawValue)", index: index,
+                of: index + engine.pairsLeft)
+            progress.show()
+            guard let record = runner.run(assignment, engine.plan, atSeconds: engine.spentSeconds) else { break }
+            tell(record, subject)
+            try keep(record)
+            engine.take(record)
+        }
+        for folder in ["\(trials)/base", "\(trials)/head", trials] {
+            if (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty ?? false {
+                try FileManager.default.removeItem(atPath: folder)
+            }
+        }
+    }
+
+    private func tell(_ record: PairRecord, _ subject: ComparedSubject) {
+        for failure in record.failures {
+            let side = failure.isHead ? "head" : "base"
+            progress.note("\(subject.title) pair \(record.number): \(side): \(failure.trial.fate.flag ?? "")")
+            for line in failure.trial.notes.prefix(3) { progress.note("  \(line)") }
+        }
+    }
+}
+
+extension Outcome {
+    init(_ judged: ComparisonOutcome) {
+        switch judged.word {
+        case .pass: self = .pass
+        case .inconclusive: self = .inconclusive
+        case .regressed: self = .limitBroken
+        case .failing:
+            self = judged.fates.reduce(.pass) { $0.worse(Outcome(TrialResult(fate: $1))) }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// BASE and HEAD → two binaries and one plan: what both are asked, and what only one of them could be.
+import ArgumentParser
+import Comparison
+import Foundation
+import Harness
+import Measure
+import Report
+import Scenario
+
+struct ComparedSides {
+    /// A binary and where its scenario files are.
+    private struct Side {
+        var compared: ComparedSide
+        var binary: OtherBinary
+        var scenarios: String?
+    }
+
+    private let base: Side
+    private let head: Side
+
+    var binaries: (base: OtherBinary, head: OtherBinary) { (base.binary, head.binary) }
+
+    /// Builds what has to be built.
+    /// - Throws: the exit that says what is wrong.
+    init(base baseName: String, head headName: String?, _ options: CompareOptions, _ run: CompareRun) throws {
+        if Self.isBinary(baseName), let headName, Self.isBinary(headName) {
+            base = try Self.binary(baseName)
+            head = try Self.binary(headName)
+            return
+        }
+        do {
+            let repository = try Repository()
+            let build = CommitBuild(
+                repository: repository, product: options.product, configuration: options.configuration,
+                interruption: run.interruption, note: run.note)
+            func side(_ revision: Revision) throws -> Side {
+                let built = try build.build(revision)
+                var side = try Self.binary(built.executable)
+                side.compared.name = revision.name
+                side.compared.commit = revision.commit
+                side.compared.isDirty = revision.isDirty
+                side.scenarios = built.scenarios
+                return side
+            }
+            let revisions = (
+                base: try repository.revision(baseName),
+                head: try headName.map(repository.revision) ?? repository.workingTree()
+            )
+            base = try side(revisions.base)
+            head = try side(revisions.head)
+        } catch let error as ShellFailure {
+            if run.interruption.isRaised { throw ExitCode(.interrupted) }
+            printError("\(error)")
+            throw ExitCode(.fault)
+        }
+    }
+
+    private static func isBinary(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+            && FileManager.default.isExecutableFile(atPath: path)
+    }
+
+    private static func binary(_ path: String) throws -> Side {
+        let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
+        do {
+            let talks = try TrialProtocol.ask(absolute)
+            return Side(
+                compared: ComparedSide(
+                    name: path, commit: "", executable: absolute, fingerprint: Fingerprint.of(absolute)),
+                binary: OtherBinary(path: absolute, talks: talks), scenarios: nil)
+        } catch {
+            printError("\(error)")
+            throw ExitCode(.fault)
+        }
+    }
+
+    // MARK: Plan
+
+    /// - Throws: the exit that says what is wrong with scenarios or options.
+    func plan(_ options: CompareOptions) throws -> ComparisonPlan {
+        let loaded = try refusing { () throws(ScenarioErrors) in
+            try ScenarioLibrary.load(paths: [folder(head, options)], drivers: Tidegauge.driverNames)
+        }
+        let wanted = loaded.filter { options.isWanted($0.name) }
+        if wanted.isEmpty { throw ValidationError("no scenario matches \(options.scenario.joined(separator: ", "))") }
+        let all = try Subjects(
+            wanted, profile: options.profile, drivers: options.driver, overrides: RunPlan.overrides(options.set))
+        var oneSided = all.skipped + scenariosOfOneSide(loaded, options)
+        let subjects = all.subjects.filter { subject in
+            guard let refusal = refusal(subject) else { return true }
+            oneSided.append(OneSided(what: subject.title, why: refusal))
+            return false
+        }
+        if let obstacle = Looks.obstacle(screenPairs: options.pairs, gates: subjects.count) {
+            throw ValidationError(obstacle)
+        }
+        return ComparisonPlan(
+            base: base.compared, head: head.compared, subjects: subjects, oneSided: oneSided,
+            profile: options.profile, pairs: options.pairs, budgetSeconds: try options.budgetSeconds,
+            seed: options.seed ?? .random(in: 1 ... .max),
+            rule: options.keepNoisy
+                ? .keepingEverything : VoidRule(calibratedHiccupNs: Calibration.ofThisMachine(options.out)?.hiccupP99Ns)
+        )
+    }
+
+    private func folder(_ side: Side, _ options: CompareOptions) -> String {
+        guard let scenarios = side.scenarios, options.scenarios == "Scenarios" else { return options.scenarios }
+        return scenarios
+    }
+
+    /// Why one of the binaries cannot run the subject; nil where both can.
+    private func refusal(_ subject: ComparedSubject) -> String? {
+        for (name, side) in [("base", base), ("head", head)] {
+            if let drivers = side.binary.talks.drivers, !drivers.contains(subject.driver) {
+                return "the \(name) has no driver '\(subject.driver)'"
+            }
+            for point in subject.points {
+                do {
+                    _ = try SpecDialect.json(point, version: side.binary.talks.specVersion)
+                } catch {
+                    return "the \(name) cannot be asked: \(error)"
+                }
+            }
+        }
+        return nil
+    }
+
+    /// A new scenario is asked of both binaries; that the base does not know its file is said all the same.
+    private func scenariosOfOneSide(_ loaded: [Scenario], _ options: CompareOptions) -> [OneSided] {
+        guard let baseFolder = base.scenarios, head.scenarios != nil else { return [] }
+        let names = FileManager.default.enumerator(atPath: baseFolder)?.compactMap { $0 as? String } ?? []
+        let base = Set(
+            names.filter { $0.hasSuffix(".yaml") }.map {
+                (($0 as NSString).lastPathComponent as NSString).deletingPathExtension
+            })
+        let head = Set(loaded.map(\.name))
+        return base.subtracting(head).sorted().map { OneSided(what: $0, why: "only the base has this scenario") }
+            + head.subtracting(base).sorted().map {
+                OneSided(what: "\($0), as a file", why: "only the head has this scenario; both binaries are asked it")
+            }
+    }
+}

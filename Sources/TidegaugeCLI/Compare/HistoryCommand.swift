@@ -1,0 +1,74 @@
+// `tidegauge history`: what the figures did over commits; and, with --add, one commit more, measured beside the anchor.
+import ArgumentParser
+import Comparison
+import Foundation
+import Harness
+import Measure
+import Report
+
+struct HistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "Show how the gates moved over commits, and where they broke.",
+        discussion: """
+            Every point is measured beside one pinned anchor build, so that drift of the machine cancels. --add measures a \
+            commit and appends it; without, nothing is measured.
+            """)
+
+    @OptionGroup var options: CompareOptions
+
+    @Option(help: ArgumentHelp("Measure this commit, and append it.", valueName: "commit"))
+    var add: String?
+
+    @Option(help: ArgumentHelp("The anchor of a history that begins. Later ones keep it.", valueName: "commit"))
+    var anchor: String?
+
+    @Option(help: "The history. Default: history.ndjson where reports go.")
+    var file: String?
+
+    @Option(help: "So many points of each series.")
+    var last = 20
+
+    func validate() throws { try options.check() }
+
+    func run() throws {
+        let path = file ?? "\(options.out)/\(HistoryFile.fileName)"
+        if let add { try measure(add, path) }
+        do {
+            let points = try HistoryFile.read(path)
+            let anchors = Set(points.map(\.anchor))
+            let anchor = points.last?.anchor
+            let all = HistorySeries.all(points.filter { $0.anchor == anchor }).filter {
+                options.isWanted($0.name.scenario)
+            }
+            let repository = try? Repository()
+            print(HistoryTable.render(all, last: last) { repository?.subject(of: $0) ?? "" }, terminator: "")
+            if anchors.count > 1 { print("\nonly points of the last anchor, \(anchor?.prefix(12) ?? ""), are shown") }
+            let page = (path as NSString).deletingPathExtension + ".html"
+            try HistoryPage.write(all, to: page, drawing: Gnuplot())
+            print("\nReport: \(page)")
+        } catch let error as DamagedReport {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    private func measure(_ commit: String, _ path: String) throws {
+        let run = CompareRun(isQuiet: options.quiet)
+        let known = (try? HistoryFile.read(path)) ?? []
+        guard let anchor = anchor ?? known.last?.anchor else {
+            throw ValidationError("--add begins a history: name its --anchor, a commit that stays buildable")
+        }
+        let sides = try ComparedSides(base: anchor, head: commit, options, run)
+        let plan = try sides.plan(options)
+        var engine = ComparisonEngine(plan)
+        try run.pool(&engine, sides.binaries, "\(options.out)/history-trials", options.shims) { _ in }
+        run.end()
+        guard !run.interruption.isRaised else { throw ExitCode(.interrupted) }
+        let repository = try Repository()
+        let position = Int(try repository.git(["rev-list", "--count", "--first-parent", plan.head.commit])) ?? 0
+        let points = Judge(engine).rows().filter { $0.isGate && $0.change != nil }.map {
+            HistoryPoint(
+                $0, commit: plan.head.commit, position: position, anchor: plan.base.commit, machine: MachineKey.current)
+        }
+        try HistoryFile.append(points, to: path)
+    }
+}

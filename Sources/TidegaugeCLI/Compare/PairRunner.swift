@@ -1,0 +1,127 @@
+// Runs pairs: for each point one side, then at once the other, in processes of their own. One thread.
+import Comparison
+import Foundation
+import Harness
+import Measure
+import Scenario
+
+final class PairRunner {
+    private struct Side {
+        var child: ChildProcess
+        var runner: SideRunner
+        var shim: Shim?
+
+        init(_ folder: String, _ binary: OtherBinary, _ shim: Shim?, _ interruption: Interruption) {
+            child = ChildProcess(directory: folder, interruption: interruption, other: binary)
+            runner = SideRunner(child)
+            self.shim = shim
+        }
+    }
+
+    private let base: Side
+    private let head: Side
+    private let interruption: Interruption
+
+    /// - Parameter folder: for trials; those that went wrong leave their log there.
+    init(
+        base: OtherBinary, head: OtherBinary, folder: String, shims: (base: Shim?, head: Shim?) = (nil, nil),
+        _ interruption: Interruption
+    ) {
+        self.base = Side("\(folder)/base", base, shims.base, interruption)
+        self.head = Side("\(folder)/head", head, shims.head, interruption)
+        self.interruption = interruption
+    }
+
+    /// nil where it was interrupted before the pair was whole.
+    func run(_ assignment: ComparisonEngine.Assignment, _ plan: ComparisonPlan, atSeconds: Double) -> PairRecord? {
+        let startNs = MonotonicClock.nowNs()
+        var points: [PointPair] = []
+        for (point, headFirst) in zip(plan.subjects[assignment.subject].points, assignment.headFirst) {
+            var spec = point
+            spec.trial = assignment.number
+            spec.seed = assignment.seed
+            let first = trial(spec, on: headFirst ? head : base, assignment.paddingBytes)
+            if interruption.isRaised { return nil }
+            let second = trial(spec, on: headFirst ? base : head, assignment.paddingBytes)
+            if interruption.isRaised { return nil }
+            points.append(
+                PointPair(
+                    variant: point.variant, headFirst: headFirst, base: headFirst ? second : first,
+                    head: headFirst ? first : second))
+        }
+        return PairRecord(
+            subject: assignment.subject, number: assignment.number, stage: assignment.stage, atSeconds: atSeconds,
+            lengthSeconds: Double(MonotonicClock.nowNs() - startNs) / 1e9, points: points,
+            void: plan.rule.reason(points))
+    }
+
+    private func trial(_ spec: TrialSpec, on side: Side, _ paddingBytes: Int) -> SideTrial {
+        var spec = spec
+        spec.shim = side.shim
+        side.child.paddingBytes = paddingBytes
+        return SideTrial(side.runner.run(spec), spec)
+    }
+}
+
+extension SideTrial {
+    init(_ run: SideRun, _ spec: TrialSpec) {
+        let own = run.figures.compactMap { figure in
+            figure.value.map { Value(FigureName(figure.metric.rawValue, figure.statistic.rawValue), $0) }
+        }
+        let foreign = (run.result.foreign ?? []).compactMap { figure in
+            figure.value.map { Value(FigureName(figure.metric, figure.statistic), $0) }
+        }
+        let isPaced = spec.writers.load == .open
+        let tails = Self.tails(run.result, beside: own)
+        self.init(
+            fate: run.result.fate, values: own + foreign + tails + [Self.switches(run)],
+            samples: run.result.recordings.histograms.map { Samples(metric: $0.metric.rawValue, text: $0.samples) },
+            noise: TrialNoise(run), dueCommits: isPaced ? run.result.counts["measured_commits"] : nil,
+            notes: run.result.fate == .completed ? [] : run.result.notes + run.result.violations)
+    }
+}
+
+extension TrialNoise {
+    init(_ run: SideRun) {
+        let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
+        let lengthNs = Double(max(run.lengthNs, 1))
+        self.init(
+            stealShare: Double(run.pressure.stealNs ?? 0) / (lengthNs * cores),
+            pressureShare: Double(run.pressure.cpuSomeNs ?? 0) / lengthNs,
+            involuntarySwitches: run.pressure.involuntarySwitches, majorFaults: run.pressure.majorFaults,
+            hiccupP99Ns: Self.hiccupP99Ns(run.result))
+    }
+
+    /// A second's trial wakes under a thousand times, too few for a figure that is reported; for a rule they do.
+    private static func hiccupP99Ns(_ result: TrialResult) -> Double? {
+        result.recordings.histograms.first { $0.metric == .harnessHiccup }?.p99()
+    }
+}
+
+extension SideTrial {
+    /// p99 where a trial has too few samples to report one, and enough to be one pair among many.
+    private static let fewestTailSamples: UInt64 = 100
+
+    /// How often the processes gave their core away: what waits, or wakes somebody, shows here before it shows in a clock.
+    /// A figure of whole trials, loading included, so no metric that a scenario could ask for.
+    private static func switches(_ run: SideRun) -> Value {
+        Value(FigureName("voluntary_switches", "value"), Double(run.pressure.voluntarySwitches))
+    }
+
+    private static func tails(_ result: TrialResult, beside own: [Value]) -> [Value] {
+        result.recordings.histograms.compactMap { record in
+            let name = FigureName(record.metric.rawValue, Statistic.p99.rawValue)
+            guard !own.contains(where: { $0.name == name }) else { return nil }
+            return record.p99(fewest: fewestTailSamples).map { Value(name, $0) }
+        }
+    }
+}
+
+extension HistogramRecord {
+    fileprivate func p99(fewest: UInt64 = 1) -> Double? {
+        var distribution = ValueDistribution()
+        guard (try? distribution.add(samples: samples)) != nil, distribution.total >= fewest else { return nil }
+        let rank = UInt64((0.99 * Double(distribution.total)).rounded(.up))
+        return distribution.cumulative().first { $0.samples >= rank }.map { Double($0.value) }
+    }
+}

@@ -1,0 +1,64 @@
+// The repository whose commits are compared. Reads it, and adds one thing: a commit that no branch holds, for what the
+// working tree has beyond the last one.
+import Foundation
+
+/// A commit to build.
+struct Revision {
+    /// As it was asked for.
+    var name: String
+    var commit: String
+    /// The working tree, with what is not committed in it.
+    var isDirty = false
+}
+
+struct Repository {
+    let root: String
+
+    /// - Throws: `ShellFailure` where `folder` is in no repository.
+    init(containing folder: String = ".") throws {
+        root = try Shell.output(["git", "rev-parse", "--show-toplevel"], in: folder)
+    }
+
+    /// - Throws: `ShellFailure` where `name` is no commit.
+    func revision(_ name: String) throws -> Revision {
+        do {
+            return Revision(name: name, commit: try git(["rev-parse", "--verify", "--quiet", "\(name)^{commit}"]))
+        } catch {
+            throw ShellFailure(description: "'\(name)' is no commit of \(root), no folder of a run and no binary")
+        }
+    }
+
+    /// What the working tree holds: the last commit, or a snapshot that stands on it. Neither index nor branch is touched;
+    /// the same files always make the same snapshot.
+    func workingTree() throws -> Revision {
+        let head = try revision("HEAD")
+        if try git(["status", "--porcelain"]).isEmpty { return head }
+        let index = NSTemporaryDirectory() + "tidegauge-index-\(getpid())"
+        defer { try? FileManager.default.removeItem(atPath: index) }
+        let own = ["GIT_INDEX_FILE": index]
+        try git(["read-tree", "HEAD"], own)
+        try git(["add", "--all"], own)
+        let tree = try git(["write-tree"], own)
+        let nobody = ["NAME": "tidegauge", "EMAIL": "tidegauge@localhost", "DATE": "@0 +0000"]
+        var identity: [String: String] = [:]
+        for (key, value) in nobody {
+            identity["GIT_AUTHOR_\(key)"] = value
+            identity["GIT_COMMITTER_\(key)"] = value
+        }
+        let commit = try git(["commit-tree", tree, "-p", head.commit, "-m", "working tree"], identity)
+        return Revision(name: "working tree", commit: commit, isDirty: true)
+    }
+
+    /// First-parent commits after `good` up to `bad`, oldest first.
+    func commits(after good: String, upTo bad: String) throws -> [String] {
+        let text = try git(["rev-list", "--first-parent", "--reverse", "\(good)..\(bad)"])
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    func subject(of commit: String) -> String { (try? git(["log", "-1", "--format=%s", commit])) ?? "" }
+
+    @discardableResult
+    func git(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
+        try Shell.output(["git"] + arguments, in: root, environment: environment)
+    }
+}

@@ -1,0 +1,80 @@
+// Other programs: git, and the compiler. Runs one to its end, or until somebody wants to stop.
+import Foundation
+import Harness
+
+/// A program that failed, with the end of what it said.
+struct ShellFailure: Error, CustomStringConvertible {
+    var description: String
+}
+
+enum Shell {
+    /// What `command` prints, without the last line end.
+    /// - Throws: `ShellFailure` where it fails.
+    @discardableResult
+    static func output(
+        _ command: [String], in folder: String, environment: [String: String] = [:]
+    ) throws -> String {
+        let process = self.process(command, in: folder, environment)
+        let (output, errors) = (Pipe(), Pipe())
+        (process.standardOutput, process.standardError) = (output, errors)
+        try start(process, command)
+        let said = output.fileHandleForReading.readDataToEndOfFile()
+        let complained = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            let reason = String(decoding: complained, as: UTF8.self).split(separator: "\n").suffix(3)
+            throw ShellFailure(description: "\(command.joined(separator: " ")): \(reason.joined(separator: " "))")
+        }
+        var text = String(decoding: said, as: UTF8.self)
+        if text.hasSuffix("\n") { text.removeLast() }
+        return text
+    }
+
+    /// Runs `command` with everything it says going to the file `log`.
+    /// - Throws: `ShellFailure` where it fails, or where `interruption` stopped it.
+    static func run(_ command: [String], in folder: String, log: String, _ interruption: Interruption) throws {
+        try Data().write(to: URL(fileURLWithPath: log))
+        let process = self.process(command, in: folder, [:])
+        let file = FileHandle(forWritingAtPath: log)
+        (process.standardOutput, process.standardError) = (file, file)
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
+        try start(process, command)
+        while ended.wait(timeout: .now() + 0.2) == .timedOut {
+            if interruption.isRaised {
+                process.terminate()
+                ended.wait()
+                throw ShellFailure(description: "interrupted")
+            }
+        }
+        guard process.terminationStatus == 0 else {
+            let lines = ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n")
+            let told = lines.filter { $0.contains("error:") }.prefix(5) + lines.suffix(3)
+            throw ShellFailure(
+                description: "\(command.prefix(4).joined(separator: " ")) failed, see \(log):\n  "
+                    + told.joined(separator: "\n  "))
+        }
+    }
+
+    private static func process(
+        _ command: [String], in folder: String, _ environment: [String: String]
+    ) -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        process.standardInput = FileHandle.nullDevice
+        if !environment.isEmpty {
+            process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        }
+        return process
+    }
+
+    private static func start(_ process: Process, _ command: [String]) throws {
+        do {
+            try process.run()
+        } catch {
+            throw ShellFailure(description: "\(command[0]) cannot be run: \(error.localizedDescription)")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// Scenario files → what is compared: a subject per scenario and driver, its points, and beside what the scenario asks for
+// the figures that are least noisy.
+import Comparison
+import Harness
+import Scenario
+
+struct Subjects {
+    /// In every trial of a comparison, asked for or not: they cost nothing, and CPU by role sees what clocks do not.
+    private static let companions: [Metric] = [
+        .processCPU, .writerCPU, .upkeepCPU, .observerCPU, .achievedRate, .writeServiceTime, .harnessHiccup,
+    ]
+
+    private(set) var subjects: [ComparedSubject] = []
+    /// What cannot be compared here.
+    private(set) var skipped: [OneSided] = []
+
+    /// - Throws: what is wrong with the scenarios.
+    init(_ scenarios: [Scenario], profile: Profile, drivers asked: [String], overrides: [String: String]) throws {
+        for scenario in scenarios {
+            let drivers = RunPlan.drivers(of: scenario, asked: asked)
+            let trials = try refusing { () throws(ScenarioErrors) in
+                try scenario.trials(profile: profile, drivers: drivers, overrides: overrides)
+            }
+            for driver in drivers {
+                let points = trials.filter { $0.driver == driver && $0.trial == 0 }
+                if !points.isEmpty { add(scenario, driver, points) }
+            }
+        }
+    }
+
+    private mutating func add(_ scenario: Scenario, _ driver: String, _ points: [TrialSpec]) {
+        let capabilities = Tidegauge.drivers.first { $0.name == driver }?.capabilities
+        let obstacle = points.lazy.compactMap { spec in capabilities.flatMap { Fitness.obstacle(spec, $0) } }.first
+        if let obstacle {
+            skipped.append(OneSided(what: "\(scenario.name) on \(driver)", why: obstacle))
+            return
+        }
+        if scenario.gate.isOverSweep {
+            skipped.append(
+                OneSided(
+                    what: "\(scenario.name) on \(driver)",
+                    why: "its gate '\(scenario.gate.rawValue)' is a figure over a sweep, which no pair has"))
+            return
+        }
+        subjects.append(
+            ComparedSubject(
+                scenario: scenario.name, driver: driver, purpose: scenario.purpose, gate: scenario.gate.rawValue,
+                statistic: scenario.gate.defaultStatistic, points: points.map(Self.asked)))
+    }
+
+    /// Without what takes a companion on another driver, or all points of a sweep.
+    private static func asked(_ spec: TrialSpec) -> TrialSpec {
+        var spec = spec
+        let own = spec.measure.compactMap { Metric(rawValue: $0) }.filter {
+            !$0.isOverSweep && $0 != .harnessCost && $0 != .upkeepRatio
+        }
+        spec.measure = (own + companions.filter { !own.contains($0) }).map(\.rawValue)
+        return spec
+    }
+}

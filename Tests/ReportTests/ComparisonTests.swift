@@ -1,0 +1,185 @@
+// A comparison's files against golden ones, and against what is hostile in names and notes.
+import Comparison
+import Foundation
+import FoundationXML
+import Measure
+import Scenario
+import Testing
+
+@testable import Report
+
+/// Two gates, one of them slower; a tail, a metric of one side, a void pair, a failure and something not compared.
+enum WholeComparison {
+    static var plan: ComparisonPlan {
+        let subjects = [("slow", "write_service_time"), (WholeRun.hostile, "end_to_end_latency")].map { name, gate in
+            ComparedSubject(
+                scenario: name, driver: "livestore", purpose: "Is \(name) safe?", gate: gate, statistic: "p50",
+                points: [WholeRun.spec(name, "livestore", "durability=memory")])
+        }
+        return ComparisonPlan(
+            base: ComparedSide(
+                name: "HEAD~1", commit: String(repeating: "a", count: 40), executable: "/b", fingerprint: "1"),
+            head: ComparedSide(
+                name: "working tree", commit: String(repeating: "b", count: 40), executable: "/h", fingerprint: "2",
+                isDirty: true),
+            subjects: subjects, oneSided: [OneSided(what: "old \(WholeRun.hostile)", why: "only the base has it")],
+            pairs: 8, seed: 5, resamples: 100)
+    }
+
+    private static func side(_ assignment: ComparisonEngine.Assignment, isHead: Bool) -> SideTrial {
+        let isSlow = assignment.subject == 0
+        // A wave that both sides see, and a ripple that they do not share.
+        let level = 40_000 + 300 * Double(assignment.number % 7)
+        let ripple = 60 * Double((assignment.number * 5 + (isHead ? 3 : 0)) % 11)
+        let value = (level + ripple) * (isHead && isSlow ? 1.08 : 1)
+        var histogram = LatencyHistogram()
+        for sample in 1...200 { histogram.record(Int64(value) + Int64(sample * sample)) }
+        let gate = isSlow ? Metric.writeServiceTime : .endToEndLatency
+        let record = histogram.record(for: gate, lengthNs: 1)!
+        let more: [SideTrial.Value] =
+            isHead ? [.init(FigureName("brand_new", "value"), 7)] : [.init(FigureName("long_gone", "value"), 3)]
+        return SideTrial(
+            fate: .completed,
+            values: [
+                .init(FigureName(gate.rawValue, "p50"), value), .init(FigureName(gate.rawValue, "p99"), value * 2),
+                .init(
+                    FigureName("coalescing_ratio", "value"), isHead && isSlow ? 1.5 + ripple / 1e5 : 1 + ripple / 1e5),
+            ] + more,
+            samples: [.init(metric: gate.rawValue, text: record.samples)],
+            noise: TrialNoise(stealShare: 0.001, hiccupP99Ns: 150_000), dueCommits: 400)
+    }
+
+    static func write(in directory: String, drawing: any PlotDrawing) throws {
+        let report = try ComparisonReport(directory, plan, .fixed)
+        var engine = ComparisonEngine(plan)
+        while let assignment = engine.next() {
+            var point = PointPair(
+                variant: "durability=memory", headFirst: assignment.headFirst[0],
+                base: side(assignment, isHead: false), head: side(assignment, isHead: true))
+            if assignment.subject == 1, assignment.number == 2 {
+                point.head = SideTrial(
+                    fate: .crashed(signal: "SIGSEGV"), values: [], notes: ["at \(WholeRun.hostile)"])
+            }
+            let record = PairRecord(
+                subject: assignment.subject, number: assignment.number, stage: assignment.stage,
+                atSeconds: engine.spentSeconds, lengthSeconds: 1.5, points: [point],
+                void: assignment.subject == 0 && assignment.number == 3 ? "steal on head" : nil)
+            try report.add(record)
+            engine.take(record)
+        }
+        try report.end(exitCode: 1, .fixed, drawing: drawing)
+    }
+}
+
+@Suite("A comparison's report")
+struct ComparisonReportTests {
+    private static let names = [
+        "pairs.csv", "effects.csv", "compare.json", "summary.md", "compare.html", "github-action-benchmark.json",
+        "bencher.json", "annotations.txt",
+    ]
+
+    @Test("Every file is the golden one, and the same again from journal and environment alone")
+    func golden() throws {
+        try Fixture.withFolder { root in
+            let sketch = Sketch()
+            try WholeComparison.write(in: root, drawing: sketch)
+            func text(_ name: String) throws -> String {
+                try String(contentsOfFile: "\(root)/\(name)", encoding: .utf8)
+            }
+            let texts = try Self.names.map(text)
+            for (name, text) in zip(Self.names, texts) { try Fixture.expectGolden(text, "compare/\(name)") }
+            try Fixture.expectGolden(sketch.scripts.joined(separator: "\n"), "compare/plots.gnuplot")
+            try Fixture.expectGolden(
+                ComparisonConsole.render(try JudgedComparison(root)), "compare/console.txt")
+            for name in Self.names.dropFirst() { try FileManager.default.removeItem(atPath: "\(root)/\(name)") }
+            try ComparisonReport.write(into: root, Sketch())
+            #expect(try Self.names.map(text) == texts)
+        }
+    }
+
+    @Test("The verdicts are those of the pairs")
+    func verdicts() throws {
+        try Fixture.withFolder { root in
+            try WholeComparison.write(in: root, drawing: Sketch())
+            let judged = try JudgedComparison(root)
+            #expect(judged.gates.map(\.verdict) == [.regressed, .unchanged])
+            #expect(judged.outcome.word == .regressed && judged.record.isFinished)
+            #expect(Set(judged.news.map(\.verdict)) == [.shifted, .onlyBase, .onlyHead])
+            #expect(judged.rows.contains { $0.merged != nil })
+        }
+    }
+
+    @Test("Nothing in a name becomes markup, and the page is well-formed")
+    func hostile() throws {
+        try Fixture.withFolder { root in
+            try WholeComparison.write(in: root, drawing: Sketch())
+            let page = try String(contentsOfFile: "\(root)/compare.html", encoding: .utf8)
+            #expect(!page.contains("<script>"))
+            let summary = try String(contentsOfFile: "\(root)/summary.md", encoding: .utf8)
+            #expect(!summary.contains("<script>") && !summary.contains("@all"))
+        }
+    }
+
+    @Test("A folder that is none, and pairs that are not the plan's, are refused with the reason")
+    func damaged() throws {
+        try Fixture.withFolder { root in
+            #expect(throws: DamagedReport.self) { try ComparisonRecord.load(root) }
+            try WholeComparison.write(in: root, drawing: Sketch())
+            let path = "\(root)/\(ComparisonRecord.journalName)"
+            let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+            let shuffled = [lines[0]] + lines.dropFirst(2) + [lines[1]]
+            try Data((shuffled.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: path))
+            #expect(throws: DamagedReport.self) { try JudgedComparison(root) }
+        }
+    }
+
+    @Test("A history keeps its breaks, and says which commit they begin with")
+    func history() throws {
+        try Fixture.withFolder { root in
+            let path = "\(root)/history.ndjson"
+            var engine = ComparisonEngine(WholeComparison.plan)
+            _ = engine.next()
+            for position in 1...24 {
+                var row = ComparedRow(
+                    scenario: "slow", driver: "livestore", variant: "", name: FigureName("write_service_time", "p50"),
+                    criterion: Criterion(metric: "write_service_time", statistic: "p50"), isGate: true, pairs: 20)
+                row.change = (position > 12 ? 0.1 : 0) + 0.001 * Double(position % 5)
+                (row.low, row.high, row.head) = (row.change! - 0.01, row.change! + 0.01, 40_000)
+                try HistoryFile.append(
+                    [
+                        HistoryPoint(
+                            row, commit: "c\(position)" + String(repeating: "0", count: 12), position: position,
+                            anchor: "anchor", machine: "m")
+                    ], to: path)
+            }
+            let series = HistorySeries.all(try HistoryFile.read(path))
+            #expect(series.count == 1 && series[0].points.count == 24)
+            let broken = try #require(series[0].breaks.first)
+            #expect(series[0].breaks.count == 1 && broken.index == 12 && broken.isWorse)
+            #expect(abs(broken.change - 0.1) < 0.005)
+            let table = HistoryTable.render(series, last: 13) { _ in "subject" }
+            #expect(table.contains("── worse by +10.0 % from here on ──\n  c13000000000"))
+            try HistoryPage.write(series, to: "\(root)/history.html", drawing: Sketch())
+            let page = try String(contentsOfFile: "\(root)/history.html", encoding: .utf8)
+            #expect(page.contains("write_service_time p50: worse by +10.0 % at c13000000000"))
+        }
+    }
+
+    @Test("A calibration says what the machine can see, and is found again")
+    func calibration() throws {
+        try Fixture.withFolder { root in
+            var engine = ComparisonEngine(WholeComparison.plan)
+            try WholeComparison.write(in: root + "/c", drawing: Sketch())
+            engine = try JudgedComparison(root + "/c").engine
+            var calibration = Calibration(machine: MachineKey.current, nulls: [engine, engine])
+            calibration.add("spin=5%", [engine])
+            #expect(calibration.comparisons == 2 && calibration.falseReds == 2 && calibration.power[0].called == 1)
+            #expect(
+                calibration.fitness.hasPrefix("can see +") && calibration.fitness.contains("write_service_time p50"))
+            let page = try calibration.write(root, drawing: Sketch())
+            #expect(FileManager.default.fileExists(atPath: page))
+            #expect(Calibration.ofThisMachine(root) == calibration)
+            #expect(CalibrationConsole.render(calibration).contains("2 of 2 called something regressed"))
+        }
+    }
+}

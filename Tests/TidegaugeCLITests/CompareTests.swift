@@ -1,0 +1,183 @@
+// Comparisons of binaries as a person would make them. The flaw is so large that no machine hides it; how small one may be is
+// a matter of Statistics and of `tidegauge calibrate`.
+import Foundation
+import Testing
+
+@Suite(.serialized) struct CompareTests {
+    private func scenario(_ gate: String = "write_service_time", duration: String = "80ms", driver: String = "model")
+        -> Data
+    {
+        Data(
+            """
+            purpose: Does a comparison see what was done to a commit?
+            represents: itself
+            drivers: [\(driver)]
+            durability: memory
+            dataset: { items: 50 }
+            observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }
+            writers: { threads: 1, load: open, rate: 1_000/s, arrivals: uniform, change: { update: score }, rows_per_commit: 1 }
+            measure: [end_to_end_latency, write_service_time, missed_final, coalescing_ratio]
+            gate: \(gate)
+            warm_up: 10ms
+            duration: \(duration)
+            hang_timeout: 1s
+            """.utf8)
+    }
+
+    /// Two names of one binary.
+    private func folder() throws -> Folder {
+        let folder = try Folder()
+        for side in ["a", "b"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(folder.path)/\(side)", withDestinationPath: Binary.fixture.path)
+        }
+        return folder
+    }
+
+    private func latest(_ folder: Folder) throws -> String {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/Reports")
+        return "Reports/" + (names.filter { $0.hasPrefix("compare-") }.sorted().last ?? "none")
+    }
+
+    private func gates(_ folder: Folder, _ run: String) -> [[String: String]] {
+        let lines = folder.read("\(run)/effects.csv").split(separator: "\n").map {
+            $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        guard let header = lines.first else { return [] }
+        return lines.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(header, $0)) }.filter {
+            $0["gate"] == "true"
+        }
+    }
+
+    @Test func aFlawInTheHeadIsRedOnItsGateAloneAndEverythingIsKept() throws {
+        let folder = try folder()
+        try folder.write("Scenarios/slow.yaml", scenario())
+        // Linger is no part of this gate's figure: coalescing does not change what is missed.
+        try folder.write("Scenarios/sound.yaml", scenario("missed_final"))
+        let ran = try Binary.fixture.run(
+            [
+                "compare", "a", "b", "--pairs", "8", "--seed", "1", "--keep-noisy", "--resamples", "100",
+                "--inject-base", "spin=0%",
+                "--inject-head",
+                "spin=400%",
+            ],
+            in: folder)
+        #expect(ran.status == 1, "\(ran.output) \(ran.errors)")
+        let run = try latest(folder)
+        let gates = gates(folder, run)
+        #expect(gates.map { $0["scenario"]! } == ["slow", "sound"])
+        #expect(gates.map { $0["verdict"]! } == ["regressed", "unchanged"], "\(ran.output)")
+        #expect(gates[0]["remark"] == "confirmed on fresh pairs")
+        #expect(ran.output.contains("regressed: slow model"))
+        for name in [
+            "compare.html", "compare.json", "summary.md", "effects.csv", "pairs.csv", "comparison.ndjson",
+            "environment.json", "github-action-benchmark.json", "bencher.json",
+        ] {
+            #expect(!folder.read("\(run)/\(name)").isEmpty, "\(name)")
+        }
+        #expect(!folder.exists("\(run)/trials"))
+        // Trials of both sides had one seed in each pair, and both orders were used.
+        let pairs = folder.read("\(run)/pairs.csv")
+        #expect(pairs.contains(",head,,") && pairs.contains(",base,,"))
+        let page = folder.read("\(run)/compare.html")
+        try folder.write("\(run)/compare.html", Data())
+        #expect(try Binary.fixture.run(["report", run], in: folder).status == 0)
+        #expect(folder.read("\(run)/compare.html") == page)
+        let tracker =
+            try JSONSerialization.jsonObject(
+                with: Data(folder.read("\(run)/github-action-benchmark.json").utf8)) as? [[String: Any]]
+        #expect(tracker?.first?["name"] as? String == "slow/model/write_service_time p50")
+        let bencher = try JSONSerialization.jsonObject(with: Data(folder.read("\(run)/bencher.json").utf8))
+        #expect(((bencher as? [String: Any])?["slow/model"] as? [String: Any])?["write_service_time_p50"] != nil)
+    }
+
+    @Test func theSameBinaryTwiceIsNeverRed() throws {
+        let folder = try folder()
+        try folder.write("Scenarios/same.yaml", scenario())
+        let ran = try Binary.fixture.run(["compare", "a", "b", "--pairs", "6", "--resamples", "100"], in: folder)
+        #expect([0, 2].contains(ran.status), "\(ran.output) \(ran.errors)")
+    }
+
+    @Test func anInterruptedComparisonGoesOnWithTheSamePairs() throws {
+        let folder = try folder()
+        try folder.write("Scenarios/same.yaml", scenario("missed_final"))
+        let process = try Binary.fixture.start(
+            ["compare", "a", "b", "--pairs", "8", "--seed", "3", "--keep-noisy", "--resamples", "100"], in: folder)
+        var run: String?
+        while process.isRunning, run.map({ folder.read("\($0)/comparison.ndjson").contains("\"pair\":") }) != true {
+            if folder.exists("Reports") { run = try? latest(folder) }
+            usleep(20_000)
+        }
+        kill(process.processIdentifier, SIGINT)
+        process.waitUntilExit()
+        let ran = folder.ran(process)
+        #expect(ran.status == 130, "\(ran.output) \(ran.errors)")
+        let kept = try #require(run)
+        #expect(ran.errors.contains("go on with it: tidegauge compare --resume \(kept)"))
+        let before = folder.read("\(kept)/comparison.ndjson").split(separator: "\n").filter { $0.contains("\"pair\":") }
+        let resumed = try Binary.fixture.run(["compare", "--resume", kept], in: folder)
+        #expect(resumed.status == 0, "\(resumed.output) \(resumed.errors)")
+        let after = folder.read("\(kept)/comparison.ndjson").split(separator: "\n").filter { $0.contains("\"pair\":") }
+        #expect(after.count == 8 && Array(after.prefix(before.count)) == before)
+        #expect(gates(folder, kept)[0]["pairs"] == "8")
+    }
+
+    @Test func aHeadThatBreaksAPromiseIsNoMatterOfStatistics() throws {
+        let folder = try folder()
+        // The base is a tidegauge without the driver: it is said, and nothing is left to compare.
+        try folder.write("Scenarios/lost.yaml", scenario("missed_final", driver: "lost-last"))
+        let ran = try Binary.fixture.run(["compare", "a", "b", "--pairs", "6", "--driver", "lost-last"], in: folder)
+        // Both sides break it alike, so it is not the head's doing.
+        #expect(ran.status == 2, "\(ran.output) \(ran.errors)")
+        #expect(ran.output.contains("trials do not complete"))
+        #expect(ran.output.contains("head pair 0: oracle_violation"))
+        let other = try Binary.fixture.run(
+            ["compare", Binary.tidegauge.path, "b", "--driver", "model", "--scenario", "lost", "--pairs", "6"],
+            in: folder)
+        #expect(other.status == 2 && other.output.contains("nothing could be compared"), "\(other.output)")
+    }
+
+    @Test func aDriverOfOneSideAndAnOldBinaryAreListed() throws {
+        let folder = try folder()
+        try folder.write("Scenarios/same.yaml", scenario("missed_final"))
+        let ran = try Binary.fixture.run(["compare", Binary.tidegauge.path, "b", "--pairs", "6"], in: folder)
+        #expect(ran.status == 2, "\(ran.errors)")
+        #expect(ran.output.contains("not compared: same model: the base has no driver 'model'"), "\(ran.output)")
+        // A binary from before there was a way to ask.
+        try folder.write(
+            "old",
+            Data(
+                "#!/bin/sh\necho 'trial spec: version -1, this binary reads version 1: use another' >&2\nexit 70\n".utf8
+            ))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path + "/old")
+        let old = try Binary.fixture.run(["compare", "./old", "b", "--pairs", "6"], in: folder)
+        #expect(
+            old.output.contains("the base cannot be asked: it reads trial specs of version 1"),
+            "\(old.output) \(old.errors)")
+    }
+
+    @Test func finishedRunsSayNothingForSure() throws {
+        let folder = try folder()
+        try folder.write("Scenarios/same.yaml", scenario())
+        for out in ["x", "y"] {
+            #expect(try Binary.fixture.run(["run", "--profile", "ci", "--out", out], in: folder).status == 0)
+        }
+        let ran = try Binary.fixture.run(["compare", "x/latest", "y/latest"], in: folder)
+        #expect([0, 2].contains(ran.status), "\(ran.errors)")
+        #expect(ran.output.contains("one such comparison in four"))
+        #expect(ran.output.contains("same model write_service_time p50"))
+    }
+
+    @Test(arguments: [
+        ["compare"], ["compare", "a", "b", "--pairs", "3"], ["compare", "a", "b", "--budget", "soon"],
+        ["compare", "a", "b", "--scenario", "none"], ["compare", "a", "b", "--inject-head", "spin"],
+        ["compare", "--resume", "nowhere"],
+    ])
+    func misuseIsSaid(arguments: [String]) throws {
+        let folder = try folder()
+        try folder.write("Scenarios/same.yaml", scenario())
+        let ran = try Binary.fixture.run(arguments, in: folder)
+        #expect(ran.status == 64, "\(ran.status) \(ran.errors)")
+        #expect(!ran.errors.isEmpty)
+    }
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Proves that `tidegauge compare` is to be believed: on a quiet machine, with nothing else running.
+#
+#   Tools/prove-compare.sh upkeep      a commit that makes upkeep slower is red on its gate, and on no other; and the way
+#                                      back is no regression. Two builds, then a few minutes
+#   Tools/prove-compare.sh null        100 comparisons of a binary with itself, none sharing a pair: at most so many red
+#                                      that the true rate is under 5 % (95 %, one-sided). About an hour
+#   Tools/prove-compare.sh power       5 % of CPU more per commit is called in 19 of 20, a tail and a coalescing flaw are
+#                                      seen by their figures, 1 % is not called. About an hour
+#   Tools/prove-compare.sh             all of them
+#
+# COMPARISONS (100), POWER (20) and PAIRS (20) make null and power shorter. Writes to Reports/proof.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+binary=${TIDEGAUGE:-.build/release/tidegauge}
+out=Reports/proof
+comparisons=${COMPARISONS:-100}
+power=${POWER:-20}
+pairs=${PAIRS:-20}
+fixtures=Tests/Fixtures/Compare
+
+fail() {
+    echo "prove-compare: $*" >&2
+    exit 1
+}
+
+# A field of every gate in the newest comparison: scenario and verdict.
+gates() {
+    local run
+    run=$(ls -d "$out"/compare-* | sort | tail -n 1)
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["gate"] == "true" { print $at["scenario"], $at["verdict"] }' \
+        "$run/effects.csv"
+}
+
+prove_upkeep() {
+    local index tree slower status=0
+    index=$(mktemp)
+    export GIT_INDEX_FILE=$index
+    git read-tree HEAD
+    git apply --cached "$fixtures/slower-upkeep.patch"
+    tree=$(git write-tree)
+    unset GIT_INDEX_FILE
+    rm -f "$index"
+    # The same commit every time, so that its binary is built once.
+    slower=$(GIT_AUTHOR_NAME=proof GIT_AUTHOR_EMAIL=proof@localhost GIT_AUTHOR_DATE='@0 +0000' \
+        GIT_COMMITTER_NAME=proof GIT_COMMITTER_EMAIL=proof@localhost GIT_COMMITTER_DATE='@0 +0000' \
+        git commit-tree "$tree" -p HEAD -m "Read each row forty times too often")
+    local scenarios=(--scenario bystanders --scenario bulk-write --scenario null-store)
+    "$binary" compare HEAD "$slower" "${scenarios[@]}" --pairs "$pairs" --out "$out" || status=$?
+    [ "$status" -eq 1 ] || fail "upkeep: exit code $status where 1 was due"
+    [ "$(gates | grep regressed)" = "bystanders regressed" ] || fail "upkeep: red on $(gates | grep regressed)"
+    status=0
+    "$binary" compare "$slower" HEAD "${scenarios[@]}" --pairs "$pairs" --out "$out" || status=$?
+    [ "$status" -eq 0 ] || [ "$status" -eq 2 ] || fail "upkeep: the way back ends with $status"
+    gates | grep -q "^bystanders improved$" || fail "upkeep: the way back is not called an improvement"
+    echo "upkeep: red on bystanders alone, and an improvement on the way back"
+}
+
+# A number of the machine's calibration.
+calibrated() {
+    python3 -c 'import json, sys; print(eval(sys.argv[2], {"c": json.load(open(sys.argv[1]))}))' "$out"/calibration/*.json "$1"
+}
+
+calibrate() {
+    rm -rf "$out/calibration"
+    "$binary" calibrate --scenarios "$fixtures" --pairs "$pairs" --out "$out" "$@"
+}
+
+prove_null() {
+    calibrate --comparisons "$comparisons"
+    local reds
+    reds=$(calibrated 'c["falseReds"]')
+    # Of 100, one may be red: its bound is 4.7 %.
+    [ "$reds" -le $((comparisons / 100)) ] || fail "null: $reds of $comparisons were red"
+    cp "$out"/calibration/*.html "$out/null.html"
+    echo "null: $reds of $comparisons red"
+}
+
+prove_power() {
+    calibrate --scenario commit-cost --comparisons 1 --power "$power" --flaw spin=1% --flaw spin=5%
+    local called
+    called=$(calibrated '[p["called"] for p in c["power"] if p["shim"] == "spin=5%"][0]')
+    [ $((called * 20)) -ge $((power * 19)) ] || fail "power: 5 % was called in $called of $power"
+    [ "$(calibrated '[p["secondsPerComparison"] < 180 for p in c["power"] if p["shim"] == "spin=5%"][0]')" = True ] ||
+        fail "power: a comparison takes more than three minutes"
+    echo "power: 5 % called in $called of $power"
+    called=$(calibrated '[p["called"] for p in c["power"] if p["shim"] == "spin=1%"][0]')
+    [ $((called * 20)) -le "$power" ] || fail "power: 1 % was called in $called of $power"
+    echo "power: 1 % called in $called of $power"
+    cp "$out"/calibration/*.html "$out/power.html"
+    calibrate --scenario delivery --comparisons 1 --power 3 --flaw tail=100:5ms --flaw linger=2:3ms
+    calibrated '" ".join(p["shim"] + ": " + ", ".join(p["seenBy"]) for p in c["power"])'
+    calibrated '"\n".join(f for p in c["power"] if p["shim"].startswith("linger") for f in p["seenBy"])' |
+        grep -q '^coalescing_ratio' || fail "power: a flaw of coalescing was not seen by coalescing_ratio"
+    calibrated '"\n".join(f for p in c["power"] if p["shim"].startswith("tail") for f in p["seenBy"])' |
+        grep -q '^end_to_end_latency p99' || fail "power: a flaw in the tail was not seen by the p99"
+}
+
+case "${1:-all}" in
+upkeep) prove_upkeep ;;
+null) prove_null ;;
+power) prove_power ;;
+all)
+    prove_upkeep
+    prove_null
+    prove_power
+    ;;
+*) fail "there is no proof '$1': upkeep, null or power" ;;
+esac
