@@ -3,6 +3,7 @@
 //
 // The mode is one word of `CPlatform`, so that it is read where the operation is inlined.
 import CPlatform
+import Dispatch
 
 public enum Tracing {
     enum Mode {
@@ -21,25 +22,33 @@ public enum Tracing {
     public static var isExploring: Bool { cp_trace_mode() == Mode.exploring }
 
     /// Starts recording: who holds what, who waits for what, in what order lock classes are taken. What was taken before
-    /// is not known. Any thread.
+    /// is not known. There is one recording, or exploration, at a time: waits for another to stop. Any thread.
     public static func start() {
+        turn.wait()
         ThreadTrace.prepare()
         cp_set_trace_mode(Mode.recording)
     }
+
+    private static let turn = DispatchSemaphore(value: 1)
 
     /// Stops recording, and forgets. A thread that is inside an operation may still finish its entry.
     public static func stop() {
         cp_set_trace_mode(Mode.off)
         ThreadTrace.forgetAll()
         LockOrder.shared.forget()
+        turn.signal()
     }
 
     static func explore(_ isOn: Bool) {
-        if isOn { ThreadTrace.prepare() }
+        if isOn {
+            turn.wait()
+            ThreadTrace.prepare()
+        }
         cp_set_trace_mode(isOn ? Mode.exploring : Mode.off)
         if !isOn {
             ThreadTrace.forgetAll()
             LockOrder.shared.forget()
+            turn.signal()
         }
     }
 
