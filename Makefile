@@ -21,7 +21,7 @@ bench: build  ## build, run all scenarios of the store (PROFILE=smoke|ci|full), 
 peers: build  ## the store beside other engines, which take their time (PROFILE=full for the whole table)
 	$(TIDEGAUGE) run Scenarios/peers --profile $(PROFILE)
 
-smoke: build  ## the same in under a minute: does everything still run?
+smoke: build  ## the same in under two minutes: does everything still run?
 	$(TIDEGAUGE) run Scenarios --profile smoke
 
 compare: build  ## is the working tree slower than BASE? Builds both, measures them in turn (BASE=HEAD~1, HEAD=, PAIRS=20)

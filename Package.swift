@@ -48,7 +48,11 @@ let package = Package(
         .target(name: "StoreDriver", dependencies: ["TracedSync"]),
         .target(name: "NullDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Null"),
         .target(
-            name: "LiveStoreDriver", dependencies: ["LiveStore", "StoreDriver", "TracedSync"],
+            name: "LiveStoreDriver",
+            dependencies: [
+                "LiveStore", "LiveStoreCombine", "StoreDriver", "TracedSync",
+                .product(name: "OpenCombine", package: "OpenCombine"),
+            ],
             path: "Sources/Drivers/LiveStore"),
         // The peers, each a target of its own: who uses the store, or a command line with other drivers, builds none.
         .target(
@@ -75,7 +79,7 @@ let package = Package(
         .target(name: "Comparison", dependencies: ["Measure", "Scenario", "Statistics"]),
         .target(
             name: "Harness",
-            dependencies: ["CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
+            dependencies: ["CFaults", "CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
         .target(
             name: "Report",
             dependencies: [
@@ -106,6 +110,7 @@ let package = Package(
 
         // The system below.
         .target(name: "CPlatform"),
+        .target(name: "CFaults"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -138,8 +143,8 @@ let package = Package(
         .testTarget(
             name: "HarnessTests",
             dependencies: [
-                "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver",
-                "Measure", "NotificationQueueDriver",
+                "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "Harness", "HarnessFixtures",
+                "LiveStoreDriver", "Measure", "NotificationQueueDriver",
                 "NullDriver", "SQLiteHooksDriver", "Scenario", "Statistics", "StoreDriver", "TemplateDriver",
                 "TracedSync",
             ]),

@@ -36,6 +36,9 @@ public final class CommitRecorder: @unchecked Sendable {
         records = try RecordBuffer(capacity: capacity, prefaulted: prefaulted)
     }
 
+    /// - Parameter records: as they are kept in a file.
+    public init(_ records: RecordBuffer<CommitRecord>) { self.records = records }
+
     /// Keeps `record`, or counts it as overflow. Only the writer's thread.
     @discardableResult
     public func record(_ record: CommitRecord) -> Bool { records.append(record) }

@@ -2,6 +2,7 @@
 // as it is first written, no allocation and no lock on the way in. It is not a queue: nothing is ever taken out.
 // Nothing guards the state. One thread appends; others read only after that thread was joined or otherwise
 // synchronised with, which is what @unchecked Sendable stands for.
+import CPlatform
 import Glibc
 
 /// A bounded, append-only array of plain values in memory of its own. Overflow is counted, never a crash.
@@ -15,6 +16,12 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
 
     @usableFromInline let base: UnsafeMutablePointer<Element>
     private let byteCount: Int
+    private let memory: UnsafeMutableRawPointer
+    /// Of a buffer in a file: how many elements are whole, for whoever reads the file when this process is gone.
+    private let published: UnsafeMutablePointer<UInt64>?
+
+    /// Where elements begin in a file; the count stands before them.
+    private static var headerBytes: Int { 4_096 }
 
     /// Reserves room for `capacity` elements and brings the first `prefaulted` of them into memory, so that recording
     /// them takes no page fault. What is reserved and never written costs nothing.
@@ -28,6 +35,8 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
         guard let memory, memory != MAP_FAILED else {
             throw .noAddressSpace(bytes: byteCount, errno: errno)
         }
+        self.memory = memory
+        published = nil
         base = memory.bindMemory(to: Element.self, capacity: Swift.max(capacity, 1))
         let prefaultBytes = Swift.min(prefaulted, capacity) * MemoryLayout<Element>.stride
         for offset in stride(from: 0, to: prefaultBytes, by: 4096) {
@@ -35,7 +44,29 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
         }
     }
 
-    deinit { munmap(base, byteCount) }
+    /// Keeps its elements in a file, so that they outlive this process however it ends.
+    /// - Parameter isNew: makes the file, or empties it; otherwise what is in it is there to be read.
+    /// - Throws: `RecorderError.noFile`.
+    public init(file path: String, capacity: Int, isNew: Bool) throws(RecorderError) {
+        self.capacity = capacity
+        byteCount = Self.headerBytes + Swift.max(capacity, 1) * MemoryLayout<Element>.stride
+        let descriptor = open(path, isNew ? O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC : O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .noFile(path: path, errno: errno) }
+        defer { _ = Glibc.close(descriptor) }
+        guard !isNew || ftruncate(descriptor, byteCount) == 0 else { throw .noFile(path: path, errno: errno) }
+        let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+        guard let memory, memory != MAP_FAILED else { throw .noFile(path: path, errno: errno) }
+        self.memory = memory
+        let published = memory.bindMemory(to: UInt64.self, capacity: 1)
+        self.published = published
+        base = (memory + Self.headerBytes).bindMemory(to: Element.self, capacity: Swift.max(capacity, 1))
+        count = isNew ? 0 : Swift.min(capacity, Int(cp_load64(published)))
+    }
+
+    /// Of a buffer in a file: elements that are whole, whichever process wrote them; any thread.
+    public var publishedCount: Int { published.map { Int(cp_load64($0)) } ?? count }
+
+    deinit { munmap(memory, byteCount) }
 
     /// Appends, or counts an overflow. Only the owning thread.
     /// - Returns: whether the element was kept.
@@ -47,6 +78,7 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
         }
         base[count] = element
         count += 1
+        if let published { cp_store64(published, UInt64(count)) }
         return true
     }
 
@@ -99,12 +131,15 @@ extension RecordBuffer: RandomAccessCollection {
 /// Why a recorder could not be made.
 public enum RecorderError: Error, CustomStringConvertible, Equatable {
     case noAddressSpace(bytes: Int, errno: Int32)
+    case noFile(path: String, errno: Int32)
 
     public var description: String {
         switch self {
         case .noAddressSpace(let bytes, let code):
             "recorder: cannot reserve \(bytes) bytes of address space (errno \(code)); "
                 + "raise `ulimit -v` or shorten the trial"
+        case .noFile(let path, let code):
+            "recorder: cannot keep records in \(path) (errno \(code)); make room there"
         }
     }
 }

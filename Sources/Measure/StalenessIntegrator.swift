@@ -36,6 +36,8 @@ public struct StalenessIntegrator: Sendable {
     public private(set) var versionLag = TimeWeightedHistogram()
     /// Staleness by interval, over all observers.
     public private(set) var overTime: IntervalSeries
+    /// Version lag by interval, over all observers.
+    public private(set) var lagOverTime: IntervalSeries
 
     /// The window is `startNs ..< endNs` on the monotonic clock.
     public init(startNs: Int64, endNs: Int64) {
@@ -43,6 +45,7 @@ public struct StalenessIntegrator: Sendable {
         self.startNs = startNs
         self.endNs = endNs
         overTime = IntervalSeries(startNs: startNs, endNs: endNs)
+        lagOverTime = overTime
     }
 
     /// Integrates one observer. O(n log n) in its commits.
@@ -123,6 +126,7 @@ extension StalenessIntegrator {
             if started < starts.count { untilNs = min(untilNs, starts[started]) }
             if ended < ends.count { untilNs = min(untilNs, ends[ended]) }
             versionLag.record(Int64(started - ended), weightNs: untilNs - nowNs)
+            lagOverTime.add(fromNs: nowNs, untilNs: untilNs, value: Int64(started - ended), grows: false)
             nowNs = untilNs
         }
     }

@@ -81,7 +81,7 @@ extension Limit {
             return (comparison, number)
         }
         if metric.isTime { return (comparison, Double(try Quantity.durationNs(value))) }
-        if metric == .achievedRate { return (comparison, try Quantity.rateHz(value)) }
+        if metric.unit == "commits/s" { return (comparison, try Quantity.rateHz(value)) }
         return (comparison, try Quantity.number(value))
     }
 }

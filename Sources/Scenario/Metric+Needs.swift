@@ -7,32 +7,44 @@ extension Metric {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .deliveryLatency,
             .lastDeliveryLatency, .endToEndLatency, .writeToCallback, .wakeFloor, .callbackTime, .staleness,
             .versionLag, .batchSpan, .timeToFirstDelivery,
-            .observerStall, .fanoutSpan, .harnessHiccup:
+            .observerStall, .fanoutSpan, .recoveryTime, .harnessHiccup:
             true
         case .deliveryOverFloor, .coalescingRatio, .spuriousNotifications, .missedFinal, .fanoutCost, .upkeepCost,
             .upkeepExponent, .upkeepGrowth, .upkeepRatio, .observedRateRatio, .objectRate, .writerShareMin, .writerCPU,
             .upkeepCPU,
-            .observerCPU, .otherCPU, .processCPU, .achievedRate, .harnessCost,
-            .oracleViolations, .hangDetectionTime, .choreographyTime, .trialOutcome:
+            .observerCPU, .otherCPU, .processCPU, .achievedRate, .harnessCost, .scheduleStarted, .writerPenalty,
+            .upkeepAllocations, .upkeepBytes, .writerBytes, .observerBytes, .engineBytes, .unsubscribedCost,
+            .sustainableRate, .kneeRate, .spaceAmplification, .activeVersions, .failedCommits, .voidedTrials,
+            .recordingCost,
+            .recordingBytes, .oracleCost, .faultsCaught, .slowdownSeen, .oracleViolations, .hangDetectionTime,
+            .choreographyTime,
+            .trialOutcome:
             false
         }
     }
 
-    /// The statistic meant where a limit names none: `value` where the metric is one number, else `p50`.
-    public var defaultStatistic: String { isDistribution ? "p50" : "value" }
+    /// The statistic meant where a limit names none: `value` where the metric is one number, `low` where it is a bracket,
+    /// else `p50`.
+    public var defaultStatistic: String {
+        if self == .sustainableRate { return "low" }
+        return isDistribution ? "p50" : "value"
+    }
 
     /// Says nothing where nobody watches.
     public var needsObservers: Bool {
         switch self {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .writerCPU, .upkeepCPU, .otherCPU,
             .processCPU, .achievedRate, .objectRate, .writerShareMin, .wakeFloor, .harnessHiccup, .harnessCost,
+            .scheduleStarted, .writerBytes, .engineBytes, .spaceAmplification, .activeVersions, .recoveryTime,
+            .failedCommits, .voidedTrials, .recordingCost, .recordingBytes, .oracleCost, .faultsCaught, .slowdownSeen,
             .oracleViolations, .hangDetectionTime, .choreographyTime, .trialOutcome:
             false
         case .deliveryLatency, .lastDeliveryLatency, .endToEndLatency, .writeToCallback, .deliveryOverFloor,
             .callbackTime, .staleness,
             .versionLag, .coalescingRatio, .batchSpan,
             .spuriousNotifications, .missedFinal, .timeToFirstDelivery, .observerStall, .fanoutSpan, .fanoutCost,
-            .upkeepCost, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .observedRateRatio, .observerCPU:
+            .upkeepCost, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .observedRateRatio, .observerCPU, .observerBytes,
+            .writerPenalty, .upkeepAllocations, .upkeepBytes, .unsubscribedCost, .sustainableRate, .kneeRate:
             true
         }
     }
@@ -43,6 +55,7 @@ extension Metric {
         case .upkeepExponent: [.items]
         case .fanoutCost: [.observerCount, .bystanders]
         case .upkeepGrowth: [.items, .observerCount, .bystanders]
+        case .sustainableRate, .kneeRate: [.rate]
         default: []
         }
     }
@@ -67,7 +80,29 @@ extension Metric {
         case .objectRate:
             let isClosed = settings.word(.load) == WritersSpec.Load.closed.rawValue
             return isClosed ? nil : "asks for what is possible, not for what was scheduled: it needs 'load: closed'"
+        case .scheduleStarted, .sustainableRate, .kneeRate:
+            let isOpen = settings.word(.load) == WritersSpec.Load.open.rawValue
+            return isOpen ? nil : "asks how a schedule was kept: it needs 'load: open'"
+        case .unsubscribedCost:
+            let isCancelled = settings.word(.subscribe) == ObserversSpec.Subscribe.cancelled.rawValue
+            return isCancelled ? nil : "is what is left when all have gone: it needs 'observers.subscribe: cancelled'"
+        case .recoveryTime:
+            let needs: [FaultSpec.Kind] = [.writerKilled, .writerStopped]
+            return needs.contains(settings.fault.kind)
+                ? nil : "needs something to recover from: a 'fault.kind' of writer-killed or writer-stopped"
+        case .faultsCaught:
+            return settings.fault.kind.mustBeCaught ? nil : "needs a 'fault.kind' of loss or reorder"
+        case .slowdownSeen:
+            return settings.fault.kind == .slowdown ? nil : "needs a 'fault.kind' of slowdown"
         default: return nil
+        }
+    }
+
+    /// Needs the counters of the allocator.
+    public var countsAllocations: Bool {
+        switch self {
+        case .upkeepAllocations, .upkeepBytes, .writerBytes, .observerBytes, .engineBytes: true
+        default: false
         }
     }
 }

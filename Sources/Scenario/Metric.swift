@@ -4,8 +4,10 @@
 /// A metric by its name in files and reports.
 public enum Metric: String, CaseIterable, Sendable, Codable {
     case scheduleDelay = "schedule_delay"
+    case scheduleStarted = "schedule_started"
     case writeServiceTime = "write_service_time"
     case writeResponseTime = "write_response_time"
+    case writerPenalty = "writer_penalty"
     case lockWait = "lock_wait"
     case deliveryLatency = "delivery_latency"
     case lastDeliveryLatency = "last_delivery_latency"
@@ -28,17 +30,35 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case upkeepExponent = "upkeep_exponent"
     case upkeepGrowth = "upkeep_growth"
     case upkeepRatio = "upkeep_ratio"
+    case upkeepAllocations = "upkeep_allocations"
+    case upkeepBytes = "upkeep_bytes"
+    case writerBytes = "writer_bytes"
+    case observerBytes = "observer_bytes"
+    case engineBytes = "engine_bytes"
+    case unsubscribedCost = "unsubscribed_cost"
     case writerCPU = "writer_cpu"
     case upkeepCPU = "upkeep_cpu"
     case observerCPU = "observer_cpu"
     case otherCPU = "other_cpu"
     case processCPU = "process_cpu"
     case achievedRate = "achieved_rate"
+    case sustainableRate = "sustainable_rate"
+    case kneeRate = "knee_rate"
     case observedRateRatio = "observed_rate_ratio"
     case objectRate = "object_rate"
     case writerShareMin = "writer_share_min"
+    case spaceAmplification = "space_amplification"
+    case activeVersions = "active_versions"
+    case recoveryTime = "recovery_time"
+    case failedCommits = "failed_commits"
     case harnessHiccup = "harness_hiccup"
     case harnessCost = "harness_cost"
+    case voidedTrials = "voided_trials"
+    case recordingCost = "recording_cost"
+    case recordingBytes = "recording_bytes"
+    case oracleCost = "oracle_cost"
+    case faultsCaught = "faults_caught"
+    case slowdownSeen = "slowdown_seen"
     case oracleViolations = "oracle_violations"
     case hangDetectionTime = "hang_detection_time"
     case choreographyTime = "choreography_time"
@@ -50,30 +70,43 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         switch self {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .deliveryLatency,
             .lastDeliveryLatency, .endToEndLatency, .writeToCallback, .wakeFloor, .callbackTime, .staleness,
-            .timeToFirstDelivery, .observerStall, .fanoutSpan,
-            .harnessHiccup, .hangDetectionTime, .choreographyTime:
+            .timeToFirstDelivery, .observerStall, .fanoutSpan, .recoveryTime, .harnessHiccup, .hangDetectionTime,
+            .choreographyTime:
             "ns"
-        case .versionLag: "versions"
+        case .versionLag, .activeVersions: "versions"
         case .coalescingRatio: "commits/callback"
         case .batchSpan: "commits"
-        case .spuriousNotifications, .missedFinal, .oracleViolations: "count"
-        case .fanoutCost: "ns/observer/commit"
-        case .upkeepCost, .writerCPU, .upkeepCPU, .observerCPU, .otherCPU, .processCPU, .harnessCost: "ns/commit"
+        case .voidedTrials, .spuriousNotifications, .missedFinal, .failedCommits, .faultsCaught, .oracleViolations:
+            "count"
+        case .fanoutCost, .recordingCost: "ns/observer/commit"
+        case .upkeepCost, .unsubscribedCost, .writerCPU, .upkeepCPU, .observerCPU, .otherCPU, .processCPU,
+            .harnessCost, .oracleCost:
+            "ns/commit"
+        case .upkeepAllocations: "allocations/commit"
+        case .upkeepBytes, .writerBytes, .observerBytes, .engineBytes: "bytes/commit"
+        case .recordingBytes: "bytes"
         case .deliveryOverFloor, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .observedRateRatio, .writerShareMin,
-            .trialOutcome:
+            .scheduleStarted, .writerPenalty, .spaceAmplification, .slowdownSeen, .trialOutcome:
             "1"
-        case .achievedRate: "commits/s"
+        case .achievedRate, .sustainableRate, .kneeRate: "commits/s"
         case .objectRate: "objects/s"
         }
     }
 
     /// A figure over the points of a sweep rather than of one trial.
-    public var isOverSweep: Bool { self == .fanoutCost || self == .upkeepExponent || self == .upkeepGrowth }
+    public var isOverSweep: Bool {
+        switch self {
+        case .fanoutCost, .upkeepExponent, .upkeepGrowth, .sustainableRate, .kneeRate: true
+        default: false
+        }
+    }
 
     /// Needs a second trial without observers beside each measured one.
     public var needsBaseline: Bool {
         switch self {
-        case .upkeepCost, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .fanoutCost, .observedRateRatio: true
+        case .upkeepCost, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .fanoutCost, .observedRateRatio, .writerPenalty,
+            .upkeepAllocations, .upkeepBytes, .unsubscribedCost:
+            true
         default: false
         }
     }

@@ -8,6 +8,7 @@ public struct SweepPoint: Sendable, Equatable {
     public var dataset: DatasetSpec
     public var observers: ObserversSpec
     public var writers: WritersSpec
+    public var fault: FaultSpec
     public var warmUpNs: Int64
     public var durationNs: Int64
     public var hangTimeoutNs: Int64
@@ -48,9 +49,9 @@ extension Scenario {
             let hasBaseline = settings.integer(.observerCount) > 0 && measure.contains(where: \.needsBaseline)
             return SweepPoint(
                 variant: variant, durability: settings.word(.durability), dataset: settings.dataset,
-                observers: settings.observers, writers: settings.writers, warmUpNs: settings.durationNs(.warmUp),
-                durationNs: settings.durationNs(.duration), hangTimeoutNs: settings.durationNs(.hangTimeout),
-                repetitions: settings.integer(.repetitions),
+                observers: settings.observers, writers: settings.writers(trace: trace(settings)), fault: settings.fault,
+                warmUpNs: settings.durationNs(.warmUp), durationNs: settings.durationNs(.duration),
+                hangTimeoutNs: settings.durationNs(.hangTimeout), repetitions: settings.integer(.repetitions),
                 processesPerTrial: 1 + (hasBaseline ? 1 : 0) + (measure.contains(.harnessCost) ? 1 : 0),
                 isChoreography: choreography != nil)
         }
@@ -93,6 +94,7 @@ extension Scenario {
                 continue
             }
             do throws(ValueFault) {
+                if setting == .trace { throw ValueFault("can be named by a scenario file alone, which it lies beside") }
                 options[setting] = GivenValue(value: try setting.value(from: text), place: place, layer: .option)
             } catch {
                 problems.add(place, "'\(key)' \(error.message)")
@@ -113,6 +115,8 @@ extension Scenario {
         for metric in measure where !metric.neededSweep.isEmpty {
             checkSweep(metric, profile, measured, into: &problems)
         }
+        checkSearch(points.first?.settings, into: &problems)
+        checkTraces(points.map(\.settings), into: &problems)
         for metric in measure {
             checkObstacles(metric, points.map(\.settings), measured, into: &problems)
         }
@@ -122,6 +126,27 @@ extension Scenario {
             problems.add(
                 position,
                 "'\(metric.rawValue)' needs observers, and 'observers.count' is 0 throughout (make it 1 or more)")
+        }
+    }
+
+    /// A search goes on where a sweep over rates has ended.
+    private func checkSearch(_ settings: Settings?, into problems: inout ProblemList) {
+        guard let settings, settings.integer(.search) > 0, !measure.contains(.sustainableRate),
+            let place = settings[.search]?.place
+        else { return }
+        problems.add(place, "'search' looks for the sustainable rate: add 'sustainable_rate' to 'measure'")
+    }
+
+    /// A trace has to reach into the measured window.
+    private func checkTraces(_ points: [Settings], into problems: inout ProblemList) {
+        for settings in points where settings.word(.arrivals) == WritersSpec.Arrivals.trace.rawValue {
+            guard let given = settings[.trace], let last = trace(settings).last,
+                last < settings.durationNs(.warmUp)
+            else { continue }
+            problems.add(
+                given.place,
+                "'writers.trace' ends after \(Quantity.text(durationNs: last)), before 'warm_up' does: nothing would be "
+                    + "measured")
         }
     }
 

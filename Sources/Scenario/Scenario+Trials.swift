@@ -39,7 +39,13 @@ extension Scenario {
             measure: measure.map(\.rawValue), warmUpNs: point.warmUpNs, durationNs: point.durationNs,
             hangTimeoutNs: point.hangTimeoutNs)
         spec.choreography = choreography
+        spec.fault = point.fault
         return spec
+    }
+
+    /// Further trials with which the bracket of the sustainable rate is narrowed; 0: what the sweep says.
+    public func searchSteps(profile: Profile, overrides: [String: String] = [:]) throws(ScenarioErrors) -> Int {
+        try settings(profile, overrides).first?.settings.integer(.search) ?? 0
     }
 
     /// The same for every driver and variant, so that their trials are pairs; SplitMix64 (Steele, Lea and Flood 2014),

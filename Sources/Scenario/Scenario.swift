@@ -16,8 +16,8 @@ public struct Scenario: Sendable {
     /// The file's name without its extension.
     public let name: String
     public let path: String
-    /// SHA-256 of the file's bytes, hexadecimal.
-    public let sha256: String
+    /// SHA-256 of the file's bytes, and of those of the traces it names, hexadecimal.
+    public internal(set) var sha256: String
     /// The question, one sentence.
     public let purpose: String
     /// The real complaint or document it stands for.
@@ -38,6 +38,8 @@ public struct Scenario: Sendable {
     let base: Settings
     let sweep: Sweep?
     let profiles: [Profile: ProfileLayer]
+    /// Due times by the name of their file, in ns from the start of the warm-up.
+    var traces: [String: [Int64]] = [:]
 
     /// What a profile changes.
     struct ProfileLayer {
@@ -52,13 +54,17 @@ public struct Scenario: Sendable {
     ///   - bytes: the file's contents.
     ///   - path: names the file in errors; its stem names the scenario.
     ///   - drivers: the names that `drivers` may hold.
+    ///   - beside: the contents of a file in the same folder, by its name; nil where there is none.
     /// - Throws: all problems of the file, in file order.
-    public static func parse(_ bytes: [UInt8], path: String, drivers: [String]) throws(ScenarioErrors) -> Scenario {
+    public static func parse(
+        _ bytes: [UInt8], path: String, drivers: [String], beside: (String) -> [UInt8]? = { _ in nil }
+    ) throws(ScenarioErrors) -> Scenario {
         var problems = ProblemList(path: path)
         if let text = YAMLText(bytes, into: &problems), let root = YAMLTree.read(text, into: &problems) {
             var reader = ScenarioReader(problems: problems, knownDrivers: drivers)
-            let scenario = reader.read(root, sha256: SHA256.hexadecimal(bytes))
+            var scenario = reader.read(root, sha256: SHA256.hexadecimal(bytes))
             problems = reader.problems
+            scenario?.readTraces(bytes, beside, into: &problems)
             if let scenario {
                 for profile in Profile.allCases { scenario.check(profile, reader.measurePositions, into: &problems) }
                 scenario.checkLimits(reader.limitPlaces, into: &problems)

@@ -11,7 +11,11 @@ public enum ScenarioLibrary {
         var scenarios: [Scenario] = []
         for file in files(paths, into: &problems) {
             do throws(ScenarioErrors) {
-                scenarios.append(try Scenario.parse(try contents(of: file), path: file, drivers: drivers))
+                let folder = URL(fileURLWithPath: file).resolvingSymlinksInPath().deletingLastPathComponent()
+                scenarios.append(
+                    try Scenario.parse(try contents(of: file), path: file, drivers: drivers) { name in
+                        try? contents(of: folder.appendingPathComponent(name).path, atMost: Trace.maximumBytes)
+                    })
             } catch {
                 problems += error.problems
             }
@@ -67,8 +71,10 @@ public enum ScenarioLibrary {
         return near.map { " (did you mean '\($0)'?)" } ?? ""
     }
 
-    /// A regular file's bytes; one byte more than a scenario may have is enough to refuse it.
-    private static func contents(of path: String) throws(ScenarioErrors) -> [UInt8] {
+    /// A regular file's bytes; one byte more than it may have is enough to refuse it.
+    private static func contents(
+        of path: String, atMost maximumBytes: Int = YAMLText.maximumBytes
+    ) throws(ScenarioErrors) -> [UInt8] {
         func refusal(_ message: String) -> ScenarioErrors { ScenarioErrors([ScenarioProblem(.path(path), message)]) }
         let attributes = try? FileManager.default.attributesOfItem(
             atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
@@ -81,7 +87,7 @@ public enum ScenarioLibrary {
         }
         defer { try? handle.close() }
         do {
-            return [UInt8](try handle.read(upToCount: YAMLText.maximumBytes + 1) ?? Data())
+            return [UInt8](try handle.read(upToCount: maximumBytes + 1) ?? Data())
         } catch {
             throw refusal("the file cannot be read: \(error.localizedDescription)")
         }

@@ -20,7 +20,7 @@ struct SettingsLayer {
 }
 
 extension ScenarioReader {
-    static let sections = ["dataset", "observers", "writers"]
+    static let sections = ["dataset", "observers", "writers", "fault"]
 
     /// Reads `entry` if it is a setting or a section of them; leaves anything else alone.
     mutating func readSetting(_ entry: YAMLNode.Entry, into layer: inout SettingsLayer) {

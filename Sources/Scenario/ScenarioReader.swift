@@ -3,7 +3,7 @@
 
 struct ScenarioReader {
     private enum Key: String, CaseIterable {
-        case purpose, represents, drivers, dataset, observers, writers, sweep, measure, limits, gate, profiles
+        case purpose, represents, drivers, dataset, observers, writers, fault, sweep, measure, limits, gate, profiles
     }
 
     /// Everything that may stand at the top: the keys above and the settings without a section.

@@ -97,6 +97,12 @@ public enum ScenarioSchema {
             ])
         case .durationNs: return ["type": "string", "pattern": "^[0-9][0-9_.e+-]*(ns|us|µs|μs|ms|s|min)$"]
         case .rateHz: return ["type": "string", "pattern": "^[0-9][0-9_.e+-]*/s$"]
+        case .number(let range):
+            return anyOf([
+                ["type": "number", "minimum": .number(range.lowerBound), "maximum": .number(range.upperBound)],
+                ["type": "string", "pattern": "^[0-9]+(_[0-9]+)+(\\.[0-9]+)?$"],
+            ])
+        case .file: return ["type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]*$"]
         case .changes: return changes
         }
     }

@@ -43,6 +43,22 @@ extension Setting {
                         + "found \(Quantity.clipped(text))")
             }
             return .rateHz(value)
+        case .number(let range):
+            try requirePlain(text, isPlain, wanted: "a number")
+            let value = try Quantity.number(text)
+            guard range.contains(value) else {
+                let bounds = "from \(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound))"
+                throw ValueFault("must be \(bounds), found \(Quantity.clipped(text))")
+            }
+            return .number(value)
+        case .file:
+            let isName = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+            guard !text.isEmpty, isName, !text.hasPrefix(".") else {
+                throw ValueFault(
+                    "expects the name of a file beside the scenario (letters, digits, '-', '_', '.'), found "
+                        + "'\(Quantity.clipped(text))'")
+            }
+            return .file(text)
         case .changes: return .changes(try Self.changes(from: text))
         }
     }

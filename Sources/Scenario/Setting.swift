@@ -7,6 +7,8 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case items = "dataset.items"
     case groups = "dataset.groups"
     case primaryKeys = "dataset.keys"
+    case links = "dataset.links"
+    case neighbour = "dataset.neighbour"
     case observerCount = "observers.count"
     case queries = "observers.queries"
     case match = "observers.match"
@@ -17,21 +19,38 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case work = "observers.work"
     case calls = "observers.calls"
     case subscribe = "observers.subscribe"
+    case audit = "observers.audit"
+    case pins = "observers.pins"
+    case operators = "observers.operators"
     case writerThreads = "writers.threads"
+    case process = "writers.process"
     case load = "writers.load"
+    case wait = "writers.wait"
     case rate = "writers.rate"
     case arrivals = "writers.arrivals"
     case burst = "writers.burst"
+    case onTime = "writers.on"
+    case offTime = "writers.off"
+    case trace = "writers.trace"
     case change = "writers.change"
     case rowsPerCommit = "writers.rows_per_commit"
     case keys = "writers.keys"
+    case zipfExponent = "writers.zipf_exponent"
+    case hotKeys = "writers.hot_keys"
+    case hotCommits = "writers.hot_commits"
+    case fault = "fault.kind"
+    case faultAt = "fault.at"
+    case faultLength = "fault.length"
+    case faultAmount = "fault.amount"
+    case faultEvery = "fault.every"
+    case search
     case seed
     case warmUp = "warm_up"
     case duration
     case repetitions = "repeat"
     case hangTimeout = "hang_timeout"
 
-    /// `dataset`, `observers`, `writers`, or nil for a key at the top.
+    /// `dataset`, `observers`, `writers`, `fault`, or nil for a key at the top.
     var section: String? {
         rawValue.contains(".") ? String(rawValue.prefix { $0 != "." }) : nil
     }
@@ -42,7 +61,7 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     /// A sweep varies what is asked of a store, not how long or how often it is asked.
     var canBeSwept: Bool {
         switch self {
-        case .seed, .warmUp, .duration, .repetitions, .hangTimeout: false
+        case .search, .seed, .warmUp, .duration, .repetitions, .hangTimeout: false
         default: true
         }
     }
@@ -57,6 +76,9 @@ enum SettingKind {
     case durationNs(ClosedRange<Int64>)
     /// Greater than 0, at most the bound.
     case rateHz(Double)
+    case number(ClosedRange<Double>)
+    /// The name of a file that lies beside the scenario's.
+    case file
     case changes
 }
 
@@ -67,6 +89,8 @@ enum SettingValue: Hashable, Sendable {
     case share(Double)
     case durationNs(Int64)
     case rateHz(Double)
+    case number(Double)
+    case file(String)
     /// Kinds of change and their weights.
     case changes([String: Double])
 
@@ -78,6 +102,8 @@ enum SettingValue: Hashable, Sendable {
         case .share(let value): Quantity.text(value)
         case .durationNs(let value): Quantity.text(durationNs: value)
         case .rateHz(let value): Quantity.text(rateHz: value)
+        case .number(let value): Quantity.text(value)
+        case .file(let name): name
         case .changes(let weights):
             weights.count == 1
                 ? weights.keys.first!
@@ -93,6 +119,23 @@ extension Setting {
         case .durability: .word(["full", "relaxed", "memory"])
         case .items: .integer(1...100_000_000)
         case .groups, .observerCount, .bystanders: .integer(0...1_000_000)
+        case .links: .integer(0...DatasetSpec.maximumLinks)
+        case .neighbour: .word(DatasetSpec.Neighbour.allCases.map(\.rawValue))
+        case .audit: .word(ObserversSpec.Audit.allCases.map(\.rawValue))
+        case .pins: .integer(0...1_000)
+        case .operators: .integer(0...1_000)
+        case .process: .word(WritersSpec.Process.allCases.map(\.rawValue))
+        case .wait: .word(WritersSpec.Wait.allCases.map(\.rawValue))
+        case .onTime, .offTime: .durationNs(1_000_000...600_000_000_000)
+        case .trace: .file
+        case .zipfExponent: .number(0.01...10)
+        case .hotKeys, .hotCommits: .share
+        case .fault: .word(FaultSpec.Kind.allCases.map(\.rawValue))
+        case .faultAt: .durationNs(0...3_600_000_000_000)
+        case .faultLength: .durationNs(1_000...60_000_000_000)
+        case .faultAmount: .number(0...10)
+        case .faultEvery: .integer(2...1_000_000_000)
+        case .search: .integer(0...20)
         case .primaryKeys: .word(DatasetSpec.Keys.allCases.map(\.rawValue))
         case .queries: .word(ObserversSpec.Queries.allCases.map(\.rawValue))
         case .match: .share
@@ -102,7 +145,7 @@ extension Setting {
         case .work: .durationNs(0...10_000_000_000)
         case .calls: .word(ObserversSpec.Calls.allCases.map(\.rawValue))
         case .subscribe: .word(ObserversSpec.Subscribe.allCases.map(\.rawValue))
-        case .load: .word(WritersSpec.Load.allCases.map(\.rawValue))
+        case .load: .word(WritersSpec.Load.words)
         case .rate: .rateHz(10_000_000)
         case .arrivals: .word(WritersSpec.Arrivals.allCases.map(\.rawValue))
         case .burst: .integer(1...10_000_000)
@@ -118,11 +161,21 @@ extension Setting {
     }
 
     /// What holds where no file, profile or option says otherwise; nil for what must be said (`dataset.items`,
-    /// `duration`), what has a meaning only together with another key (`writers.rate`, `writers.burst`), and what
-    /// follows another one (`dataset.groups`, as many as there are bystanders).
+    /// `duration`), what has a meaning only together with another key (`writers.rate`, `writers.burst`, what belongs to
+    /// one kind of fault), and what follows another one (`dataset.groups`, as many as there are bystanders).
     var defaultValue: SettingValue? {
         switch self {
-        case .items, .groups, .duration, .rate, .burst: nil
+        case .items, .groups, .duration, .rate, .burst, .onTime, .offTime, .trace: nil
+        case .faultAt, .faultLength, .faultAmount, .faultEvery: nil
+        case .links, .pins, .operators, .search: .integer(0)
+        case .neighbour: .word(DatasetSpec.Neighbour.none.rawValue)
+        case .audit: .word(ObserversSpec.Audit.none.rawValue)
+        case .process: .word(WritersSpec.Process.same.rawValue)
+        case .wait: .word(WritersSpec.Wait.return.rawValue)
+        case .zipfExponent: .number(1)
+        case .hotKeys: .share(0.01)
+        case .hotCommits: .share(0.9)
+        case .fault: .word(FaultSpec.Kind.none.rawValue)
         case .durability: .word("memory")
         case .observerCount: .integer(1)
         case .queries: .word(ObserversSpec.Queries.same.rawValue)

@@ -3,7 +3,7 @@
 
 extension Settings {
     /// Reports a rule that settings break together.
-    private typealias Blame = ([Setting], String) -> Void
+    typealias Blame = ([Setting], String) -> Void
 
     /// Reports every rule that these values break. `whole` is where a value that is missing would have to be added.
     func checkRules(missingAt whole: ScenarioProblem.Place, into problems: inout ProblemList) {
@@ -18,22 +18,9 @@ extension Settings {
         func blame(_ settings: Setting..., because message: String) { report(settings, message) }
         checkMissing(whole, into: &problems)
 
-        let isClosed = word(.load) != WritersSpec.Load.open.rawValue
-        let isLockstep = word(.load) == WritersSpec.Load.lockstep.rawValue
-        for setting in [Setting.rate, .arrivals, .burst] where isClosed && self[setting] != nil {
-            blame(
-                setting, .load,
-                because: "'\(setting.rawValue)' has no meaning with 'load: \(word(.load))', where each commit "
-                    + "starts when " + (isLockstep ? "all have heard of the last" : "the last returned")
-                    + " (remove one of the two)")
-        }
-        let isBursts = word(.arrivals) == WritersSpec.Arrivals.bursts.rawValue
-        if isBursts, self[.burst] == nil, !refused.contains(.burst), !isClosed {
-            blame(.arrivals, because: "'arrivals: bursts' needs 'writers.burst', the number of commits in a burst")
-        }
-        if !isBursts, self[.burst] != nil, !isClosed {
-            blame(.burst, .arrivals, because: "'writers.burst' has a meaning only with 'arrivals: bursts' (add it)")
-        }
+        checkArrivals(report)
+        checkKeys(report)
+        checkFault(report)
 
         let count = integer(.observerCount)
         if count == 0, integer(.bystanders) > 0 {
@@ -89,23 +76,23 @@ extension Settings {
                 "'keys: matching' draws rows that all observers watch, and 'queries: ranges' share none "
                     + "(write 'queries: overlapping', or leave 'keys' out)")
         }
-        if word(.load) == WritersSpec.Load.lockstep.rawValue {
+        if isLockstep {
             if !isMatching {
                 blame(
-                    [.load, .keys],
-                    "'load: lockstep' waits for all observers, so every commit has to concern them all "
+                    [.wait, .keys, .load],
+                    "'wait: delivery' waits for all observers, so every commit has to concern them all "
                         + "(write 'keys: matching')")
             }
             if integer(.rowsPerCommit) > 1, changes[WritersSpec.ChangeKind.delete.rawValue] != nil {
                 blame(
-                    [.change, .rowsPerCommit, .load],
-                    "'load: lockstep' waits for all observers, and nobody is called for a commit that deletes what it "
+                    [.change, .rowsPerCommit, .wait, .load],
+                    "'wait: delivery' waits for all observers, and nobody is called for a commit that deletes what it "
                         + "inserted (one row per commit, or no 'delete')")
             }
             if integer(.writerThreads) > 1 {
                 blame(
-                    [.load, .writerThreads],
-                    "'load: lockstep' is one writer that waits for its observers; 'writers.threads' is "
+                    [.wait, .writerThreads, .load],
+                    "'wait: delivery' is one writer that waits for its observers; 'writers.threads' is "
                         + "\(integer(.writerThreads))")
             }
         }
@@ -131,6 +118,12 @@ extension Settings {
         if word(.subscribe) != ObserversSpec.Subscribe.idle.rawValue {
             blame([.subscribe, .observerCount], "'observers.subscribe' needs observers: 'observers.count' is 0")
         }
+        if word(.audit) != ObserversSpec.Audit.none.rawValue {
+            blame([.audit, .observerCount], "'observers.audit' needs somebody who looks: 'observers.count' is 0")
+        }
+        if integer(.operators) > 0 {
+            blame([.operators, .observerCount], "'observers.operators' lead to nobody: 'observers.count' is 0")
+        }
     }
 
     private func checkMissing(_ whole: ScenarioProblem.Place, into problems: inout ProblemList) {
@@ -139,7 +132,9 @@ extension Settings {
         if isMissing(.duration) {
             problems.add(whole, "missing key 'duration'; say 'duration: 5s', or one in every profile")
         }
-        if isMissing(.rate), !refused.contains(.load), word(.load) == WritersSpec.Load.open.rawValue {
+        let needsRate =
+            word(.load) == WritersSpec.Load.open.rawValue && word(.arrivals) != WritersSpec.Arrivals.trace.rawValue
+        if isMissing(.rate), !refused.contains(.load), !refused.contains(.arrivals), needsRate {
             problems.add(whole, "missing key 'writers.rate'; say 'rate: 200/s', or 'load: closed'")
         }
     }

@@ -54,6 +54,10 @@ struct Settings {
         if case .share(let value)? = value(setting) { value } else { 0 }
     }
 
+    func number(_ setting: Setting) -> Double {
+        if case .number(let value)? = value(setting) { value } else { 0 }
+    }
+
     var rateHz: Double {
         if case .rateHz(let value)? = value(.rate) { value } else { 0 }
     }
@@ -67,7 +71,8 @@ struct Settings {
     var dataset: DatasetSpec {
         DatasetSpec(
             items: integer(.items), groups: max(integer(.groups), integer(.bystanders)),
-            keys: DatasetSpec.Keys(rawValue: word(.primaryKeys))!)
+            keys: DatasetSpec.Keys(rawValue: word(.primaryKeys))!, links: integer(.links),
+            neighbour: DatasetSpec.Neighbour(rawValue: word(.neighbour))!)
     }
 
     var observers: ObserversSpec {
@@ -77,13 +82,35 @@ struct Settings {
             deliver: ObserversSpec.Deliver(rawValue: word(.deliver))!, threads: integer(.observerThreads),
             bystanders: integer(.bystanders), workNs: durationNs(.work),
             calls: ObserversSpec.Calls(rawValue: word(.calls))!,
-            subscribe: ObserversSpec.Subscribe(rawValue: word(.subscribe))!)
+            subscribe: ObserversSpec.Subscribe(rawValue: word(.subscribe))!,
+            audit: ObserversSpec.Audit(rawValue: word(.audit))!, pins: integer(.pins), operators: integer(.operators))
     }
 
-    var writers: WritersSpec {
-        WritersSpec(
-            threads: integer(.writerThreads), load: WritersSpec.Load(rawValue: word(.load))!, rateHz: rateHz,
-            arrivals: WritersSpec.Arrivals(rawValue: word(.arrivals))!, burst: max(1, integer(.burst)),
+    /// - Parameter trace: the due times of the file that `writers.trace` names.
+    func writers(trace: [Int64]) -> WritersSpec {
+        var writers = WritersSpec(
+            threads: integer(.writerThreads), load: isLockstep ? .lockstep : WritersSpec.Load(rawValue: word(.load))!,
+            rateHz: rateHz, arrivals: WritersSpec.Arrivals(rawValue: word(.arrivals))!, burst: max(1, integer(.burst)),
             changes: changes, rowsPerCommit: integer(.rowsPerCommit), keys: WritersSpec.Keys(rawValue: word(.keys))!)
+        writers.process = WritersSpec.Process(rawValue: word(.process))!
+        writers.onNs = durationNs(.onTime)
+        writers.offNs = durationNs(.offTime)
+        writers.traceNs = writers.arrivals == .trace ? trace : []
+        writers.zipfExponent = number(.zipfExponent)
+        writers.hotKeys = share(.hotKeys)
+        writers.hotCommits = share(.hotCommits)
+        return writers
+    }
+
+    /// A closed loop that waits for the deliveries.
+    var isLockstep: Bool {
+        word(.load) == WritersSpec.Load.closed.rawValue && word(.wait) == WritersSpec.Wait.delivery.rawValue
+    }
+
+    var fault: FaultSpec {
+        FaultSpec(
+            kind: FaultSpec.Kind(rawValue: word(.fault))!, atNs: durationNs(.faultAt),
+            lengthNs: durationNs(.faultLength),
+            amount: number(.faultAmount), every: integer(.faultEvery))
     }
 }

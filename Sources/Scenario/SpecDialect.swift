@@ -4,7 +4,15 @@ import Foundation
 
 public enum SpecDialect {
     /// Keys that a version has added or widened, by their path, and the values that ask nothing which was not there before.
-    static let additions: [Int: [String: Set<String>]] = [:]
+    static let additions: [Int: [String: Set<String>]] = [
+        3: [
+            "dataset.links": ["0"], "dataset.neighbour": ["none"], "observers.sort": ["none", "score", "-score"],
+            "observers.subscribe": ["idle", "locked"], "observers.audit": ["none"], "observers.pins": ["0"],
+            "observers.operators": ["0"], "writers.process": ["same"],
+            "writers.arrivals": ["uniform", "poisson", "bursts"],
+            "writers.keys": ["uniform", "matching"], "writers.changes.move": [], "fault.kind": ["none"],
+        ]
+    ]
 
     /// The oldest version whose specs mean the same as today's, additions apart.
     static let oldestVersion = 2

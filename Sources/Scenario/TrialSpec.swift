@@ -4,7 +4,7 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
-    public static let currentVersion = 2
+    public static let currentVersion = 3
 
     public var specVersion = TrialSpec.currentVersion
     public var scenario: String
@@ -28,6 +28,8 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var durationNs: Int64
     /// No progress for so long is a hang.
     public var hangTimeoutNs: Int64
+    /// What is done to the store, to the processes or to the harness while it runs.
+    public var fault = FaultSpec()
     /// So many commits and callbacks each are handed on one by one, for a trace; nil: none.
     public var traceEvents: Int?
     /// A play instead of a load.
@@ -66,16 +68,33 @@ public struct DatasetSpec: Codable, Sendable, Equatable {
         case uuid
     }
 
+    /// What else is open in the process.
+    public enum Neighbour: String, Codable, Sendable, CaseIterable {
+        case none
+        /// A second store of the same engine, which a writer of its own keeps busy and an observer of its own watches.
+        case busy
+    }
+
+    /// As deep as change detection is asked for.
+    public static let maximumLinks = 4
+
     /// Rows that writers choose from, keys 0 ..< items.
     public var items: Int
     /// Further groups of ten rows that no commit touches: what bystanders watch.
     public var groups: Int
     public var keys: Keys
+    /// So many links lie between what observers watch and the rows that writers change; 0: they watch those rows.
+    public var links: Int
+    public var neighbour: Neighbour
 
-    public init(items: Int, groups: Int = 0, keys: Keys = .ascending) {
+    public init(
+        items: Int, groups: Int = 0, keys: Keys = .ascending, links: Int = 0, neighbour: Neighbour = .none
+    ) {
         self.items = items
         self.groups = groups
         self.keys = keys
+        self.links = links
+        self.neighbour = neighbour
     }
 }
 
@@ -96,6 +115,8 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         case none
         case scoreAscending = "score"
         case scoreDescending = "-score"
+        /// A list of all the rows, in an order of its own, which `move` changes.
+        case list
     }
     public enum Deliver: String, Codable, Sendable, CaseIterable {
         case runLoop = "run-loop"
@@ -113,6 +134,17 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         case idle
         /// A writer has begun a transaction and holds the write lock throughout.
         case locked
+        /// Nothing; each reads what it will watch, on its thread, before it subscribes.
+        case readFirst = "read-first"
+        /// Nothing; and all are cancelled before the first commit, so that nobody watches any more.
+        case cancelled
+    }
+    /// What observers check inside their callbacks, beside recording.
+    public enum Audit: String, Codable, Sendable, CaseIterable {
+        case none
+        /// Each commit moves an amount between two rows of its writer, and an auditor on every observing thread adds all
+        /// of them up at each of its callbacks: a sum that is not 0 is a transaction seen in part.
+        case sums
     }
 
     public var count: Int
@@ -129,10 +161,16 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var workNs: Int64
     public var calls: Calls
     public var subscribe: Subscribe
+    public var audit: Audit
+    /// Snapshots taken, one after another, while the load runs, and held to its end.
+    public var pins: Int
+    /// Publisher operators between the store's notification and the callback.
+    public var operators: Int
 
     public init(
         count: Int, queries: Queries, match: Double, sort: Sort, deliver: Deliver, threads: Int, bystanders: Int,
-        workNs: Int64, calls: Calls = .none, subscribe: Subscribe = .idle
+        workNs: Int64, calls: Calls = .none, subscribe: Subscribe = .idle, audit: Audit = .none, pins: Int = 0,
+        operators: Int = 0
     ) {
         self.count = count
         self.queries = queries
@@ -144,6 +182,9 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         self.workNs = workNs
         self.calls = calls
         self.subscribe = subscribe
+        self.audit = audit
+        self.pins = pins
+        self.operators = operators
     }
 }
 
@@ -153,26 +194,56 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         case open
         /// Each writer commits as soon as its last commit returned. Reported as service time, never latency.
         case closed
-        /// The only writer commits as soon as every observer has been called for its last commit.
+        /// The only writer commits as soon as every observer has been called for its last commit: in a scenario file
+        /// `load: closed` with `wait: delivery`.
         case lockstep
+
+        /// What a file may say.
+        static let words = [Load.open.rawValue, Load.closed.rawValue]
+    }
+    /// What a closed loop waits for.
+    public enum Wait: String, Codable, Sendable, CaseIterable {
+        case `return`
+        case delivery
+    }
+    /// Where writers run.
+    public enum Process: String, Codable, Sendable, CaseIterable {
+        /// In the observers' process.
+        case same
+        /// In a process of their own.
+        case own
     }
     public enum Arrivals: String, Codable, Sendable, CaseIterable {
         case uniform
         case poisson
         /// `burst` commits at one due time, then nothing until the mean rate is kept.
         case bursts
+        /// Poisson for `on`, silence for `off`, over and over; the mean rate is kept.
+        case onOff = "on-off"
+        /// Due times from a file beside the scenario, from the start of the warm-up, dealt out to the writers in turn.
+        case trace
     }
+    /// Which rows a commit changes. Each writer has rows of its own, and chooses among those.
     public enum Keys: String, Codable, Sendable, CaseIterable {
         /// All rows that writers write to.
         case uniform
         /// Rows that all observers watch, which stay so: every commit touches every query.
         case matching
+        /// The row of rank r in a random order with a probability in proportion to 1 / r^`zipf_exponent`.
+        case zipf
+        /// `hot_keys` of the rows get `hot_commits` of the changes.
+        case hot
+        /// As `zipf`, over rows from the one inserted last to the oldest.
+        case latest
     }
     public enum ChangeKind: String, Codable, Sendable, CaseIterable {
         /// A new unique score: the row moves in every order by score, and may enter or leave a query.
         case updateScore = "update-score"
         /// The row changes and keeps its place.
         case touch
+        /// The row goes to the top of the scores, in front of all others by `-score` and behind them by `score`; in a
+        /// list to the front.
+        case move
         case insert
         case delete
     }
@@ -188,6 +259,16 @@ public struct WritersSpec: Codable, Sendable, Equatable {
     public var changes: [String: Double]
     public var rowsPerCommit: Int
     public var keys: Keys
+    public var process = Process.same
+    /// Of `on-off`.
+    public var onNs: Int64 = 0
+    public var offNs: Int64 = 0
+    /// Of `trace`: due times in ns from the start of the warm-up, ascending.
+    public var traceNs: [Int64] = []
+    public var zipfExponent = 1.0
+    /// Of `hot`: a share of the rows, and the share of the changes that they get.
+    public var hotKeys = 0.01
+    public var hotCommits = 0.9
 
     public init(
         threads: Int, load: Load, rateHz: Double, arrivals: Arrivals, burst: Int, changes: [String: Double],
@@ -201,5 +282,50 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         self.changes = changes
         self.rowsPerCommit = rowsPerCommit
         self.keys = keys
+    }
+}
+
+/// What is done on purpose while a trial runs.
+public struct FaultSpec: Codable, Sendable, Equatable {
+    public enum Kind: String, Codable, Sendable, CaseIterable {
+        case none
+        /// The harness's process stands still for `length`: every figure from a due time has to show it.
+        case stall
+        /// Every other commit takes longer by `amount` of its time; the others say by how much it reads.
+        case slowdown
+        /// One delivery in `every` is lost on its way. The oracle has to see it.
+        case loss
+        /// The delivery number `every` comes after its successor. The oracle has to see it.
+        case reorder
+        /// The writing process is killed, and another one goes on.
+        case writerKilled = "writer-killed"
+        /// The writing process stands still for `length`.
+        case writerStopped = "writer-stopped"
+        /// A process that observes the same store is killed.
+        case observerKilled = "observer-killed"
+        /// The store's file system is full for `length`: commits fail meanwhile, and none that was acknowledged is lost.
+        case diskFull = "disk-full"
+        /// Every flush to the disk takes longer by `length`.
+        case slowFsync = "slow-fsync"
+        /// The wall clock is set back and forth.
+        case clockStep = "clock-step"
+
+        /// Something that only a blind oracle lets pass.
+        public var mustBeCaught: Bool { self == .loss || self == .reorder }
+    }
+
+    public var kind: Kind
+    /// From the start of the measured window.
+    public var atNs: Int64
+    public var lengthNs: Int64
+    public var amount: Double
+    public var every: Int
+
+    public init(kind: Kind = .none, atNs: Int64 = 0, lengthNs: Int64 = 0, amount: Double = 0, every: Int = 0) {
+        self.kind = kind
+        self.atNs = atNs
+        self.lengthNs = lengthNs
+        self.amount = amount
+        self.every = every
     }
 }

@@ -32,7 +32,7 @@ extension Query {
         let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         let rows = "SELECT \(columns) FROM item\(filter)"
         return switch order {
-        case .none: rows
+        case .none, .list: rows
         case .scoreAscending: rows + " ORDER BY score"
         case .scoreDescending: rows + " ORDER BY score DESC"
         }

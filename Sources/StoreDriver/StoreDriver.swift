@@ -7,7 +7,8 @@ public protocol StoreDriver: Sendable {
     var name: String { get }
     /// What the engine can do. A scenario that asks for more is listed as skipped with the reason, never run.
     var capabilities: Capabilities { get }
-    /// Opens an empty store in `configuration.directory`, which exists and is empty. Throws the engine's error.
+    /// Opens a store in `configuration.directory`, which exists and is empty; where `Capabilities.isShared`, another
+    /// process may have made one there with the same configuration. Throws the engine's error.
     func open(_ configuration: StoreConfiguration) throws -> any DrivenStore
 }
 
@@ -34,6 +35,12 @@ public protocol DrivenStore: AnyObject, Sendable {
     func contents(of query: Query) throws -> [Item]
     /// Bytes the store occupies on its file system.
     func fileBytes() throws -> Int
+    /// Bytes that its newest version takes in a file without anything else. Only where `Capabilities.canPin`.
+    func compactedBytes() throws -> Int
+    /// Versions that are kept, the newest one included. Any thread. Only where `Capabilities.canPin`.
+    func activeVersions() throws -> Int
+    /// Holds the newest version until the result is released; any thread. Only where `Capabilities.canPin`.
+    func pin() throws -> AnyObject
     /// Ends everything. No delivery starts after it returns.
     func close() throws
 }
@@ -50,6 +57,10 @@ extension DrivenStore {
     public func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
         throw DriverUnavailable("the driver has no writes that nobody waits for")
     }
+
+    public func compactedBytes() throws -> Int { throw DriverUnavailable("the driver cannot compact its store") }
+    public func activeVersions() throws -> Int { throw DriverUnavailable("the driver does not count versions") }
+    public func pin() throws -> AnyObject { throw DriverUnavailable("the driver cannot hold a version") }
 }
 
 /// Commits transactions; used by one thread.

@@ -32,6 +32,8 @@ public struct Change: Sendable, Equatable {
         case touch
         /// Deletes the row `item.key`.
         case delete
+        /// Puts the row `item.key` to the front of the list and sets its `stamp`. Only where `Capabilities.hasLists`.
+        case moveToFront
     }
 
     public var operation: Operation
@@ -50,6 +52,8 @@ public struct Query: Sendable, Hashable {
         case none
         case scoreAscending
         case scoreDescending
+        /// The list of all rows of group 0, at first by key; new rows come last. Only where `Capabilities.hasLists`.
+        case list
     }
 
     /// `lowerBound <= score < upperBound`.
@@ -108,11 +112,26 @@ public struct StoreConfiguration: Sendable {
     public var directory: String
     public var durability: Durability
     public var keys: KeyKind
+    /// So many links lie between the rows that queries find and those that writers change; 0: they are the same.
+    public var links: Int
+    /// Whether rows of group 0 also stand in a list.
+    public var hasList: Bool
+    /// Publisher operators between a notification and the sink.
+    public var operators: Int
+    /// A subscription reads what it will watch before it observes it.
+    public var readsFirst: Bool
 
-    public init(directory: String, durability: Durability, keys: KeyKind = .ascending) {
+    public init(
+        directory: String, durability: Durability, keys: KeyKind = .ascending, links: Int = 0, hasList: Bool = false,
+        operators: Int = 0, readsFirst: Bool = false
+    ) {
         self.directory = directory
         self.durability = durability
         self.keys = keys
+        self.links = links
+        self.hasList = hasList
+        self.operators = operators
+        self.readsFirst = readsFirst
     }
 }
 
@@ -136,6 +155,18 @@ public struct Capabilities: Sendable {
     public var advancesTogether: Bool
     /// Observers are delivered to while a writer holds the write lock.
     public var readsBesideWriter: Bool
+    /// Keeps rows in a list with an order of its own, too.
+    public var hasLists = false
+    /// Most links that change detection looks through; 0: it has none.
+    public var deepestLinks = 0
+    /// Has publishers, on which operators can stand.
+    public var hasPublishers = false
+    /// A subscription can read what it will watch before it observes it.
+    public var canReadFirst = false
+    /// Can hold a snapshot while others write, and says how many versions it keeps.
+    public var canPin = false
+    /// Several processes can have one store open, and tell one another of commits.
+    public var isShared = false
     /// What to know before comparing figures: short phrases for people.
     public var remarks: [String]
     /// Names (as in `/proc/self/task/*/comm`) that the engine's own background threads start with: the `upkeep` role.

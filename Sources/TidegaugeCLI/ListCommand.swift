@@ -53,6 +53,12 @@ struct ListCommand: ParsableCommand {
         if capabilities.readsBesideWriter { words.append("reads-beside-writer") }
         if capabilities.canCallOnSite { words.append("calls-on-site") }
         if capabilities.persists { words.append("persists") }
+        if capabilities.hasLists { words.append("lists") }
+        if capabilities.deepestLinks > 0 { words.append("links-\(capabilities.deepestLinks)") }
+        if capabilities.hasPublishers { words.append("publishers") }
+        if capabilities.canReadFirst { words.append("read-first") }
+        if capabilities.canPin { words.append("pins") }
+        if capabilities.isShared { words.append("many-processes") }
         return words.joined(separator: " ") + "\t" + capabilities.remarks.joined(separator: "; ")
     }
 }

@@ -107,6 +107,14 @@ struct RunCommand: ParsableCommand {
         return RunReport.makeRunID(secondsSince1970: seconds, entropy: .random(in: 0 ... .max))
     }
 
+    /// p99 of a sleeper's lateness before anything runs.
+    private static func hiccupsAtRest() -> Int64? {
+        let probe = HiccupProbe()
+        probe.start()
+        Pacing.sleep(untilNs: MonotonicClock.nowNs() + 300_000_000)
+        return probe.stop().percentile(.p99)?.value
+    }
+
     private func measure(
         _ plan: RunPlan, root: String, runID: String, _ environment: EnvironmentReport, _ resumption: Resumption?
     ) throws -> Outcome {
@@ -126,7 +134,8 @@ struct RunCommand: ParsableCommand {
         let console = RunConsole(report, Progress(isQuiet: quiet), resumption)
         let runner = Runner(
             drivers: Tidegauge.drivers, executor: ChildProcess(directory: trials, interruption: interruption),
-            interruption: interruption, delegate: console)
+            interruption: interruption, delegate: console,
+            calibratedHiccupNs: plan.jobs.contains(where: \.repeatsVoid) ? Self.hiccupsAtRest() : nil)
         let outcome = try runner.run(plan.jobs)
         // Only trials that went wrong have left something there.
         if (try? FileManager.default.contentsOfDirectory(atPath: trials))?.isEmpty ?? false {

@@ -34,7 +34,10 @@ struct RunPlan {
             }
             return Runner.Job(
                 scenario: scenario.name, limits: Self.judges(header.profile) ? scenario.limits : [], trials: trials,
-                reference: scenario.drivers.first)
+                reference: scenario.drivers.first,
+                searchSteps: try refusing { () throws(ScenarioErrors) in
+                    try scenario.searchSteps(profile: header.profile, overrides: overrides)
+                }, repeatsVoid: Self.judges(header.profile))
         }
         var header = header
         header.binary = Fingerprint.ofThisBinary()

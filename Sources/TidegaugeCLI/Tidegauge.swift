@@ -22,8 +22,7 @@ struct Tidegauge: ParsableCommand {
         subcommands: [
             RunCommand.self, ExploreCommand.self, ReplayCommand.self, CheckCommand.self, ListCommand.self,
             ReportCommand.self, CompareCommand.self, CalibrateCommand.self, HistoryCommand.self, BisectCommand.self,
-            SchemaCommand.self,
-            TrialCommandLine.self,
+            SchemaCommand.self, TrialCommandLine.self, TrialHelperCommandLine.self,
         ])
 
     /// Written once, before anything is parsed.

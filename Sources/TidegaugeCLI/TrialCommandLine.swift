@@ -3,6 +3,24 @@ import ArgumentParser
 import Foundation
 import Harness
 
+/// `tidegauge trial-helper`: a process that a trial starts beside itself.
+struct TrialHelperCommandLine: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trial-helper", abstract: "Write or observe beside a trial, as standard input says.",
+        shouldDisplay: false)
+
+    func run() throws {
+        signal(SIGPIPE, SIG_DFL)
+        do {
+            try TrialHelper.run(drivers: Tidegauge.drivers)
+        } catch {
+            printError("\(error)")
+            throw ExitCode(.fault)
+        }
+        _exit(Outcome.pass.rawValue)
+    }
+}
+
 struct TrialCommandLine: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trial", abstract: "Run the trial whose spec stands on standard input.", shouldDisplay: false)

@@ -46,6 +46,23 @@ import Testing
         }
     }
 
+    @Test func anOlderBinaryIsAskedWhatItKnowsAndNothingElse() throws {
+        let plain = TrialSpec.tiny()
+        let tree = try JSONSerialization.jsonObject(with: try SpecDialect.json(plain, version: 2)) as? [String: Any]
+        #expect(tree?["specVersion"] as? Int == 2)
+        let news: [(inout TrialSpec) -> Void] = [
+            { $0.dataset.links = 1 }, { $0.dataset.neighbour = .busy }, { $0.observers.sort = .list },
+            { $0.observers.subscribe = .cancelled }, { $0.observers.audit = .sums }, { $0.observers.pins = 1 },
+            { $0.observers.operators = 1 }, { $0.writers.process = .own }, { $0.writers.arrivals = .onOff },
+            { $0.writers.keys = .zipf }, { $0.writers.changes = ["move": 1] }, { $0.fault.kind = .stall },
+        ]
+        for change in news {
+            var spec = plain
+            change(&spec)
+            #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(spec, version: 2) }
+        }
+    }
+
     @Test(arguments: ["spin=5%", "tail=100:5ms", "linger=2:3ms", "none"])
     func aShimIsReadAndTheStoreStaysTrue(text: String) throws {
         var spec = TrialSpec.tiny()

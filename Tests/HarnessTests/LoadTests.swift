@@ -154,7 +154,7 @@ import Testing
                     switch change.operation {
                     case .insert: #expect(keys.insert(key).inserted && key >= dataset.count, "seed \(seed)")
                     case .delete: #expect(keys.remove(key) != nil, "seed \(seed)")
-                    case .updateScore, .touch: #expect(keys.contains(key), "seed \(seed)")
+                    case .updateScore, .touch, .moveToFront: #expect(keys.contains(key), "seed \(seed)")
                     }
                     guard change.operation == .insert || change.operation == .updateScore else { continue }
                     let isNew = scores.insert(change.item.score).inserted

@@ -202,6 +202,10 @@ import Testing
         #expect(result.fate == .oracleViolation, "\(result.notes)")
         #expect(result.violations.contains { $0.contains(text) }, "\(result.violations)")
         #expect(result.violations.allSatisfy { $0.contains("seed 1") })
+        if text == "change-set replay" {
+            // Both states, so that the step can be followed by hand.
+            #expect(result.violations.contains { $0.contains("before: ") && $0.contains("should be: ") })
+        }
         if fault == .lostLast {
             #expect(result.value(.missedFinal) == 1)
             #expect(result.figures.contains { $0.metric == .endToEndLatency && $0.censored > 0 })

@@ -14,8 +14,15 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         try ScenarioLibrary.load(paths: [shippedScenarios], drivers: shippedDrivers)
     }
 
-    private func seconds(_ profile: Profile) throws -> Int64 {
-        try load().flatMap { try $0.points(profile: profile) }.reduce(0) { $0 + $1.estimatedNs } / 1_000_000_000
+    /// What each scenario takes, about, the longest first.
+    private func seconds(_ profile: Profile, in scenarios: [Scenario]) throws -> [(name: String, seconds: Double)] {
+        let each = try scenarios.map { scenario in
+            let points = try scenario.points(profile: profile)
+            let listed = points.reduce(0) { $0 + $1.estimatedNs }
+            let steps = try Int64(scenario.searchSteps(profile: profile)) * (points.map(\.estimatedNs).max() ?? 0)
+            return (name: scenario.name, seconds: Double(listed + steps) / 1e9)
+        }
+        return each.sorted { $0.seconds > $1.seconds }
     }
 
     @Test func allAreValid() throws {
@@ -24,9 +31,17 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
     }
 
     /// Six minutes are promised; the estimate leaves a fifth for a slower machine.
-    @Test func theCIProfileFitsItsBudget() throws { #expect(try seconds(.ci) <= 290) }
+    /// Six minutes are promised for what `make bench` runs; the estimate leaves a fifth for a slower machine.
+    @Test func theCIProfileFitsItsBudget() throws {
+        let each = try seconds(.ci, in: load().filter { !$0.path.contains("/peers/") })
+        #expect(each.reduce(0) { $0 + $1.seconds } <= 300, "\(each)")
+    }
 
-    @Test func theSmokeProfileFitsItsBudget() throws { #expect(try seconds(.smoke) <= 50) }
+    /// Two minutes are promised.
+    @Test func theSmokeProfileFitsItsBudget() throws {
+        let each = try seconds(.smoke, in: load())
+        #expect(each.reduce(0) { $0 + $1.seconds } <= 96, "\(each)")
+    }
 
     @Test func everyPointOfASmokeRunIsMeasuredForASecondAtMost() throws {
         for scenario in try load() {
@@ -85,7 +100,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
     @Test func fanOutMeasuresAPointOfTwoFamiliesOnce() throws {
         let scenario = try #require(try load().first { $0.name == "fan-out" })
         let points = try scenario.points(profile: .ci)
-        #expect(points.count == 5 + 3 + 3)
+        #expect(points.count == 4 + 2 + 2)
         #expect(points[1].variant == "observers.bystanders=0;observers.count=1;observers.queries=same")
         #expect(points.last?.variant == "observers.bystanders=1000;observers.count=1;observers.queries=same")
     }

@@ -72,6 +72,9 @@ const char *cp_symbol(const void *address, const char **file, uint64_t *offset);
 /// Whether `path` lies on tmpfs or ramfs.
 bool cp_is_memory_file_system(const char *path);
 
+/// Lets the kernel kill this process when the thread that started it ends.
+void cp_die_with_parent(void);
+
 /// Kernel id of the calling thread.
 int32_t cp_thread_id(void);
 /// Names the calling thread; the kernel keeps the first 15 bytes.

@@ -96,7 +96,7 @@ final class ControlledStore: DrivenStore, @unchecked Sendable {
             results = results.where(\.key >= Int(keys.lowerBound) && \.key < Int(keys.upperBound))
         }
         return switch query.order {
-        case .none: results
+        case .none, .list: results
         case .scoreAscending: results.sorted(by: \.score)
         case .scoreDescending: results.sorted(by: \.score, ascending: false)
         }
@@ -158,7 +158,7 @@ final class LoggingWriter: StoreWriter {
             row.score = Int(change.item.score)
             row.stamp = Int(change.item.stamp)
             logger?.didChange(row)
-        case .touch:
+        case .touch, .moveToFront:
             row.stamp = Int(change.item.stamp)
             logger?.didChange(row)
         case .delete:

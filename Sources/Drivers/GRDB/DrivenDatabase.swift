@@ -62,7 +62,7 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
         case .updateScore:
             try db.cachedStatement(sql: ItemTable.updateScore)
                 .execute(arguments: [item.score, item.stamp, item.key])
-        case .touch:
+        case .touch, .moveToFront:
             try db.cachedStatement(sql: ItemTable.touch)
                 .execute(arguments: [item.stamp, item.key])
         case .delete:

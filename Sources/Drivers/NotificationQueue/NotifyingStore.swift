@@ -78,7 +78,7 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         case .updateScore:
             rows[key]!.item.score = change.item.score
             rows[key]!.item.stamp = change.item.stamp
-        case .touch: rows[key]!.item.stamp = change.item.stamp
+        case .touch, .moveToFront: rows[key]!.item.stamp = change.item.stamp
         case .delete: rows[key] = nil
         }
         note(key, &concerned)
@@ -122,7 +122,7 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         let found = all.filter { query.matches(key: $0.item.key, group: $0.item.group, score: $0.item.score) }
         let ordered = found.sorted { a, b in
             switch query.order {
-            case .none: return a.age < b.age
+            case .none, .list: return a.age < b.age
             case .scoreAscending: return a.item.score < b.item.score
             case .scoreDescending: return a.item.score > b.item.score
             }

@@ -9,6 +9,8 @@ final class NullConnection: @unchecked Sendable {
     // Weak, and so is the signal's hold of the connection: a site may be at work when another thread ends the store.
     private weak var store: NullStore?
     private var signal: SiteSignal?
+    /// What is being delivered; kept for its room. On the site.
+    private var work = NullInbox.Work()
     /// By query.
     private var subscribers: [[NullSubscription]] = []
 
@@ -25,7 +27,7 @@ final class NullConnection: @unchecked Sendable {
     func end() { signal?.invalidate() }
 
     private func deliver() {
-        guard let (version, work) = store?.take(self) else { return }
+        guard let version = store?.take(self, &work) else { return }
         for query in work.queries where query < subscribers.count {
             for subscription in subscribers[query] { subscription.deliver(version, isInitial: false) }
         }
@@ -65,11 +67,13 @@ struct NullInbox {
         isRaised = true
     }
 
-    mutating func take() -> Work {
+    /// Gives what there is for `taken`, whose room it goes on with.
+    mutating func take(_ taken: inout Work) {
         for query in work.queries { isPosted[query] = false }
         isRaised = false
-        defer { work = Work() }
-        return work
+        taken.queries.removeAll(keepingCapacity: true)
+        taken.admitted.removeAll(keepingCapacity: true)
+        swap(&work, &taken)
     }
 }
 

@@ -71,13 +71,19 @@ final class NullStore: DrivenStore, @unchecked Sendable {
         return queries.count - 1
     }
 
-    /// The head version and what a connection has to deliver for it; both at one moment.
-    func take(_ connection: NullConnection) -> (version: Int64, work: NullInbox.Work) {
-        lock.withLock { (version, connection.inbox.take()) }
+    /// The head version; `work` becomes what the connection has to deliver for it. Both at one moment.
+    func take(_ connection: NullConnection, _ work: inout NullInbox.Work) -> Int64 {
+        lock.withLock {
+            connection.inbox.take(&work)
+            return version
+        }
     }
 
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64 {
-        var woken: [NullConnection] = []
+    /// - Parameter woken: room for the connections to wake, the caller's so that it is used again.
+    func commit(
+        _ changes: UnsafeBufferPointer<Change>, _ woken: inout [NullConnection], locked: () -> Void
+    ) -> Int64 {
+        woken.removeAll(keepingCapacity: true)
         let committed = writeLock.withLock {
             locked()
             return lock.withLock {
@@ -104,7 +110,7 @@ final class NullStore: DrivenStore, @unchecked Sendable {
         let after =
             switch change.operation {
             case .insert, .updateScore: change.item.score
-            case .touch: before
+            case .touch, .moveToFront: before
             case .delete: Self.absent
             }
         let group = isLoaded ? groups[Int(key)] : change.item.group
@@ -124,13 +130,14 @@ final class NullStore: DrivenStore, @unchecked Sendable {
     }
 }
 
-/// Commits on the calling thread.
+/// Commits on the calling thread, and allocates nothing once it has woken as many as it ever will.
 final class NullWriter: StoreWriter {
     private let store: NullStore
+    private var woken: [NullConnection] = []
 
     init(_ store: NullStore) { self.store = store }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64? {
-        store.commit(changes, locked: locked)
+        store.commit(changes, &woken, locked: locked)
     }
 }

@@ -88,7 +88,7 @@ final class HookedStore: DrivenStore, @unchecked Sendable {
             try writer.run(ItemTable.insert, [item.key, item.group, item.score, item.stamp])
         case .updateScore:
             try writer.run(ItemTable.updateScore, [item.score, item.stamp, item.key])
-        case .touch: try writer.run(ItemTable.touch, [item.stamp, item.key])
+        case .touch, .moveToFront: try writer.run(ItemTable.touch, [item.stamp, item.key])
         case .delete: try writer.run(ItemTable.delete, [item.key])
         }
         if writer.changes == 0 { throw MissingItem(key: item.key) }

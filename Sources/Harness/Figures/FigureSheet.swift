@@ -8,13 +8,13 @@ struct FigureSheet {
     /// In every result, asked for or not.
     static let always: Set<Metric> = [.missedFinal, .oracleViolations]
 
-    private let spec: TrialSpec
-    private let window: Window
-    private let history: History
+    let spec: TrialSpec
+    let window: Window
+    let history: History
     private let verdict: Verdict
     private let account: CPUAccount
-    private let hiccups: LatencyHistogram
-    private let probes: ProbeSamples
+    let hiccups: LatencyHistogram
+    let probes: ProbeSamples
     private let pairs: PairFigures
     private let callbacks: Int
     private let hasObservers: Bool
@@ -36,6 +36,11 @@ struct FigureSheet {
         var asked = Set(spec.measure.compactMap { Metric(rawValue: $0) }).union(Self.always)
         // The ratio is the parent's, of the rates of two trials.
         if asked.contains(.observedRateRatio) { asked.insert(.achievedRate) }
+        if asked.contains(.writerPenalty) { asked.insert(.writeServiceTime) }
+        if asked.contains(.sustainableRate) {
+            asked.formUnion([.scheduleStarted, .versionLag, .staleness, .coalescingRatio])
+        }
+        if asked.contains(.kneeRate) { asked.insert(.coalescingRatio) }
         self.asked = asked
         hasObservers = plan.mainObservers > 0
         let wantsStaleness = !asked.isDisjoint(with: [.staleness, .versionLag])
@@ -61,7 +66,7 @@ struct FigureSheet {
     }
 
     /// Commits due in the window.
-    private var measured: [CommitRecord] {
+    var measured: [CommitRecord] {
         history.commits.lazy.map(\.record).filter { window.contains($0.dueNs) }
     }
 
@@ -70,11 +75,20 @@ struct FigureSheet {
         var flags = metric == .timeToFirstDelivery || metric == .harnessHiccup ? [] : flags
         // There a commit is due when it begins, since nothing else is under way: a latency, but one of a store without load.
         if metric.isDeliveryLatency, spec.writers.load == .lockstep { flags.append("lockstep") }
-        if let histogram = histogram(metric) { return histogram.figures(for: metric, flags: flags) }
+        if let histogram = histogram(metric) {
+            return histogram.figures(for: metric, flags: flags).map(atFloor)
+        }
         switch metric {
         case .deliveryOverFloor: return hasObservers ? deliveryOverFloor : []
-        case .staleness: return hasObservers ? pairs.staleness.staleness.figures(for: metric, flags: flags) : []
-        case .versionLag: return hasObservers ? pairs.staleness.versionLag.figures(for: metric, flags: flags) : []
+        case .staleness:
+            guard hasObservers else { return [] }
+            return pairs.staleness.staleness.figures(for: metric, flags: flags).map(atFloor)
+                + [slope(metric, pairs.staleness.overTime)]
+        case .versionLag:
+            guard hasObservers else { return [] }
+            return pairs.staleness.versionLag.figures(for: metric, flags: flags)
+                + [slope(metric, pairs.staleness.lagOverTime)]
+        case .scheduleStarted: return spec.writers.load == .open ? [scheduleStarted] : []
         case .coalescingRatio: return observed(metric, pairs.coalescingRatio, n: pairs.callbacks)
         case .spuriousNotifications: return observed(metric, Double(verdict.spurious), n: callbacks)
         case .missedFinal: return observed(metric, Double(verdict.missedFinal), n: spec.observers.count)
@@ -87,6 +101,22 @@ struct FigureSheet {
         case .upkeepCPU: return role(metric, .upkeep)
         case .observerCPU: return hasObservers ? role(metric, .observer) : []
         case .otherCPU: return role(metric, .other)
+        case .writerBytes: return bytes(metric, probes.allocations?.writerBytes)
+        case .observerBytes: return hasObservers ? bytes(metric, probes.allocations?.observerBytes) : []
+        case .engineBytes: return bytes(metric, probes.allocations?.engineBytes)
+        case .spaceAmplification: return [value(metric, probes.versions.amplification, n: 1)]
+        case .activeVersions: return activeVersions
+        case .oracleCost:
+            let commits = history.commits.count
+            return [value(metric, commits > 0 ? Double(verdict.costNs) / Double(commits) : nil, n: commits)]
+        case .recordingCost: return [value(metric, probes.recording?.ns, n: probes.recording?.pairs ?? 0)]
+        case .recordingBytes:
+            return [value(metric, probes.recording?.bytes.map { Double($0) }, n: probes.recording?.pairs ?? 0)]
+        case .faultsCaught:
+            return spec.fault.kind.mustBeCaught
+                ? [value(metric, Double(verdict.violationCount), n: verdict.replayed)] : []
+        case .failedCommits: return [value(metric, Double(probes.refusals), n: measured.count)]
+        case .slowdownSeen: return spec.fault.kind == .slowdown ? [slowdownSeen] : []
         // Distributions that this trial does not have, and figures of more than one trial, which are the parent's.
         default: return []
         }
@@ -113,6 +143,7 @@ struct FigureSheet {
         case .timeToFirstDelivery: return hasObservers ? pairs.firstDelivery : nil
         case .observerStall: return probes.stalls
         case .harnessHiccup: return hiccups
+        case .recoveryTime: return recovery
         default: return nil
         }
     }

@@ -26,6 +26,8 @@ struct PairFigures {
     private var firstNs: ContiguousArray<Int64>
     private var lastNs: ContiguousArray<Int64>
     private var observers: ContiguousArray<Int32>
+    /// Per commit: observers that were never called for it.
+    private var missing: ContiguousArray<Int32>
 
     init(_ history: History, _ window: Window, endNs: Int64) {
         self.history = history
@@ -36,6 +38,7 @@ struct PairFigures {
         firstNs = ContiguousArray(repeating: .max, count: history.commits.count)
         lastNs = ContiguousArray(repeating: .min, count: history.commits.count)
         observers = ContiguousArray(repeating: 0, count: history.commits.count)
+        missing = observers
     }
 
     /// - Parameter wantsStaleness: integrating it costs more than the rest together.
@@ -55,9 +58,17 @@ struct PairFigures {
         }
         for span in spans.values { batchSpan.record(span) }
         callbacks += spans.count
-        if log.count > 0 { firstDelivery.record(log[0].enterNs - log.observer.subscribedNs) }
+        if log.count > 0 {
+            firstDelivery.record(log[0].enterNs - log.observer.subscribedNs)
+        } else {
+            firstDelivery.recordCensored(endNs - log.observer.subscribedNs)
+        }
         for index in 0..<log.count where log[index].enterNs >= window.startNs && !log[index].isInitial {
-            callbackTime.record(log[index].exitNs - log[index].enterNs)
+            if log[index].exitNs > 0 {
+                callbackTime.record(log[index].exitNs - log[index].enterNs)
+            } else {
+                callbackTime.recordCensored(endNs - log[index].enterNs)
+            }
         }
         guard wantsStaleness else { return }
         staleness.add(
@@ -84,6 +95,7 @@ struct PairFigures {
             delivery.recordCensored(endNs - record.committedNs)
             endToEnd.recordCensored(endNs - record.dueNs)
             writeToCallback.recordCensored(endNs - record.beginNs)
+            missing[index] += 1
             return false
         }
         coveredPairs += 1
@@ -100,16 +112,27 @@ struct PairFigures {
     /// Per commit, until the last of its observers was called.
     var lastDelivery: LatencyHistogram {
         var latencies = LatencyHistogram()
-        for index in observers.indices where observers[index] > 0 {
-            latencies.record(lastNs[index] - history.commits[index].record.committedNs)
+        for index in observers.indices where observers[index] + missing[index] > 0 {
+            let committedNs = history.commits[index].record.committedNs
+            if missing[index] > 0 {
+                latencies.recordCensored(endNs - committedNs)
+            } else {
+                latencies.record(lastNs[index] - committedNs)
+            }
         }
         return latencies
     }
 
-    /// Over commits that more than one observer was called for.
+    /// Over commits that concern more than one observer.
     var fanoutSpan: LatencyHistogram {
         var spans = LatencyHistogram()
-        for index in observers.indices where observers[index] > 1 { spans.record(lastNs[index] - firstNs[index]) }
+        for index in observers.indices where observers[index] + missing[index] > 1 {
+            if missing[index] == 0 {
+                spans.record(lastNs[index] - firstNs[index])
+            } else {
+                spans.recordCensored(observers[index] > 0 ? endNs - firstNs[index] : 0)
+            }
+        }
         return spans
     }
 

@@ -9,6 +9,10 @@ struct ChangeGenerator {
     private let writer: Int
     private let lanes: Int
     private let rowsPerCommit: Int
+    /// The first of two rows whose stamps add up to 0, where they are audited.
+    private let auditedKey: Int64?
+    private let movesInList: Bool
+    private let choice: KeyChoice
     private let firstNewKey: Int64
     /// The upper 31 bits of new scores are at least this.
     private let lowestUpper: UInt64
@@ -22,8 +26,21 @@ struct ChangeGenerator {
     /// Commits made so far.
     private(set) var commits: Int64 = 0
 
-    /// - Parameter shared: what `keys: matching` draws from, and stays within.
-    init(_ spec: WritersSpec, dataset: Dataset, shared: Query, writer: Int, seed: UInt64) {
+    init(_ spec: TrialSpec, dataset: Dataset, shared: Query, writer: Int) {
+        self.init(
+            spec.writers, dataset: dataset, shared: shared, writer: writer, seed: spec.seed,
+            movesInList: spec.observers.sort == .list)
+    }
+
+    /// - Parameters:
+    ///   - shared: what `keys: matching` draws from, and stays within.
+    ///   - movesInList: a move is one in the list and not by a score.
+    init(
+        _ spec: WritersSpec, dataset: Dataset, shared: Query, writer: Int, seed: UInt64, movesInList: Bool = false
+    ) {
+        auditedKey = dataset.auditedKey(writer: writer)
+        self.movesInList = movesInList
+        choice = KeyChoice(spec)
         self.writer = writer
         lanes = dataset.lanes
         rowsPerCommit = spec.rowsPerCommit
@@ -37,6 +54,10 @@ struct ChangeGenerator {
                 return !shared.matches(key: key, group: item.group, score: item.score)
             }
             lowestUpper = UInt64((shared.scores?.lowerBound ?? 0) >> 32)
+        }
+        if choice.wantsShuffle {
+            var shuffle = RandomSource(seed: seed, stream: 3_000_000 + UInt64(writer))
+            for index in stride(from: keys.count - 1, to: 0, by: -1) { keys.swapAt(index, shuffle.below(index + 1)) }
         }
         self.keys = keys
         self.lowestUpper = lowestUpper
@@ -59,7 +80,7 @@ struct ChangeGenerator {
     }
 
     /// Rows that `fill` writes.
-    var count: Int { rowsPerCommit }
+    var count: Int { rowsPerCommit + (auditedKey == nil ? 0 : 2) }
 
     /// The stamp of the next commit: unique over all writers, never 0 (which loaded rows have).
     var nextStamp: Int64 { commits * Int64(lanes) + Int64(writer) + 1 }
@@ -70,6 +91,15 @@ struct ChangeGenerator {
         let stamp = nextStamp
         for index in 0..<rowsPerCommit {
             changes[index] = draw(stamp)
+        }
+        if let auditedKey {
+            // The amount that is moved names the commit.
+            func moved(_ row: Int, _ amount: Int64) {
+                let item = Item(key: auditedKey + Int64(row), group: Dataset.auditedGroup, score: 0, stamp: amount)
+                changes[rowsPerCommit + row] = Change(.touch, item)
+            }
+            moved(0, stamp)
+            moved(1, -stamp)
         }
         commits += 1
     }
@@ -91,17 +121,28 @@ struct ChangeGenerator {
             keys.append(key)
             return Change(.insert, Item(key: key, group: 0, score: newScore(), stamp: stamp))
         case .delete:
-            let index = random.below(keys.count)
+            let index = choice.draw(keys.count, &random)
             let key = keys[index]
-            keys[index] = keys[keys.count - 1]
-            keys.removeLast()
+            if choice.keepsOrder {
+                keys.remove(at: index)
+            } else {
+                keys[index] = keys[keys.count - 1]
+                keys.removeLast()
+            }
             return Change(.delete, Item(key: key, group: 0, score: 0, stamp: stamp))
         case .updateScore:
-            let key = keys[random.below(keys.count)]
+            let key = keys[choice.draw(keys.count, &random)]
             return Change(.updateScore, Item(key: key, group: 0, score: newScore(), stamp: stamp))
         case .touch:
-            let key = keys[random.below(keys.count)]
+            let key = keys[choice.draw(keys.count, &random)]
             return Change(.touch, Item(key: key, group: 0, score: 0, stamp: stamp))
+        case .move:
+            let key = keys[choice.draw(keys.count, &random)]
+            if movesInList { return Change(.moveToFront, Item(key: key, group: 0, score: 0, stamp: stamp)) }
+            defer { serial += 1 }
+            // The highest of all, since serial numbers only rise.
+            let score = Score.make(upper: 1 << 31 - 1, serial: serial * lanes + writer + 1)
+            return Change(.updateScore, Item(key: key, group: 0, score: score, stamp: stamp))
         }
     }
 

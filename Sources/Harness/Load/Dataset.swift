@@ -3,23 +3,28 @@
 // A score of a row that is written to is 31 random bits above 32 bits of a serial number: uniform for queries that take
 // a range of scores, unique for the oracle, which needs every order to be unambiguous. Rows that bystanders watch have negative
 // scores, so that no main query ever matches them.
+import Scenario
 import StoreDriver
 
 /// The initial rows; immutable.
 struct Dataset: Sendable {
     static let rowsPerGroup = 10
+    /// Of the rows whose stamps add up to 0 in every version, two of each writer.
+    static let auditedGroup: Int64 = -1
 
     let items: Int
     /// Of rows that nobody writes.
     let groups: Int
+    let auditedRows: Int
     /// Serial numbers are handed out round robin: the dataset takes every `lanes`-th from 0, writer w from w + 1.
     let lanes: Int
     /// The place of item i among all scores: evenly spread, so that a share of the scores is that share of the rows.
     private let places: ContiguousArray<Int32>
 
-    init(items: Int, groups: Int, writers: Int, seed: UInt64) {
+    init(items: Int, groups: Int, writers: Int, isAudited: Bool = false, seed: UInt64) {
         self.items = items
         self.groups = groups
+        auditedRows = isAudited ? 2 * writers : 0
         lanes = writers + 1
         var random = RandomSource(seed: seed, stream: 0)
         var places = ContiguousArray((0..<items).map { Int32($0) })
@@ -29,13 +34,25 @@ struct Dataset: Sendable {
         self.places = places
     }
 
-    /// All rows, those of the groups included.
-    var count: Int { items + groups * Self.rowsPerGroup }
+    init(_ spec: TrialSpec) {
+        self.init(
+            items: spec.dataset.items, groups: spec.dataset.groups, writers: spec.writers.threads,
+            isAudited: spec.observers.audit == .sums, seed: spec.seed)
+    }
+
+    /// All rows: the items, those of the groups, and then those that are audited.
+    var count: Int { items + groups * Self.rowsPerGroup + auditedRows }
+
+    /// The first of the two audited rows of a writer; nil where there are none.
+    func auditedKey(writer: Int) -> Int64? {
+        auditedRows > 0 ? Int64(count - auditedRows + 2 * writer) : nil
+    }
 
     /// Row `index`, which is also its key.
     func item(at index: Int) -> Item {
         guard index < items else {
-            let group = Int64((index - items) / Self.rowsPerGroup + 1)
+            let isAudited = index >= count - auditedRows
+            let group = isAudited ? Self.auditedGroup : Int64((index - items) / Self.rowsPerGroup + 1)
             return Item(key: Int64(index), group: group, score: -1 - Int64(index), stamp: 0)
         }
         let upper = (UInt64(places[index]) << 31 + 1 << 30) / UInt64(items)

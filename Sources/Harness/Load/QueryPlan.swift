@@ -20,11 +20,13 @@ struct QueryPlan: Sendable {
             case .none: .none
             case .scoreAscending: .scoreAscending
             case .scoreDescending: .scoreDescending
+            case .list: .list
             }
         let distinct = observers.queries == .same ? min(observers.count, 1) : observers.count
         let match = MatchShare(observers.match, items: items)
         let main = (0..<distinct).map { index in
             switch observers.queries {
+            case .same where order == .list: Query(group: 0, order: .list)
             case .same, .ranges: Query(scores: match.scores(index, of: distinct), order: order)
             case .overlapping: Query(scores: match.scores(from: 0.1 * Double(index) / Double(distinct)), order: order)
             case .filters: Query(keys: match.keys(from: 0.1 * Double(index) / Double(distinct)), order: order)
@@ -32,7 +34,7 @@ struct QueryPlan: Sendable {
         }
         shared =
             switch observers.queries {
-            case .same: Query(scores: match.scores(0, of: 1))
+            case .same: order == .list ? Query(group: 0) : Query(scores: match.scores(0, of: 1))
             case .ranges: Query(scores: 0..<0)
             case .overlapping: Query(scores: match.scores(from: 0.1))
             case .filters: Query(keys: match.keys(from: 0.1))

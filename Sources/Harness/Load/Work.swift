@@ -13,7 +13,7 @@ final class Work {
     private static let leadNs: Int64 = 5_000_000
 
     private let spec: TrialSpec
-    private let writers: [Writer]
+    let writers: [Writer]
     private var threads: [TracedThread] = []
     private let start = Gate("writers ready")
     private let end = Gate("writers done")
@@ -47,8 +47,10 @@ final class Work {
     }
 
     /// Returns once every writer has made its last commit.
-    /// - Parameter report: called twice a second with the commits made so far.
-    func awaitEnd(report: (Int) -> Void) throws {
+    /// - Parameters:
+    ///   - look: called every 10 ms.
+    ///   - report: called twice a second with the commits made so far.
+    func awaitEnd(look: (Int64) throws -> Void, report: (Int) -> Void) throws {
         var seen = -1
         var progressNs = MonotonicClock.nowNs()
         var reportNs = progressNs
@@ -66,6 +68,7 @@ final class Work {
             } else if nowNs - progressNs > spec.hangTimeoutNs {
                 throw TrialFault.hang("no commit returned for \(spec.hangTimeoutNs / 1_000_000) ms; \(positions)")
             }
+            try look(nowNs)
             Pacing.sleep(untilNs: nowNs + Self.lookEveryNs)
         }
         if let fault = writers.lazy.compactMap(\.fault).first { throw TrialFault.store(fault) }
@@ -77,6 +80,9 @@ final class Work {
     private var positions: String {
         writers.map { "\($0.name) is in commit \($0.commits)" }.joined(separator: ", ")
     }
+
+    /// Of the writers' threads, which are ready.
+    var allocations: [ThreadAllocations?] { writers.map(\.allocations) }
 
     /// Of each writer, in the order it committed; after `awaitEnd`.
     var records: [RecordBuffer<CommitRecord>] { writers.map(\.recorder.records) }

@@ -21,6 +21,10 @@ final class Writer: @unchecked Sendable {
     /// CPU time spent waiting actively for due times in the measured window: the harness's, not the store's.
     private(set) var spunNs: Int64 = 0
     private(set) var fault: String?
+    /// The thread's own counters; set before it is ready.
+    private(set) var allocations: ThreadAllocations?
+    /// Commits that the store refused while its disk was full, and that were made again.
+    private(set) var refusals = 0
     private var lastVersion: Int64 = 0
     private let progress = Atomic<Int>(0)
     private let dueNs = Atomic<Int64>(0)
@@ -38,25 +42,40 @@ final class Writer: @unchecked Sendable {
         var floor: WakeProbe?
         var stalls: StallProbe?
         /// Whom a writer in lockstep waits for.
-        var watch: Watch
+        var watch: Watch?
+    }
+
+    /// What a writer in a process of its own has from elsewhere: where its records go, and how much of the schedule others
+    /// have done before it.
+    struct Inheritance {
+        var records: RecordBuffer<CommitRecord>
+        var dueTimesDone: Int
     }
 
     init(
-        _ index: Int, spec: TrialSpec, dataset: Dataset, shared: Query, cores: Int, company: Company
+        _ index: Int, spec: TrialSpec, dataset: Dataset, shared: Query, cores: Int, company: Company,
+        inheriting inheritance: Inheritance? = nil
     ) throws {
         name = "writer-\(index)"
         self.spec = spec
         self.company = company
-        generator = ChangeGenerator(
-            spec.writers, dataset: dataset, shared: shared, writer: index, seed: spec.seed)
+        generator = ChangeGenerator(spec, dataset: dataset, shared: shared, writer: index)
         if spec.writers.load == .open {
-            schedule = Schedule(
-                spec.writers, writer: index, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs, seed: spec.seed)
+            // Writers that follow one another share one schedule; those side by side have one each.
+            var writers = spec.writers
+            if inheritance != nil { writers.threads = 1 }
+            var schedule = Schedule(
+                writers, writer: inheritance == nil ? index : 0, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs,
+                seed: spec.seed)
+            for _ in 0..<(inheritance?.dueTimesDone ?? 0) { _ = schedule.next() }
+            self.schedule = schedule
         }
-        changes = .allocate(capacity: spec.writers.rowsPerCommit)
+        changes = .allocate(capacity: generator.count)
         spins = spec.writers.threads < cores
         let capacity = TrialSize.commitsPerWriter(spec)
-        recorder = try CommitRecorder(capacity: capacity, prefaulted: min(capacity, 1 << 16))
+        recorder =
+            try inheritance.map { CommitRecorder($0.records) }
+            ?? CommitRecorder(capacity: capacity, prefaulted: min(capacity, 1 << 16))
     }
 
     deinit { changes.deallocate() }
@@ -70,6 +89,7 @@ final class Writer: @unchecked Sendable {
     /// The thread's body: ready at `start`, and kept alive until `end` opens so that its CPU clock can be read.
     func run(_ store: any DrivenStore, start: Gate, end: Gate) {
         Pacing.tightenTimerSlack()
+        allocations = ThreadAllocations()
         do {
             let writer = try store.makeWriter()
             let windowNs = start.arriveAndWait()
@@ -116,7 +136,7 @@ final class Writer: @unchecked Sendable {
     /// Returns once every observer has been called for the last commit.
     private func awaitObservers(_ windowNs: Int64) throws {
         let startNs = MonotonicClock.nowNs()
-        while !company.watch.areAllCovered(lastVersion) {
+        while let watch = company.watch, !watch.areAllCovered(lastVersion) {
             let nowNs = MonotonicClock.nowNs()
             let waitedNs = nowNs - startNs
             guard waitedNs < spec.hangTimeoutNs else {
@@ -130,10 +150,28 @@ final class Writer: @unchecked Sendable {
         }
     }
 
+    /// The commit; where refusals are part of the trial, again until it is taken.
+    private func attempt(_ writer: any StoreWriter, locked: () -> Void) throws -> Int64? {
+        guard spec.fault.kind == .diskFull else {
+            return try writer.commit(UnsafeBufferPointer(changes), locked: locked)
+        }
+        let startNs = MonotonicClock.nowNs()
+        while true {
+            do {
+                return try writer.commit(UnsafeBufferPointer(changes), locked: locked)
+            } catch {
+                refusals += 1
+                // Refused for ever is not what was meant.
+                if MonotonicClock.nowNs() - startNs > spec.fault.lengthNs + spec.hangTimeoutNs { throw error }
+                Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
+            }
+        }
+    }
+
     private func commit(_ writer: any StoreWriter, dueNs: Int64?) throws {
         let beginNs = MonotonicClock.nowNs()
         var lockedNs = beginNs
-        let version = try writer.commit(UnsafeBufferPointer(changes)) { lockedNs = MonotonicClock.nowNs() }
+        let version = try attempt(writer) { lockedNs = MonotonicClock.nowNs() }
         let committedNs = MonotonicClock.nowNs()
         guard let version else { throw TrialFault.refused("the engine gave commit \(commits) no version") }
         recorder.record(

@@ -12,7 +12,7 @@ final class Watch: @unchecked Sendable {
     let spec: TrialSpec
     /// Main observers first, then bystanders, as in the plan.
     let observers: [Observer]
-    private let sites: [Site]
+    let sites: [Site]
 
     /// Subscribes every observer on its site.
     init(_ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore) throws {
@@ -44,6 +44,13 @@ final class Watch: @unchecked Sendable {
     /// Whether every measured observer has been called at `version` or later; any thread.
     func areAllCovered(_ version: Int64) -> Bool {
         observers.prefix(spec.observers.count).allSatisfy { $0.covered >= version }
+    }
+
+    /// Counters of the observing threads; nil where there are none but queues, or where nothing counts.
+    var allocations: [ThreadAllocations]? {
+        guard spec.observers.deliver == .runLoop else { return nil }
+        let counters = sites.map { try? $0.run(timeoutNs: spec.hangTimeoutNs) { ThreadAllocations() } }
+        return counters.allSatisfy { $0 != nil } ? counters.map { $0! } : nil
     }
 
     /// The first observing thread or queue, if there is one.

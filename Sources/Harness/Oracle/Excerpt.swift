@@ -1,26 +1,36 @@
-// The part of a broken step that a reader needs: what was delivered, and the rows near the index in question.
+// The part of a broken step that a reader needs: what was delivered, and the rows near the index in question, before the step
+// and as they should be after it.
 import Measure
 
 struct Excerpt {
     let text: String
 
-    /// - Parameter rows: the collection as it should be after the callback.
-    init(_ log: ObserverLog, _ index: Int, _ rows: OrderedRows, around place: Int?) {
+    /// - Parameters:
+    ///   - before: the collection that the callback's indices start from.
+    ///   - after: as it should be after the callback.
+    init(_ log: ObserverLog, _ index: Int, from before: OrderedRows, to after: OrderedRows, around place: Int?) {
         var lines: [String] = []
-        if let delivered = log.delivered(index) {
+        let delivered = log.delivered(index)
+        if let delivered {
             lines.append("delivered: deletions \(Self.some(delivered.deletions))")
             lines.append("insertions \(Self.some(delivered.insertions))")
             lines.append("modifications \(Self.some(delivered.modifications))")
             lines.append("\(delivered.moveCount) moves, \(delivered.count) rows")
         }
-        if let place, rows.count > 0 {
-            let near = max(0, place - 2)..<min(rows.count, place + 3)
-            if !near.isEmpty {
-                let keys = near.map { String(rows[$0].key) }.joined(separator: " ")
-                lines.append("rows \(near.lowerBound)...\(near.upperBound - 1) should be \(keys)")
-            }
-        }
-        text = lines.isEmpty ? "" : " (\(lines.joined(separator: ", ")))"
+        // Where no one index is meant, the first that the callback names.
+        let named = delivered?.deletions.first ?? delivered?.insertions.first ?? delivered?.modifications.first
+        let place = place ?? named.map { Int($0) } ?? 0
+        lines.append("before: \(Self.rows(before, around: place))")
+        lines.append("should be: \(Self.rows(after, around: place))")
+        text = " (\(lines.joined(separator: ", ")))"
+    }
+
+    /// `3 rows, 0...2 are 7 4 9`.
+    private static func rows(_ rows: OrderedRows, around place: Int) -> String {
+        let near = max(0, min(place, rows.count) - 2)..<min(rows.count, place + 3)
+        guard !near.isEmpty else { return "\(rows.count) rows" }
+        let keys = near.map { String(rows[$0].key) }.joined(separator: " ")
+        return "\(rows.count) rows, \(near.lowerBound)...\(near.upperBound - 1) are \(keys)"
     }
 
     private static func some(_ list: UnsafeBufferPointer<Int32>) -> String {

@@ -89,9 +89,10 @@ struct History: Sendable {
         var queries = Array(repeating: QueryHistory(), count: plan.queries.count)
         let index = QueryIndex(plan.queries)
         var generators = writers.indices.map {
-            ChangeGenerator(spec.writers, dataset: dataset, shared: plan.shared, writer: $0, seed: spec.seed)
+            ChangeGenerator(spec, dataset: dataset, shared: plan.shared, writer: $0)
         }
-        let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: max(spec.writers.rowsPerCommit, 1))
+        let rows = generators.first?.count ?? 1
+        let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: rows)
         defer { changes.deallocate() }
         var before: [(key: Int64, row: TableModel.Row)] = []
         var seen: Set<Int64> = []
@@ -99,14 +100,14 @@ struct History: Sendable {
             generators[commit.writer].fill(changes)
             before.removeAll(keepingCapacity: true)
             seen.removeAll(keepingCapacity: true)
-            for change in changes.prefix(spec.writers.rowsPerCommit) {
-                if spec.writers.rowsPerCommit == 1 || seen.insert(change.item.key).inserted {
+            for change in changes {
+                if rows == 1 || seen.insert(change.item.key).inserted {
                     before.append((change.item.key, table[change.item.key]))
                 }
                 table.apply(change)
             }
             for (key, old) in before {
-                Self.route(key, old, table[key], plan.queries, index) { query, touch in
+                Self.route(key, table.group(of: key), old, table[key], plan.queries, index) { query, touch in
                     queries[query].append(touch, commit: position)
                 }
             }
@@ -115,23 +116,24 @@ struct History: Sendable {
         self.table = table
     }
 
-    /// Tells every query that a row was in, or is in now. Rows that writers write to have group 0.
+    /// Tells every query that a row was in, or is in now.
     private static func route(
-        _ key: Int64, _ old: TableModel.Row, _ new: TableModel.Row, _ queries: [Query], _ index: QueryIndex,
+        _ key: Int64, _ group: Int64, _ old: TableModel.Row, _ new: TableModel.Row, _ queries: [Query],
+        _ index: QueryIndex,
         _ body: (Int, QueryHistory.Touch) -> Void
     ) {
         let absent = TableModel.absent
         if old.score != absent {
-            index.forEachMatch(key: key, group: 0, score: old.score) { query in
-                let stays = new.score != absent && queries[query].matches(key: key, group: 0, score: new.score)
+            index.forEachMatch(key: key, group: group, score: old.score) { query in
+                let stays = new.score != absent && queries[query].matches(key: key, group: group, score: new.score)
                 let order = queries[query].order
                 let after = stays ? order.position(of: new) : absent
                 body(query, .init(key: key, before: order.position(of: old), after: after))
             }
         }
         if new.score != absent {
-            index.forEachMatch(key: key, group: 0, score: new.score) { query in
-                if old.score != absent, queries[query].matches(key: key, group: 0, score: old.score) { return }
+            index.forEachMatch(key: key, group: group, score: new.score) { query in
+                if old.score != absent, queries[query].matches(key: key, group: group, score: old.score) { return }
                 body(query, .init(key: key, before: absent, after: queries[query].order.position(of: new)))
             }
         }

@@ -39,10 +39,17 @@ struct InitialRows: Sendable {
                 }
             }
         }
+        let audited = first + dataset.groups * Dataset.rowsPerGroup
+        for index in audited..<dataset.count {
+            let item = dataset.item(at: index)
+            if query.matches(key: item.key, group: item.group, score: item.score) {
+                found.append(.init(order: item.score, key: item.key))
+            }
+        }
         switch query.order {
         case .scoreAscending: break
         case .scoreDescending: for index in found.indices { found[index].order = ~found[index].order }
-        case .none: for index in found.indices { found[index].order = found[index].key }
+        case .none, .list: for index in found.indices { found[index].order = found[index].key }
         }
         // Sorted already unless groups were mixed, the order is reversed, or there is none.
         found.sort { $0.order < $1.order }

@@ -70,7 +70,10 @@ struct Oracle {
                 isSound = false
                 let from = index == 0 ? "" : "from version \(log[index - 1].version) "
                 let place = "callback \(index) of \(log.observer.name), \(from)to version \(record.version)"
-                let state = Excerpt(log, index, replay.rows, around: problem.index)
+                // Whatever was delivered, the model has gone on by what really happened, and can go back by it.
+                var before = replay
+                before.advance(net.map { .init(key: $0.key, before: $0.after, after: $0.before) })
+                let state = Excerpt(log, index, from: before.rows, to: replay.rows, around: problem.index)
                 verdict.add(spec.located("change-set replay: \(place): \(problem.sentence)\(state.text)"))
             }
             if index > 0, net.isEmpty, !log.observer.isBystander { verdict.spurious += alike.count }

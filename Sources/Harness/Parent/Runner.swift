@@ -44,9 +44,18 @@ public final class Runner {
         public var trials: [TrialSpec]
         /// The driver that others are compared with, where they are.
         public var reference: String?
+        /// Trials on each driver, beside those listed, with which the bracket of the sustainable rate is narrowed.
+        public var searchSteps: Int
+        /// Whether trials that the machine disturbed are run again, a fifth of them at most.
+        public var repeatsVoid: Bool
 
-        public init(scenario: String, limits: [Limit], trials: [TrialSpec], reference: String? = nil) {
+        public init(
+            scenario: String, limits: [Limit], trials: [TrialSpec], reference: String? = nil, searchSteps: Int = 0,
+            repeatsVoid: Bool = false
+        ) {
             self.reference = reference
+            self.searchSteps = searchSteps
+            self.repeatsVoid = repeatsVoid
             self.scenario = scenario
             self.limits = limits
             self.trials = trials
@@ -57,14 +66,19 @@ public final class Runner {
     private let executor: any TrialExecutor
     private let interruption: Interruption
     private unowned let delegate: any RunnerDelegate
+    /// p99 of hiccups at rest, where it was taken.
+    private let calibratedHiccupNs: Int64?
     private var outcome = Outcome.pass
     private var index = 0
     private var total = 0
+    /// Of the job under way.
+    private var repeatsLeft = 0
 
     public init(
         drivers: [any StoreDriver], executor: any TrialExecutor, interruption: Interruption,
-        delegate: any RunnerDelegate
+        delegate: any RunnerDelegate, calibratedHiccupNs: Int64? = nil
     ) {
+        self.calibratedHiccupNs = calibratedHiccupNs
         self.drivers = Dictionary(drivers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.executor = executor
         self.interruption = interruption
@@ -75,9 +89,16 @@ public final class Runner {
     /// - Throws: only what the delegate throws when figures cannot be kept.
     public func run(_ jobs: [Job]) throws -> Outcome {
         let jobs = jobs.map(feasible)
-        total = jobs.reduce(0) { $0 + $1.trials.reduce(0) { $0 + TrialGroup($1).members.count } }
+        total = jobs.reduce(0) { $0 + processes($1) }
         for job in jobs where !interruption.isRaised { try run(job) }
         return interruption.isRaised ? .interrupted : outcome
+    }
+
+    /// Child processes of a job, all steps of its searches included.
+    private func processes(_ job: Job) -> Int {
+        let listed = job.trials.reduce(0) { $0 + TrialGroup($1).members.count }
+        let searching = Set(job.trials.map(\.driver)).count * job.searchSteps
+        return listed + searching * (job.trials.first.map { TrialGroup($0).members.count } ?? 0)
     }
 
     /// Without the trials that their driver cannot do.
@@ -99,16 +120,28 @@ public final class Runner {
         var entries: [LimitCheck.Entry] = []
         var points: [String: [SweepFigures.Point]] = [:]
         var peers = PeerFigures(reference: job.reference)
-        for spec in job.trials where !interruption.isRaised {
-            guard let trial = try known(spec) ?? run(spec) else { break }
+        repeatsLeft = job.repeatsVoid ? (job.trials.count + Self.voidOneIn - 1) / Self.voidOneIn : 0
+        /// Whether it came to its end.
+        func measure(_ spec: TrialSpec) throws -> Bool {
+            guard let trial = try known(spec) ?? run(spec) else { return false }
             let figures = trial.figures
-            entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0) }
+            let isNoisy = figures.contains { $0.flags.contains { $0.hasPrefix(Self.noisyFlag) } }
+            entries += figures.map {
+                .init(driver: spec.driver, variant: spec.variant, figure: $0, isNoisy: isNoisy)
+            }
             peers.add(spec, upkeepCost: figures.first { $0.metric == .upkeepCost })
             points[spec.driver, default: []].append(
                 .init(
                     variant: spec.variant, trial: spec.trial, dataset: spec.dataset, observers: spec.observers,
-                    upkeepCost: figures.first { $0.metric == .upkeepCost },
+                    rateHz: spec.writers.rateHz, hasCompleted: trial.result.fate == .completed, figures: figures,
                     processCPUPerCommit: trial.processCPUPerCommitNs))
+            return true
+        }
+        for spec in job.trials where !interruption.isRaised {
+            if try !measure(spec) { break }
+        }
+        for driver in points.keys.sorted() where job.searchSteps > 0 {
+            try search(job, driver, trials: { points[driver] ?? [] }, measure)
         }
         for (driver, points) in points.sorted(by: { $0.key < $1.key }) {
             let figures = try overSweep(job, driver, points)
@@ -121,6 +154,25 @@ public final class Runner {
         try judge(job, entries)
     }
 
+    /// Narrows the bracket of the sustainable rate: each step is a trial at a rate that the sweep does not have.
+    private func search(
+        _ job: Job, _ driver: String, trials: () -> [SweepFigures.Point], _ measure: (TrialSpec) throws -> Bool
+    ) throws {
+        guard let first = job.trials.first(where: { $0.driver == driver }) else { return }
+        for _ in 0..<job.searchSteps where !interruption.isRaised {
+            // Whole commits per second: the variant names the rate.
+            guard let rateHz = RateBracket(trials()).next?.rounded(), rateHz >= 1,
+                !trials().contains(where: { $0.rateHz == rateHz })
+            else { return }
+            var spec = first
+            spec.writers.rateHz = rateHz
+            spec.variant = first.variant.split(separator: ";").map { part in
+                part.hasPrefix("writers.rate=") ? "writers.rate=\(Int64(rateHz))/s" : String(part)
+            }.joined(separator: ";")
+            if try !measure(spec) { return }
+        }
+    }
+
     private func known(_ spec: TrialSpec) -> KnownTrial? {
         guard let known = delegate.known(spec) else { return nil }
         index += TrialGroup(spec).members.count
@@ -130,8 +182,24 @@ public final class Runner {
 
     /// Runs a trial with its companions and hands on its figures; nil when interrupted before it was through.
     private func run(_ spec: TrialSpec) throws -> KnownTrial? {
-        guard let group = run(TrialGroup(spec)) else { return nil }
-        let figures = group.figures()
+        var voids: [String] = []
+        var disturbance: String?
+        var run: GroupFigures?
+        repeat {
+            guard let group = self.run(TrialGroup(spec)) else { return nil }
+            run = group
+            disturbance = group.measured.noise?.void(calibratedNs: calibratedHiccupNs)
+            guard let disturbance, repeatsLeft > 0 else { break }
+            repeatsLeft -= 1
+            total += TrialGroup(spec).members.count
+            voids.append("void:\(disturbance)")
+        } while !interruption.isRaised
+        guard let group = run else { return nil }
+        var figures = group.figures()
+        if !voids.isEmpty { figures.append(Figure(.voidedTrials, .value, Double(voids.count), n: 1, flags: voids)) }
+        if let disturbance, let last = figures.lastIndex(where: { $0.metric == .trialOutcome }) {
+            figures[last].flags.append("\(Self.noisyFlag)\(disturbance)")
+        }
         try delegate.measured(figures, of: spec, group.measured)
         return KnownTrial(
             figures: figures, result: group.measured, processCPUPerCommitNs: group.measured.cpu?.perCommitNs)
@@ -153,6 +221,10 @@ public final class Runner {
         return GroupFigures(
             spec: group.spec, measured: measured, baseline: results[.baseline], null: results[.null])
     }
+
+    private static let noisyFlag = "noisy:"
+    /// Of so many trials one may be repeated.
+    private static let voidOneIn = 5
 
     private func overSweep(_ job: Job, _ driver: String, _ points: [SweepFigures.Point]) throws -> [Figure] {
         guard var spec = job.trials.first(where: { $0.driver == driver }) else { return [] }

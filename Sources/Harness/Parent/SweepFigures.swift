@@ -14,8 +14,16 @@ struct SweepFigures {
         var trial: Int
         var dataset: DatasetSpec
         var observers: ObserversSpec
-        var upkeepCost: Figure?
+        var rateHz: Double = 0
+        var hasCompleted = true
+        var figures: [Figure] = []
         var processCPUPerCommit: Double?
+
+        var upkeepCost: Figure? { figures.first { $0.metric == .upkeepCost } }
+
+        func value(_ metric: Metric, _ statistic: Statistic = .value) -> Double? {
+            figures.first { $0.metric == metric && $0.statistic == statistic }?.value
+        }
     }
 
     let points: [Point]
@@ -30,6 +38,8 @@ struct SweepFigures {
         case .fanoutCost:
             over("observers.count", { Double($0.observers.count) }, fanoutCost)
                 + over("observers.bystanders", { Double($0.observers.bystanders) }, fanoutCost)
+        case .sustainableRate: over("writers.rate", { $0.rateHz }, sustainableRate)
+        case .kneeRate: over("writers.rate", { $0.rateHz }, kneeRate)
         default: []
         }
     }

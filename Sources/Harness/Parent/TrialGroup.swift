@@ -16,8 +16,9 @@ struct TrialGroup {
     init(_ spec: TrialSpec) {
         self.spec = spec
         let asked = Set(spec.measure.compactMap { Metric(rawValue: $0) })
+        let subscriptions = spec.observers.count + spec.observers.bystanders
         var members: [(role: Role, spec: TrialSpec)] = [(.measured, spec)]
-        if asked.contains(where: \.needsBaseline), spec.observers.count + spec.observers.bystanders > 0 {
+        if asked.contains(where: \.needsBaseline), subscriptions > 0 {
             members.append((.baseline, Self.baseline(spec)))
         }
         if asked.contains(.harnessCost), spec.driver != "null" { members.append((.null, Self.null(spec))) }
@@ -30,7 +31,12 @@ struct TrialGroup {
         baseline.observers.bystanders = 0
         baseline.observers.calls = .none
         baseline.observers.subscribe = .idle
-        baseline.measure = [Metric.processCPU.rawValue, Metric.achievedRate.rawValue]
+        baseline.observers.audit = .none
+        baseline.observers.operators = 0
+        // What counts allocations allocates nothing itself, but asks for them to be counted.
+        let counting = spec.measure.filter { Metric(rawValue: $0)?.countsAllocations ?? false }
+        baseline.measure =
+            [Metric.processCPU, .achievedRate, .writeServiceTime].map(\.rawValue) + counting
         return baseline
     }
 
@@ -44,7 +50,7 @@ struct TrialGroup {
 /// The figures of a group, under the measured trial's name.
 struct GroupFigures {
     /// A metric under so many times its floor says more about the harness than about the store.
-    private static let floorFactor = 3.0
+    static let floorFactor = 3.0
 
     let spec: TrialSpec
     let measured: TrialResult
@@ -59,6 +65,12 @@ struct GroupFigures {
                 figures.append(upkeepCost)
             }
             if asked.contains(.harnessCost) { figures.append(harnessCost) }
+            if asked.contains(.unsubscribedCost) { figures.append(unsubscribedCost) }
+        }
+        if spec.observers.count > 0 {
+            if asked.contains(.writerPenalty) { figures.append(writerPenalty) }
+            if asked.contains(.upkeepAllocations) { figures.append(allocations(.upkeepAllocations) { $0.count }) }
+            if asked.contains(.upkeepBytes) { figures.append(allocations(.upkeepBytes) { $0.bytes }) }
         }
         if asked.contains(.observedRateRatio), spec.observers.count > 0 { figures.append(observedRateRatio) }
         return figures.map(atFloor) + [measured.fate.figure]
@@ -84,6 +96,39 @@ struct GroupFigures {
             return Figure(.observedRateRatio, .value, nil, n: 0, flags: ["no_baseline"])
         }
         return Figure(.observedRateRatio, .value, with / without, n: 1)
+    }
+
+    /// Median time of a commit with subscriptions, over that without.
+    private var writerPenalty: Figure {
+        func median(_ result: TrialResult?) -> Figure? {
+            result?.figures.first { $0.metric == .writeServiceTime && $0.statistic == .p50 }
+        }
+        guard let with = median(measured)?.value, let without = median(baseline)?.value, without > 0 else {
+            return Figure(.writerPenalty, .value, nil, n: 0, flags: ["no_baseline"])
+        }
+        return Figure(.writerPenalty, .value, with / without, n: median(measured)?.n ?? 0)
+    }
+
+    /// What subscriptions allocate per affecting commit, as `upkeepCost` does for the CPU.
+    private func allocations(_ metric: Metric, _ part: (AllocationTotals) -> Int64) -> Figure {
+        guard let with = measured.allocations, let without = baseline?.allocations, without.commits > 0,
+            with.affectingCommits > 0
+        else {
+            // A build that does not count says so by the missing figure; one that counts misses its companion.
+            let flags = measured.allocations != nil ? ["no_baseline"] : []
+            return Figure(metric, .value, nil, n: 0, flags: flags)
+        }
+        let each = Double(part(without.process)) / Double(without.commits)
+        let extra = Double(part(with.process)) - each * Double(with.commits)
+        return Figure(metric, .value, extra / Double(with.affectingCommits), n: with.affectingCommits)
+    }
+
+    /// CPU of a commit when all observers have gone, less that of a store that nobody ever observed.
+    private var unsubscribedCost: Figure {
+        guard let with = measured.cpu, let after = with.perCommitNs, let never = baseline?.cpu?.perCommitNs else {
+            return Figure(.unsubscribedCost, .value, nil, n: 0, flags: ["no_baseline"])
+        }
+        return Figure(.unsubscribedCost, .value, after - never, n: with.commits)
     }
 
     private var harnessCost: Figure {

@@ -71,4 +71,11 @@ final class StallProbe: @unchecked Sendable {
 struct ProbeSamples: Sendable {
     var wakeFloor: LatencyHistogram?
     var stalls: LatencyHistogram?
+    var versions = VersionFigures()
+    /// Of one reading of the clock.
+    var clockNs: Double = 0
+    var allocations: AllocationAccount?
+    var recording: RecordingCost?
+    var recoveryNs: Int64?
+    var refusals = 0
 }

@@ -27,6 +27,7 @@ public enum Fitness {
             default: break
             }
         }
+        if let obstacle = shape(spec, capabilities) { return obstacle }
         if !capabilities.hasVersions {
             return "it has no versions, without which this harness cannot tell which callback covers which commit"
         }
@@ -40,6 +41,30 @@ public enum Fitness {
         let steps = play.actors.flatMap(\.allSteps)
         if !capabilities.canCallOnSite, steps.contains(.beginWrite) || steps.contains(.refresh) {
             return "it cannot be called on an observing thread"
+        }
+        return nil
+    }
+
+    /// Of what the rows look like, and of what is done while they change.
+    private static func shape(_ spec: TrialSpec, _ capabilities: Capabilities) -> String? {
+        if spec.observers.sort == .list, !capabilities.hasLists { return "it has no lists" }
+        if spec.dataset.links > capabilities.deepestLinks {
+            return capabilities.deepestLinks == 0
+                ? "its observers are not told of changes behind links"
+                : "its observers are told of changes behind \(capabilities.deepestLinks) links at most"
+        }
+        if spec.observers.operators > 0, !capabilities.hasPublishers { return "it has no publishers" }
+        if spec.observers.subscribe == .readFirst, !capabilities.canReadFirst {
+            return "it reads nothing on an observing thread before it observes"
+        }
+        if spec.observers.pins > 0, !capabilities.canPin { return "it holds no versions" }
+        if spec.writers.process == .own || spec.fault.kind == .observerKilled, !capabilities.isShared {
+            return "no two processes can have its store open and hear of one another"
+        }
+        let needsDisk: Set<FaultSpec.Kind> = [.diskFull, .slowFsync]
+        if needsDisk.contains(spec.fault.kind), !capabilities.persists { return "it keeps nothing on a disk" }
+        if spec.fault.kind.mustBeCaught, !capabilities.hasChangeSets {
+            return "it has no change sets, without which a lost delivery cannot be told from a merged one"
         }
         return nil
     }

@@ -27,6 +27,9 @@ final class ShimmedStore: DrivenStore, @unchecked Sendable {
     }
     func contents(of query: Query) throws -> [Item] { try store.contents(of: query) }
     func fileBytes() throws -> Int { try store.fileBytes() }
+    func compactedBytes() throws -> Int { try store.compactedBytes() }
+    func activeVersions() throws -> Int { try store.activeVersions() }
+    func pin() throws -> AnyObject { try store.pin() }
     func close() throws { try store.close() }
 }
 

@@ -38,60 +38,109 @@ public struct Trial {
 
     private func measure() throws -> TrialResult {
         try Fitness.check(spec, driver.capabilities)
-        let dataset = Dataset(
-            items: spec.dataset.items, groups: spec.dataset.groups, writers: spec.writers.threads, seed: spec.seed)
-        let plan = QueryPlan(spec.observers, items: spec.dataset.items)
+        var spec = spec
+        // The one who is killed, and the one who goes on.
+        if spec.fault.kind == .writerKilled { spec.writers.threads = 2 }
+        let dataset = Dataset(spec)
 
         report(.init(.loading))
-        let store = try spec.shim.map { try ShimmedStore(driver.open(configuration), $0) } ?? driver.open(configuration)
+        let shimmed =
+            try spec.shim.map { try ShimmedStore(driver.open(configuration), $0) } ?? driver.open(configuration)
+        let store = InjectedStore.wrapping(shimmed, spec.fault)
         try store.load(count: dataset.count) { dataset.item(at: $0) }
+        let neighbour = try Neighbour(spec, driver, configuration)
 
         report(.init(.subscribing))
+        let departed = try Departed(spec, store)
+        spec = departed?.rest ?? spec
+        let plan = QueryPlan(spec.observers, items: spec.dataset.items)
         let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
         let watch = try Watch(spec, plan, store)
         try watch.awaitInitialDeliveries()
         try holder?.release()
+        let audit = try Audit(spec, dataset, watch, store, driver.capabilities)
 
         let floor = spec.asks(\.needsWakeProbe) ? try WakeProbe() : nil
         let stalls = StallProbe(spec, store, watch)
-        let work = try Work(spec, dataset, plan, store, .init(floor: floor, stalls: stalls, watch: watch))
+        let work: any WritingSide =
+            spec.writers.process == .own
+            ? RemoteWork(spec, dataset, plan, store, directory: storeDirectory)
+            : try Work(spec, dataset, plan, store, .init(floor: floor, stalls: stalls, watch: watch))
+        let witness = try KilledObserver(spec, directory: storeDirectory)
         let window = try work.begin()
         report(.init(.measuring))
         // Before the window, so that its thread has its name when CPU clocks are first read.
         let hiccup = HiccupProbe()
         hiccup.start()
+        let stall = Stall(spec, window)
+        let versions = VersionMeter(spec, store, window, driver.capabilities)
+        let clockNs = ClockCost.measure()
         Pacing.sleep(untilNs: window.startNs)
+        let pressure = PressureProbe.read()
+        let allocations = spec.asks(\.countsAllocations) ? AllocationWindow(work, watch) : nil
         let cpu = CPUWindow()
-        try work.awaitEnd { report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks)) }
+        let disk = FullDisk(spec, window, directory: storeDirectory)
+        let clock = FaultyCalls(spec, window)
+        let look = { (nowNs: Int64) in
+            try versions.look(nowNs)
+            witness?.look(nowNs, window)
+            disk?.look(nowNs)
+            clock?.look(nowNs)
+        }
+        try work.awaitEnd(look: look) {
+            report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks))
+        }
+        let noise = PressureProbe.read().since(pressure)
+        let loadEndNs = MonotonicClock.nowNs()
 
         report(.init(.settling))
         let history = History(spec: spec, dataset: dataset, plan: plan, writers: work.records)
         try watch.awaitQuiescence(history)
         let affected = AffectedCommits(history, plan)
-        let account = cpu.close(
-            driver, spunNs: work.spunNs, commits: affected.count(from: window.startNs, affecting: false),
-            affectingCommits: affected.count(from: window.startNs, affecting: true))
+        let commits = affected.count(from: window.startNs, affecting: false)
+        let affecting = affected.count(from: window.startNs, affecting: true)
+        let account = cpu.close(driver, spunNs: work.spunNs, commits: commits, affectingCommits: affecting)
+        let heap = allocations?.close(commits: commits, affectingCommits: affecting)
         // Not earlier: a thread that is gone has no CPU clock to take off.
         let hiccups = hiccup.stop()
         work.dismiss()
-        let probes = ProbeSamples(wakeFloor: floor?.stop(), stalls: try stalls?.stop(window))
+        stall?.join()
+        disk?.end()
+        clock?.end()
+        witness?.end()
+        var probes = ProbeSamples(wakeFloor: floor?.stop(), stalls: try stalls?.stop(window))
+        probes.versions = try versions.stop()
+        probes.clockNs = clockNs
+        probes.allocations = heap
+        probes.recoveryNs = work.recoveryNs
+        probes.refusals = work.refusals
+        if spec.asks({ $0 == .recordingCost || $0 == .recordingBytes }) { probes.recording = try RecordingCost() }
+        let neighbourCommits = try neighbour?.stop()
 
         report(.init(.checking))
         let endNs = MonotonicClock.nowNs()
         let logs = try watch.logs()
+        let (audits, torn) = try audit.stop()
         var verdict = try Oracle(spec, driver.capabilities, dataset, plan, history, logs).verdict(store, watch)
+        verdict.add(torn.map(spec.located))
         verdict.add(try Silence.check(store, watch, logs).map(spec.located))
+        if let departed { verdict.add(departed.stop().map(spec.located)) }
 
         let sheet = FigureSheet(spec, window, endNs: endNs, history, logs, plan, verdict, account, hiccups, probes)
         var result = sheet.result()
+        if spec.fault.kind.mustBeCaught {
+            result.expectCaught(spec, harmed: (store as? InjectedStore)?.harmedCount ?? 0)
+        }
+        result.noise = NoiseAccount(noise, hiccups, lengthNs: loadEndNs - window.startNs)
+        result.allocations = heap
+        if spec.observers.audit == .sums { result.counts["audits"] = audits }
+        if let neighbourCommits { result.counts["neighbour_commits"] = neighbourCommits }
         if let most = spec.traceEvents { result.recordings.trace = TraceSpans.spans(history, logs, window, most: most) }
         return result
     }
 
     private var configuration: StoreConfiguration {
-        StoreConfiguration(
-            directory: storeDirectory, durability: Durability(rawValue: spec.durability)!,
-            keys: KeyKind(rawValue: spec.dataset.keys.rawValue)!)
+        StoreConfiguration(spec, directory: storeDirectory)
     }
 
     private func result(of fault: TrialFault) -> TrialResult {

@@ -19,6 +19,9 @@ public struct TrialResult: Codable, Sendable {
     public var violations: [String] = []
     public var violationCount = 0
     public var cpu: CPUAccount?
+    /// Nil where nothing counts, or where nothing asked.
+    public var allocations: AllocationAccount?
+    public var noise: NoiseAccount?
     /// Plain counts: commits, callbacks, pairs, …
     public var counts: [String: Int] = [:]
     /// Distributions, series and spans.
@@ -28,13 +31,36 @@ public struct TrialResult: Codable, Sendable {
     /// What the oracle's replay and comparison took, off the clock.
     public var oracleNs: Int64 = 0
 
+    /// Figures whose metric this binary does not know, where another one ran the trial.
+    public var foreign: [ForeignFigure]?
+
     public init(fate: TrialFate, notes: [String] = []) {
         self.fate = fate
         self.notes = notes
     }
 
-    /// Figures whose metric this binary does not know, where another one ran the trial.
-    public var foreign: [ForeignFigure]?
+    /// Turns what the oracle saw into what was looked for: deliveries were harmed on purpose, so many of them.
+    mutating func expectCaught(_ spec: TrialSpec, harmed: Int) {
+        if harmed == 0 {
+            // Nothing was to be seen, and nothing is said.
+            notes.append("fewer deliveries than 'fault.every': none was harmed")
+            if let index = figures.firstIndex(where: { $0.metric == .faultsCaught }) { figures[index].value = nil }
+            return
+        }
+        if violationCount > 0 {
+            fate = .completed
+            notes.append("caught, as it should be: \(violations[0])")
+            violations = []
+            violationCount = 0
+        } else {
+            fate = .oracleViolation
+            violationCount = 1
+            violations = [spec.located("the oracle is blind: a \(spec.fault.kind.rawValue) of deliveries was not seen")]
+        }
+        if let index = figures.firstIndex(where: { $0.metric == .oracleViolations }) {
+            figures[index].value = Double(violationCount)
+        }
+    }
 
     /// Reads what a child wrote.
     /// - Throws: `TrialFault` where another version wrote it; what the decoder throws where it is no result at all.

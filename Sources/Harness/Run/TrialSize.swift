@@ -16,10 +16,15 @@ enum TrialSize {
         case .lockstep: return lockstepCommits
         case .open: break
         }
+        // In a process of its own a writer may have to do all that its predecessor has not.
+        let sharing = spec.writers.process == .own ? 1 : spec.writers.threads
+        if spec.writers.arrivals == .trace { return spec.writers.traceNs.count / sharing + 1 }
         let seconds = Double(spec.warmUpNs + spec.durationNs) / 1e9
-        let mean = spec.writers.rateHz * seconds / Double(spec.writers.threads)
+        let mean = spec.writers.rateHz * seconds / Double(sharing)
+        // On-off: what comes in the two busy times at the ends, which the mean spreads out.
+        let busy = 2 * spec.writers.rateHz * Double(spec.writers.onNs + spec.writers.offNs) / 1e9
         // Twenty standard deviations of a Poisson count, and two bursts that straddle the ends.
-        return Int(mean + 20 * mean.squareRoot()) + 2 * spec.writers.burst + 64
+        return Int(mean + busy + 20 * (mean + busy).squareRoot()) + 2 * spec.writers.burst + 64
     }
 
     /// Most callbacks of one observer: an engine that never coalesces makes one per commit.

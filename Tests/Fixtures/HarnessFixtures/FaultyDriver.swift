@@ -23,6 +23,8 @@ public enum Fault: String, Sendable, CaseIterable {
     case staleCollection = "stale-collection"
     case wrongContents = "wrong-contents"
     case lostCommit = "lost-commit"
+    /// Of a transaction's two audited rows only one is there when they are read.
+    case tornRead = "torn-read"
     /// Says that observers are delivered to beside a writer, and they are not.
     case readersWait = "readers-wait"
     // What the parent must see.
@@ -82,7 +84,7 @@ final class FaultyStore: DrivenStore, @unchecked Sendable {
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
         let number = subscriptions.add(1, ordering: .relaxed).newValue
         // One of several is at fault. A torn delivery shows in whoever is called second.
-        let isFaulty = number == (fault == .tornSite ? 2 : 1)
+        let isFaulty = fault == .tornRead ? query.group == -1 : number == (fault == .tornSite ? 2 : 1)
         let faulty = FaultySink(sink, isFaulty ? fault : nil)
         let inner = store.subscribe(to: query, at: site, sink: faulty)
         return FaultySubscription(inner, faulty, isFaulty ? fault : nil)

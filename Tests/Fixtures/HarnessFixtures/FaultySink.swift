@@ -106,7 +106,8 @@ final class FaultySubscription: Subscription, @unchecked Sendable {
     }
 
     func currentItems() throws -> [Item] {
-        let items = try inner.currentItems()
+        var items = try inner.currentItems()
+        if fault == .tornRead, let first = items.first, first.stamp != 0 { items[0].stamp = first.stamp - 1 }
         return fault == .staleCollection ? items.dropLast() : items
     }
 }

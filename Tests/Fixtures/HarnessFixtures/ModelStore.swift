@@ -14,9 +14,12 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
     private struct Row {
         var item: Item
         var age: Int
+        /// In the list.
+        var place: Int
     }
     private var rows: [Int64: Row] = [:]
     private var ages = 0
+    private var fronts = 0
     private var connections: [ModelConnection] = []
 
     public init() {}
@@ -30,7 +33,7 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
     }
 
     private func insert(_ item: Item) {
-        rows[item.key] = Row(item: item, age: ages)
+        rows[item.key] = Row(item: item, age: ages, place: ages)
         ages += 1
     }
 
@@ -61,6 +64,10 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
         case .updateScore:
             rows[key]!.item.score = change.item.score
             rows[key]!.item.stamp = change.item.stamp
+        case .moveToFront:
+            rows[key]!.item.stamp = change.item.stamp
+            fronts -= 1
+            rows[key]!.place = fronts
         case .touch: rows[key]!.item.stamp = change.item.stamp
         case .delete: rows[key] = nil
         }
@@ -75,6 +82,7 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
         let ordered = matching.sorted { a, b in
             switch query.order {
             case .none: return a.age < b.age
+            case .list: return a.place < b.place
             case .scoreAscending: return a.item.score < b.item.score
             case .scoreDescending: return a.item.score > b.item.score
             }
@@ -132,9 +140,13 @@ public struct ModelDriver: StoreDriver {
     public var name: String { "model" }
     public var capabilities: Capabilities { Self.capabilities }
 
-    public static let capabilities = Capabilities(
-        durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: true,
-        hasVersions: true, persists: false, readsBesideWriter: false)
+    public static let capabilities: Capabilities = {
+        var capabilities = Capabilities(
+            durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: true,
+            hasVersions: true, persists: false, readsBesideWriter: false)
+        capabilities.hasLists = true
+        return capabilities
+    }()
 
     public func open(_ configuration: StoreConfiguration) -> any DrivenStore { ModelStore() }
 }

@@ -123,7 +123,7 @@ struct Rows {
         case .updateScore:
             items[change.item.key]!.score = change.item.score
             items[change.item.key]!.stamp = change.item.stamp
-        case .touch: items[change.item.key]!.stamp = change.item.stamp
+        case .touch, .moveToFront: items[change.item.key]!.stamp = change.item.stamp
         case .delete: items[change.item.key] = nil
         }
     }
@@ -131,7 +131,7 @@ struct Rows {
     func found(by query: Query) -> [Item] {
         let found = items.values.filter { query.matches(key: $0.key, group: $0.group, score: $0.score) }
         switch query.order {
-        case .none: return found.sorted { $0.key < $1.key }
+        case .none, .list: return found.sorted { $0.key < $1.key }
         case .scoreAscending: return found.sorted { $0.score < $1.score }
         case .scoreDescending: return found.sorted { $0.score > $1.score }
         }

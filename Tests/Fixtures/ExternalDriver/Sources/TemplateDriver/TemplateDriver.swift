@@ -60,7 +60,7 @@ final class TemplateStore: DrivenStore, @unchecked Sendable {
         case .updateScore:
             rows[item.key]?.score = item.score
             rows[item.key]?.stamp = item.stamp
-        case .touch: rows[item.key]?.stamp = item.stamp
+        case .touch, .moveToFront: rows[item.key]?.stamp = item.stamp
         case .delete: rows[item.key] = nil
         }
     }

@@ -1,0 +1,33 @@
+// The harness itself stands still: a process from outside stops this one and lets it go on, as a hypervisor or a debugger
+// would. Nothing in here notices; what was due meanwhile has to read as late.
+import Foundation
+import Measure
+import Scenario
+import TracedSync
+
+/// Arranged beforehand, over when `join` returns. The conducting thread.
+final class Stall {
+    private let thread: TracedThread
+
+    /// nil where the trial has none.
+    init?(_ spec: TrialSpec, _ window: Window) {
+        guard spec.fault.kind == .stall else { return nil }
+        let atNs = window.startNs + spec.fault.atNs
+        let script = Self.script(getpid(), lengthNs: spec.fault.lengthNs)
+        thread = TracedThread("stall") {
+            let shell = Process()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments = ["-c", script]
+            Pacing.sleep(untilNs: atNs)
+            guard (try? shell.run()) != nil else { return }
+            shell.waitUntilExit()
+        }
+    }
+
+    /// Stops a process and lets it go on.
+    static func script(_ pid: Int32, lengthNs: Int64) -> String {
+        "kill -STOP \(pid); sleep \(Double(lengthNs) / 1e9); kill -CONT \(pid)"
+    }
+
+    func join() { thread.join() }
+}

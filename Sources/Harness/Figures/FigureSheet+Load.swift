@@ -1,0 +1,81 @@
+// Figures of one trial about its load, its heap and its versions, and the marks of what lies near the floor.
+import Measure
+import Scenario
+import Statistics
+
+extension FigureSheet {
+    /// The share of the window's schedule that was begun within the window.
+    var scheduleStarted: Figure {
+        let begun = measured.count { $0.beginNs < window.endNs }
+        let share = measured.isEmpty ? nil : Double(begun) / Double(measured.count)
+        return Figure(.scheduleStarted, .value, share, n: measured.count)
+    }
+
+    /// How a quantity drifts, per second: the median slope of its 250 ms means (Theil–Sen), which a single disturbance
+    /// does not bend. Too short a window has none.
+    func slope(_ metric: Metric, _ series: IntervalSeries) -> Figure {
+        let means = series.means.prefix(series.wholeCount).enumerated().compactMap { index, mean in
+            mean.map { (seconds: Double(index) * Double(IntervalSeries.intervalNs) / 1e9, mean: $0) }
+        }
+        let slope = means.count < 3 ? nil : TheilSen.slope(x: means.map(\.seconds), y: means.map(\.mean))
+        return Figure(metric, .slope, slope, n: means.count)
+    }
+
+    func bytes(_ metric: Metric, _ bytes: Int64?) -> [Figure] {
+        let commits = probes.allocations?.commits ?? 0
+        let each = bytes.flatMap { commits > 0 ? Double($0) / Double(commits) : nil }
+        return [Figure(metric, .value, each, n: commits)]
+    }
+
+    var activeVersions: [Figure] {
+        [
+            Figure(.activeVersions, .value, probes.versions.last.map { Double($0) }, n: 1),
+            Figure(.activeVersions, .max, probes.versions.highest.map { Double($0) }, n: 1),
+        ]
+    }
+
+    /// One sample, where something was done to the writing process.
+    var recovery: LatencyHistogram? {
+        guard spec.fault.kind == .writerKilled || spec.fault.kind == .writerStopped else { return nil }
+        var histogram = LatencyHistogram()
+        if let recoveryNs = probes.recoveryNs { histogram.record(recoveryNs) }
+        return histogram
+    }
+
+    /// How much slower the commits read that were slowed down on purpose: every second one of each writer.
+    var slowdownSeen: Figure {
+        var plain = LatencyHistogram()
+        var slowed = LatencyHistogram()
+        var made = Array(repeating: 0, count: spec.writers.threads)
+        for commit in history.commits {
+            defer { made[commit.writer] += 1 }
+            guard window.contains(commit.record.dueNs) else { continue }
+            let timeNs = commit.record.committedNs - commit.record.beginNs
+            if made[commit.writer].isMultiple(of: 2) { plain.record(timeNs) } else { slowed.record(timeNs) }
+        }
+        let ratio = plain.percentile(.p50).flatMap { plain in
+            slowed.percentile(.p50).map { Double($0.value) / Double(max(plain.value, 1)) - 1 }
+        }
+        let n = min(plain.count, slowed.count)
+        return Figure(.slowdownSeen, .value, n >= 20 ? ratio : nil, n: n)
+    }
+
+    /// Marks a time under three readings of the clock; and one from a due time that the thread which only sleeps and
+    /// wakes nearly reaches too.
+    func atFloor(_ figure: Figure) -> Figure {
+        guard let value = figure.value, figure.metric.unit == "ns", figure.statistic != .count else { return figure }
+        var floorNs = probes.clockNs
+        switch figure.metric {
+        case .scheduleDelay, .writeResponseTime, .endToEndLatency:
+            // The harness's own part in what it measures is that it woke late.
+            if spec.writers.load == .open, let hiccup = hiccups.percentile(figure.statistic) {
+                floorNs = max(floorNs, Double(hiccup.value))
+            }
+        default: break
+        }
+        guard value < GroupFigures.floorFactor * floorNs else { return figure }
+        var marked = figure
+        marked.flags.append("at_floor")
+        return marked
+    }
+}

@@ -1,0 +1,62 @@
+// What was allocated within the measured window, by role as far as threads can be asked: the harness's own, writing and
+// observing, count their bytes exactly; what is left of the process is the engine's. Conducting thread.
+import Measure
+
+/// Opened at the start of the measured window. `init` is nil where nothing counts.
+struct AllocationWindow {
+    private let conductor: ThreadAllocations
+    private let writers: [ThreadAllocations]
+    /// Nil where deliveries run on a queue, which has no thread of its own.
+    private let sites: [ThreadAllocations]?
+    private let start: Reading
+
+    private struct Reading {
+        var process: AllocationTotals
+        var conductor: UInt64
+        var writers: UInt64
+        var sites: UInt64
+    }
+
+    init?(_ work: any WritingSide, _ watch: Watch) {
+        guard let conductor = ThreadAllocations() else { return nil }
+        self.conductor = conductor
+        writers = work.allocations.compactMap { $0 }
+        sites = watch.allocations
+        guard let start = Self.read(conductor, writers, sites ?? []) else { return nil }
+        self.start = start
+    }
+
+    private static func read(
+        _ conductor: ThreadAllocations, _ writers: [ThreadAllocations], _ sites: [ThreadAllocations]
+    ) -> Reading? {
+        guard let process = AllocationProbe.processTotals() else { return nil }
+        return Reading(
+            process: process, conductor: conductor.allocatedBytes,
+            writers: writers.reduce(0) { $0 + $1.allocatedBytes }, sites: sites.reduce(0) { $0 + $1.allocatedBytes })
+    }
+
+    func close(commits: Int, affectingCommits: Int) -> AllocationAccount? {
+        guard let end = Self.read(conductor, writers, sites ?? []) else { return nil }
+        let harness = Int64(end.conductor - start.conductor)
+        let writing = Int64(end.writers - start.writers)
+        let observing = sites.map { _ in Int64(end.sites - start.sites) }
+        let all = end.process - start.process
+        return AllocationAccount(
+            process: AllocationTotals(count: all.count, bytes: max(0, all.bytes - harness)), writerBytes: writing,
+            observerBytes: observing, commits: commits, affectingCommits: affectingCommits)
+    }
+}
+
+/// Allocations from the start of the measured window until every observer had covered its last commit.
+public struct AllocationAccount: Codable, Sendable, Equatable {
+    /// Without the conducting thread's bytes.
+    public var process: AllocationTotals
+    public var writerBytes: Int64
+    /// Of the observing threads; nil where deliveries run on queues.
+    public var observerBytes: Int64?
+    public var commits: Int
+    public var affectingCommits: Int
+
+    /// Everything that is neither a writer's nor an observing thread's.
+    var engineBytes: Int64? { observerBytes.map { max(0, process.bytes - writerBytes - $0) } }
+}

@@ -1,0 +1,117 @@
+// Writers and observers in processes of their own, and what is done to them: whole runs on the store, because a test bundle
+// cannot start itself again.
+import Foundation
+import Testing
+
+@Suite(.serialized) struct ProcessFaultTests {
+    /// Runs one scenario on the store and returns its figures, by metric and statistic.
+    private func figures(
+        _ extra: String, measure: String, durability: String = "relaxed"
+    ) throws -> [String: String] {
+        let folder = try Folder()
+        try folder.write(
+            "hit.yaml",
+            Data(
+                """
+                purpose: Does the harness do to a store what it says, and does the store bear it?
+                represents: itself
+                drivers: [livestore]
+                durability: \(durability)
+                dataset: { items: 500 }
+                measure: [\(measure)]
+                gate: \(measure.split(separator: ",")[0])
+                warm_up: 0s
+                duration: 600ms
+                \(extra)
+                """.utf8))
+        let ran = try Binary.tidegauge.run(["run", "hit.yaml", "--profile", "smoke"], in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        var figures: [String: String] = [:]
+        for row in folder.metrics() { figures["\(row["metric"]!).\(row["statistic"]!)"] = row["value"]! }
+        #expect(figures["oracle_violations.value"] == "0" && figures["missed_final.value"] == "0", "\(ran.errors)")
+        return figures
+    }
+
+    private let observers = "observers: { count: 2, match: 0.5, sort: -score, deliver: run-loop, audit: sums }"
+
+    private func count(_ figures: [String: String], _ metric: String) throws -> Int {
+        try #require(figures["\(metric).count"].flatMap { Int($0) })
+    }
+
+    @Test func commitsOfAnotherProcessAreDelivered() throws {
+        let figures = try figures(
+            """
+            \(observers)
+            writers: { process: own, load: open, rate: 300/s, arrivals: uniform, rows_per_commit: 2 }
+            """, measure: "end_to_end_latency, write_service_time, missed_final")
+        #expect(try count(figures, "write_service_time") == 180)
+        #expect(try count(figures, "end_to_end_latency") > 180)
+    }
+
+    /// At the kill the writer is within a commit more often than not; whatever the commit's fate, nothing may be amiss.
+    @Test(arguments: [50, 130, 211, 305])
+    func whatAKilledWriterWasToldIsThere(atMs: Int) throws {
+        let figures = try figures(
+            """
+            \(observers)
+            writers:
+              process: own
+              load: open
+              rate: 2_000/s
+              arrivals: uniform
+              rows_per_commit: 20
+              change: { update-score: 0.6, insert: 0.2, delete: 0.2 }
+            fault: { kind: writer-killed, at: \(atMs)ms }
+            """, measure: "recovery_time, write_service_time, missed_final")
+        // The whole schedule is made, by the one or by the other.
+        let made = try count(figures, "write_service_time")
+        #expect(made >= 1_199 && made <= 1_200)
+        #expect(try count(figures, "recovery_time") == 1)
+    }
+
+    @Test func aStoppedWriterGoesOnAndNobodyHangs() throws {
+        let figures = try figures(
+            """
+            \(observers)
+            writers: { process: own, load: open, rate: 500/s, arrivals: uniform }
+            fault: { kind: writer-stopped, at: 100ms, length: 200ms }
+            """, measure: "recovery_time, write_response_time, missed_final")
+        #expect(try count(figures, "recovery_time") == 1)
+        // What was due while it stood still was late by what was left of it.
+        let latest = try #require(figures["write_response_time.max"].flatMap { Int($0) })
+        #expect(latest > 150_000_000)
+        #expect(try count(figures, "write_response_time") == 300)
+    }
+
+    @Test func aDeadObserverKeepsNothing() throws {
+        let figures = try figures(
+            """
+            observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }
+            writers: { load: open, rate: 500/s, arrivals: uniform }
+            fault: { kind: observer-killed, at: 200ms }
+            """, measure: "active_versions, missed_final")
+        // 200 commits came after it died.
+        #expect(try #require(figures["active_versions.value"].flatMap { Int($0) }) < 150)
+    }
+
+    @Test func aFullDiskRefusesAndLosesNothing() throws {
+        let figures = try figures(
+            """
+            \(observers)
+            writers: { load: open, rate: 200/s, arrivals: uniform, change: insert, rows_per_commit: 50 }
+            fault: { kind: disk-full, at: 150ms, length: 200ms }
+            """, measure: "failed_commits, write_response_time, missed_final")
+        #expect(try #require(figures["failed_commits.value"].flatMap { Int($0) }) > 0)
+        #expect(try count(figures, "write_response_time") == 120)
+    }
+
+    @Test func flushesTakeAsLongAsTheyAreTold() throws {
+        let figures = try figures(
+            """
+            observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }
+            writers: { load: open, rate: 20/s, arrivals: uniform }
+            fault: { kind: slow-fsync, length: 8ms }
+            """, measure: "write_service_time, missed_final", durability: "full")
+        #expect(try #require(figures["write_service_time.min"].flatMap { Int($0) }) > 8_000_000)
+    }
+}
