@@ -46,6 +46,17 @@ struct EngineTests {
         }
     }
 
+    @Test("A change under the threshold is not called, even where it is clearly one")
+    func underTheThreshold() {
+        var called = 0
+        for seed in UInt64(0)..<40 {
+            var world = World([Truth(effect: 0.012, sigma: 0.02)], seed: seed)
+            if world.compare(world.plan(seed: seed)).tracks[0].state == .confirmed { called += 1 }
+        }
+        // Its estimate passes 2 % now and then, its p-value far more often.
+        #expect(called <= 3, "\(called) of 40")
+    }
+
     @Test("Less is an improvement, and where more is better less is a regression")
     func directions() {
         var world = World(

@@ -107,6 +107,8 @@ enum CalibrationPage {
             xLabel: "CPU added", yLabel: "share called", x: .change, y: .plain(isLogarithmic: false),
             series: [
                 Plot.Series(label: "measured", slot: 1, style: .points, points: spins),
+                Plot.Series(
+                    label: "nineteen of twenty", slot: 5, style: .dashed, points: [.init(0, 0.95), .init(most, 0.95)]),
                 Plot.Series(label: "expected of 20 pairs of this noise", slot: 8, style: .dashed, points: promised),
             ]
         ).drawable()
