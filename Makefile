@@ -10,7 +10,7 @@ HEAD ?=
 PAIRS ?= 20
 TIDEGAUGE = .build/release/tidegauge
 
-.PHONY: bench peers smoke compare calibrate test external stress check lint docs tsan faults setup build clean help
+.PHONY: bench peers smoke compare calibrate test external stress micro explore check lint docs tsan faults setup build clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -35,6 +35,13 @@ test: setup  ## unit, property and golden tests
 
 external: setup  ## a driver from a package of its own: build the example, run a scenario on it
 	Tools/external.sh
+
+micro: setup  ## what tracing costs where it is off, the notification queue beside Foundation's, a row's way to a delegate
+	swift build -c release --product tidegauge-micro
+	.build/release/tidegauge-micro
+
+explore: build  ## search the interleavings of the store's own protocol (SCHEDULES=10000, SEED=)
+	$(TIDEGAUGE) explore Scenarios/deadlock/commit-deliver-close.yaml --schedules $(or $(SCHEDULES),10000) $(if $(SEED),--seed $(SEED))
 
 check: build  ## are all scenario files valid? Runs none of them
 	$(TIDEGAUGE) check Scenarios

@@ -63,7 +63,11 @@ let package = Package(
             name: "SQLiteHooksDriver", dependencies: ["CSQLite", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/SQLiteHooks"),
         .target(
-            name: "NotificationQueueDriver", dependencies: ["StoreDriver", "TracedSync"],
+            name: "FetchedResultsDriver", dependencies: ["FetchedResults", "LiveStore", "StoreDriver", "TracedSync"],
+            path: "Sources/Drivers/FetchedResults"),
+        .target(name: "FlawedDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Flawed"),
+        .target(
+            name: "NotificationQueueDriver", dependencies: ["StoreDriver", "TracedSync", "TypedNotifications"],
             path: "Sources/Drivers/NotificationQueue"),
         .target(
             name: "Measure",
@@ -93,8 +97,13 @@ let package = Package(
         .executableTarget(
             name: "tidegauge",
             dependencies: [
-                "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver", "SQLiteHooksDriver", "TidegaugeCLI",
+                "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver",
+                "SQLiteHooksDriver", "TidegaugeCLI",
             ]),
+
+        // Measurements too small for a scenario.
+        .executableTarget(
+            name: "tidegauge-micro", dependencies: ["FetchedResults", "LiveStore", "TracedSync", "TypedNotifications"]),
 
         // The program of the README.
         .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),
@@ -134,8 +143,8 @@ let package = Package(
         .testTarget(
             name: "HarnessTests",
             dependencies: [
-                "CFaults", "GRDBDriver", "Harness", "HarnessFixtures", "LiveStoreDriver", "Measure",
-                "NotificationQueueDriver",
+                "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "Harness", "HarnessFixtures",
+                "LiveStoreDriver", "Measure", "NotificationQueueDriver",
                 "NullDriver", "SQLiteHooksDriver", "Scenario", "Statistics", "StoreDriver", "TemplateDriver",
                 "TracedSync",
             ]),

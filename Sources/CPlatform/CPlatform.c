@@ -125,6 +125,7 @@ bool cp_is_memory_file_system(const char *path) {
 int32_t cp_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 
 void cp_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+void cp_get_thread_name(char name[16]) { prctl(PR_GET_NAME, name, 0, 0, 0); }
 
 int64_t cp_thread_cpu_ns(int32_t tid) {
     // The kernel's encoding of a thread's CPU clock: inverted id, then "per thread" (4) and "scheduler time" (2).

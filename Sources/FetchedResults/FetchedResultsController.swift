@@ -70,6 +70,15 @@ public final class FetchedResultsController<Object: StoredObject> {
         }
     }
 
+    /// Tells of everything committed so far before it returns.
+    /// - Returns: whether there was anything newer.
+    /// - Throws: as `Connection.refresh`.
+    @discardableResult
+    public func refresh() throws -> Bool {
+        legacy?.catchUp()
+        return try connection.refresh()
+    }
+
     /// Tells nothing more. It keeps showing, until it is gone.
     public func invalidate() {
         if isDelivered { keepCache() }

@@ -3,9 +3,10 @@
 // every deadlock in the history of such controllers was made of:
 //
 //     a background thread commits, takes `serial`, waits for the delegate's thread
-//     the delegate's thread commits meanwhile, and waits for `serial`
+//     the delegate's thread commits meanwhile, and waits for `serial`; or fetches anew, ends the controller, or asks
+//     to be told of everything: each of these waits for `serial` too
 //
-// `serial` guards `told`.
+// `serial` guards `told` of every controller there is.
 import Dispatch
 import LiveStore
 import TracedSync
@@ -17,19 +18,24 @@ public enum LegacyPlace: Sendable {
     case queue(DispatchQueue)
     /// A thread with a run loop of its own.
     case thread(RunLoopThread)
+    /// A run loop.
+    case runLoop(RunLoopHandOff)
 
     func wait(for body: @escaping @Sendable () -> Void) {
         switch self {
         case .queue(let queue): TracedQueue(queue).sync(body)
         // Nothing in the block throws.
         case .thread(let thread): try? thread.performAndWait(body)
+        case .runLoop(let loop): loop.performAndWait(body)
         }
     }
 }
 
+/// The section in which changes of all controllers are worked out and told.
+private let serial = TracedMutex("fetched results serial section")
+
 /// One controller's way of hearing of commits.
 final class LegacyDelivery<Object: StoredObject>: @unchecked Sendable {
-    private let serial = TracedMutex("fetched results serial section")
     private let store: Store
     private let request: FetchRequest<Object>
     private let place: LegacyPlace
@@ -48,11 +54,20 @@ final class LegacyDelivery<Object: StoredObject>: @unchecked Sendable {
         self.request = request
         self.place = place
         self.tell = tell
-        told = try store.read { try request.rows(on: $0).shownRows }
+        // Between two commits, and not in the middle of one being told.
+        let store = store
+        told = try serial.withLock { try store.read { try request.rows(on: $0).shownRows } }
         subscription = NotificationManager.shared.addListener { [weak self] in self?.process($0) }
     }
 
-    func end() { subscription?.cancel() }
+    /// Nothing is being told any more once it has returned.
+    func end() {
+        subscription?.cancel()
+        serial.withLock {}
+    }
+
+    /// Returns once everything committed so far has been told.
+    func catchUp() { serial.withLock {} }
 
     /// On the thread that has committed.
     private func process(_ changes: EntityChanges) {

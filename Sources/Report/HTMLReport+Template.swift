@@ -19,7 +19,7 @@ extension HTMLReport {
         <h1>Tidegauge <span class="badge {{tone}}">{{verdict}}</span></h1>
         <p>{{trialCount}} trials of {{scenarioCount}} scenarios on {{drivers}}, profile {{profile}}</p>
         <p class="quiet">run {{run}}, commit {{commit}}</p>
-        <nav>{{#scenarios}}<a class="{{tone}}" href="#{{anchor}}">{{name}}</a> {{/scenarios}}<a href="#problems">skipped and failed</a> <a href="#machine">machine and noise</a></nav>
+        <nav>{{#scenarios}}<a class="{{tone}}" href="#{{anchor}}">{{name}}</a> {{/scenarios}}{{#hasHangs}}<a href="#hangs">hangs</a> {{/hasHangs}}<a href="#problems">skipped and failed</a> <a href="#machine">machine and noise</a></nav>
         </header>
         <main>
         {{#scenarios}}
@@ -83,6 +83,27 @@ extension HTMLReport {
         {{/keptCount}}
         </section>
         {{/scenarios}}
+        {{#hasHangs}}
+        <section id="hangs">
+        <h2>Hangs</h2>
+        <p class="quiet">Who waited for whom, how soon it was seen, and the command that does it again. What was expected is a result; a warning hung nobody this time.</p>
+        {{#hangs}}
+        <details class="hang"><summary><span class="badge {{tone}}">{{kind}}{{#expected}}, expected{{/expected}}</span> {{place}} <span class="quiet">{{cycle}}{{#after}}, seen after {{after}} ms{{/after}}</span></summary>
+        <p>{{sentence}}</p>
+        {{#replay}}
+        <p class="quiet"><code>{{replay}}</code></p>
+        {{/replay}}
+        {{#stands}}
+        <h3>{{thread}}</h3>
+        <ul class="facts">{{#holds}}<li>holds {{.}}</li>{{/holds}}{{#waits}}<li>waits for {{.}}</li>{{/waits}}</ul>
+        {{#hasStack}}
+        <pre>{{stack}}</pre>
+        {{/hasStack}}
+        {{/stands}}
+        </details>
+        {{/hangs}}
+        </section>
+        {{/hasHangs}}
         <section id="problems">
         <h2>Skipped and failed</h2>
         {{#problems}}
@@ -187,6 +208,7 @@ extension HTMLReport {
         .machine td { overflow-wrap: anywhere; }
         .facts { margin: 0.5rem 0 0; padding-left: 1.1rem; font-size: 0.9375rem; }
         details { margin: 0.5rem 0 0; font-size: 0.9375rem; }
+        pre { margin: 0.25rem 0 0.5rem; font-size: 0.75rem; overflow-x: auto; }
         summary { cursor: pointer; color: var(--quiet); }
         footer { margin: 1.5rem 0; }
         .p1 { stroke: var(--s1); } .p2 { stroke: var(--s2); } .p3 { stroke: var(--s3); } .p4 { stroke: var(--s4); }

@@ -20,6 +20,7 @@ enum HTMLReport {
         }
         let verdict = record.verdict
         let drivers = Digest.inOrder(record.trials.map(\.spec.driver)).joined(separator: ", ")
+        let hangs = hangs(record)
         let page: [String: Any] = [
             "style": style, "shapes": SVGTheme.shapes, "run": Escaped.visible(record.runID),
             "verdict": verdict.word, "tone": verdict.isGood ? "good" : "bad",
@@ -27,7 +28,7 @@ enum HTMLReport {
                 + (record.environment.dirty ? " with changes" : ""),
             "profile": record.header.profile.rawValue, "drivers": Escaped.visible(drivers),
             "trialCount": "\(record.trials.count)", "scenarioCount": "\(names.count)",
-            "scenarios": scenarios, "problems": problems(record),
+            "scenarios": scenarios, "problems": problems(record), "hasHangs": !hangs.isEmpty, "hangs": hangs,
             "environment": EnvironmentLines.lines(record).map {
                 ["name": $0.name, "value": Escaped.visible($0.value)]
             },

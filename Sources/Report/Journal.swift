@@ -30,7 +30,7 @@ public final class Journal: ReportFormat {
 
         init(_ event: RunEvent) {
             switch event {
-            case .trial(let record): trial = record
+            case .trial(let record): trial = record.withoutEvents
             case .skipped(let record): skipped = record
             case .judged(let record): judged = record
             case .ended(let record): ended = record

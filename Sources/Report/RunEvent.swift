@@ -50,12 +50,15 @@ public struct TrialRecord: Codable, Sendable, Equatable {
     public var counts: [String: Int]
     /// What figures over a sweep are made of, next to rows.
     public var processCPUPerCommitNs: Double?
+    /// What kept it from going on, or could have; nil where nothing did.
+    public var hangs: [HangRecord]?
 
     public init(
         spec: TrialSpec, fate: TrialFate, isUnavailable: Bool = false, notes: [String] = [],
         violations: [String] = [], violationCount: Int = 0, counts: [String: Int] = [:],
-        processCPUPerCommitNs: Double? = nil
+        processCPUPerCommitNs: Double? = nil, hangs: [HangRecord] = []
     ) {
+        self.hangs = hangs.isEmpty ? nil : hangs
         self.spec = spec
         self.fate = fate
         self.isUnavailable = isUnavailable
@@ -67,6 +70,13 @@ public struct TrialRecord: Codable, Sendable, Equatable {
     }
 
     public var key: TrialKey { TrialKey(spec) }
+
+    /// Without the last events of hangs, which have a file of their own.
+    var withoutEvents: TrialRecord {
+        var record = self
+        for index in record.hangs?.indices ?? 0..<0 { record.hangs![index].events = [] }
+        return record
+    }
 }
 
 /// Which trial of a run.

@@ -17,6 +17,7 @@ extension Metric {
             .sustainableRate, .kneeRate, .spaceAmplification, .activeVersions, .failedCommits, .voidedTrials,
             .recordingCost,
             .recordingBytes, .oracleCost, .faultsCaught, .slowdownSeen, .stallSeen, .oracleViolations,
+            .hangDetectionTime, .choreographyTime,
             .trialOutcome:
             false
         }
@@ -37,7 +38,7 @@ extension Metric {
             .scheduleStarted, .writerBytes, .engineBytes, .spaceAmplification, .activeVersions, .recoveryTime,
             .failedCommits, .voidedTrials, .recordingCost, .recordingBytes, .oracleCost, .faultsCaught, .slowdownSeen,
             .stallSeen,
-            .oracleViolations, .trialOutcome:
+            .oracleViolations, .hangDetectionTime, .choreographyTime, .trialOutcome:
             false
         case .deliveryLatency, .lastDeliveryLatency, .endToEndLatency, .writeToCallback, .deliveryOverFloor,
             .callbackTime, .staleness,

@@ -61,6 +61,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case slowdownSeen = "slowdown_seen"
     case stallSeen = "stall_seen"
     case oracleViolations = "oracle_violations"
+    case hangDetectionTime = "hang_detection_time"
+    case choreographyTime = "choreography_time"
     /// 0 completed, 1 crashed, 2 killed, 3 hang, 4 oracle violation, 5 harness fault, 6 interrupted.
     case trialOutcome = "trial_outcome"
 
@@ -69,7 +71,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         switch self {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .deliveryLatency,
             .lastDeliveryLatency, .endToEndLatency, .writeToCallback, .wakeFloor, .callbackTime, .staleness,
-            .timeToFirstDelivery, .observerStall, .fanoutSpan, .recoveryTime, .harnessHiccup:
+            .timeToFirstDelivery, .observerStall, .fanoutSpan, .recoveryTime, .harnessHiccup, .hangDetectionTime,
+            .choreographyTime:
             "ns"
         case .versionLag, .activeVersions: "versions"
         case .coalescingRatio: "commits/callback"

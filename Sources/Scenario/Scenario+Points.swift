@@ -17,18 +17,22 @@ public struct SweepPoint: Sendable, Equatable {
     /// Child processes per trial: itself, and its companions without observers and on the null driver, as the measured
     /// metrics ask for them.
     public var processesPerTrial: Int
+    /// A play instead of a load: over when its threads are, or a circle has been looked at for long enough.
+    public var isChoreography = false
 
     /// What all its trials on one driver will take, about; one after the other, loading included.
     public var estimatedNs: Int64 {
         let subscriptions = Int64(observers.count + observers.bystanders)
+        let rows = Int64(dataset.items + 10 * dataset.groups)
         let process =
-            Self.processNs + Int64(dataset.items + 10 * dataset.groups) * Self.loadNsPerItem
+            (isChoreography ? Self.playNs : Self.processNs) + rows * Self.loadNsPerItem
             + subscriptions * Self.subscribeNsPerObserver + warmUpNs + durationNs
         return process * Int64(processesPerTrial) * Int64(repetitions)
     }
 
     /// Start of a process, opening, quiescence, the oracle's comparison and writing the results.
     private static let processNs: Int64 = 400_000_000
+    private static let playNs: Int64 = 150_000_000
     /// Inserting a row in bulk and building the first result from it.
     private static let loadNsPerItem: Int64 = 2_000
     private static let subscribeNsPerObserver: Int64 = 100_000
@@ -48,7 +52,8 @@ extension Scenario {
                 observers: settings.observers, writers: settings.writers(trace: trace(settings)), fault: settings.fault,
                 warmUpNs: settings.durationNs(.warmUp), durationNs: settings.durationNs(.duration),
                 hangTimeoutNs: settings.durationNs(.hangTimeout), repetitions: settings.integer(.repetitions),
-                processesPerTrial: 1 + (hasBaseline ? 1 : 0) + (measure.contains(.harnessCost) ? 1 : 0))
+                processesPerTrial: 1 + (hasBaseline ? 1 : 0) + (measure.contains(.harnessCost) ? 1 : 0),
+                isChoreography: choreography != nil)
         }
     }
 

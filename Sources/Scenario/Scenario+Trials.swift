@@ -38,6 +38,7 @@ extension Scenario {
             durability: point.durability, dataset: point.dataset, observers: point.observers, writers: point.writers,
             measure: measure.map(\.rawValue), warmUpNs: point.warmUpNs, durationNs: point.durationNs,
             hangTimeoutNs: point.hangTimeoutNs)
+        spec.choreography = choreography
         spec.fault = point.fault
         return spec
     }

@@ -29,6 +29,8 @@ public struct Scenario: Sendable {
     public let limits: [Limit]
     /// The one metric by which two commits are compared.
     public let gate: Metric
+    /// What threads do, where it is no load.
+    public internal(set) var choreography: Choreography?
 
     let knownDrivers: [String]
     /// Where a key that is missing would have to be added.

@@ -28,6 +28,7 @@ struct ScenarioReader {
             problems.add(root.position, "expects a map that starts with 'purpose: …', found \(root.description)")
             return nil
         }
+        if entries.contains(where: { $0.key == "threads" }) { return readPlay(root, entries, sha256) }
         func entry(_ key: Key) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
 
         let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
@@ -61,6 +62,44 @@ struct ScenarioReader {
             represents: represents, drivers: drivers, measure: measure, limits: limits, gate: gate,
             knownDrivers: knownDrivers, start: problems.place(root.position), base: base, sweep: sweep,
             profiles: profiles)
+    }
+
+    /// A file with `threads` in it is a choreography, and has no load, nothing swept, and its own metrics.
+    private mutating func readPlay(_ root: YAMLNode, _ entries: [YAMLNode.Entry], _ sha256: String) -> Scenario {
+        func entry(_ key: Key) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
+        let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
+        let represents = text(entry(.represents), .represents, "the complaint or document it stands for", root.position)
+        let drivers = entry(.drivers).map { names($0, known: knownDrivers, of: "driver") } ?? []
+        let known =
+            ["purpose", "represents", "drivers", "limits"] + Self.choreographyKeys
+            + Self.choreographySettings.map(\.rawValue)
+        var layer = SettingsLayer(.base)
+        for entry in entries {
+            if let setting = Setting(rawValue: entry.key), Self.choreographySettings.contains(setting) {
+                readSetting(entry, into: &layer)
+            } else if Self.topKeys.contains(entry.key), !known.contains(entry.key) {
+                problems.add(entry.position, "'\(entry.key)' has no meaning beside 'threads' (remove one of the two)")
+            } else if !known.contains(entry.key) {
+                refuseUnknown(entry, among: known)
+            }
+        }
+        let place = problems.place(root.position)
+        // What a load must say; nobody looks at it here.
+        let quiet: [Setting: SettingValue] = [
+            .items: .integer(Choreography.items), .duration: .durationNs(1_000_000), .warmUp: .durationNs(0),
+            .observerCount: .integer(0), .load: .word(WritersSpec.Load.closed.rawValue),
+        ]
+        let given = quiet.mapValues { GivenValue(value: $0, place: place, layer: .base) }
+        var base = Settings().overlaid(by: given).overlaid(by: layer.values)
+        base.refused = layer.refused
+        let measure: [Metric] = [.hangDetectionTime, .choreographyTime]
+        let limits = entry(.limits).map { readLimits($0.value, measured: measure) } ?? []
+        var scenario = Scenario(
+            name: Self.stem(of: problems.path), path: problems.path, sha256: sha256, purpose: purpose,
+            represents: represents, drivers: drivers, measure: measure, limits: limits, gate: .choreographyTime,
+            knownDrivers: knownDrivers, start: place, base: base, sweep: nil, profiles: [:])
+        scenario.choreography = readChoreography(entries, drivers: drivers, root.position)
+        return scenario
     }
 
     /// `commit-latency` of `Scenarios/latency/commit-latency.yaml`.

@@ -22,6 +22,15 @@ public enum ScenarioSchema {
                 ("limits", limits),
                 ("gate", described(metrics, "The one metric that commits are compared by.")),
                 (
+                    "threads",
+                    described(["type": "object", "additionalProperties": ["$ref": "#/$defs/actor"]], "A choreography.")
+                ),
+                ("expect", expectation),
+                (
+                    "cycle",
+                    ["type": "array", "minItems": .number(1), "items": ["type": "string", "pattern": "\\S *> *\\S"]]
+                ),
+                (
                     "profiles",
                     closed(Profile.allCases.map { ($0.rawValue, ["$ref": "#/$defs/profile"]) })
                 ),
@@ -30,13 +39,21 @@ public enum ScenarioSchema {
             ("$schema", "https://json-schema.org/draft/2020-12/schema"),
             ("title", "A scenario of Tidegauge"),
             ("type", "object"),
-            ("required", .list(["purpose", "represents", "measure", "gate"])),
+            ("required", .list(["purpose", "represents"])),
+            (
+                "anyOf",
+                .list([["required": .list(["measure", "gate"])], ["required": .list(["threads", "expect"])]])
+            ),
             ("additionalProperties", false),
             ("properties", .object(properties)),
             (
                 "$defs",
                 [
                     "sweep": sweep, "profile": closed(settings + [("sweep", ["$ref": "#/$defs/sweep"])]),
+                    "actor": anyOf([
+                        steps, closed([("on", words(Choreography.Place.allCases.map(\.rawValue))), ("steps", steps)]),
+                    ]),
+                    "step": step,
                     "point": closed(swept.map { ($0.rawValue, value($0)) }),
                 ]
             ),
@@ -126,6 +143,32 @@ public enum ScenarioSchema {
                 )
             ]),
         ]
+    }
+
+    // MARK: Choreographies
+
+    private static var steps: JSONText { ["type": "array", "items": ["$ref": "#/$defs/step"]] }
+
+    private static var expectation: JSONText {
+        let ending = words(Choreography.Ending.allCases.map(\.rawValue))
+        return described(
+            anyOf([ending, ["type": "object", "additionalProperties": ending]]), "How it ends; by driver, or on all.")
+    }
+
+    private static var step: JSONText {
+        let name: JSONText = ["type": "string", "pattern": "\\S"]
+        let count: JSONText = ["type": "integer", "minimum": .number(1), "maximum": .number(10_000)]
+        let named: JSONText = ["type": "object", "additionalProperties": steps]
+        return anyOf([
+            words(["commit", "subscribe", "cancel", "requery", "covered", "begin-write", "refresh", "close"]),
+            closed([
+                ("commit", count), ("hold", steps),
+                ("subscribe", closed([("as", name), ("count", count), ("initial", steps), ("update", steps)])),
+                ("cancel", name), ("requery", name), ("covered", name), ("read", steps), ("write-later", steps),
+                ("meet", name), ("blocked", name), ("lock", named), ("sync", named), ("async", named),
+                ("refusable", steps), ("repeat", closed([("times", count), ("steps", steps)])),
+            ]),
+        ])
     }
 
     // MARK: Pieces

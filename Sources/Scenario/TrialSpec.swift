@@ -32,6 +32,8 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var fault = FaultSpec()
     /// So many commits and callbacks each are handed on one by one, for a trace; nil: none.
     public var traceEvents: Int?
+    /// A play instead of a load.
+    public var choreography: Choreography?
     /// A flaw on purpose, of a calibration; nil: none.
     public var shim: Shim?
 

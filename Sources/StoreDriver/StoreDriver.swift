@@ -26,6 +26,11 @@ public protocol DrivenStore: AnyObject, Sendable {
     /// `granted()` is called as soon as the call is through with waiting: when the write has begun (it is cancelled after
     /// that), or when the refresh is over. Only where `Capabilities.canCallOnSite`.
     func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws
+    /// Runs `body` while a version is being read, as an application reads; any thread, inside a read too.
+    func read(_ body: () throws -> Void) throws
+    /// Begins a transaction that nobody waits for, in which `within` runs and then `changes` are made; on the thread or
+    /// queue of `site`. Returns before.
+    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws
     /// What `query` finds in the latest committed state, evaluated from scratch; any thread. The oracle's reference.
     func contents(of query: Query) throws -> [Item]
     /// Bytes the store occupies on its file system.
@@ -43,6 +48,14 @@ public protocol DrivenStore: AnyObject, Sendable {
 extension DrivenStore {
     public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         throw DriverUnavailable("the driver cannot call its store on an observing thread")
+    }
+
+    public func read(_ body: () throws -> Void) throws {
+        throw DriverUnavailable("the driver has no way to read in steps")
+    }
+
+    public func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
+        throw DriverUnavailable("the driver has no writes that nobody waits for")
     }
 
     public func compactedBytes() throws -> Int { throw DriverUnavailable("the driver cannot compact its store") }

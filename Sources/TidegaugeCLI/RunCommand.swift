@@ -119,7 +119,7 @@ struct RunCommand: ParsableCommand {
         _ plan: RunPlan, root: String, runID: String, _ environment: EnvironmentReport, _ resumption: Resumption?
     ) throws -> Outcome {
         var formats: [any ReportFormat] = [
-            MetricsCSV(), SeriesCSV(), HistogramLogs(), EnvironmentJSON(),
+            MetricsCSV(), SeriesCSV(), HistogramLogs(), EnvironmentJSON(), HangReports(),
             ConsoleSummary(earlier: resumption?.keptRows ?? []) { print($0, terminator: "") },
         ]
         if plan.header.trace { formats.append(ChromeTrace()) }

@@ -57,7 +57,7 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
                 TrialRecord(
                     spec: spec, fate: result.fate, isUnavailable: result.isUnavailable, notes: result.notes,
                     violations: result.violations, violationCount: result.violationCount, counts: result.counts,
-                    processCPUPerCommitNs: result.cpu?.perCommitNs)))
+                    processCPUPerCommitNs: result.cpu?.perCommitNs, hangs: result.hangs)))
     }
 
     func known(_ spec: TrialSpec) -> KnownTrial? {

@@ -20,9 +20,9 @@ struct Tidegauge: ParsableCommand {
         commandName: "tidegauge",
         abstract: "Measures how a change moves through a live store until everyone who watches has seen it.",
         subcommands: [
-            RunCommand.self, CheckCommand.self, ListCommand.self, ReportCommand.self, CompareCommand.self,
-            CalibrateCommand.self, HistoryCommand.self, BisectCommand.self, SchemaCommand.self, TrialCommandLine.self,
-            TrialHelperCommandLine.self,
+            RunCommand.self, ExploreCommand.self, ReplayCommand.self, CheckCommand.self, ListCommand.self,
+            ReportCommand.self, CompareCommand.self, CalibrateCommand.self, HistoryCommand.self, BisectCommand.self,
+            SchemaCommand.self, TrialCommandLine.self, TrialHelperCommandLine.self,
         ])
 
     /// Written once, before anything is parsed.

@@ -1,17 +1,25 @@
 // A wake-up for one run loop. `RunLoop.perform` from another thread does not wake the loop on Linux, so this is a
-// CFRunLoopSource, signalled and followed by an explicit wake-up.
+// CFRunLoopSource, signalled and followed by an explicit wake-up. On a thread whose schedule is being explored it is an
+// entry in the list of that thread's `ExploredLoop` instead.
 //
-// `source` and `loop` are immutable; CFRunLoopSourceSignal, CFRunLoopWakeUp and CFRunLoopSourceInvalidate are
-// documented as safe from any thread.
+// `way` is immutable; CFRunLoopSourceSignal, CFRunLoopWakeUp and CFRunLoopSourceInvalidate are documented as safe from any
+// thread.
+import CPlatform
 import CoreFoundation
 import Foundation
 
 /// Calls a handler on the run loop it was made on, soon after `signal()`. Signals that come before the handler starts
 /// are one call.
 public final class RunLoopSignal: @unchecked Sendable {
+    /// The run loop: all signals of one speak of the same.
     public let resource: TracedResource
-    private let source: CFRunLoopSource
     private let loop: CFRunLoop
+    private let way: Way
+
+    private enum Way {
+        case source(CFRunLoopSource)
+        case explored(ExploredLoop, ExploredLoop.Source)
+    }
 
     private final class Handler {
         let resource: TracedResource
@@ -23,9 +31,16 @@ public final class RunLoopSignal: @unchecked Sendable {
     }
 
     /// Attaches to the current thread's run loop.
-    /// - Parameter mode: the handler is called while the loop is in this mode; by default in any of the common ones.
+    /// - Parameters:
+    ///   - name: who is called, for people.
+    ///   - mode: the handler is called while the loop is in this mode; by default in any of the common ones.
     public init(_ name: String, mode: RunLoop.Mode = .common, handler: @escaping () -> Void) {
-        resource = TracedResource(.runLoop, name)
+        resource = TracedResource.runLoopOfThisThread()
+        loop = CFRunLoopGetCurrent()
+        if let explored = ExploredLoop.ofThisThread {
+            way = .explored(explored, explored.add(handler))
+            return
+        }
         let held = Unmanaged.passRetained(Handler(resource, handler))
         var context = CFRunLoopSourceContext()
         context.info = held.toOpaque()
@@ -33,33 +48,65 @@ public final class RunLoopSignal: @unchecked Sendable {
         context.release = { Unmanaged<Handler>.fromOpaque($0!).release() }
         context.perform = { argument in
             let handler = Unmanaged<Handler>.fromOpaque(argument!).takeUnretainedValue()
-            Tracing.note(.acquired, handler.resource)
+            guard Tracing.isOn else { return handler.body() }
+            Tracing.report(.acquired, handler.resource, SourcePlace())
             handler.body()
-            Tracing.note(.released, handler.resource)
+            Tracing.report(.released, handler.resource, SourcePlace())
         }
-        source = CFRunLoopSourceCreate(kCFAllocatorDefault, 0, &context)
-        loop = CFRunLoopGetCurrent()
+        let source = CFRunLoopSourceCreate(kCFAllocatorDefault, 0, &context)!
+        way = .source(source)
         CFRunLoopAddSource(loop, source, mode.asCFRunLoopMode)
         held.release()  // the source has its own reference
     }
 
     /// Any thread.
     public func signal() {
-        Tracing.note(.enqueued, resource)
-        CFRunLoopSourceSignal(source)
-        CFRunLoopWakeUp(loop)
+        switch way {
+        case .source(let source):
+            if Tracing.isOn { Tracing.report(.enqueued, resource, SourcePlace()) }
+            CFRunLoopSourceSignal(source)
+            CFRunLoopWakeUp(loop)
+        case .explored(let explored, let source): explored.signal(source)
+        }
     }
 
     /// Detaches; the handler is not called again once a call that is running has returned. Any thread.
-    public func invalidate() { CFRunLoopSourceInvalidate(source) }
+    public func invalidate() {
+        switch way {
+        case .source(let source): CFRunLoopSourceInvalidate(source)
+        case .explored(let explored, let source): explored.remove(source)
+        }
+    }
 
     /// Whether the loop is in a mode in which the handler may be called.
     public var isServed: Bool {
-        CFRunLoopCopyCurrentMode(loop).map { CFRunLoopContainsSource(loop, source, $0) } ?? false
+        switch way {
+        case .source(let source):
+            CFRunLoopCopyCurrentMode(loop).map { CFRunLoopContainsSource(loop, source, $0) } ?? false
+        case .explored: true
+        }
     }
 
     /// Whether the calling thread runs this loop.
     public var isCurrent: Bool { CFRunLoopGetCurrent() === loop }
+}
+
+extension TracedResource {
+    private static let marking = PlainMutex()
+    nonisolated(unsafe) private static var runLoops: [Int32: TracedResource] = [:]
+
+    /// The run loop of the calling thread: one resource for all who signal it.
+    static func runLoopOfThisThread() -> TracedResource {
+        let tid = cp_thread_id()
+        let name = ThreadName.current
+        return marking.with {
+            // The kernel gives a number to another thread some day.
+            if let known = runLoops[tid], known.name == name { return known }
+            let new = TracedResource(.runLoop, name, servedBy: tid)
+            runLoops[tid] = new
+            return new
+        }
+    }
 }
 
 extension RunLoop.Mode {

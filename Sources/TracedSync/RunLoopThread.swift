@@ -22,13 +22,18 @@ public final class RunLoopThread: @unchecked Sendable {
     }
 
     private func run(_ name: String) {
+        let explored = ScheduleControl.makeLoopOfThisThread()
         let signal = RunLoopSignal(name) { [unowned self] in drain() }
         inbox.withLock {
             wake = signal
             changed.broadcast()
         }
-        // Runs until `drain` stops it. `RunLoop.run(mode:before:)` would leave and enter the loop for every source.
-        while !inbox.withLock({ stopped }) { CFRunLoopRun() }
+        if let explored {
+            explored.run()
+        } else {
+            // Runs until `drain` stops it. `RunLoop.run(mode:before:)` would leave and enter the loop for every source.
+            while !inbox.withLock({ stopped }) { CFRunLoopRun() }
+        }
         drain()
         signal.invalidate()
     }
@@ -39,7 +44,13 @@ public final class RunLoopThread: @unchecked Sendable {
             return (blocks, stopped)
         }
         for block in taken { block() }
-        if isLast { CFRunLoopStop(CFRunLoopGetCurrent()) }
+        if isLast {
+            if let explored = ExploredLoop.ofThisThread {
+                explored.stop()
+            } else {
+                CFRunLoopStop(CFRunLoopGetCurrent())
+            }
+        }
     }
 
     /// Queues `block`; any thread. Blocks queued after `stop()` has been called may never run.
@@ -52,7 +63,9 @@ public final class RunLoopThread: @unchecked Sendable {
     }
 
     /// Runs `block` on the thread and returns its result. On the thread itself it runs at once.
-    public func performAndWait<Result: Sendable>(_ block: @escaping @Sendable () throws -> Result) throws -> Result {
+    public func performAndWait<Result: Sendable>(
+        _ block: @escaping @Sendable () throws -> Result, file: StaticString = #fileID, line: UInt = #line
+    ) throws -> Result {
         if isCurrent { return try block() }
         let done = TracedMutex("perform and wait")
         let finished = TracedCondition("perform and wait", done)
@@ -64,9 +77,13 @@ public final class RunLoopThread: @unchecked Sendable {
                 finished.broadcast()
             }
         }
-        done.withLock { while outcome == nil { finished.wait() } }
+        let loop = inbox.withLock { wake?.resource }
+        done.withLock { while outcome == nil { finished.wait(for: loop, file, line) } }
         return try outcome!.get()
     }
+
+    /// The run loop, as reports of waits name it.
+    public var resource: TracedResource? { inbox.withLock { wake?.resource } }
 
     /// Ends the run loop after the blocks queued so far and waits for the thread. Once, and not on the thread itself.
     public func stop() {

@@ -1,12 +1,15 @@
-// A pthread mutex (ThreadSanitizer understands it, its owner can be read from outside, about 6 ns) and a condition
-// on the monotonic clock. `Synchronization.Mutex` is neither TSan-clean nor does it hang where it deadlocks: it traps.
+// A pthread mutex (ThreadSanitizer understands it, its owner can be read from outside, about 6 ns) with a name, and a
+// condition on the monotonic clock. `Synchronization.Mutex` is neither TSan-clean nor does it hang where it deadlocks:
+// it traps.
+//
+// Untraced operations are inlined where they are used: one load of the trace mode, then the system's call.
 import CPlatform
 import Glibc
 
 /// A mutual exclusion lock with a name. Not recursive. Any thread.
 public final class TracedMutex: @unchecked Sendable {
     public let resource: TracedResource
-    let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     /// - Parameter name: the lock's class in reports, such as `mailbox`.
     public init(_ name: String) {
@@ -24,21 +27,44 @@ public final class TracedMutex: @unchecked Sendable {
 
     /// Runs `body` holding the lock. No code of a user's may run in it, and nothing a user made may be released in it.
     @inlinable
-    public func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        lock()
+    public func withLock<Result, Failure: Error>(
+        _ body: () throws(Failure) -> Result, file: StaticString = #fileID, line: UInt = #line
+    ) throws(Failure) -> Result {
+        lock(file, line)
         defer { unlock() }
         return try body()
     }
 
-    public func lock() {
-        Tracing.note(.willWait, resource)
-        pthread_mutex_lock(mutex)
-        Tracing.note(.acquired, resource)
+    @inlinable
+    public func lock(_ file: StaticString = #fileID, _ line: UInt = #line) {
+        if Tracing.isOn { lockTraced(SourcePlace(file, line)) } else { pthread_mutex_lock(mutex) }
     }
 
+    @inlinable
     public func unlock() {
-        Tracing.note(.released, resource)
+        if Tracing.isOn { unlockTraced() } else { pthread_mutex_unlock(mutex) }
+    }
+
+    @usableFromInline
+    @inline(never)
+    func lockTraced(_ place: SourcePlace) {
+        let trace = ThreadTrace.current
+        if let control = ScheduleControl.ofThisThread {
+            control.acquire(resource)
+            pthread_mutex_lock(mutex)
+        } else if pthread_mutex_trylock(mutex) != 0 {
+            trace.willWait(resource, place)
+            pthread_mutex_lock(mutex)
+        }
+        trace.acquired(resource, place)
+    }
+
+    @usableFromInline
+    @inline(never)
+    func unlockTraced() {
+        ThreadTrace.current.released(resource)
         pthread_mutex_unlock(mutex)
+        ScheduleControl.ofThisThread?.release(resource)
     }
 }
 
@@ -66,24 +92,45 @@ public final class TracedCondition: @unchecked Sendable {
     }
 
     /// Gives the mutex up, waits, takes it again. May wake for no reason: test in a loop.
-    /// - Parameter deadlineNs: on the monotonic clock; nil waits for ever.
+    /// - Parameters:
+    ///   - deadlineNs: on the monotonic clock; nil waits for ever.
+    ///   - cause: what the caller really waits for, where that is known: the thread, queue or run loop that will signal.
     /// - Returns: false once the deadline has passed.
     @discardableResult
-    public func wait(untilNs deadlineNs: Int64? = nil) -> Bool {
-        Tracing.note(.released, mutex.resource)
-        Tracing.note(.willWait, resource)
-        var inTime = true
-        if let deadlineNs {
-            var deadline = timespec(tv_sec: Int(deadlineNs / 1_000_000_000), tv_nsec: Int(deadlineNs % 1_000_000_000))
-            inTime = pthread_cond_timedwait(condition, mutex.mutex, &deadline) != ETIMEDOUT
+    public func wait(
+        untilNs deadlineNs: Int64? = nil, for cause: TracedResource? = nil, _ file: StaticString = #fileID,
+        _ line: UInt = #line
+    ) -> Bool {
+        guard Tracing.isOn else { return waitUntraced(deadlineNs) }
+        let place = SourcePlace(file, line)
+        let trace = ThreadTrace.current
+        let reason = cause ?? resource
+        trace.released(mutex.resource)
+        trace.willWait(reason, place)
+        let inTime: Bool
+        if let control = ScheduleControl.ofThisThread {
+            pthread_mutex_unlock(mutex.mutex)
+            inTime = control.wait(on: resource, giving: mutex.resource, mayTimeOut: deadlineNs != nil)
+            pthread_mutex_lock(mutex.mutex)
         } else {
-            pthread_cond_wait(condition, mutex.mutex)
+            inTime = waitUntraced(deadlineNs)
         }
-        Tracing.note(inTime ? .acquired : .gaveUp, resource)
-        Tracing.note(.released, resource)
-        Tracing.note(.acquired, mutex.resource)
+        trace.gaveUp(reason)
+        trace.acquired(mutex.resource, place)
         return inTime
     }
 
-    public func broadcast() { pthread_cond_broadcast(condition) }
+    private func waitUntraced(_ deadlineNs: Int64?) -> Bool {
+        guard let deadlineNs else {
+            pthread_cond_wait(condition, mutex.mutex)
+            return true
+        }
+        var deadline = timespec(tv_sec: Int(deadlineNs / 1_000_000_000), tv_nsec: Int(deadlineNs % 1_000_000_000))
+        return pthread_cond_timedwait(condition, mutex.mutex, &deadline) != ETIMEDOUT
+    }
+
+    public func broadcast() {
+        pthread_cond_broadcast(condition)
+        if Tracing.isOn { ScheduleControl.ofThisThread?.broadcast(resource) }
+    }
 }

@@ -6,32 +6,52 @@ import Glibc
 public final class TracedThread: @unchecked Sendable {
     public let resource: TracedResource
     private let handle: pthread_t
+    /// Under which number schedules know it; -1 where they do not.
+    private let controlled: Int
 
     private final class Start {
         let name: String
         let resource: TracedResource
+        let control: ScheduleControl?
+        let number: Int
         let body: () -> Void
-        init(_ name: String, _ resource: TracedResource, _ body: @escaping () -> Void) {
+
+        init(
+            _ name: String, _ resource: TracedResource, _ control: ScheduleControl?, _ number: Int,
+            _ body: @escaping () -> Void
+        ) {
             self.name = name
             self.resource = resource
+            self.control = control
+            self.number = number
             self.body = body
         }
     }
 
     /// Starts the thread.
     /// - Parameter name: as the kernel shows it; only its first 15 bytes are kept there.
-    public init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    public init(
+        _ name: String, _ body: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line
+    ) {
         let resource = TracedResource(.thread, name)
-        let start = Unmanaged.passRetained(Start(name, resource, body))
+        let place = SourcePlace(file, line)
+        let control = Tracing.isOn ? ScheduleControl.ofThisThread : nil
+        controlled = control?.register(name) ?? -1
+        let start = Unmanaged.passRetained(
+            Start(name, resource, control, controlled) {
+                if Tracing.isOn { Tracing.report(.acquired, resource, place) }
+                body()
+                if Tracing.isOn { Tracing.report(.released, resource, place) }
+            })
         var handle = pthread_t()
         let error = pthread_create(
             &handle, nil,
             { argument in
                 let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
                 cp_set_thread_name(start.name)
-                Tracing.note(.acquired, start.resource)
+                start.control?.begin(start.number)
                 start.body()
-                Tracing.note(.released, start.resource)
+                start.control?.end()
                 return nil
             }, start.toOpaque())
         precondition(error == 0, "cannot start thread '\(name)': \(String(cString: strerror(error)))")
@@ -40,11 +60,16 @@ public final class TracedThread: @unchecked Sendable {
     }
 
     /// Waits for the body to return and frees the thread.
-    public func join() {
-        Tracing.note(.willWait, resource)
+    public func join(_ file: StaticString = #fileID, _ line: UInt = #line) {
+        guard Tracing.isOn else {
+            pthread_join(handle, nil)
+            return
+        }
+        let place = SourcePlace(file, line)
+        ThreadTrace.current.willWait(resource, place)
+        if let control = ScheduleControl.ofThisThread, controlled >= 0 { control.join(controlled) }
         pthread_join(handle, nil)
-        Tracing.note(.acquired, resource)
-        Tracing.note(.released, resource)
+        ThreadTrace.current.gaveUp(resource)
     }
 
     /// Waits for the body to return, unless this is the thread itself: then it is freed when its body returns.

@@ -1,37 +1,109 @@
-// The switch and the sink through which every lock, condition, hand-off and thread of this package can be watched.
-// Off, an operation pays one relaxed load. On, each one reports to the sink on the thread that performs it.
+// The switch. Off, an operation of this module pays one relaxed load and nothing else; on, it is recorded in the
+// `ThreadTrace` of its thread; exploring, threads that are under control run one at a time besides (`ScheduleControl`).
 //
-// `current` is the one piece of state: a pointer to a box that holds the sink, released and acquired. Boxes are never
-// freed, because a thread may still be inside one; tracing is switched on a few times in a process's life.
+// The mode is one word of `CPlatform`, so that it is read where the operation is inlined.
 import CPlatform
-import Synchronization
+import Dispatch
 
-/// Something a thread can hold or wait for.
-public struct TracedResource: Sendable, Hashable {
-    public enum Kind: String, Sendable {
-        case mutex, condition, queue, runLoop, thread, fileLock
+public enum Tracing {
+    enum Mode {
+        static let off: UInt32 = 0
+        static let recording: UInt32 = 1
+        static let exploring: UInt32 = 2
     }
 
-    /// Unique in the process.
-    public let id: UInt64
-    public let kind: Kind
-    /// The lock class: instances made at one place share it, such as `store write lock`.
-    public let name: String
-
-    public init(_ kind: Kind, _ name: String) {
-        self.id = Self.nextID.add(1, ordering: .relaxed).newValue
-        self.kind = kind
-        self.name = name
+    /// Whether anything is looked at.
+    @inlinable
+    public static var isOn: Bool {
+        @inline(__always) get { cp_trace_mode() != 0 }
     }
 
-    private static let nextID = Atomic<UInt64>(0)
+    /// Whether schedules are being explored, so that real time means nothing to threads under control.
+    public static var isExploring: Bool { cp_trace_mode() == Mode.exploring }
 
-    public static func == (a: Self, b: Self) -> Bool { a.id == b.id }
-    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    /// Starts recording: who holds what, who waits for what, in what order lock classes are taken. What was taken before
+    /// is not known. There is one recording, or exploration, at a time: waits for another to stop. Any thread.
+    public static func start() {
+        turn.wait()
+        ThreadTrace.prepare()
+        cp_set_trace_mode(Mode.recording)
+    }
+
+    private static let turn = DispatchSemaphore(value: 1)
+
+    /// Stops recording, and forgets. A thread that is inside an operation may still finish its entry.
+    public static func stop() {
+        cp_set_trace_mode(Mode.off)
+        ThreadTrace.forgetAll()
+        LockOrder.shared.forget()
+        turn.signal()
+    }
+
+    static func explore(_ isOn: Bool) {
+        if isOn {
+            turn.wait()
+            ThreadTrace.prepare()
+        }
+        cp_set_trace_mode(isOn ? Mode.exploring : Mode.off)
+        if !isOn {
+            ThreadTrace.forgetAll()
+            LockOrder.shared.forget()
+            turn.signal()
+        }
+    }
+
+    // MARK: Resources of other modules
+
+    /// Reports for a resource this module does not implement itself, such as a lock shared between processes.
+    @inlinable
+    @inline(__always)
+    public static func note(
+        _ event: TracedEvent, on resource: @autoclosure () -> TracedResource, _ file: StaticString = #fileID,
+        _ line: UInt = #line
+    ) {
+        if isOn { report(event, resource(), SourcePlace(file, line)) }
+    }
+
+    @usableFromInline
+    @inline(never)
+    static func report(_ event: TracedEvent, _ resource: TracedResource, _ place: SourcePlace) {
+        if let control = ScheduleControl.ofThisThread {
+            switch event {
+            case .willWait: control.acquire(resource, isReentrant: true)
+            case .released, .gaveUp: control.release(resource)
+            case .acquired, .enqueued: break
+            }
+        }
+        let trace = ThreadTrace.current
+        switch event {
+        case .willWait: trace.willWait(resource, place)
+        case .acquired: trace.acquired(resource, place)
+        case .gaveUp: trace.gaveUp(resource)
+        case .released: trace.released(resource)
+        case .enqueued: trace.enqueued(resource)
+        }
+    }
+
+    /// A place where another thread may step in that takes no lock: an atomic that several threads decide by.
+    @inlinable
+    @inline(__always)
+    public static func step() {
+        if isOn { ScheduleControl.stepOfThisThread() }
+    }
+
+    /// While schedules are explored: waits until something that no traced operation announces has happened.
+    /// - Parameter mayTimeOut: it goes on all the same when nobody else can.
+    /// - Returns: false where the caller has to wait by itself, because its thread is not under control.
+    public static func wait(for resource: TracedResource, mayTimeOut: Bool, until isDone: @escaping () -> Bool) -> Bool
+    {
+        guard let control = ScheduleControl.ofThisThread else { return false }
+        control.wait(for: resource, mayTimeOut: mayTimeOut, until: isDone)
+        return true
+    }
 }
 
 /// What happens between a thread and a resource.
-public enum TracedEvent: Sendable {
+public enum TracedEvent: UInt8, Sendable {
     /// The thread is about to wait; also sent where the wait turns out to be none.
     case willWait
     /// The thread holds the resource (a queue or run loop: it starts to run a block of it).
@@ -41,44 +113,4 @@ public enum TracedEvent: Sendable {
     case released
     /// Work was handed to a queue or a run loop.
     case enqueued
-}
-
-/// Receives events on the thread they happen on, and must neither block nor use a traced primitive.
-public protocol TracedSink: AnyObject, Sendable {
-    func record(_ event: TracedEvent, _ resource: TracedResource)
-}
-
-public enum Tracing {
-    private final class Box: Sendable {
-        let sink: any TracedSink
-        init(_ sink: any TracedSink) { self.sink = sink }
-    }
-
-    /// The address of a box; 0 while tracing is off.
-    private static let current = Atomic<UInt>(0)
-
-    /// Starts reporting to `sink`, which is kept for good. Any thread.
-    public static func start(_ sink: any TracedSink) {
-        let box = Unmanaged.passRetained(Box(sink)).toOpaque()
-        let before = current.exchange(UInt(bitPattern: box), ordering: .acquiringAndReleasing)
-        precondition(before == 0, "tracing is on already: stop() it first")
-    }
-
-    /// Stops reporting. A thread that is inside the sink may still finish its call.
-    public static func stop() { current.store(0, ordering: .releasing) }
-
-    @inline(__always)
-    static func note(_ event: TracedEvent, _ resource: @autoclosure () -> TracedResource) {
-        if current.load(ordering: .relaxed) != 0 { report(event, resource()) }
-    }
-
-    @inline(never)
-    private static func report(_ event: TracedEvent, _ resource: TracedResource) {
-        guard let box = UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring)) else { return }
-        Unmanaged<Box>.fromOpaque(box).takeUnretainedValue().sink.record(event, resource)
-    }
-
-    /// Reports for a resource this module does not implement itself, such as a lock shared between processes.
-    @inline(__always)
-    public static func note(_ event: TracedEvent, on resource: TracedResource) { note(event, resource) }
 }

@@ -1,4 +1,6 @@
 // The tidegauge that ships: the command line with the drivers that come with it.
+import FetchedResultsDriver
+import FlawedDriver
 import GRDBDriver
 import LiveStoreDriver
 import NotificationQueueDriver
@@ -7,4 +9,7 @@ import TidegaugeCLI
 
 tidegaugeMain(
     drivers: [LiveStoreDriver()],
-    peers: [GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(), NotificationQueueDriver()])
+    peers: [
+        GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(), NotificationQueueDriver(),
+        NotificationQueueDriver(.typed), FetchedResultsDriver(.live), FetchedResultsDriver(.legacy),
+    ] + FlawedDriver.all)

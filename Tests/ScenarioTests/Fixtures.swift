@@ -6,7 +6,14 @@ import Foundation
 let testDrivers = ["null", "livestore"]
 
 /// Those that ship, which the shipped scenarios may name.
-let shippedDrivers = testDrivers + ["grdb-pool", "grdb-memory", "sqlite-hooks", "notification-queue"]
+let shippedDrivers =
+    testDrivers + ["grdb-pool", "grdb-memory", "sqlite-hooks", "notification-queue"]
+    + ["typed-notifications", "fetched-results", "fetched-results-legacy"]
+    + [
+        "callback-under-lock", "waits-for-observers", "refresh-waits-for-turn", "cancel-waits", "called-under-registry",
+        "reader-pool", "async-write-held", "lock-order", "foreign-locks", "answers-counted", "workers-starve",
+        "bounded-mailbox", "sync-on-own-queue",
+    ].map { "flawed-\($0)" }
 
 /// Valid, and small enough to see a change in.
 let plainScenario = """

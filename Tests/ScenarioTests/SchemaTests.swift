@@ -136,6 +136,7 @@ private struct Validator {
                 }) {
                     return try faults(entry.value, pattern.value, "\(place)/\(entry.key)")
                 }
+                if let any = value as? [String: Any] { return try faults(entry.value, any, "\(place)/\(entry.key)") }
                 return ["\(place): no key \(entry.key)"]
             }
         default: throw Unknown(word: word)

@@ -12,17 +12,15 @@ final class Monitor: Sendable {
     private let load: Load
     private let sites: [Site]
     private let heartbeats: [Heartbeat]
-    private let trace: ThreadTrace
     private let isOver = Atomic<Bool>(false)
     private let onStall: @Sendable () -> Void
 
     init(
-        _ load: Load, _ sites: [Site], _ heartbeats: [Heartbeat], _ trace: ThreadTrace,
+        _ load: Load, _ sites: [Site], _ heartbeats: [Heartbeat],
         onStall: @escaping @Sendable () -> Void
     ) {
         self.load = load
         self.sites = sites
-        self.trace = trace
         self.onStall = onStall
         // A place shows that it turns by answering.
         self.heartbeats = heartbeats
@@ -78,7 +76,8 @@ final class Monitor: Sendable {
     }
 
     private func stall(_ silent: Heartbeat) {
-        load.verdict.report(.stall, silent.name, "no sign of life for \(Int(Limits.stallS)) s\n\(trace.report())")
+        load.verdict.report(
+            .stall, silent.name, "no sign of life for \(Int(Limits.stallS)) s\n\(WaitSnapshot.recorded().report)")
         onStall()
     }
 

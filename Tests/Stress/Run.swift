@@ -22,7 +22,6 @@ final class Run: @unchecked Sendable {
     private let isFolderKept: Bool
     private let mainPlace = MainPlace()
     private let mainQueuePlace = MainQueuePlace()
-    private let trace = ThreadTrace()
     /// Written by the director before the main loop ends.
     private var outcome: Outcome?
 
@@ -43,7 +42,7 @@ final class Run: @unchecked Sendable {
             handler.logLevel = .error
             return handler
         }
-        Tracing.start(trace)
+        Tracing.start()
         let director = TracedThread("director") { [self] in
             direct()
             mainPlace.stop()
@@ -74,7 +73,7 @@ final class Run: @unchecked Sendable {
         let foreign = ForeignWriters(load)
         let churner = Churner(load, sites)
         let monitor = Monitor(
-            load, sites, writers.map(\.heartbeat) + [foreign.heartbeat, churner.heartbeat], trace
+            load, sites, writers.map(\.heartbeat) + [foreign.heartbeat, churner.heartbeat]
         ) { [self] in endAtOnce(load) }
 
         load.pulse.start(load)

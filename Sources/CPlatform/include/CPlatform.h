@@ -48,6 +48,27 @@ bool cp_mutex_is_free(const pthread_mutex_t *mutex);
 /// The kernel thread id of the owner of a locked glibc mutex, 0 when free. A racy reading, for diagnosis only.
 int32_t cp_mutex_owner(const pthread_mutex_t *mutex);
 
+/// How much of what threads do with locks is looked at: 0 nothing. One relaxed load, wherever it is asked.
+extern uint32_t cp_trace_mode_word;
+static inline uint32_t cp_trace_mode(void) { return __atomic_load_n(&cp_trace_mode_word, __ATOMIC_RELAXED); }
+void cp_set_trace_mode(uint32_t mode);
+/// What belongs to the calling thread: a pointer per slot, NULL at first. `release`, set once, is called with that of
+/// slot 0 when the thread ends.
+#define CP_TRACE_SLOTS 2
+void *cp_trace_slot(int slot);
+void cp_set_trace_slot(int slot, void *value);
+void cp_on_trace_release(void (*release)(void *));
+
+/// The number of the system call `futex`, as /proc shows it.
+long cp_futex_call(void);
+/// Copies memory of a process, this one included, without any risk of a fault. Returns the bytes copied, or -1.
+long cp_read_memory(int32_t pid, uint64_t address, void *into, unsigned long bytes);
+/// Return addresses of thread `tid` of this process, innermost first, at most `most`; 0 where it does not answer within
+/// `timeout_ns`. One caller at a time. The thread is interrupted by a signal, and its system call goes on.
+int cp_capture_stack(int32_t tid, void **frames, int most, int64_t timeout_ns);
+/// The symbol at an address, or NULL, and the file it is in with the offset there.
+const char *cp_symbol(const void *address, const char **file, uint64_t *offset);
+
 /// Whether `path` lies on tmpfs or ramfs.
 bool cp_is_memory_file_system(const char *path);
 
@@ -58,6 +79,8 @@ void cp_die_with_parent(void);
 int32_t cp_thread_id(void);
 /// Names the calling thread; the kernel keeps the first 15 bytes.
 void cp_set_thread_name(const char *name);
+/// The calling thread's name, at most 15 bytes and the end of the string.
+void cp_get_thread_name(char name[16]);
 /// CPU time of thread `tid` of this process in ns, or -1 when it is gone.
 int64_t cp_thread_cpu_ns(int32_t tid);
 /// Lets timed sleeps of the calling thread end within `ns` of their deadline (the default slack is 50 µs).

@@ -113,6 +113,17 @@ final class DrivenLiveStore<Row: DrivenRow, Shown: DrivenRow>: DrivenStore, @unc
         }
     }
 
+    func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
+
+    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
+        nonisolated(unsafe) let company = company
+        store.writeAsync({ connection in
+            within()
+            let writer = LiveStoreWriter<Row>(connection.store, company)
+            for change in changes { try writer.apply(change, connection) }
+        }) { _ in }
+    }
+
     private func connection(at site: DeliverySite) throws -> Connection {
         let key = site.identity
         let place: Store.Site =
@@ -198,7 +209,7 @@ final class LiveStoreWriter<Row: DrivenRow>: StoreWriter {
         }
     }
 
-    private func apply(_ change: Change, _ connection: Connection) throws {
+    func apply(_ change: Change, _ connection: Connection) throws {
         if change.operation == .insert {
             let row = Row(change.item)
             try connection.add(row)

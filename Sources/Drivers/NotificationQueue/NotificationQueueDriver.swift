@@ -1,4 +1,4 @@
-// Foundation's NotificationQueue: rows in a dictionary, and for each commit and each query it concerns a notification on
+// Foundation's NotificationQueue, and the typed one beside it: rows in a dictionary, and for each commit and each query it concerns a notification on
 // the queue of the observing thread, which coalesces those of one name and one sender.
 //
 // Foundation's limits, which are this driver's: a queue belongs to a thread with a run loop, so dispatch queues cannot
@@ -7,19 +7,29 @@
 import StoreDriver
 
 public struct NotificationQueueDriver: StoreDriver {
-    public let name = "notification-queue"
+    /// Whose queue.
+    public enum Kind: Sendable {
+        case foundation
+        /// `TypedNotificationQueue`: the same place, and taking a notification costs the same however many wait.
+        case typed
+    }
 
-    public init() {}
+    private let kind: Kind
+
+    public var name: String { kind == .foundation ? "notification-queue" : "typed-notifications" }
+
+    public init(_ kind: Kind = .foundation) { self.kind = kind }
 
     public var capabilities: Capabilities {
         Capabilities(
             durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: false, hasChangeSets: false,
             hasVersions: true, persists: false,
             remarks: [
-                "a notification carries no data: what it covers is the version of the model when it arrives",
-                "taking one costs time in proportion to those pending",
-            ])
+                "a notification carries no data: what it covers is the version of the model when it arrives"
+            ] + (kind == .foundation ? ["taking one costs time in proportion to those pending"] : []))
     }
 
-    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { NotifyingStore() }
+    public func open(_ configuration: StoreConfiguration) -> any DrivenStore {
+        NotifyingStore(isTyped: kind == .typed)
+    }
 }

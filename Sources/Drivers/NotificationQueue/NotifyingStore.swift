@@ -25,6 +25,10 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
     private var watchers: [[ObservingThread]] = []
     private var threads: [ObjectIdentifier: ObservingThread] = [:]
 
+    private let isTyped: Bool
+
+    init(isTyped: Bool) { self.isTyped = isTyped }
+
     var head: Int64 { lock.withLock { version } }
 
     func load(count: Int, item: (Int) -> Item) {
@@ -93,7 +97,7 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         }
         let key = site.identity
         let known = lock.withLock { threads[key] }
-        let thread = known ?? ObservingThread(site)
+        let thread = known ?? ObservingThread(site, isTyped ? TypedAnnouncer() : FoundationAnnouncer())
         let number: Int = lock.withLock {
             threads[key] = thread
             let number = self.number(of: query)

@@ -1,27 +1,22 @@
-// A thread with a run loop, its NotificationQueue, and the way there from other threads: a NotificationQueue takes
-// notifications on its own thread alone, so a commit leaves a note and wakes the run loop, which enqueues them.
+// A thread with a run loop, its notification queue, and the way there from other threads: a queue takes notifications on
+// its own thread alone, so a commit leaves a note and wakes the run loop, which enqueues them.
 //
-// `inbox` and `subscriptions` are guarded by `lock`; `senders` and the queue belong to the thread.
+// `inbox` and `subscriptions` are guarded by `lock`; the announcer belongs to the thread.
 import Foundation
 import StoreDriver
 import TracedSync
 
 final class ObservingThread: @unchecked Sendable {
-    private static let changed = Notification.Name("rows changed")
-
-    private let center = NotificationCenter()
-    private let queue: NotificationQueue
+    private let announcer: any Announcer
     private var signal: SiteSignal?
     private let lock = TracedMutex("notification inbox")
     /// Queries, once for each commit that concerned them.
     private var inbox: [Int] = []
     private var subscriptions: [NotifiedSubscription] = []
-    /// By query. Coalescing tells senders apart by identity.
-    private var senders: [Int: NSObject] = [:]
 
     /// On the thread.
-    init(_ site: DeliverySite) {
-        queue = NotificationQueue(notificationCenter: center)
+    init(_ site: DeliverySite, _ announcer: any Announcer) {
+        self.announcer = announcer
         signal = SiteSignal(site, "notification queue") { [weak self] in self?.drain() }
     }
 
@@ -33,17 +28,12 @@ final class ObservingThread: @unchecked Sendable {
 
     /// On the thread. The first notification is on its way when it returns.
     func add(_ subscription: NotifiedSubscription, _ query: Int) {
-        let sender = senders[query] ?? NSObject()
-        senders[query] = sender
-        let observer = center.addObserver(forName: Self.changed, object: sender, queue: nil) { _ in
-            subscription.arrived()
-        }
-        subscription.observe(center, observer)
+        subscription.keep(announcer.observe(query) { subscription.arrived() })
         lock.withLock {
             subscriptions.removeAll(where: \.isCancelled)
             subscriptions.append(subscription)
         }
-        enqueue(query)
+        announcer.announce(query)
     }
 
     private func drain() {
@@ -51,14 +41,7 @@ final class ObservingThread: @unchecked Sendable {
             defer { inbox = [] }
             return inbox
         }
-        for query in posts { enqueue(query) }
-    }
-
-    private func enqueue(_ query: Int) {
-        guard let sender = senders[query] else { return }
-        queue.enqueue(
-            Notification(name: Self.changed, object: sender), postingStyle: .asap,
-            coalesceMask: [.onName, .onSender], forModes: nil)
+        for query in posts { announcer.announce(query) }
     }
 
     /// Any thread.
@@ -78,7 +61,8 @@ final class NotifiedSubscription: Subscription, @unchecked Sendable {
     private let query: Query
     private let sink: CancellableSink
     private let lock = TracedMutex("notification registration")
-    private var registration: (center: NotificationCenter, observer: any NSObjectProtocol)?
+    /// What ends it.
+    private var registration: (() -> Void)?
     private var isInitial = true
 
     init(_ store: NotifyingStore, _ query: Query, _ sink: any DeliverySink) {
@@ -87,9 +71,7 @@ final class NotifiedSubscription: Subscription, @unchecked Sendable {
         self.sink = CancellableSink(sink)
     }
 
-    func observe(_ center: NotificationCenter, _ observer: any NSObjectProtocol) {
-        lock.withLock { registration = (center, observer) }
-    }
+    func keep(_ end: @escaping () -> Void) { lock.withLock { registration = end } }
 
     func arrived() {
         defer { isInitial = false }
@@ -102,7 +84,7 @@ final class NotifiedSubscription: Subscription, @unchecked Sendable {
             defer { registration = nil }
             return registration
         }
-        if let ending { ending.center.removeObserver(ending.observer) }
+        ending?()
     }
 
     var isCancelled: Bool { sink.isCancelled }

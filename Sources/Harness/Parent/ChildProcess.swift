@@ -130,8 +130,12 @@ private final class Child: @unchecked Sendable {
                 return TrialResult(fate: .interrupted, notes: ["interrupted"])
             }
             if isLate {
+                let hang = HangReport.fromOutside(process.processIdentifier)
                 kill()
-                return TrialResult(fate: .hang, notes: ["the trial's process made no progress and was killed"])
+                var result = TrialResult(
+                    fate: .hang, notes: ["the trial's process made no progress and was killed", hang.sentence])
+                result.hangs = [hang]
+                return result
             }
         }
     }
@@ -143,11 +147,27 @@ private final class Child: @unchecked Sendable {
         lock.withLock { while !hasEnded { changed.wait() } }
     }
 
+    /// A process that stopped itself: where that is what a choreography expects, it has been played to its end.
+    private func note(_ signal: SignalName, in result: inout TrialResult) {
+        let words = folder.reasonOfTrap() ?? "the process was stopped by \(signal.text)"
+        let expected = signal.isDeliberate && spec.choreography?.ending(on: spec.driver) == .trap
+        result.hangs = [
+            HangRecord(signal.isDeliberate ? .trap : .crash, sentence: words, isExpected: expected)
+        ]
+        if expected {
+            result.fate = .completed
+            result.notes = []
+        }
+    }
+
     private func finished() -> TrialResult {
         if process.terminationReason == .uncaughtSignal {
             let signal = SignalName(process.terminationStatus)
             let fate: TrialFate = signal.isTrap ? .crashed(signal: signal.text) : .killed(signal: signal.text)
-            return TrialResult(fate: fate, notes: ["the trial's process ended by \(signal.text)"] + folder.logTail())
+            var result = TrialResult(
+                fate: fate, notes: ["the trial's process ended by \(signal.text)"] + folder.logTail())
+            if signal.isTrap { note(signal, in: &result) }
+            return result
         }
         guard let data = FileManager.default.contents(atPath: folder.resultPath) else {
             let status = process.terminationStatus

@@ -21,6 +21,8 @@ enum Patience {
 struct SignalName {
     let text: String
     let isTrap: Bool
+    /// A check of its own stopped it, and not the processor over a bad address.
+    let isDeliberate: Bool
 
     init(_ number: Int32) {
         let traps: [Int32: String] = [
@@ -30,6 +32,7 @@ struct SignalName {
             1: "SIGHUP", 2: "SIGINT", 9: "SIGKILL", 13: "SIGPIPE", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ",
         ]
         isTrap = traps[number] != nil
+        isDeliberate = [4, 5, 6].contains(number)
         text = traps[number] ?? others[number] ?? "signal \(number)"
     }
 }

@@ -27,6 +27,14 @@ struct TrialFolder {
     func removeStore() { try? FileManager.default.removeItem(atPath: store) }
     func removeResults() { try? FileManager.default.removeItem(atPath: results) }
 
+    /// What a child that stopped itself said last about it; nil where it said nothing.
+    func reasonOfTrap() -> String? {
+        let text = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""
+        let lines = text.split(separator: "\n").map(String.init)
+        let words = ["Fatal error", "BUG IN CLIENT", "Program crashed"]
+        return lines.first { line in words.contains { line.contains($0) } }?.filter { $0 != "\u{1B}" }
+    }
+
     /// The last lines the child wrote, for people.
     func logTail(lines: Int = 6) -> [String] {
         let text = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""

@@ -13,6 +13,7 @@ public enum Fitness {
         guard let keys = KeyKind(rawValue: spec.dataset.keys.rawValue), capabilities.keyKinds.contains(keys) else {
             return "it has no '\(spec.dataset.keys.rawValue)' keys"
         }
+        if let play = spec.choreography { return obstacle(play, capabilities) }
         if spec.observers.calls != .none, !capabilities.canCallOnSite {
             return "it cannot be called on an observing thread"
         }
@@ -29,6 +30,17 @@ public enum Fitness {
         if let obstacle = shape(spec, capabilities) { return obstacle }
         if !capabilities.hasVersions {
             return "it has no versions, without which this harness cannot tell which callback covers which commit"
+        }
+        return nil
+    }
+
+    private static func obstacle(_ play: Choreography, _ capabilities: Capabilities) -> String? {
+        let places = play.actors.map(\.place)
+        if places.contains(.runLoop), !capabilities.canDeliverOnRunLoop { return "it cannot deliver on a run loop" }
+        if places.contains(.queue), !capabilities.canDeliverOnQueue { return "it cannot deliver on a queue" }
+        let steps = play.actors.flatMap(\.allSteps)
+        if !capabilities.canCallOnSite, steps.contains(.beginWrite) || steps.contains(.refresh) {
+            return "it cannot be called on an observing thread"
         }
         return nil
     }

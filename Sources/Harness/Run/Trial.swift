@@ -19,6 +19,11 @@ public struct Trial {
         _ spec: TrialSpec, on driver: any StoreDriver, storeDirectory: String,
         report: @escaping (TrialProgress) -> Void = { _ in }
     ) -> TrialResult {
+        if let play = spec.choreography {
+            return ChoreographyTrial(
+                spec: spec, driver: driver, storeDirectory: storeDirectory, play: play, report: report
+            ).run()
+        }
         let trial = Trial(spec: spec, driver: driver, storeDirectory: storeDirectory, report: report)
         do {
             return try trial.measure()
@@ -146,6 +151,7 @@ public struct Trial {
             }
         var result = TrialResult(fate: fate, notes: [fault.description])
         if case .unavailable = fault { result.isUnavailable = true }
+        if case .hang(let reason) = fault { result.hangs = [HangReport.found(reason)] }
         return result
     }
 }

@@ -6,7 +6,7 @@ import Scenario
 
 /// The outcome of one trial and everything that was measured in it.
 public struct TrialResult: Codable, Sendable {
-    public static let currentVersion = 2
+    public static let currentVersion = 3
 
     public var resultVersion = TrialResult.currentVersion
     public var fate: TrialFate
@@ -26,6 +26,8 @@ public struct TrialResult: Codable, Sendable {
     public var counts: [String: Int] = [:]
     /// Distributions, series and spans.
     public var recordings = TrialRecordings()
+    /// What kept it from going on, or could have.
+    public var hangs: [HangRecord] = []
     /// What the oracle's replay and comparison took, off the clock.
     public var oracleNs: Int64 = 0
 

@@ -17,9 +17,10 @@ final class CaughtUp: @unchecked Sendable {
         }
     }
 
-    func wait() {
+    /// - Parameter upkeep: the thread that will signal, for reports of waits.
+    func wait(for upkeep: TracedResource?) {
         lock.withLock {
-            while !isDone { changed.wait() }
+            while !isDone { changed.wait(for: upkeep) }
         }
     }
 }

@@ -3,6 +3,7 @@
 // `state` is atomic: `begin` checks *active* and marks *running* in one step, which is the linearisation point against
 // `invalidate`. Everything else is used on the connection's scheduler only.
 import Synchronization
+import TracedSync
 
 /// Whether an observer may still be called. The part of it that any thread may use.
 class TokenState: @unchecked Sendable {
@@ -15,6 +16,7 @@ class TokenState: @unchecked Sendable {
 
     /// Marks a callback as running; false when the token has been invalidated, and then none may start.
     final func begin() -> Bool {
+        Tracing.step()
         while true {
             let seen = state.load(ordering: .acquiring)
             if seen & Self.invalidated != 0 { return false }
@@ -29,7 +31,8 @@ class TokenState: @unchecked Sendable {
 
     /// True for the call that ended the token.
     final func invalidate() -> Bool {
-        state.bitwiseOr(Self.invalidated, ordering: .acquiringAndReleasing).oldValue & Self.invalidated == 0
+        Tracing.step()
+        return state.bitwiseOr(Self.invalidated, ordering: .acquiringAndReleasing).oldValue & Self.invalidated == 0
     }
 
     /// Lets go of the user's code. On the connection's scheduler.

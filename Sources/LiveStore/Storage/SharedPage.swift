@@ -6,6 +6,7 @@
 // a killed process could leave too high for good, and no value found there is trusted to be sound.
 import CPlatform
 import Glibc
+import TracedSync
 
 final class SharedPage: @unchecked Sendable {
     private struct Layout {
@@ -29,6 +30,9 @@ final class SharedPage: @unchecked Sendable {
     static let noVersion = UInt64.max
     /// How long a store waits to be opened while another process opens it.
     static let patienceNs: Int64 = 60_000_000_000
+
+    /// What a thread that waits for a commit waits for, in traces.
+    private static let bellResource = TracedResource(.signal, "store bell")
 
     private let base: UnsafeMutableRawPointer
     private let file: Int32
@@ -171,8 +175,14 @@ final class SharedPage: @unchecked Sendable {
     /// Sleeps until the bell has rung since it read `seen`, or until the time is over.
     func wait(for bell: Bell, since seen: UInt32, timeoutNs: Int64) {
         let word = word(of: bell)
+        if Tracing.isOn {
+            let hasRung = { cp_load32(word) >> 1 != seen }
+            if Tracing.wait(for: Self.bellResource, mayTimeOut: true, until: hasRung) { return }
+        }
+        Tracing.note(.willWait, on: Self.bellResource)
         let current = cp_mark_sleeper32(word)
         if current >> 1 == seen { _ = cp_futex_wait(word, current, timeoutNs) }
+        Tracing.note(.gaveUp, on: Self.bellResource)
     }
 
     // MARK: Followers of the change log

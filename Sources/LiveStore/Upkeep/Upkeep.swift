@@ -36,6 +36,8 @@ final class Upkeep: @unchecked Sendable {
     private var skips: [SkipRecord] = []
     private var isStopped = false
     private var thread: TracedThread?
+    /// The thread, as reports of waits name it. Written once, in `init`.
+    private var worker: TracedResource?
 
     // The thread's own.
     private(set) var snapshot: Snapshot
@@ -60,7 +62,9 @@ final class Upkeep: @unchecked Sendable {
         slot = storage.page.claimSlot()
         lastOfferVersion = snapshot.version
         lastOfferNs = monotonicNs()
-        thread = TracedThread("livestore-upkeep") { [self] in run() }
+        let thread = TracedThread("livestore-upkeep") { [self] in run() }
+        worker = thread.resource
+        self.thread = thread
     }
 
     // MARK: From other threads
@@ -79,7 +83,7 @@ final class Upkeep: @unchecked Sendable {
         }
         guard isRunning else { return }
         storage.page.ringAll()
-        reply.wait()
+        reply.wait(for: worker)
     }
 
     /// Takes the record of a commit that is about to become visible.

@@ -1,4 +1,5 @@
 // Every driver that ships passes one suite, the fixture and the template included; every fault of a driver fails it.
+import FetchedResultsDriver
 import GRDBDriver
 import HarnessFixtures
 import LiveStoreDriver
@@ -16,7 +17,8 @@ extension TrialTests {
     @Suite(.serialized) struct ConformanceTests {
         private static let drivers: [any StoreDriver] = [
             NullDriver(), ModelDriver(), TemplateDriver(), LiveStoreDriver(), GRDBDriver(.pool), GRDBDriver(.memory),
-            SQLiteHooksDriver(), NotificationQueueDriver(),
+            SQLiteHooksDriver(), NotificationQueueDriver(), NotificationQueueDriver(.typed),
+            FetchedResultsDriver(.live),
         ]
 
         @Test(arguments: Self.drivers.map(\.name), Conformance.checks.map(\.name))

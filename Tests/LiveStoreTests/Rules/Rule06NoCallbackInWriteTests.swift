@@ -196,8 +196,7 @@ struct Rule06NoCallbackInWriteTests {
 
     @Test("no lock is held while user code runs, except the write lock around a write block")
     func noLocks() throws {
-        let held = HeldLocks()
-        Tracing.start(held)
+        Tracing.start()
         defer { Tracing.stop() }
         let test = try TestStore()
         let thread = RunLoopThread("locks")
@@ -207,14 +206,14 @@ struct Rule06NoCallbackInWriteTests {
         try thread.performAndWait {
             let notes = try test.store.connect(on: .runLoop).objects(Note.self)
             token = try notes.observe { _ in
-                let held = HeldLocks.ofThisThread()
+                let held = locksHeldHere()
                 seen.update { $0.append(held) }
             }
         }
         try seen.wait("initial") { $0.count == 1 }
         let inWrite = try test.store.write { connection in
             try connection.add(Note(id: 1))
-            return HeldLocks.ofThisThread()
+            return locksHeldHere()
         }
         try seen.wait("update") { $0.count == 2 }
         #expect(inWrite == ["store write lock"])
@@ -223,20 +222,6 @@ struct Rule06NoCallbackInWriteTests {
     }
 }
 
-/// Keeps, per thread, the names of the locks it holds. Thread-local, so it needs no lock itself.
-private final class HeldLocks: TracedSink {
-    private static let key = "tidegauge.test.held-locks"
-
-    static func ofThisThread() -> [String] { Thread.current.threadDictionary[key] as? [String] ?? [] }
-
-    func record(_ event: TracedEvent, _ resource: TracedResource) {
-        guard resource.kind == .mutex || resource.kind == .fileLock else { return }
-        var held = Self.ofThisThread()
-        switch event {
-        case .acquired: held.append(resource.name)
-        case .released: if let index = held.lastIndex(of: resource.name) { held.remove(at: index) }
-        default: return
-        }
-        Thread.current.threadDictionary[Self.key] = held
-    }
+private func locksHeldHere() -> [String] {
+    Tracing.heldByThisThread().filter { $0.kind == .mutex || $0.kind == .fileLock }.map(\.name)
 }

@@ -1,0 +1,100 @@
+#define _GNU_SOURCE
+#include "CPlatform.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+uint32_t cp_trace_mode_word = 0;
+
+void cp_set_trace_mode(uint32_t mode) { __atomic_store_n(&cp_trace_mode_word, mode, __ATOMIC_SEQ_CST); }
+
+static _Thread_local void *slots[CP_TRACE_SLOTS];
+static pthread_key_t release_key;
+static int has_release;
+
+void *cp_trace_slot(int slot) { return slots[slot]; }
+
+void cp_set_trace_slot(int slot, void *value) {
+    slots[slot] = value;
+    if (slot == 0 && has_release) pthread_setspecific(release_key, value);
+}
+
+void cp_on_trace_release(void (*release)(void *)) {
+    if (has_release) return;
+    has_release = pthread_key_create(&release_key, release) == 0;
+}
+
+long cp_futex_call(void) { return SYS_futex; }
+
+long cp_read_memory(int32_t pid, uint64_t address, void *into, unsigned long bytes) {
+    struct iovec local = {.iov_base = into, .iov_len = bytes};
+    struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = bytes};
+    return (long)process_vm_readv(pid, &local, 1, &remote, 1, 0);
+}
+
+// One stack at a time: the handler fills these.
+static void **wanted_frames;
+static int wanted_most;
+static int32_t wanted_tid;
+static int captured;
+
+static void capture(int number) {
+    (void)number;
+    int saved = errno;
+    if (__atomic_load_n(&wanted_tid, __ATOMIC_ACQUIRE) == cp_thread_id()) {
+        int count = backtrace(wanted_frames, wanted_most);
+        __atomic_store_n(&wanted_tid, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&captured, count, __ATOMIC_RELEASE);
+    }
+    errno = saved;
+}
+
+int cp_capture_stack(int32_t tid, void **frames, int most, int64_t timeout_ns) {
+    static int is_ready = 0;
+    if (!is_ready) {
+        // The first call loads a library, which no signal handler may do.
+        void *warm[4];
+        backtrace(warm, 4);
+        struct sigaction action;
+        memset(&action, 0, sizeof action);
+        action.sa_handler = capture;
+        action.sa_flags = SA_RESTART;
+        // The one signal without a use of its own that workers of libdispatch do not block.
+        if (sigaction(SIGPROF, &action, NULL) != 0) return 0;
+        is_ready = 1;
+    }
+    // A thread that answers late finds that nobody waits for it, and writes to what stays.
+    static void *buffer[256];
+    wanted_frames = buffer;
+    wanted_most = most < 256 ? most : 256;
+    __atomic_store_n(&captured, -1, __ATOMIC_RELEASE);
+    __atomic_store_n(&wanted_tid, tid, __ATOMIC_RELEASE);
+    if (syscall(SYS_tgkill, getpid(), tid, SIGPROF) != 0) return 0;
+    for (int64_t waited = 0; waited < timeout_ns; waited += 100000) {
+        int count = __atomic_load_n(&captured, __ATOMIC_ACQUIRE);
+        if (count >= 0) {
+            memcpy(frames, buffer, sizeof(void *) * (size_t)count);
+            return count;
+        }
+        struct timespec pause = {.tv_sec = 0, .tv_nsec = 100000};
+        nanosleep(&pause, NULL);
+    }
+    __atomic_store_n(&wanted_tid, 0, __ATOMIC_RELEASE);
+    return 0;
+}
+
+const char *cp_symbol(const void *address, const char **file, uint64_t *offset) {
+    Dl_info info;
+    *file = NULL;
+    *offset = 0;
+    if (!dladdr(address, &info)) return NULL;
+    *file = info.dli_fname;
+    *offset = (uint64_t)((const char *)address - (const char *)info.dli_fbase);
+    return info.dli_sname;
+}

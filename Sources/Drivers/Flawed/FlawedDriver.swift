@@ -1,0 +1,24 @@
+// A store with one flaw, for scenarios that must find it. It keeps no rows: versions, locks and callbacks are what hangs
+// are made of.
+import StoreDriver
+
+/// Opens stores that hang in one certain way; named `flawed-` and the flaw.
+public struct FlawedDriver: StoreDriver {
+    private let flaw: Flaw
+
+    public init(_ flaw: Flaw) { self.flaw = flaw }
+
+    /// One of each.
+    public static let all = Flaw.allCases.map(FlawedDriver.init)
+
+    public var name: String { "flawed-\(flaw.rawValue)" }
+
+    public var capabilities: Capabilities {
+        Capabilities(
+            durabilities: Set(Durability.allCases), keyKinds: Set(KeyKind.allCases), canDeliverOnRunLoop: true,
+            canDeliverOnQueue: true, hasChangeSets: false, hasVersions: true, persists: false, hasContents: false,
+            canCallOnSite: true, advancesTogether: false, remarks: ["hangs on purpose, to show that it is found"])
+    }
+
+    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { FlawedStore(flaw) }
+}

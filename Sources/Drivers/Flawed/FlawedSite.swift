@@ -1,0 +1,47 @@
+// A site as a flawed store sees it: a way to have something done there, and a way to wait until it is done.
+import StoreDriver
+import TracedSync
+
+/// Any thread, but for `init`, which is on the site.
+final class FlawedSite: Sendable {
+    private enum Way {
+        case runLoop(RunLoopHandOff)
+        case queue(TracedQueue)
+    }
+
+    private let way: Way
+    let identity: ObjectIdentifier
+
+    init(_ site: DeliverySite) {
+        identity = site.identity
+        switch site {
+        case .queue(let queue): way = .queue(TracedQueue(queue))
+        case .runLoop: way = .runLoop(RunLoopHandOff("flawed store"))
+        }
+    }
+
+    /// What waiting for the site is waiting for.
+    var resource: TracedResource {
+        switch way {
+        case .runLoop(let loop): loop.resource
+        case .queue(let queue): queue.resource
+        }
+    }
+
+    func perform(_ block: @escaping @Sendable () -> Void) {
+        switch way {
+        case .queue(let queue): queue.async(block)
+        case .runLoop(let loop): loop.perform(block)
+        }
+    }
+
+    /// Also on the site itself, where it can only hang, or stop the process.
+    func performAndWait(_ block: @escaping @Sendable () -> Void) {
+        switch way {
+        case .queue(let queue): queue.sync(block)
+        case .runLoop(let loop): loop.performAndWait(block)
+        }
+    }
+
+    func end() { if case .runLoop(let loop) = way { loop.invalidate() } }
+}

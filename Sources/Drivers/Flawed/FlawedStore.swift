@@ -1,0 +1,187 @@
+// The store proper: a version, a write lock, a registry of observers; and at each place where it can go wrong, the one flaw
+// that it has.
+//
+// `writeLock` is held by one commit at a time; `registry` guards `subscriptions` and `sites`; `counters` (a leaf) guards
+// the numbers. Only the flaw calls out under the first two.
+import StoreDriver
+import TracedSync
+
+final class FlawedStore: DrivenStore, @unchecked Sendable {
+    private static let readers = 2
+    private static let workers = 1
+
+    let flaw: Flaw
+    private let writeLock: any FlawedLock
+    private let registry: any FlawedLock
+    private let counters = TracedMutex("flawed store counters")
+    private let answered: TracedCondition
+    private let readerPool = PermitPool("reader pool", FlawedStore.readers)
+    private let workerPool = PermitPool("worker pool", FlawedStore.workers)
+    private var subscriptions: [FlawedSubscription] = []
+    private var sites: [ObjectIdentifier: FlawedSite] = [:]
+    private var version: Int64 = 1
+    private var answers = 0
+
+    init(_ flaw: Flaw) {
+        self.flaw = flaw
+        let isForeign = flaw == .foreignLocks
+        writeLock = isForeign ? ForeignLock() : NamedLock("flawed write lock")
+        registry = isForeign ? ForeignLock() : NamedLock("flawed registry")
+        answered = TracedCondition("answers", counters)
+    }
+
+    private var head: Int64 { counters.withLock { version } }
+
+    func load(count: Int, item: (Int) -> Item) { counters.withLock { version += 1 } }
+    func makeWriter() -> any StoreWriter { FlawedWriter(self) }
+    func contents(of query: Query) throws -> [Item] { [] }
+    func fileBytes() -> Int { 0 }
+
+    func close() {
+        let ending = registry.with { Array(sites.values) }
+        for site in ending { site.end() }
+    }
+
+    // MARK: Writing
+
+    func commit(_ locked: () -> Void) -> Int64 {
+        writeLock.lock()
+        locked()
+        let committed = counters.withLock {
+            version += 1
+            return version
+        }
+        switch flaw {
+        case .callbackUnderLock: for subscription in registered { subscription.deliver(committed) }
+        case .waitsForObservers:
+            for subscription in registered { subscription.site.performAndWait { subscription.deliver(committed) } }
+        case .lockOrder, .foreignLocks: registry.with { post(committed, subscriptions) }
+        case .boundedMailbox:
+            for subscription in registered {
+                subscription.takeRoom()
+                subscription.site.perform {
+                    subscription.deliver(committed)
+                    subscription.makeRoom()
+                }
+            }
+        default: break
+        }
+        writeLock.unlock()
+        switch flaw {
+        case .calledUnderRegistry:
+            for subscription in registered {
+                subscription.site.perform { [self] in registry.with { subscription.deliver(committed) } }
+            }
+        case .workersStarve: for subscription in registered { deliverByWorker(subscription, committed) }
+        case .syncOnOwnQueue:
+            for subscription in registered { subscription.site.performAndWait { subscription.deliver(committed) } }
+        case .callbackUnderLock, .waitsForObservers, .lockOrder, .foreignLocks, .boundedMailbox: break
+        default: post(committed, registered)
+        }
+        return committed
+    }
+
+    private var registered: [FlawedSubscription] { registry.with { subscriptions } }
+
+    private func post(_ version: Int64, _ subscriptions: [FlawedSubscription]) {
+        for subscription in subscriptions { subscription.site.perform { subscription.deliver(version) } }
+    }
+
+    /// A worker is taken up until the site has called the observer.
+    private func deliverByWorker(_ subscription: FlawedSubscription, _ version: Int64) {
+        TracedThread("worker") { [self] in
+            workerPool.with { subscription.site.performAndWait { subscription.deliver(version) } }
+        }.detach()
+    }
+
+    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) {
+        let place = flawedSite(site)
+        writeLock.lock()
+        place.perform { [self] in
+            within()
+            counters.withLock { version += 1 }
+            writeLock.unlock()
+        }
+    }
+
+    // MARK: Observing
+
+    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+        let place = flawedSite(site)
+        let subscription = FlawedSubscription(self, place, sink)
+        switch flaw {
+        case .callbackUnderLock:
+            registry.with { subscriptions.append(subscription) }
+            writeLock.with { subscription.deliver(head, isInitial: true) }
+        case .lockOrder, .foreignLocks:
+            let seen = registry.with {
+                subscriptions.append(subscription)
+                return writeLock.with { head }
+            }
+            place.perform { subscription.deliver(seen, isInitial: true) }
+        default:
+            registry.with { subscriptions.append(subscription) }
+            let seen = head
+            place.perform { subscription.deliver(seen, isInitial: true) }
+        }
+        return subscription
+    }
+
+    private func flawedSite(_ site: DeliverySite) -> FlawedSite {
+        if let known = registry.with({ sites[site.identity] }) { return known }
+        let new = FlawedSite(site)
+        registry.with { sites[new.identity] = new }
+        return new
+    }
+
+    func drop(_ subscription: FlawedSubscription) {
+        registry.with { subscriptions.removeAll { $0 === subscription } }
+        if flaw == .cancelWaits { subscription.awaitIdle() }
+    }
+
+    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) {
+        switch call {
+        case .beginWrite: writeLock.with { granted() }
+        case .refresh:
+            if flaw == .refreshWaitsForTurn { flawedSite(site).performAndWait {} }
+            if flaw == .answersCounted { awaitAnswers() }
+            granted()
+        }
+    }
+
+    /// Each subscription answers from a thread of its own, unless it has been dropped by then.
+    private func awaitAnswers() {
+        let asked = registered
+        counters.withLock { answers = 0 }
+        for subscription in asked {
+            TracedThread("answer") { [self] in
+                writeLock.with {}
+                let isThere = registry.with { subscriptions.contains { $0 === subscription } }
+                guard isThere else { return }
+                counters.withLock {
+                    answers += 1
+                    answered.broadcast()
+                }
+            }.detach()
+        }
+        counters.withLock { while answers < asked.count { answered.wait() } }
+    }
+
+    // MARK: Reading
+
+    func read(_ body: () throws -> Void) throws {
+        switch flaw {
+        case .readerPool: try readerPool.with(body)
+        case .workersStarve: try workerPool.with(body)
+        default: try body()
+        }
+    }
+}
+
+final class FlawedWriter: StoreWriter {
+    private let store: FlawedStore
+
+    init(_ store: FlawedStore) { self.store = store }
+
+    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64? { store.commit(locked) }
+}

@@ -1,0 +1,65 @@
+// What tells the observers of a thread that a query's rows have changed: Foundation's queue, or the typed one. On the
+// thread.
+import Foundation
+import TypedNotifications
+
+protocol Announcer: AnyObject {
+    /// Has `body` called for each notification about a query.
+    /// - Returns: what ends that, from any thread.
+    func observe(_ query: Int, _ body: @escaping @Sendable () -> Void) -> () -> Void
+    /// Puts a notification about a query into the queue, where it coalesces with one that waits.
+    func announce(_ query: Int)
+}
+
+final class FoundationAnnouncer: Announcer {
+    private static let changed = Notification.Name("rows changed")
+
+    private let center = NotificationCenter()
+    private let queue: NotificationQueue
+    /// By query. Coalescing tells senders apart by identity.
+    private var senders: [Int: NSObject] = [:]
+
+    init() { queue = NotificationQueue(notificationCenter: center) }
+
+    func observe(_ query: Int, _ body: @escaping @Sendable () -> Void) -> () -> Void {
+        let sender = senders[query] ?? NSObject()
+        senders[query] = sender
+        let observer = center.addObserver(forName: Self.changed, object: sender, queue: nil) { _ in body() }
+        return { [center] in center.removeObserver(observer) }
+    }
+
+    func announce(_ query: Int) {
+        guard let sender = senders[query] else { return }
+        queue.enqueue(
+            Notification(name: Self.changed, object: sender), postingStyle: .asap,
+            coalesceMask: [.onName, .onSender], forModes: nil)
+    }
+}
+
+final class TypedAnnouncer: Announcer {
+    /// The rows of a query, which is who says so.
+    final class Rows {}
+
+    struct RowsChanged: TypedNotification {
+        typealias Poster = Rows
+    }
+
+    private let center = TypedNotificationCenter()
+    private let queue: TypedNotificationQueue
+    /// By query.
+    private var posters: [Int: Rows] = [:]
+
+    init() { queue = TypedNotificationQueue(center) }
+
+    func observe(_ query: Int, _ body: @escaping @Sendable () -> Void) -> () -> Void {
+        let poster = posters[query] ?? Rows()
+        posters[query] = poster
+        let subscription = center.subscribe(to: RowsChanged.self, from: poster) { _ in body() }
+        return { subscription.cancel() }
+    }
+
+    func announce(_ query: Int) {
+        guard let poster = posters[query] else { return }
+        queue.enqueue(RowsChanged(), by: poster, .asSoonAsPossible)
+    }
+}

@@ -1,0 +1,97 @@
+// Does what the script of one actor says, wherever its steps run: on its thread, in its callbacks, in blocks that others
+// run. Keeps nothing but a writer per thread that it has committed on.
+import Scenario
+import StoreDriver
+
+struct Player: Sendable {
+    let stage: Stage
+    /// Whose script it is; also in a block that runs elsewhere.
+    let actor: String
+
+    /// Runs steps as one piece of the actor's work.
+    func perform(_ steps: [Choreography.Step], at site: String?) {
+        stage.begin(actor)
+        run(steps, site)
+        stage.end(actor)
+    }
+
+    /// - Parameter site: the one that runs the steps; nil on a thread that is none.
+    private func run(_ steps: [Choreography.Step], _ site: String?, mayFail: Bool = false) {
+        for step in steps {
+            do {
+                try run(step, site)
+            } catch {
+                if !mayFail { stage.complain("'\(actor)': \(error)") }
+                return
+            }
+            stage.didStep()
+        }
+    }
+
+    private func run(_ step: Choreography.Step, _ site: String?) throws {
+        switch step {
+        case .commit(let count): for _ in 0..<count { try commit {} }
+        case .hold(let inner): try commit { run(inner, site) }
+        case .subscribe(let name, let count, let initial, let update):
+            for number in 0..<count {
+                try subscribe(name, initial, update, at: site, to: number == 0 ? Self.everything : Self.changed)
+            }
+        case .cancel(let name): for subscription in stage.remove(name) { subscription.cancel() }
+        case .requery(let name):
+            for subscription in stage.remove(name) { subscription.cancel() }
+            try subscribe(name, [], [], at: site, to: Query(scores: 0..<Int64.max, order: .scoreDescending))
+        case .covered(let name): stage.awaitCovered(name)
+        case .beginWrite: try stage.store.call(.beginWrite, at: try here(site)) {}
+        case .refresh: try stage.store.call(.refresh, at: try here(site)) {}
+        case .read(let inner): try stage.store.read { run(inner, site) }
+        case .writeLater(let inner):
+            // The actor is at work until the write is through.
+            stage.begin(actor)
+            try stage.store.writeLater([stage.nextChange()], at: try here(site)) { [self] in
+                run(inner, site)
+                stage.end(actor)
+            }
+        case .close: try stage.store.close()
+        case .meet(let point): stage.meet(point, as: actor)
+        case .blocked(let other): stage.awaitBlocked(other)
+        case .lock(let name, let inner): stage.mutex(name).withLock { run(inner, site) }
+        case .sync(let other, let inner): stage.performAndWait(on: other) { [self] in perform(inner, at: other) }
+        case .async(let other, let inner):
+            stage.begin(actor)
+            stage.perform(on: other) { [self] in
+                run(inner, other)
+                stage.end(actor)
+            }
+        case .refusable(let inner): run(inner, site, mayFail: true)
+        case .times(let count, let inner): for _ in 0..<count { run(inner, site) }
+        }
+    }
+
+    private static let everything = Query(order: .scoreAscending)
+    private static let changed = Query(scores: Stage.changedScore..<Int64.max, order: .scoreDescending)
+
+    private func commit(_ locked: () -> Void) throws {
+        let change = stage.nextChange()
+        let writer = try stage.store.makeWriter()
+        let version = try [change].withUnsafeBufferPointer { try writer.commit($0, locked: locked) }
+        stage.didCommit(version)
+    }
+
+    private func subscribe(
+        _ name: String, _ initial: [Choreography.Step], _ update: [Choreography.Step], at site: String?,
+        to query: Query
+    ) throws {
+        let sink = PlayedSubscription(
+            stage, site ?? "", query, initial: { perform(initial, at: site) }, update: { perform(update, at: site) })
+        // Before it is subscribed: an engine may call at once, and what it does may ask for it.
+        stage.add(sink, as: name)
+        sink.subscription = try stage.store.subscribe(to: query, at: try here(site), sink: sink)
+    }
+
+    private func here(_ site: String?) throws -> DeliverySite {
+        guard let site else {
+            throw DriverUnavailable("'\(actor)' is no site: give it 'on: run-loop' or 'on: queue'")
+        }
+        return stage.deliverySite(site)
+    }
+}

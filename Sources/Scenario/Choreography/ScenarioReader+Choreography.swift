@@ -1,0 +1,324 @@
+// The threads, steps and ending of a choreography, as strictly as everything else. What only shows when all threads are
+// read (points where nobody else comes, threads that are not there) is checked at the end.
+
+/// What a step's name is followed by.
+private enum StepShape: String, CaseIterable {
+    case commit, hold, subscribe, cancel, requery, covered
+    case beginWrite = "begin-write"
+    case refresh, read
+    case writeLater = "write-later"
+    case close, meet, blocked, lock, sync, async, refusable
+    case times = "repeat"
+
+    /// How it is written.
+    var usage: String {
+        switch self {
+        case .commit: "'commit' or 'commit: 3'"
+        case .hold, .read, .refusable: "'\(rawValue): [steps]'"
+        case .writeLater: "'write-later: [steps]'"
+        case .subscribe: "'subscribe', or 'subscribe: { as: name, count: 1, initial: [steps], update: [steps] }'"
+        case .cancel, .requery, .covered: "'\(rawValue)', or '\(rawValue): name' of a subscription"
+        case .beginWrite, .refresh, .close: "'\(rawValue)' alone"
+        case .meet: "'meet: point'"
+        case .blocked: "'blocked: thread'"
+        case .lock: "'lock: { name: [steps] }'"
+        case .sync, .async: "'\(rawValue): { site: [steps] }'"
+        case .times: "'repeat: { times: 10, steps: [steps] }'"
+        }
+    }
+}
+
+extension ScenarioReader {
+    /// Keys of a choreography, besides `purpose`, `represents` and `drivers`.
+    static let choreographyKeys = ["threads", "expect", "cycle"]
+    /// The settings that mean something in one.
+    static let choreographySettings: [Setting] = [.durability, .seed, .repetitions, .hangTimeout]
+
+    private static let defaultName = "observer"
+    private static let maximumNameBytes = 15
+
+    /// The choreography of a file; check `problems`.
+    mutating func readChoreography(_ entries: [YAMLNode.Entry], drivers: [String], _ start: Position) -> Choreography {
+        func entry(_ key: String) -> YAMLNode.Entry? { entries.first { $0.key == key } }
+        var places: [String: Position] = [:]
+        var play = Choreography(actors: entry("threads").map { readActors($0.value, &places) } ?? [])
+        if let expect = entry("expect") {
+            readEndings(expect.value, drivers, into: &play)
+        } else {
+            problems.add(start, "missing key 'expect': how it ends, completes, deadlock, stall or trap")
+        }
+        if let cycle = entry("cycle") {
+            play.cycle = readCycle(cycle.value)
+            let hasDeadlock = play.fallback == .deadlock || play.endings.values.contains(.deadlock)
+            if !hasDeadlock, entry("expect") != nil {
+                problems.add(cycle.position, "'cycle' has a meaning only where 'expect' names a deadlock (remove it)")
+            }
+        }
+        checkMeetings(play, places)
+        return play
+    }
+
+    // MARK: Threads and steps
+
+    private mutating func readActors(_ node: YAMLNode, _ places: inout [String: Position]) -> [Choreography.Actor] {
+        guard case .mapping(let entries) = node.content, !entries.isEmpty else {
+            problems.add(
+                node.position,
+                "'threads' expects a map of names to steps, such as '{ main: [commit] }', found \(node.description)")
+            return []
+        }
+        return entries.map { entry in
+            places["thread " + entry.key] = entry.position
+            if entry.key.utf8.count > Self.maximumNameBytes {
+                problems.add(
+                    entry.position,
+                    "the thread name '\(Quantity.clipped(entry.key))' is longer than the 15 bytes that the kernel keeps"
+                )
+            }
+            guard case .mapping(let fields) = entry.value.content else {
+                return .init(name: entry.key, place: .thread, steps: steps(entry.value, &places))
+            }
+            var actor = Choreography.Actor(name: entry.key, place: .thread, steps: [])
+            for field in fields {
+                switch field.key {
+                case "on": actor.place = word(field.value, of: "on", Choreography.Place.self) ?? .thread
+                case "steps": actor.steps = steps(field.value, &places)
+                default:
+                    problems.add(
+                        field.position,
+                        "unknown key '\(Quantity.clipped(field.key))' "
+                            + Nearest.hint(for: field.key, among: ["on", "steps"]))
+                }
+            }
+            return actor
+        }
+    }
+
+    private mutating func steps(_ node: YAMLNode, _ places: inout [String: Position]) -> [Choreography.Step] {
+        guard case .sequence(let nodes) = node.content else {
+            problems.add(node.position, "expects a list of steps, found \(node.description) (write '[…]')")
+            return []
+        }
+        return nodes.compactMap { step($0, &places) }
+    }
+
+    private mutating func step(_ node: YAMLNode, _ places: inout [String: Position]) -> Choreography.Step? {
+        let name: String
+        let argument: YAMLNode?
+        switch node.content {
+        case .scalar(let text, _): (name, argument) = (text, nil)
+        case .mapping(let entries) where entries.count == 1: (name, argument) = (entries[0].key, entries[0].value)
+        default:
+            problems.add(
+                node.position, "expects a step, a word or a word with what it needs, found \(node.description)")
+            return nil
+        }
+        guard let shape = StepShape(rawValue: name) else {
+            let known = StepShape.allCases.map(\.rawValue)
+            problems.add(
+                node.position, "unknown step '\(Quantity.clipped(name))' \(Nearest.hint(for: name, among: known))")
+            return nil
+        }
+        guard let step = step(shape, argument, &places) else {
+            problems.add(argument?.position ?? node.position, "'\(name)' is written \(shape.usage)")
+            return nil
+        }
+        note(step, argument?.position ?? node.position, &places)
+        return step
+    }
+
+    /// nil where what follows is not what the step needs; anything further inside is reported already.
+    private mutating func step(
+        _ shape: StepShape, _ argument: YAMLNode?, _ places: inout [String: Position]
+    ) -> Choreography.Step? {
+        switch shape {
+        case .commit:
+            guard let argument else { return .commit(1) }
+            return integer(argument).map { .commit($0) }
+        case .hold: return inner(argument, &places).map { .hold($0) }
+        case .read: return inner(argument, &places).map { .read($0) }
+        case .writeLater: return inner(argument, &places).map { .writeLater($0) }
+        case .refusable: return inner(argument, &places).map { .refusable($0) }
+        case .subscribe: return subscribe(argument, &places)
+        case .cancel: return subscription(argument).map { .cancel($0) }
+        case .requery: return subscription(argument).map { .requery($0) }
+        case .covered: return subscription(argument).map { .covered($0) }
+        case .beginWrite: return argument == nil ? .beginWrite : nil
+        case .refresh: return argument == nil ? .refresh : nil
+        case .close: return argument == nil ? .close : nil
+        case .meet: return argument.flatMap(text).map { .meet($0) }
+        case .blocked: return argument.flatMap(text).map { .blocked($0) }
+        case .lock: return named(argument, &places).map { .lock($0, $1) }
+        case .sync: return named(argument, &places).map { .sync($0, $1) }
+        case .async: return named(argument, &places).map { .async($0, $1) }
+        case .times: return times(argument, &places)
+        }
+    }
+
+    private func text(_ node: YAMLNode) -> String? {
+        if case .scalar(let text, _) = node.content, !text.isEmpty { text } else { nil }
+    }
+
+    private func integer(_ node: YAMLNode) -> Int? {
+        guard let text = text(node), let value = try? Quantity.integer(text), (1...10_000).contains(value) else {
+            return nil
+        }
+        return value
+    }
+
+    private func subscription(_ argument: YAMLNode?) -> String? {
+        argument.map { text($0) } ?? Self.defaultName
+    }
+
+    private mutating func inner(_ argument: YAMLNode?, _ places: inout [String: Position]) -> [Choreography.Step]? {
+        guard let argument, case .sequence = argument.content else { return nil }
+        return steps(argument, &places)
+    }
+
+    private mutating func named(
+        _ argument: YAMLNode?, _ places: inout [String: Position]
+    ) -> (String, [Choreography.Step])? {
+        guard case .mapping(let entries)? = argument?.content, entries.count == 1 else { return nil }
+        return (entries[0].key, steps(entries[0].value, &places))
+    }
+
+    private mutating func subscribe(_ argument: YAMLNode?, _ places: inout [String: Position]) -> Choreography.Step? {
+        guard let argument else { return .subscribe(name: Self.defaultName, count: 1, initial: [], update: []) }
+        guard case .mapping(let fields) = argument.content else { return nil }
+        var (name, count) = (Self.defaultName, 1)
+        var (initial, update): ([Choreography.Step], [Choreography.Step]) = ([], [])
+        for field in fields {
+            switch field.key {
+            case "as":
+                guard let given = text(field.value) else { return nil }
+                name = given
+            case "count":
+                guard let given = integer(field.value) else { return nil }
+                count = given
+            case "initial": initial = steps(field.value, &places)
+            case "update": update = steps(field.value, &places)
+            default: return nil
+            }
+        }
+        return .subscribe(name: name, count: count, initial: initial, update: update)
+    }
+
+    private mutating func times(_ argument: YAMLNode?, _ places: inout [String: Position]) -> Choreography.Step? {
+        guard case .mapping(let fields)? = argument?.content, fields.count == 2,
+            let count = fields.first(where: { $0.key == "times" }).flatMap({ integer($0.value) }),
+            let inside = fields.first(where: { $0.key == "steps" })
+        else { return nil }
+        return .times(count, steps(inside.value, &places))
+    }
+
+    /// Where a name was first used, for what is checked at the end.
+    private func note(_ step: Choreography.Step, _ position: Position, _ places: inout [String: Position]) {
+        switch step {
+        case .meet(let point): places["meet " + point] = places["meet " + point] ?? position
+        case .blocked(let name): places["blocked " + name] = places["blocked " + name] ?? position
+        case .sync(let name, _), .async(let name, _): places["site " + name] = places["site " + name] ?? position
+        case .cancel(let name), .requery(let name), .covered(let name):
+            places["subscription " + name] = places["subscription " + name] ?? position
+        case .subscribe(let name, _, _, _): places["subscribe " + name] = places["subscribe " + name] ?? position
+        default: break
+        }
+    }
+
+    // MARK: Endings
+
+    private mutating func word<Word: RawRepresentable & CaseIterable>(
+        _ node: YAMLNode, of key: String, _: Word.Type
+    ) -> Word? where Word.RawValue == String {
+        let known = Word.allCases.map(\.rawValue)
+        guard let text = text(node) else {
+            problems.add(
+                node.position, "'\(key)' expects one of \(known.joined(separator: ", ")), found \(node.description)")
+            return nil
+        }
+        if let word = Word(rawValue: text) { return word }
+        problems.add(
+            node.position,
+            "'\(key)' has the unknown value '\(Quantity.clipped(text))' \(Nearest.hint(for: text, among: known))")
+        return nil
+    }
+
+    private mutating func readEndings(_ node: YAMLNode, _ drivers: [String], into play: inout Choreography) {
+        guard case .mapping(let entries) = node.content else {
+            play.fallback = word(node, of: "expect", Choreography.Ending.self)
+            return
+        }
+        for entry in entries {
+            guard drivers.contains(entry.key) else {
+                let hint = Nearest.hint(for: entry.key, among: drivers)
+                problems.add(
+                    entry.position, "'expect' speaks of '\(Quantity.clipped(entry.key))', no driver here \(hint)")
+                continue
+            }
+            play.endings[entry.key] = word(entry.value, of: "expect", Choreography.Ending.self)
+        }
+        for driver in drivers where !entries.contains(where: { $0.key == driver }) {
+            problems.add(node.position, "'expect' does not say how it ends on '\(driver)' (add it)")
+        }
+    }
+
+    private mutating func readCycle(_ node: YAMLNode) -> [String] {
+        guard case .sequence(let nodes) = node.content, !nodes.isEmpty else {
+            problems.add(node.position, "'cycle' expects a list such as '[main > lock a]', found \(node.description)")
+            return []
+        }
+        return nodes.compactMap { node in
+            let parts = text(node)?.split(separator: ">", maxSplits: 1).map { $0.trimmingWhitespace } ?? []
+            guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
+                problems.add(node.position, "'cycle' expects 'thread > resource', found \(node.description)")
+                return nil
+            }
+            return parts.joined(separator: ">")
+        }
+    }
+
+    // MARK: What goes together
+
+    private mutating func checkMeetings(_ play: Choreography, _ places: [String: Position]) {
+        let names = play.actors.map(\.name)
+        for (key, position) in places.sorted(by: { $0.value < $1.value }) {
+            let parts = key.split(separator: " ", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { continue }
+            let name = parts[1]
+            switch parts[0] {
+            case "meet" where play.actors.filter({ $0.allSteps.contains(.meet(name)) }).count < 2:
+                problems.add(position, "nobody else comes to the point '\(Quantity.clipped(name))'")
+            case "blocked" where !names.contains(name):
+                problems.add(position, "there is no thread '\(name)' \(Nearest.hint(for: name, among: names))")
+            case "site":
+                let sites = play.actors.filter { $0.place != .thread }.map(\.name)
+                if !sites.contains(name) {
+                    problems.add(
+                        position,
+                        "'\(name)' is no site \(Nearest.hint(for: name, among: sites)); one has 'on: run-loop' or 'on: queue'"
+                    )
+                }
+            case "subscription" where places["subscribe " + name] == nil:
+                problems.add(position, "nobody subscribes as '\(name)' (write 'subscribe: { as: \(name) }')")
+            default: break
+            }
+        }
+        for actor in play.actors where actor.place == .thread {
+            let isObserving = actor.steps.contains { step in
+                switch step {
+                case .subscribe, .beginWrite, .refresh, .requery, .writeLater: true
+                default: false
+                }
+            }
+            if isObserving, let position = places["thread " + actor.name] {
+                problems.add(
+                    position, "'\(actor.name)' does what only a site can (give it 'on: run-loop' or 'on: queue')")
+            }
+        }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingWhitespace: String {
+        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}

@@ -1,0 +1,111 @@
+// `tidegauge explore`: searches the interleavings of a choreography for one that hangs or breaks a promise, makes it as
+// short as it can, and prints the text that replays it.
+import ArgumentParser
+import Foundation
+import Harness
+import Measure
+import Scenario
+import TracedSync
+
+struct ExploreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explore", abstract: "Search the interleavings of a choreography for one that goes wrong.")
+
+    @Argument(help: "A scenario file with threads.", completion: .file())
+    var scenario: String
+
+    @Option(help: "The driver; default: the first that the scenario names.")
+    var driver: String?
+
+    @Option(
+        help: "How many schedules to try: the default one, then random ones, and by PCT of depth 2 and 3, in turns.")
+    var schedules = 1_000
+
+    @Option(help: "Of the random choices.")
+    var seed: UInt64 = 1
+
+    @Option(help: "Replays this one schedule, as it was printed, and searches nothing.")
+    var schedule: String?
+
+    @Option(help: "How often to replay it.")
+    var times = 1
+
+    func validate() throws {
+        if schedules < 1 || times < 1 { throw ValidationError("--schedules and --times must be 1 or more") }
+        if let schedule, Schedule(schedule) == nil {
+            throw ValidationError("--schedule takes what 'explore' printed, such as 12:2,40:0, and not '\(schedule)'")
+        }
+    }
+
+    func run() throws {
+        // Sets and dictionaries in the same order in every process: a schedule is worth nothing elsewhere otherwise.
+        if ProcessInfo.processInfo.environment["SWIFT_DETERMINISTIC_HASHING"] == nil {
+            setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
+            var arguments: [UnsafeMutablePointer<CChar>?] = CommandLine.arguments.map { strdup($0) } + [nil]
+            execv("/proc/self/exe", &arguments)
+        }
+        let folder = "/dev/shm/tidegauge-explore-\(getpid())"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var explorer = Explorer(try program(in: folder))
+        let outcome = schedule.map { replay(Schedule($0)!, &explorer) } ?? search(&explorer)
+        try? FileManager.default.removeItem(atPath: folder)
+        // Threads that hang are asleep for good, and no ordinary exit may wait for them.
+        fflush(nil)
+        _exit(outcome.rawValue)
+    }
+
+    private func program(in folder: String) throws -> ExploredProgram {
+        let loaded = try refusing { () throws(ScenarioErrors) in
+            try ScenarioLibrary.load(paths: [scenario], drivers: Tidegauge.driverNames)
+        }[0]
+        let trials = try refusing { () throws(ScenarioErrors) in
+            try loaded.trials(profile: .smoke, drivers: driver.map { [$0] } ?? loaded.drivers)
+        }
+        guard let spec = trials.first, let subject = Tidegauge.drivers.first(where: { $0.name == spec.driver }) else {
+            throw ValidationError("\(scenario) is not meant for \(driver ?? "any driver here")")
+        }
+        do {
+            return try ExploredChoreography(spec, on: subject, folder: folder).program
+        } catch {
+            throw ValidationError("\(scenario): \(error)")
+        }
+    }
+
+    private func search(_ explorer: inout Explorer) -> Outcome {
+        let startNs = MonotonicClock.nowNs()
+        var printedNs = startNs
+        let found = explorer.search(schedules: schedules, seed: seed) { tried in
+            guard MonotonicClock.nowNs() - printedNs > 10_000_000_000 else { return }
+            printedNs = MonotonicClock.nowNs()
+            printError("\(tried) of \(schedules) schedules")
+        }
+        let seconds = Double(MonotonicClock.nowNs() - startNs) / 1e9
+        let rate = Int(Double(explorer.tried) / max(seconds, 0.001))
+        guard let found else {
+            print("\(explorer.tried) schedules of up to \(explorer.longestRun) steps, \(rate)/s: nothing went wrong")
+            return .pass
+        }
+        print("went wrong at schedule \(found.tried), by \(found.strategy): \(found.reason)")
+        let shrunk = explorer.shrink(found)
+        print("schedule: \(shrunk.schedule)")
+        print(
+            "(\(found.schedule.switches.count) switches of threads, of which \(shrunk.schedule.switches.count) matter)")
+        if shrunk.reason != found.reason { print("it now says: \(shrunk.reason)") }
+        print(
+            "replay: tidegauge explore \(scenario)\(driver.map { " --driver \($0)" } ?? "") --schedule \(shrunk.schedule)"
+        )
+        return shrunk.isHang ? .hang : .oracleViolation
+    }
+
+    private func replay(_ schedule: Schedule, _ explorer: inout Explorer) -> Outcome {
+        var outcome = Outcome.pass
+        var reasons: [String: Int] = [:]
+        for _ in 0..<times {
+            let found = explorer.run(ReplayedSchedule(schedule), "replay")
+            reasons[found?.reason ?? "nothing went wrong", default: 0] += 1
+            if let found { outcome = outcome.worse(found.isHang ? .hang : .oracleViolation) }
+        }
+        for (reason, count) in reasons.sorted(by: { $0.value > $1.value }) { print("\(count) of \(times): \(reason)") }
+        return outcome
+    }
+}

@@ -1,0 +1,89 @@
+// `tidegauge replay`: a trial that hung, again: from what a run has kept of it, or a choreography from its file. Says how
+// often it ended the same way.
+import ArgumentParser
+import Foundation
+import Harness
+import Measure
+import Report
+import Scenario
+
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay", abstract: "Run a trial that hung again, and say whether it hangs the same way.")
+
+    @Argument(help: "A file of a run's folder 'hangs', or a scenario file.", completion: .file())
+    var file: String
+
+    @Option(help: "The driver, for a scenario file that is meant for several.")
+    var driver: String?
+
+    @Option(help: "How often.")
+    var times = 1
+
+    @Flag(help: "Where each thread stood, too.")
+    var stacks = false
+
+    func validate() throws {
+        if times < 1 { throw ValidationError("--times must be 1 or more") }
+    }
+
+    func run() throws {
+        let (spec, wanted) = try subject()
+        let folder = NSTemporaryDirectory() + "tidegauge-replay-\(getpid())"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let interruption = Interruption()
+        let signals = StopSignals(interruption)
+        defer { signals.stop() }
+        let executor = ChildProcess(directory: folder, interruption: interruption)
+        var same = 0
+        for _ in 0..<times where !interruption.isRaised {
+            let result = executor.run(spec) { _ in }
+            let found = result.hangs.first { $0.kind != .inversion }
+            let isSame = wanted.map { $0.kind == found?.kind && $0.cycle == found?.cycle } ?? (found != nil)
+            if isSame { same += 1 }
+            print(text(found, result))
+        }
+        if interruption.isRaised { throw ExitCode(.interrupted) }
+        print("\(same) of \(times): \(wanted.map { "the same \($0.kind.rawValue)" } ?? "hung")")
+        if same < times { throw ExitCode(.limitBroken) }
+    }
+
+    /// The trial, and how it ended when it was kept.
+    private func subject() throws -> (TrialSpec, HangRecord?) {
+        if file.hasSuffix(".json") {
+            guard let data = FileManager.default.contents(atPath: file),
+                let kept = try? JSONDecoder().decode(ReplayableHang.self, from: data)
+            else { throw ValidationError("\(file) is no hang that a run has kept; they are in its folder 'hangs'") }
+            guard Tidegauge.driverNames.contains(kept.spec.driver) else {
+                throw ValidationError("this binary has no driver '\(kept.spec.driver)'")
+            }
+            return (kept.spec, kept.hang)
+        }
+        let scenario = try refusing { () throws(ScenarioErrors) in
+            try ScenarioLibrary.load(paths: [file], drivers: Tidegauge.driverNames)
+        }[0]
+        let names = driver.map { [$0] } ?? scenario.drivers
+        let trials = try refusing { () throws(ScenarioErrors) in try scenario.trials(profile: .smoke, drivers: names) }
+        guard let play = scenario.choreography else {
+            throw ValidationError(
+                "\(file) is a load, and replays by 'tidegauge run --seed': replay takes choreographies")
+        }
+        let hanging = trials.first { play.ending(on: $0.driver) != .completes }
+        guard let spec = driver == nil ? hanging ?? trials.first : trials.first else {
+            throw ValidationError("\(file) is not meant for \(driver ?? "any driver here")")
+        }
+        return (spec, nil)
+    }
+
+    private func text(_ found: HangRecord?, _ result: TrialResult) -> String {
+        guard let found else { return result.fate.flag ?? "completed" }
+        var lines = ["\(found.kind.rawValue), seen after \(found.afterNs / 1_000_000) ms: \(found.sentence)"]
+        if stacks {
+            for stand in found.stands {
+                lines.append("  \(stand.thread) (\(stand.tid))")
+                lines += stand.stack.map { "    \($0)" }
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+}

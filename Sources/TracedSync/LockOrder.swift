@@ -1,0 +1,116 @@
+// In which order lock classes are taken, whoever takes them: two that are taken in both orders can deadlock some day,
+// even if nothing hung today. `mutex` guards `edges`; it is not traced.
+
+/// What happened once: `taken` was asked for while `held` was held.
+public struct LockOrderWitness: Sendable {
+    public var thread: String
+    public var held: String
+    public var heldAt: SourcePlace
+    public var taken: String
+    public var takenAt: SourcePlace
+}
+
+/// Lock classes that were taken in a circle of orders. A warning: it takes several threads, at the wrong time, to hang.
+public struct LockInversion: Sendable {
+    /// Each is held while the next is taken, and the last while the first is.
+    public var witnesses: [LockOrderWitness]
+
+    /// The classes, as a cycle that starts with the first by name.
+    public var classes: [String] { witnesses.map(\.held) }
+
+    public var sentence: String {
+        let steps = witnesses.map {
+            "'\($0.thread)' held \($0.held) (taken at \($0.heldAt)) when it took \($0.taken) (at \($0.takenAt))"
+        }
+        return "lock order: " + steps.joined(separator: "; ")
+    }
+}
+
+final class LockOrder: @unchecked Sendable {
+    static let shared = LockOrder()
+
+    private struct Pair: Hashable {
+        var held: String
+        var taken: String
+    }
+
+    private let mutex = PlainMutex()
+    private var edges: [Pair: LockOrderWitness] = [:]
+
+    func add(_ held: [ThreadTrace.Entry], _ resource: TracedResource, _ place: SourcePlace, _ trace: ThreadTrace) {
+        // A condition is no lock: its mutex is given back before the wait.
+        guard resource.kind != .condition, resource.kind != .signal, !held.isEmpty else { return }
+        mutex.with {
+            for entry in held where entry.resource.className != resource.className && entry.resource.kind != .thread {
+                let pair = Pair(held: entry.resource.className, taken: resource.className)
+                if edges[pair] != nil { continue }
+                edges[pair] = LockOrderWitness(
+                    thread: ThreadName.current, held: pair.held, heldAt: entry.place, taken: pair.taken,
+                    takenAt: place)
+            }
+        }
+    }
+
+    func forget() { mutex.with { edges = [:] } }
+
+    /// Every circle that is not made of smaller ones, the shortest first. O(classes · edges).
+    func inversions() -> [LockInversion] {
+        let edges = mutex.with { self.edges }
+        var next: [String: [String]] = [:]
+        for pair in edges.keys { next[pair.held, default: []].append(pair.taken) }
+        for key in next.keys { next[key]!.sort() }
+        var found: [[String]] = []
+        for start in next.keys.sorted() {
+            guard let path = Self.shortestCircle(from: start, next) else { continue }
+            let isKnown = found.contains { Set($0) == Set(path) }
+            if !isKnown { found.append(path) }
+        }
+        return found.sorted { $0.count < $1.count }.map { path in
+            LockInversion(
+                witnesses: path.indices.map { edges[Pair(held: path[$0], taken: path[($0 + 1) % path.count])]! })
+        }
+    }
+
+    private static func shortestCircle(from start: String, _ next: [String: [String]]) -> [String]? {
+        var before: [String: String] = [:]
+        var frontier = [start]
+        while !frontier.isEmpty {
+            var further: [String] = []
+            for node in frontier {
+                for other in next[node] ?? [] {
+                    if other == start {
+                        var path = [node]
+                        while let previous = before[path[0]] { path.insert(previous, at: 0) }
+                        return path
+                    }
+                    if before[other] == nil {
+                        before[other] = node
+                        further.append(other)
+                    }
+                }
+            }
+            frontier = further
+        }
+        return nil
+    }
+}
+
+extension TracedResource {
+    /// Which instances are the same kind of lock.
+    var className: String { label }
+
+    /// As it stands in reports and in scenario files: the name, with the kind where the name alone would not say it.
+    public var label: String {
+        switch kind {
+        case .mutex, .fileLock, .pool, .signal, .condition: name
+        case .queue: name.hasPrefix("queue ") ? name : "queue \(name)"
+        case .runLoop: name.hasPrefix("run loop ") ? name : "run loop \(name)"
+        case .thread: name.hasPrefix("thread ") ? name : "thread \(name)"
+        }
+    }
+}
+
+extension Tracing {
+    /// Lock classes that have been taken in contradictory orders since `start()`. Any thread.
+    public static func inversions() -> [LockInversion] { LockOrder.shared.inversions() }
+}

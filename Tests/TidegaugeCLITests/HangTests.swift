@@ -1,0 +1,110 @@
+// Hangs from end to end: a play that deadlocks is named, kept and run again; one that ends otherwise than it says is told.
+import Foundation
+import Testing
+
+@Suite(.serialized) struct HangTests {
+    private static let scenarios = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Scenarios/deadlock").standardizedFileURL.path
+
+    private func hangs(_ folder: Folder) -> [String] {
+        folder.read("Reports/latest/hangs.csv").split(separator: "\n").map(String.init)
+    }
+
+    private func run(_ name: String, _ arguments: [String] = [], in folder: Folder) throws -> Ran {
+        try Binary.tidegauge.run(
+            ["run", "\(Self.scenarios)/\(name).yaml", "--profile", "ci", "--quiet"] + arguments, in: folder)
+    }
+
+    @Test func aKnownDeadlockIsFoundNamedKeptAndReplayed() throws {
+        let folder = try Folder()
+        let ran = try run("main-after-background", in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        let lines = hangs(folder)
+        let found = try #require(lines.first { $0.contains(",deadlock,") })
+        #expect(found.contains("background>run loop main;main>fetched results serial section"))
+        #expect(found.contains("'background' holds fetched results serial section (for "))
+        #expect(found.contains(",true,tidegauge replay Reports/"))
+        #expect(lines.filter { $0.contains(",deadlock,") }.count == 1, "the live stores come through")
+        #expect(lines.contains { $0.contains(",inversion,") })
+        #expect(folder.read("Reports/latest/report.html").contains("<section id=\"hangs\">"))
+        #expect(folder.read("Reports/latest/hangs/1.trace.json").contains("waits for run loop main"))
+        #expect(folder.read("Reports/latest/hangs/1.json").contains("LegacyDelivery"), "stacks have names")
+        let again = try Binary.tidegauge.run(["replay", "Reports/latest/hangs/1.json", "--times", "3"], in: folder)
+        #expect(again.status == 0)
+        #expect(again.output.hasSuffix("3 of 3: the same deadlock\n"), "\(again.output)")
+    }
+
+    @Test func locksThatNobodyTracesAreNamedByTheKernel() throws {
+        let folder = try Folder()
+        #expect(try run("foreign-locks", in: folder).status == 0)
+        #expect(hangs(folder).contains { $0.contains(",deadlock,background>pthread mutex;main>pthread mutex,") })
+    }
+
+    @Test func aTrapIsNoHang() throws {
+        let folder = try Folder()
+        #expect(try run("own-queue", in: folder).status == 0)
+        #expect(hangs(folder).contains { $0.contains("flawed-sync-on-own-queue,,0,") && $0.contains(",trap,") })
+    }
+
+    @Test func aWakeUpThatIsLostIsAStall() throws {
+        let folder = try Folder()
+        #expect(try run("drop-token-while-refresh", in: folder).status == 0)
+        #expect(hangs(folder).contains { $0.contains(",stall,") && $0.contains("'main' waits for answers") })
+    }
+
+    @Test func anEndingThatWasNotExpectedFailsTheRun() throws {
+        let play = """
+            purpose: What if it ends otherwise?
+            represents: itself
+            drivers: [flawed-callback-under-lock, livestore]
+            threads: { writer: [hold: [refusable: [commit]]] }
+            """
+        let folder = try Folder()
+        for (number, ending) in ["expect: completes", "expect: deadlock\ncycle: [writer > something]"].enumerated() {
+            try folder.write("Scenarios/\(number).yaml", Data("\(play)\n\(ending)\n".utf8))
+        }
+        let hung = try Binary.tidegauge.run(
+            ["run", "Scenarios/0.yaml", "--driver", "flawed-callback-under-lock", "--quiet"], in: folder)
+        #expect(hung.status == 3)
+        let other = try Binary.tidegauge.run(
+            ["run", "Scenarios/1.yaml", "--driver", "flawed-callback-under-lock", "--quiet"], in: folder)
+        #expect(other.status == 4)
+        #expect(other.errors.contains("it deadlocked otherwise than the scenario says"))
+        let none = try Binary.tidegauge.run(
+            ["run", "Scenarios/1.yaml", "--driver", "livestore", "--quiet"], in: folder)
+        #expect(none.status == 4)
+        #expect(none.errors.contains("it was to end in a deadlock, and it completed"))
+    }
+
+    /// A refresh that is forgotten, a call after the end, half a version: each is found well within so many schedules.
+    @Test func noInterleavingBreaksTheStoresProtocol() throws {
+        let folder = try Folder()
+        let file = "\(Self.scenarios)/commit-deliver-close.yaml"
+        let ran = try Binary.tidegauge.run(["explore", file, "--schedules", "400", "--seed", "7"], in: folder)
+        #expect(ran.status == 0, "\(ran.output)")
+        #expect(ran.output.contains("nothing went wrong"))
+    }
+
+    @Test func interleavingsAreSearchedShrunkAndReplayed() throws {
+        let folder = try Folder()
+        let play = """
+            purpose: Is an order of locks found that deadlocks now and then?
+            represents: itself
+            drivers: [livestore]
+            threads:
+              left: [lock: { a: [lock: { b: [] }] }]
+              right: [lock: { b: [lock: { a: [] }] }]
+            expect: completes
+            """
+        try folder.write("Scenarios/orders.yaml", Data(play.utf8))
+        let found = try Binary.tidegauge.run(["explore", "Scenarios/orders.yaml", "--schedules", "500"], in: folder)
+        #expect(found.status == 3)
+        #expect(found.output.contains("'left' holds a"))
+        let schedule = found.output.split(separator: "\n").first { $0.hasPrefix("schedule: ") }?.dropFirst(10)
+        let again = try Binary.tidegauge.run(
+            ["explore", "Scenarios/orders.yaml", "--schedule", String(try #require(schedule)), "--times", "20"],
+            in: folder)
+        #expect(again.status == 3)
+        #expect(again.output.hasPrefix("20 of 20: "), "\(again.output)")
+    }
+}
