@@ -86,6 +86,7 @@ struct ExploreCommand: ParsableCommand {
             return .pass
         }
         print("went wrong at schedule \(found.tried), by \(found.strategy): \(found.reason)")
+        fflush(nil)
         let shrunk = explorer.shrink(found)
         print("schedule: \(shrunk.schedule)")
         print(

@@ -77,10 +77,11 @@ import Testing
     }
 
     /// A refresh that is forgotten, a call after the end, half a version: each is found well within so many schedules.
-    @Test func noInterleavingBreaksTheStoresProtocol() throws {
+    @Test(arguments: [("commit-deliver-close", "400"), ("commit-deliver-cancel", "2000")])
+    func noInterleavingBreaksTheStoresProtocol(play: String, schedules: String) throws {
         let folder = try Folder()
-        let file = "\(Self.scenarios)/commit-deliver-close.yaml"
-        let ran = try Binary.tidegauge.run(["explore", file, "--schedules", "400", "--seed", "7"], in: folder)
+        let ran = try Binary.tidegauge.run(
+            ["explore", "\(Self.scenarios)/\(play).yaml", "--schedules", schedules, "--seed", "7"], in: folder)
         #expect(ran.status == 0, "\(ran.output)")
         #expect(ran.output.contains("nothing went wrong"))
     }

@@ -30,7 +30,7 @@ public struct Explorer {
     /// How long a run is, in steps: the longest seen.
     public private(set) var longestRun = 1
     public private(set) var tried = 0
-    private let maximumShrinks = 400
+    private let maximumShrinks = 150
 
     public init(_ program: ExploredProgram) { self.program = program }
 

@@ -63,6 +63,8 @@ public final class ScheduleControl: @unchecked Sendable {
     private var depths: [TracedResource: Int] = [:]
     private var running = 0
     private var idleTimeOuts = 0
+    /// Who went on last because its time was over.
+    private var lateThread = -1
     private var outcome: ScheduleEnd?
     private var isChoosing = false
     /// Steps so far at which more than one thread could go on, and where another one was chosen than by default.
@@ -290,9 +292,11 @@ public final class ScheduleControl: @unchecked Sendable {
             let late = threads.indices.filter(mayTimeOut)
             idleTimeOuts += 1
             guard !late.isEmpty, idleTimeOuts <= Self.maximumIdleTimeOuts else { return finish() }
-            enabled = [late[idleTimeOuts % late.count]]
-            threads[enabled[0]].timedOut = true
-        } else {
+            lateThread = late[idleTimeOuts % late.count]
+            enabled = [lateThread]
+            threads[lateThread].timedOut = true
+        } else if enabled != [lateThread] {
+            // What one that woke for the time does by itself is no progress.
             idleTimeOuts = 0
         }
         let next: Int
