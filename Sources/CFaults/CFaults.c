@@ -59,8 +59,10 @@ __attribute__((constructor)) static void find_clock(void) {
 int clock_gettime(clockid_t clock, struct timespec *time) {
     clock_function *real = real_clock;
     // Called before the program has begun, by the loader's other constructors.
-    int result = real ? real(clock, time) : (int)syscall(SYS_clock_gettime, clock, time);
-    if (clock != CLOCK_REALTIME || result != 0) return result;
+    if (!real) return (int)syscall(SYS_clock_gettime, clock, time);
+    if (__builtin_expect(clock != CLOCK_REALTIME, 1)) return real(clock, time);
+    int result = real(clock, time);
+    if (result != 0) return result;
     int64_t step = __atomic_load_n(&step_ns, __ATOMIC_RELAXED);
     time->tv_sec += step / 1000000000;
     return result;

@@ -16,7 +16,7 @@ extension Metric {
             .upkeepAllocations, .upkeepBytes, .writerBytes, .observerBytes, .engineBytes, .unsubscribedCost,
             .sustainableRate, .kneeRate, .spaceAmplification, .activeVersions, .failedCommits, .voidedTrials,
             .recordingCost,
-            .recordingBytes, .oracleCost, .faultsCaught, .slowdownSeen, .oracleViolations,
+            .recordingBytes, .oracleCost, .faultsCaught, .slowdownSeen, .stallSeen, .oracleViolations,
             .trialOutcome:
             false
         }
@@ -36,6 +36,7 @@ extension Metric {
             .processCPU, .achievedRate, .objectRate, .writerShareMin, .wakeFloor, .harnessHiccup, .harnessCost,
             .scheduleStarted, .writerBytes, .engineBytes, .spaceAmplification, .activeVersions, .recoveryTime,
             .failedCommits, .voidedTrials, .recordingCost, .recordingBytes, .oracleCost, .faultsCaught, .slowdownSeen,
+            .stallSeen,
             .oracleViolations, .trialOutcome:
             false
         case .deliveryLatency, .lastDeliveryLatency, .endToEndLatency, .writeToCallback, .deliveryOverFloor,
@@ -91,6 +92,10 @@ extension Metric {
                 ? nil : "needs something to recover from: a 'fault.kind' of writer-killed or writer-stopped"
         case .faultsCaught:
             return settings.fault.kind.mustBeCaught ? nil : "needs a 'fault.kind' of loss or reorder"
+        case .stallSeen:
+            let isEven = settings.word(.arrivals) == WritersSpec.Arrivals.uniform.rawValue
+            return settings.fault.kind == .stall && isEven
+                ? nil : "needs a 'fault.kind' of stall and even arrivals, for which it can be predicted"
         case .slowdownSeen:
             return settings.fault.kind == .slowdown ? nil : "needs a 'fault.kind' of slowdown"
         default: return nil

@@ -59,6 +59,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case oracleCost = "oracle_cost"
     case faultsCaught = "faults_caught"
     case slowdownSeen = "slowdown_seen"
+    case stallSeen = "stall_seen"
     case oracleViolations = "oracle_violations"
     /// 0 completed, 1 crashed, 2 killed, 3 hang, 4 oracle violation, 5 harness fault, 6 interrupted.
     case trialOutcome = "trial_outcome"
@@ -83,7 +84,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .upkeepBytes, .writerBytes, .observerBytes, .engineBytes: "bytes/commit"
         case .recordingBytes: "bytes"
         case .deliveryOverFloor, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .observedRateRatio, .writerShareMin,
-            .scheduleStarted, .writerPenalty, .spaceAmplification, .slowdownSeen, .trialOutcome:
+            .scheduleStarted, .writerPenalty, .spaceAmplification, .slowdownSeen, .stallSeen, .trialOutcome:
             "1"
         case .achievedRate, .sustainableRate, .kneeRate: "commits/s"
         case .objectRate: "objects/s"

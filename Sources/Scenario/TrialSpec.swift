@@ -289,7 +289,7 @@ public struct FaultSpec: Codable, Sendable, Equatable {
         case none
         /// The harness's process stands still for `length`: every figure from a due time has to show it.
         case stall
-        /// Every other commit takes longer by `amount` of its time; the others say by how much it reads.
+        /// Half of the commits, drawn at random, take longer by `amount` of their time; the others say by how much it reads.
         case slowdown
         /// One delivery in `every` is lost on its way. The oracle has to see it.
         case loss

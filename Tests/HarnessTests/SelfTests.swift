@@ -24,18 +24,20 @@ import Testing
         spec.durationNs = 2_000_000_000
         spec.fault = FaultSpec(kind: .stall, atNs: 800_000_000, lengthNs: 200_000_000)
         // Other tests have the cores as well: the best of three has had them most.
-        var best: (corrected: Double, uncorrected: Double)?
+        var best: (seen: Double, corrected: Double, uncorrected: Double)?
         for _ in 0..<3 {
             let result = try runTrial(spec, on: NullDriver())
             #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+            let seen = try #require(result.value(.stallSeen))
             let corrected = try #require(result.value(.writeResponseTime, "p99"))
             let uncorrected = try #require(result.value(.writeServiceTime, "p99"))
-            if best == nil || abs(corrected - 180e6) < abs(best!.corrected - 180e6) { best = (corrected, uncorrected) }
-            if abs(corrected / 180e6 - 1) < 0.2 { break }
+            if best == nil || abs(seen - 1) < abs(best!.seen - 1) { best = (seen, corrected, uncorrected) }
+            if abs(seen - 1) < 0.2 { break }
         }
+        let (seen, corrected, uncorrected) = try #require(best)
+        #expect(abs(seen - 1) < 0.2, "\(seen)")
         // One in a hundred of 2 s is late by more than 200 ms less 1 % of 2 s.
-        let (corrected, uncorrected) = try #require(best)
-        #expect(abs(corrected / 180e6 - 1) < 0.2, "\(corrected)")
+        #expect(corrected > 0.8 * 180e6, "\(corrected)")
         #expect(uncorrected < 20e6, "\(uncorrected)")
     }
 

@@ -8,12 +8,14 @@ import Scenario
 final class FaultyCalls {
     private static let hourNs: Int64 = 3_600_000_000_000
 
+    /// From the start of the window.
     private let atNs: Int64
+    private let isClock: Bool
     private var isStepped = false
 
-    /// nil where the trial has none.
-    init?(_ spec: TrialSpec, _ window: Window) {
-        atNs = window.startNs + spec.fault.atNs
+    /// nil where the trial has none. Before the first commit: flushes are slow from here on.
+    init?(_ spec: TrialSpec) {
+        atNs = spec.fault.atNs
         switch spec.fault.kind {
         case .slowFsync: cf_set_flush_delay_ns(spec.fault.lengthNs)
         case .clockStep: break
@@ -22,15 +24,14 @@ final class FaultyCalls {
         isClock = spec.fault.kind == .clockStep
     }
 
-    private let isClock: Bool
-
     /// An hour forward, and a tenth of a second later two back.
-    func look(_ nowNs: Int64) {
-        guard isClock, nowNs >= atNs else { return }
+    func look(_ nowNs: Int64, _ window: Window) {
+        let sinceNs = nowNs - window.startNs
+        guard isClock, sinceNs >= atNs else { return }
         if !isStepped {
             isStepped = true
             cf_step_wall_clock_ns(Self.hourNs)
-        } else if nowNs >= atNs + 100_000_000 {
+        } else if sinceNs >= atNs + 100_000_000 {
             cf_step_wall_clock_ns(-Self.hourNs)
         }
     }

@@ -3,6 +3,7 @@
 import Foundation
 import Measure
 import Scenario
+import Statistics
 import StoreDriver
 import Synchronization
 
@@ -51,11 +52,19 @@ final class InjectedStore: DrivenStore, @unchecked Sendable {
     }
 }
 
-/// Every other commit spins for a share of the time it took.
+/// Which of a writer's commits are slowed down: half of them, in no order that a store's own rhythm could fall in step with.
+enum SlowCommits {
+    static func contains(_ number: Int) -> Bool {
+        var draw = SplitMix64(seed: UInt64(number))
+        return draw.next() & 1 == 1
+    }
+}
+
+/// Some of its commits spin for a share of the time they took.
 private final class SlowWriter: StoreWriter {
     private let writer: any StoreWriter
     private let amount: Double
-    private var isSlow = false
+    private var made = 0
 
     init(_ writer: any StoreWriter, _ amount: Double) {
         self.writer = writer
@@ -65,8 +74,8 @@ private final class SlowWriter: StoreWriter {
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
         let beginNs = MonotonicClock.nowNs()
         let version = try writer.commit(changes, locked: locked)
-        defer { isSlow.toggle() }
-        guard isSlow else { return version }
+        defer { made += 1 }
+        guard SlowCommits.contains(made) else { return version }
         let nowNs = MonotonicClock.nowNs()
         let untilNs = nowNs + Int64(Double(nowNs - beginNs) * amount)
         while MonotonicClock.nowNs() < untilNs {}

@@ -42,7 +42,23 @@ extension FigureSheet {
         return histogram
     }
 
-    /// How much slower the commits read that were slowed down on purpose: every second one of each writer.
+    /// The p99 of the times from a due time, over what it has to be: of commits due evenly, all that came due while the
+    /// process stood still waited for what was left, so that one in a hundred of all waited longer than the stall less a
+    /// hundredth of the window. How long it really stood still, a thread knows that did nothing but sleep.
+    var stallSeen: Figure {
+        let corrected = histogram(.writeResponseTime)
+        let longest = hiccups.figures(for: .harnessHiccup).first { $0.statistic == .max }?.value
+        let ratio = corrected?.percentile(.p99).flatMap { p99 in
+            longest.flatMap { longest -> Double? in
+                let predicted = longest - 0.01 * Double(window.endNs - window.startNs)
+                return predicted > 0 ? Double(p99.value) / predicted : nil
+            }
+        }
+        let n = corrected?.count ?? 0
+        return Figure(.stallSeen, .value, n >= 1_000 ? ratio : nil, n: n)
+    }
+
+    /// How much slower the commits read that were slowed down on purpose.
     var slowdownSeen: Figure {
         var plain = LatencyHistogram()
         var slowed = LatencyHistogram()
@@ -51,7 +67,7 @@ extension FigureSheet {
             defer { made[commit.writer] += 1 }
             guard window.contains(commit.record.dueNs) else { continue }
             let timeNs = commit.record.committedNs - commit.record.beginNs
-            if made[commit.writer].isMultiple(of: 2) { plain.record(timeNs) } else { slowed.record(timeNs) }
+            if SlowCommits.contains(made[commit.writer]) { slowed.record(timeNs) } else { plain.record(timeNs) }
         }
         let ratio = plain.percentile(.p50).flatMap { plain in
             slowed.percentile(.p50).map { Double($0.value) / Double(max(plain.value, 1)) - 1 }

@@ -116,6 +116,7 @@ struct FigureSheet {
             return spec.fault.kind.mustBeCaught
                 ? [value(metric, Double(verdict.violationCount), n: verdict.replayed)] : []
         case .failedCommits: return [value(metric, Double(probes.refusals), n: measured.count)]
+        case .stallSeen: return spec.fault.kind == .stall ? [stallSeen] : []
         case .slowdownSeen: return spec.fault.kind == .slowdown ? [slowdownSeen] : []
         // Distributions that this trial does not have, and figures of more than one trial, which are the parent's.
         default: return []
@@ -123,7 +124,7 @@ struct FigureSheet {
     }
 
     /// The distribution over events behind a metric; nil where it is none, or where this trial does not have it.
-    private func histogram(_ metric: Metric) -> LatencyHistogram? {
+    func histogram(_ metric: Metric) -> LatencyHistogram? {
         // A closed loop has no due times; what is measured from one would be called a latency and be none.
         let isOpen = spec.writers.load == .open
         let isDelivered = spec.writers.load != .closed && hasObservers

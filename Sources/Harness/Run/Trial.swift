@@ -62,6 +62,7 @@ public struct Trial {
             ? RemoteWork(spec, dataset, plan, store, directory: storeDirectory)
             : try Work(spec, dataset, plan, store, .init(floor: floor, stalls: stalls, watch: watch))
         let witness = try KilledObserver(spec, directory: storeDirectory)
+        let calls = FaultyCalls(spec)
         let window = try work.begin()
         report(.init(.measuring))
         // Before the window, so that its thread has its name when CPU clocks are first read.
@@ -75,12 +76,11 @@ public struct Trial {
         let allocations = spec.asks(\.countsAllocations) ? AllocationWindow(work, watch) : nil
         let cpu = CPUWindow()
         let disk = FullDisk(spec, window, directory: storeDirectory)
-        let clock = FaultyCalls(spec, window)
         let look = { (nowNs: Int64) in
             try versions.look(nowNs)
             witness?.look(nowNs, window)
             disk?.look(nowNs)
-            clock?.look(nowNs)
+            calls?.look(nowNs, window)
         }
         try work.awaitEnd(look: look) {
             report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks))
@@ -101,7 +101,7 @@ public struct Trial {
         work.dismiss()
         stall?.join()
         disk?.end()
-        clock?.end()
+        calls?.end()
         witness?.end()
         var probes = ProbeSamples(wakeFloor: floor?.stop(), stalls: try stalls?.stop(window))
         probes.versions = try versions.stop()
