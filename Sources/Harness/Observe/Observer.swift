@@ -28,7 +28,8 @@ final class Observer: DeliverySink, @unchecked Sendable {
     nonisolated(unsafe) var subscribedNs: Int64 = 0
 
     init(
-        name: String, query: Int, site: Site, isBystander: Bool, workNs: Int64, capacity: Int, indexCapacity: Int
+        name: String, query: Int, site: Site, isBystander: Bool, workNs: Int64, capacity: Int, indexCapacity: Int,
+        prefaulted: Int = 256
     ) throws {
         self.name = name
         self.query = query
@@ -36,7 +37,7 @@ final class Observer: DeliverySink, @unchecked Sendable {
         self.isBystander = isBystander
         self.workNs = isBystander ? 0 : workNs
         recorder = try CallbackRecorder(
-            capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, 256))
+            capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, prefaulted))
     }
 
     func deliver(_ delivery: borrowing Delivery) {

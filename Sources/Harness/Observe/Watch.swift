@@ -9,6 +9,9 @@ import StoreDriver
 final class Watch: @unchecked Sendable {
     private static let lookEveryNs: Int64 = 1_000_000
 
+    /// Callbacks whose memory is brought in beforehand, over all observers: some ten megabytes.
+    private static let prefaulted = 1 << 17
+
     let spec: TrialSpec
     /// Main observers first, then bystanders, as in the plan.
     let observers: [Observer]
@@ -27,7 +30,8 @@ final class Watch: @unchecked Sendable {
                 name: isBystander ? "bystander \(index - plan.mainObservers)" : "observer \(index)", query: query,
                 site: sites[index % count], isBystander: isBystander, workNs: spec.observers.workNs,
                 capacity: isBystander ? 1024 : TrialSize.callbacks(spec),
-                indexCapacity: isBystander ? 1024 : TrialSize.indices(spec))
+                indexCapacity: isBystander ? 1024 : TrialSize.indices(spec),
+                prefaulted: max(256, Self.prefaulted / max(plan.mainObservers, 1)))
         }
         for observer in observers { try Self.subscribe(observer, to: plan.queries[observer.query], store, spec) }
     }

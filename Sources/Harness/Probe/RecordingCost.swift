@@ -19,7 +19,7 @@ struct RecordingCost: Sendable {
         defer { site.stop() }
         let observer = try Observer(
             name: "recording", query: 0, site: site, isBystander: false, workNs: 0, capacity: Self.pairs + 1_000,
-            indexCapacity: 2 * Self.pairs + 2_000)
+            indexCapacity: 2 * Self.pairs + 2_000, prefaulted: Self.pairs + 1_000)
         let commits = try CommitRecorder(capacity: Self.pairs + 1_000, prefaulted: Self.pairs + 1_000)
         let deletions = [3]
         let insertions = [5]
