@@ -50,7 +50,7 @@ public struct ComparisonEngine: Sendable {
     /// What became of the pair that `next` named last.
     public mutating func take(_ record: PairRecord) {
         spentSeconds += record.lengthSeconds
-        tracks[record.subject].take(record, plan.rule)
+        tracks[record.subject].take(record, plan.rule, planned: plan.pairs)
         if isConfirming { look(record.subject) }
         let state = tracks[record.subject].state
         if state == .noisy || state == .failing { queue.removeAll { $0.subject == record.subject } }

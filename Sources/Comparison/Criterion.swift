@@ -51,6 +51,8 @@ public struct Criterion: Sendable, Equatable {
     private static func threshold(_ metric: Metric?, _ statistic: String) -> Double {
         guard let metric else { return 0.05 }
         if metric.unit == "count" { return 0 }
+        // Counters are exact but for what an allocator rounds and keeps.
+        if metric.unit == "allocations/commit" || metric.unit == "bytes/commit" { return 0.01 }
         if ["p90", "p99", "p99_9", "p99_99", "max"].contains(statistic) { return 0.1 }
         return metric.unit == "ns/commit" || metric == .writeServiceTime ? 0.02 : 0.05
     }
@@ -72,7 +74,9 @@ public struct Criterion: Sendable, Equatable {
 extension Metric {
     var worse: Criterion.Worse {
         switch self {
-        case .achievedRate, .observedRateRatio, .objectRate, .writerShareMin: .less
+        case .achievedRate, .observedRateRatio, .objectRate, .writerShareMin, .sustainableRate, .kneeRate,
+            .scheduleStarted, .faultsCaught:
+            .less
         case .coalescingRatio, .batchSpan: .neither
         default: .more
         }
@@ -81,7 +85,9 @@ extension Metric {
     /// Says something about the machine or about a trial's own end, and nothing about what is compared.
     public var isOfTheMachine: Bool {
         switch self {
-        case .harnessHiccup, .harnessCost, .wakeFloor, .trialOutcome: true
+        case .harnessHiccup, .harnessCost, .wakeFloor, .trialOutcome, .voidedTrials, .recordingCost, .recordingBytes,
+            .oracleCost, .slowdownSeen:
+            true
         default: false
         }
     }

@@ -39,14 +39,14 @@ public struct GateTrack: Sendable {
     var isScreening: Bool { state == .screening }
     var isConfirming: Bool { state == .confirming }
 
-    mutating func take(_ record: PairRecord, _ rule: VoidRule) {
+    /// - Parameter planned: pairs that the screening stage is to have: a few void ones at its start are not a share of it.
+    mutating func take(_ record: PairRecord, _ rule: VoidRule, planned: Int) {
         if !record.failures.isEmpty {
             failed.append(record)
             if failed.count > Self.mostFailures { state = .failing }
         } else if record.void != nil {
             voids.append(record)
-            let counted = max(screen.count + confirm.count, 10)
-            if voids.count > rule.mostVoids(pairs: counted) { state = .noisy }
+            if voids.count > rule.mostVoids(pairs: max(screen.count + confirm.count, planned)) { state = .noisy }
         } else {
             switch record.stage {
             case .screen: screen.append(record)

@@ -116,7 +116,7 @@ public struct Judge: Sendable {
     ) -> ComparedRow? {
         let values = pairs.compactMap { (isBase ? $0.points[point].base : $0.points[point].head).value(name) }
         // A percentile that the samples of one side just carry is no metric of its own.
-        guard values.count > pairs.count / 2 else { return nil }
+        guard pairs.count >= 5, values.count > pairs.count / 2 else { return nil }
         var row = self.row(subject, variant, name, nil, isGate: false)
         row.verdict = isBase ? .onlyBase : .onlyHead
         row.pairs = values.count

@@ -105,6 +105,7 @@ struct JudgeTests {
         for (metric, statistic, threshold) in [
             ("write_service_time", "p50", 0.02), ("writer_cpu", "value", 0.02), ("end_to_end_latency", "p50", 0.05),
             ("object_rate", "value", 0.05), ("end_to_end_latency", "p99", 0.1), ("missed_final", "value", 0),
+            ("upkeep_bytes", "value", 0.01),
         ] {
             #expect(Criterion(metric: metric, statistic: statistic).threshold == threshold, "\(metric)")
         }

@@ -171,7 +171,7 @@ import Testing
     @Test(arguments: [
         ["compare"], ["compare", "a", "b", "--pairs", "3"], ["compare", "a", "b", "--budget", "soon"],
         ["compare", "a", "b", "--scenario", "none"], ["compare", "a", "b", "--inject-head", "spin"],
-        ["compare", "--resume", "nowhere"],
+        ["compare", "--resume", "nowhere"], ["compare", "nothing-by-that-name"],
     ])
     func misuseIsSaid(arguments: [String]) throws {
         let folder = try folder()

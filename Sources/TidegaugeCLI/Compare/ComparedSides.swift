@@ -28,8 +28,8 @@ struct ComparedSides {
             head = try Self.binary(headName)
             return
         }
+        let (repository, revisions) = try Self.revisions(baseName, headName)
         do {
-            let repository = try Repository()
             let build = CommitBuild(
                 repository: repository, product: options.product, configuration: options.configuration,
                 interruption: run.interruption, note: run.note)
@@ -42,16 +42,26 @@ struct ComparedSides {
                 side.scenarios = built.scenarios
                 return side
             }
-            let revisions = (
-                base: try repository.revision(baseName),
-                head: try headName.map(repository.revision) ?? repository.workingTree()
-            )
             base = try side(revisions.base)
             head = try side(revisions.head)
         } catch let error as ShellFailure {
             if run.interruption.isRaised { throw ExitCode(.interrupted) }
             printError("\(error)")
             throw ExitCode(.fault)
+        }
+    }
+
+    private static func revisions(
+        _ base: String, _ head: String?
+    ) throws -> (Repository, (base: Revision, head: Revision)) {
+        do {
+            let repository = try Repository()
+            return (
+                repository,
+                (try repository.revision(base), try head.map(repository.revision) ?? repository.workingTree())
+            )
+        } catch {
+            throw ValidationError("\(error)")
         }
     }
 
