@@ -25,6 +25,8 @@ final class WriteLock: @unchecked Sendable {
     private static let turnNs: UInt64 = 4_000_000
     /// How long nothing happens before somebody is missed.
     private static let patienceNs: Int64 = 1_000_000
+    /// More than this is no count of writers: what is found in the page is not trusted.
+    private static let maxWaiting: UInt32 = 4_096
     /// How often a writer that competes makes sure that it is counted.
     private static let countingNs: Int64 = 10_000_000
 
@@ -64,7 +66,11 @@ final class WriteLock: @unchecked Sendable {
         }
         if timeoutNs == 0 { return ETIMEDOUT }
         let deadlineNs = timeoutNs < 0 ? Int64.max : monotonicNs() + timeoutNs
-        let ahead = cp_add32(page.waiting, 1) - 1
+        var ahead = cp_add32(page.waiting, 1) &- 1
+        if ahead > Self.maxWaiting {
+            cp_store32(page.waiting, 1)
+            ahead = 0
+        }
         defer { cp_subtract_if_positive32(page.waiting) }
         letPass(ahead, until: deadlineNs)
         let error = compete(until: deadlineNs, &ownerDied)
