@@ -71,10 +71,12 @@ private final class Child: @unchecked Sendable {
     private func start(_ paddingBytes: Int) throws {
         // This very binary, even if the file has been replaced since.
         process.executableURL = URL(fileURLWithPath: other?.path ?? "/proc/\(getpid())/exe")
-        if paddingBytes > 0 {
-            process.environment = ProcessInfo.processInfo.environment.merging(
-                ["TIDEGAUGE_PADDING": String(repeating: "x", count: paddingBytes)], uniquingKeysWith: { _, new in new })
-        }
+        var environment = ProcessInfo.processInfo.environment
+        if paddingBytes > 0 { environment["TIDEGAUGE_PADDING"] = String(repeating: "x", count: paddingBytes) }
+        // The runtime's backtrace takes seconds on a busy machine, in which a crash would be taken for a hang. Who wants
+        // one sets this.
+        if environment["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
+        process.environment = environment
         process.arguments = ["trial", "--result-dir", folder.results, "--store-dir", folder.store]
         try Data().write(to: URL(fileURLWithPath: folder.logPath))
         process.standardError = FileHandle(forWritingAtPath: folder.logPath)
