@@ -197,7 +197,7 @@ import Testing
         #expect(desk.table.problems.isEmpty)
     }
 
-    @Test("the changes come as a sequence too")
+    @Test("the changes come as a sequence too", .timeLimit(.minutes(5)))
     func sequence() async throws {
         let boats = try BoatStore()
         try boats.add(0..<4)

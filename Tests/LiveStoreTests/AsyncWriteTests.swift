@@ -4,7 +4,7 @@ import LiveStore
 import Testing
 import TracedSync
 
-@Suite("Asynchronous writes")
+@Suite("Asynchronous writes", .timeLimit(.minutes(15)))
 struct AsyncWriteTests {
     @Test("return what the block returns, in order, once committed", arguments: Durability.allCases)
     func inOrder(_ durability: Durability) async throws {

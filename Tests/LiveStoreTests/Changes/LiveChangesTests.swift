@@ -5,7 +5,7 @@ import Testing
 
 @testable import LiveStore
 
-@Suite("Rule 14: changes as an asynchronous sequence")
+@Suite("Rule 14: changes as an asynchronous sequence", .timeLimit(.minutes(5)))
 struct LiveChangesTests {
     private let test: TestStore
     private let feed: Feed

@@ -81,7 +81,7 @@ private actor Lodger {
     }
 }
 
-@Suite("Rule 14: delivery where it was registered, and an error where it cannot be")
+@Suite("Rule 14: delivery where it was registered, and an error where it cannot be", .timeLimit(.minutes(15)))
 struct Rule14DeliveryTests {
     private let test: TestStore
     private let log = Watched(Log())
