@@ -92,6 +92,8 @@ public final class RunLoopThread: @unchecked Sendable {
         wake?.signal()
         thread?.join()
         thread = nil
+        // With it goes the run loop, and the kernel's three descriptors of one.
+        inbox.withLock { wake = nil }
     }
 
     /// Whether the calling thread is this one.

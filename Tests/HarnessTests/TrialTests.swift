@@ -28,6 +28,19 @@ import Testing
         }
     }
 
+    /// Each would hold its site, and a site a thread's run loop with three descriptors.
+    @Test func noObserverOutlivesItsTrial() throws {
+        for deliver in ObserversSpec.Deliver.allCases {
+            let driver = WatchedSinks()
+            var spec = TrialSpec.tiny()
+            spec.observers.deliver = deliver
+            spec.observers.audit = .sums
+            #expect(try runTrial(spec, on: driver).fate == .completed)
+            #expect(driver.counts.all > 3)
+            #expect(driver.counts.living == 0)
+        }
+    }
+
     @Test func rangesAreJudgedEachForItself() throws {
         var spec = TrialSpec.tiny()
         spec.observers.queries = .ranges

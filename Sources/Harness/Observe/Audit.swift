@@ -31,7 +31,8 @@ struct Audit {
         for auditor in auditors {
             auditor.subscription?.cancel()
             let (count, violation) = try auditor.site.run(timeoutNs: spec.hangTimeoutNs) {
-                (auditor.audits, auditor.violation)
+                auditor.subscription = nil
+                return (auditor.audits, auditor.violation)
             }
             audits += count
             if let violation { violations.append(violation) }

@@ -63,6 +63,9 @@ final class Observer: DeliverySink, @unchecked Sendable {
     /// The version of the last callback; any thread.
     var covered: Int64 { coveredVersion.load(ordering: .relaxed) }
 
+    /// Lets go of the subscription, which holds this; on the site, some time.
+    func forget() { site.perform { [self] in subscription = nil } }
+
     func throwIfFailed() throws {
         if let failure = lock.withLock({ failure }) {
             throw TrialFault.store("\(name): the engine gave up on the subscription: \(failure)")

@@ -21,6 +21,7 @@ enum Silence {
         let deaf = try watch.await(witnesses, covering: version ?? 0)
         for witness in witnesses { witness.subscription?.cancel() }
         try store.close()
+        for observer in watch.observers + witnesses { observer.forget() }
         watch.stop()
         return deaf.map { "convergence: a late subscription on \($0.site.name) was not called for a commit" }
             + logs.compactMap { called($0, afterNs: cancelledNs) }

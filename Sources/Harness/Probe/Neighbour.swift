@@ -12,7 +12,7 @@ final class Neighbour {
     private static let items = 20_000
 
     private let store: any DrivenStore
-    private let site = Site("neighbour-site", .runLoop)
+    private let site: Site
     private let subscription: any Subscription
     private let thread: TracedThread
     private let state = State()
@@ -51,7 +51,9 @@ final class Neighbour {
         try store.load(count: dataset.count) { dataset.item(at: $0) }
         let plan = QueryPlan(spec.observers, items: spec.dataset.items)
         let query = plan.queries[0]
-        subscription = try site.run(timeoutNs: spec.hangTimeoutNs) { [site] in
+        let site = Site("neighbour-site", .runLoop)
+        self.site = site
+        subscription = try site.run(timeoutNs: spec.hangTimeoutNs) {
             try store.subscribe(to: query, at: site.deliverySite, sink: Deaf())
         }
         self.store = store

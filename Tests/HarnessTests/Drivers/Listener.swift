@@ -64,10 +64,22 @@ final class Listener: DeliverySink, @unchecked Sendable {
                 home = .queue(key)
             }
             let listener = Listener(query, site, home, reaction)
-            let subscription = try store.subscribe(to: query, at: place, sink: listener)
+            let subscription = try store.subscribe(to: query, at: place, sink: Way(listener))
             listener.lock.withLock { listener.subscription = subscription }
             return listener
         }
+    }
+
+    deinit { subscription?.cancel() }
+
+    /// To a listener, which holds what holds this.
+    private final class Way: DeliverySink, @unchecked Sendable {
+        private weak var listener: Listener?
+
+        init(_ listener: Listener) { self.listener = listener }
+
+        func deliver(_ delivery: borrowing Delivery) { listener?.deliver(delivery) }
+        func fail(_ error: any Error) { listener?.fail(error) }
     }
 
     func deliver(_ delivery: borrowing Delivery) {
