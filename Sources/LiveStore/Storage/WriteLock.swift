@@ -64,7 +64,6 @@ final class WriteLock: @unchecked Sendable {
         } else if cp_mutex_is_mine(page.mutex) {
             return EDEADLK
         }
-        if timeoutNs == 0 { return ETIMEDOUT }
         let deadlineNs = timeoutNs < 0 ? Int64.max : monotonicNs() + timeoutNs
         var ahead = cp_add32(page.waiting, 1) &- 1
         if ahead > Self.maxWaiting {
@@ -108,9 +107,9 @@ final class WriteLock: @unchecked Sendable {
     /// Waits for the mutex itself.
     private func compete(until deadlineNs: Int64, _ ownerDied: inout Bool) -> Int32 {
         while true {
-            let remainingNs = deadlineNs == .max ? Self.countingNs : deadlineNs - monotonicNs()
-            let error = cp_robust_mutex_lock(page.mutex, max(0, min(remainingNs, Self.countingNs)), &ownerDied)
-            if error != ETIMEDOUT || remainingNs <= Self.countingNs && deadlineNs != .max { return error }
+            let remainingNs = max(0, deadlineNs - monotonicNs())
+            let error = cp_robust_mutex_lock(page.mutex, min(remainingNs, Self.countingNs), &ownerDied)
+            if error != ETIMEDOUT || remainingNs <= Self.countingNs { return error }
             countAgain()
         }
     }
