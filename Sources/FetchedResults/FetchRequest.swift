@@ -6,7 +6,7 @@ import LiveStore
 ///     let request = FetchRequest(Note.self) { $0.where(\.stars > 2).sorted(by: \.title) }.sectioned(by: \.group)
 public struct FetchRequest<Object: StoredObject>: Sendable {
     private let query: @Sendable (Results<Object>) -> Results<Object>
-    private let section: @Sendable (Results<Object>) -> FetchedRows<Object>
+    private let section: @Sendable (Results<Object>) -> any FetchedRows<Object>
 
     /// Objects of a class in one section.
     /// - Parameter query: filters and sorts them. It is called on whichever thread fetches.
@@ -19,7 +19,7 @@ public struct FetchRequest<Object: StoredObject>: Sendable {
 
     private init(
         _ query: @escaping @Sendable (Results<Object>) -> Results<Object>,
-        section: @escaping @Sendable (Results<Object>) -> FetchedRows<Object>
+        section: @escaping @Sendable (Results<Object>) -> any FetchedRows<Object>
     ) {
         self.query = query
         self.section = section
@@ -44,7 +44,7 @@ public struct FetchRequest<Object: StoredObject>: Sendable {
     }
 
     /// The rows on a connection. Evaluates nothing yet.
-    func rows(on connection: Connection) throws -> FetchedRows<Object> {
+    func rows(on connection: Connection) throws -> any FetchedRows<Object> {
         section(query(try connection.objects(Object.self)))
     }
 }

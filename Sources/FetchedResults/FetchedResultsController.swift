@@ -25,7 +25,7 @@ public final class FetchedResultsController<Object: StoredObject> {
 
     private let keyPaths: [PartialKeyPath<Object>]?
     private let delivery: FetchedResultsDelivery
-    private var rows: FetchedRows<Object>?
+    private var rows: (any FetchedRows<Object>)?
     /// What was shown when it was read first, until the first delivery says what has changed since.
     private var readBeforeDelivery: SectionedRows?
     private var isDelivered = false
@@ -64,8 +64,8 @@ public final class FetchedResultsController<Object: StoredObject> {
         case .live:
             notificationToken = try rows.observe(keyPaths: keyPaths) { [weak self] in self?.tell($0) }
         case .legacySynchronous(let place):
-            legacy = try LegacyDelivery(connection, fetchRequest, place) { [weak self] changes, new in
-                self?.tellSynchronously(changes, new)
+            legacy = try LegacyDelivery(connection, fetchRequest, place) { [weak self] in
+                self?.tellSynchronously($0)
             }
         }
     }
@@ -126,7 +126,7 @@ public final class FetchedResultsController<Object: StoredObject> {
     }
 
     /// The rows, for somebody who reads them.
-    private var read: FetchedRows<Object>? {
+    private var read: (any FetchedRows<Object>)? {
         if let rows, !isDelivered, readBeforeDelivery == nil { readBeforeDelivery = rows.shownRows }
         return rows
     }
@@ -148,9 +148,16 @@ public final class FetchedResultsController<Object: StoredObject> {
         }
     }
 
-    private func tellSynchronously(_ changes: SectionedChangeSet, _ new: SectionedRows) {
-        _ = try? connection.refresh()
-        delegate?.tell(rows?.told(changes) ?? changes, new, self)
+    private func tellSynchronously(_ outcome: LegacyDelivery<Object>.Outcome) {
+        do {
+            let (changes, new) = try outcome.get()
+            try connection.refresh()
+            delegate?.tell(rows?.told(changes) ?? changes, new, self)
+        } catch let error as StoreError {
+            delegate?.controller(self, didFailWith: error)
+        } catch {
+            preconditionFailure("a store's own reads fail with its own errors, and not with \(error)")
+        }
     }
 
     // MARK: The cache

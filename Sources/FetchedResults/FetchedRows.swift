@@ -24,20 +24,22 @@ public struct FetchedSection<Object: StoredObject> {
 }
 
 /// What a controller asks of its sections.
-class FetchedRows<Object: StoredObject> {
-    /// The sections as shown now. O(sections · log n).
-    var sections: [FetchedSection<Object>] { [] }
-    var shownRows: SectionedRows { fatalError("abstract") }
-    /// What is asked, in words.
-    var identity: String { "" }
+protocol FetchedRows<Object>: AnyObject {
+    associatedtype Object: StoredObject
 
-    func path(of object: Object) -> RowPath? { nil }
+    /// The sections as shown now. O(sections · log n).
+    var sections: [FetchedSection<Object>] { get }
+    var shownRows: SectionedRows { get }
+    /// What is asked, in words.
+    var identity: String { get }
+
+    func path(of object: Object) -> RowPath?
     func observe(
         keyPaths: [PartialKeyPath<Object>]?, _ body: @escaping (FetchedRowsChange) -> Void
-    ) throws -> NotificationToken { fatalError("abstract") }
-    func changes(keyPaths: [PartialKeyPath<Object>]?) throws -> LiveChanges<SectionedUpdate> { fatalError("abstract") }
+    ) throws -> NotificationToken
+    func changes(keyPaths: [PartialKeyPath<Object>]?) throws -> LiveChanges<SectionedUpdate>
     /// What the delegate is told of a change set of the rows.
-    func told(_ changes: SectionedChangeSet) -> SectionedChangeSet { changes }
+    func told(_ changes: SectionedChangeSet) -> SectionedChangeSet
 }
 
 enum FetchedRowsChange {
@@ -47,7 +49,7 @@ enum FetchedRowsChange {
 }
 
 /// Sections with keys of a type.
-final class KeyedRows<Key: StorableValue, Object: StoredObject>: FetchedRows<Object> {
+final class KeyedRows<Key: StorableValue, Object: StoredObject>: FetchedRows {
     private let results: SectionedResults<Key, Object>
     /// Whether there is one section without a name, which is there even when it is empty.
     private let isOne: Bool
@@ -57,7 +59,7 @@ final class KeyedRows<Key: StorableValue, Object: StoredObject>: FetchedRows<Obj
         self.isOne = isOne
     }
 
-    override var sections: [FetchedSection<Object>] {
+    var sections: [FetchedSection<Object>] {
         let all: [FetchedSection<Object>] = results.map { section in
             FetchedSection<Object>(
                 name: isOne ? "" : Self.name(section.key), objectCount: section.count,
@@ -73,11 +75,11 @@ final class KeyedRows<Key: StorableValue, Object: StoredObject>: FetchedRows<Obj
         return mirror.children.first.map { "\($0.value)" } ?? ""
     }
 
-    override var shownRows: SectionedRows { results.shownRows }
-    override var identity: String { results.queryIdentity }
-    override func path(of object: Object) -> RowPath? { results.path(of: object) }
+    var shownRows: SectionedRows { results.shownRows }
+    var identity: String { results.queryIdentity }
+    func path(of object: Object) -> RowPath? { results.path(of: object) }
 
-    override func observe(
+    func observe(
         keyPaths: [PartialKeyPath<Object>]?, _ body: @escaping (FetchedRowsChange) -> Void
     ) throws -> NotificationToken {
         let tell: (SectionedResultsChange<Key, Object>) -> Void = { change in
@@ -90,11 +92,11 @@ final class KeyedRows<Key: StorableValue, Object: StoredObject>: FetchedRows<Obj
         return try keyPaths.map { try results.observe(keyPaths: $0, tell) } ?? results.observe(tell)
     }
 
-    override func changes(keyPaths: [PartialKeyPath<Object>]?) throws -> LiveChanges<SectionedUpdate> {
+    func changes(keyPaths: [PartialKeyPath<Object>]?) throws -> LiveChanges<SectionedUpdate> {
         try results.changes(keyPaths: keyPaths)
     }
 
-    override func told(_ changes: SectionedChangeSet) -> SectionedChangeSet {
+    func told(_ changes: SectionedChangeSet) -> SectionedChangeSet {
         isOne ? changes.withoutSections : changes
     }
 }

@@ -6,7 +6,7 @@
 //     the delegate's thread commits meanwhile, and waits for `serial`; or fetches anew, ends the controller, or asks
 //     to be told of everything: each of these waits for `serial` too
 //
-// `serial` guards `told` of every controller there is.
+// `serial` guards `told` and `hasFailed` of every controller there is.
 import Dispatch
 import LiveStore
 import TracedSync
@@ -40,14 +40,18 @@ final class LegacyDelivery<Object: StoredObject>: @unchecked Sendable {
     private let request: FetchRequest<Object>
     private let place: LegacyPlace
     private let isThere: @Sendable () -> Bool
-    private let tell: (SectionedChangeSet, SectionedRows) -> Void
+    private let tell: (Outcome) -> Void
     private var told: SectionedRows
+    private var hasFailed = false
     private var subscription: NotificationSubscription?
+
+    /// What changed and the rows after it, or why there is nothing to be told any more.
+    typealias Outcome = Result<(changes: SectionedChangeSet, rows: SectionedRows), any Error>
 
     /// On the delegate's thread.
     init(
         _ connection: Connection, _ request: FetchRequest<Object>, _ place: LegacyPlace,
-        _ tell: @escaping (SectionedChangeSet, SectionedRows) -> Void
+        _ tell: @escaping (Outcome) -> Void
     ) throws {
         store = connection.store
         isThere = connection.placeCheck
@@ -73,12 +77,23 @@ final class LegacyDelivery<Object: StoredObject>: @unchecked Sendable {
     private func process(_ changes: EntityChanges) {
         guard changes.path == store.configuration.path else { return }
         serial.withLock {
-            guard let new = try? store.read({ try request.rows(on: $0).shownRows }) else { return }
+            if hasFailed { return }
+            let outcome = Outcome { try difference(changes) }
+            if case .success(let (changes, _)) = outcome, changes.isEmpty { return }
+            if isThere() { tell(outcome) } else { place.wait { [self] in tell(outcome) } }
+        }
+    }
+
+    /// Holding `serial`.
+    private func difference(_ changes: EntityChanges) throws -> (SectionedChangeSet, SectionedRows) {
+        do {
+            let new = try store.read { try request.rows(on: $0).shownRows }
             let changed = Set(changes.changed(Object.self).map(\.id))
-            let difference = told.changes(to: new).keepingModifications { changed.contains(new.objectID(at: $0)) }
-            told = new
-            if difference.isEmpty { return }
-            if isThere() { tell(difference, new) } else { place.wait { [self] in tell(difference, new) } }
+            defer { told = new }
+            return (told.changes(to: new).keepingModifications { changed.contains(new.objectID(at: $0)) }, new)
+        } catch {
+            hasFailed = true
+            throw error
         }
     }
 }

@@ -117,6 +117,37 @@ import TypedNotifications
         try thread.performAndWait { shown.end() }
         thread.stop()
     }
+
+    @Test("the legacy mode says so where it cannot read, once, and tells anew after the next fetch")
+    func legacyFails() throws {
+        try boats.add(0..<2)
+        let connection = try boats.store.connect(on: .scheduler(Turnstile()))
+        let controller = FetchedResultsController(
+            connection, FetchRequest(Boat.self) { $0.sorted(by: \.length) },
+            delivery: .legacySynchronous(on: .queue(DispatchQueue(label: "nobody waits for it"))))
+        let table = Table()
+        controller.delegate = table
+        try controller.performFetch()
+        table.reload(controller)
+        var held: [FrozenResults<Boat>] = []
+        #expect(throws: StoreError.self) {
+            while true { held.append(try boats.store.read { try $0.objects(Boat.self).freeze() }) }
+        }
+        for id in 2..<4 {
+            try boats.store.writeWithNotification { connection, _ in try connection.addWithNotification(Boat(id)) }
+        }
+        #expect(table.problems.count == 1 && table.problems[0].contains("snapshots"), "\(table.problems)")
+        #expect(table.log.isEmpty)
+        held = []
+        try controller.performFetch()
+        try controller.refresh()
+        table.reload(controller)
+        try boats.store.writeWithNotification { connection, _ in
+            try connection.addWithNotification(Boat(4, length: 999))
+        }
+        #expect(table.log == ["insert →0.4"])
+        controller.invalidate()
+    }
 }
 
 /// What listeners are told; any thread.
