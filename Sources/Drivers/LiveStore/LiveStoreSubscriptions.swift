@@ -12,20 +12,7 @@ final class LiveStoreSubscription<Row: DrivenRow>: DriverSubscription, @unchecke
 
     init(_ results: Results<Row>, _ sink: any DeliverySink) throws {
         self.results = results
-        token = try results.observe { change in
-            switch change {
-            case .initial(let results):
-                sink.deliver(
-                    Delivery(version: Int64(results.connection.version), isInitial: true, count: results.count))
-            case .update(let results, let changes):
-                sink.deliver(
-                    Delivery(
-                        version: Int64(results.connection.version), isInitial: false, count: results.count,
-                        deletions: changes.deletions, insertions: changes.insertions,
-                        modifications: changes.modificationsNew, moveCount: changes.moves.count))
-            case .error(let error): sink.fail(error)
-            }
-        }
+        token = try results.observe { sink.take($0) }
     }
 
     func cancel() { token.invalidate() }
@@ -41,15 +28,8 @@ final class LiveStoreListSubscription: DriverSubscription, @unchecked Sendable {
         self.list = list
         token = try list.observe { change in
             switch change {
-            case .initial(let list):
-                sink.deliver(Delivery(version: Int64(connection.version), isInitial: true, count: list.count))
-            case .update(let list, let changes):
-                sink.deliver(
-                    Delivery(
-                        version: Int64(connection.version), isInitial: false, count: list.count,
-                        deletions: changes.deletions,
-                        insertions: changes.insertions, modifications: changes.modificationsNew,
-                        moveCount: changes.moves.count))
+            case .initial(let list): sink.deliver(Delivery(connection, list.count, nil))
+            case .update(let list, let changes): sink.deliver(Delivery(connection, list.count, changes))
             case .error(let error): sink.fail(error)
             }
         }
@@ -76,20 +56,7 @@ final class PublishedSubscription<Row: DrivenRow>: DriverSubscription, @unchecke
             receiveCompletion: { completion in
                 if case .failure(let error) = completion { sink.fail(error) }
             },
-            receiveValue: { change in
-                switch change {
-                case .initial(let results):
-                    sink.deliver(
-                        Delivery(version: Int64(results.connection.version), isInitial: true, count: results.count))
-                case .update(let results, let changes):
-                    sink.deliver(
-                        Delivery(
-                            version: Int64(results.connection.version), isInitial: false, count: results.count,
-                            deletions: changes.deletions, insertions: changes.insertions,
-                            modifications: changes.modificationsNew, moveCount: changes.moves.count))
-                case .error(let error): sink.fail(error)
-                }
-            })
+            receiveValue: { sink.take($0) })
     }
 
     func cancel() {
@@ -98,4 +65,24 @@ final class PublishedSubscription<Row: DrivenRow>: DriverSubscription, @unchecke
     }
 
     func currentItems() throws -> [Item] { results.map(\.item) }
+}
+
+extension DeliverySink {
+    fileprivate func take<Row: DrivenRow>(_ change: ResultsChange<Row>) {
+        switch change {
+        case .initial(let results): deliver(Delivery(results.connection, results.count, nil))
+        case .update(let results, let changes): deliver(Delivery(results.connection, results.count, changes))
+        case .error(let error): fail(error)
+        }
+    }
+}
+
+extension Delivery {
+    /// - Parameter changes: nil for the first.
+    fileprivate init(_ connection: Connection, _ count: Int, _ changes: ChangeSet?) {
+        self.init(
+            version: Int64(connection.version), isInitial: changes == nil, count: count,
+            deletions: changes?.deletions ?? [], insertions: changes?.insertions ?? [],
+            modifications: changes?.modificationsNew ?? [], moveCount: changes?.moves.count ?? 0)
+    }
 }
