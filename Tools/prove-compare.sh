@@ -94,7 +94,7 @@ prove_power() {
     calibrated '"\n".join(f for p in c["power"] if p["shim"].startswith("linger") for f in p["seenBy"])' |
         grep -q '^coalescing_ratio' || fail "power: a flaw of coalescing was not seen by coalescing_ratio"
     calibrated '"\n".join(f for p in c["power"] if p["shim"].startswith("tail") for f in p["seenBy"])' |
-        grep -q ' p99 ' || fail "power: a flaw in the tail was not seen by a p99"
+        grep -q '^end_to_end_latency p99' || fail "power: a flaw in the tail was not seen by the p99"
 }
 
 case "${1:-all}" in

@@ -33,7 +33,6 @@ uint32_t cp_mark_sleeper32(uint32_t *address) { return __atomic_or_fetch(address
 
 uint64_t cp_load64(const uint64_t *address) { return __atomic_load_n(address, __ATOMIC_SEQ_CST); }
 void cp_store64(uint64_t *address, uint64_t value) { __atomic_store_n(address, value, __ATOMIC_SEQ_CST); }
-uint64_t cp_add64(uint64_t *address, uint64_t delta) { return __atomic_add_fetch(address, delta, __ATOMIC_SEQ_CST); }
 
 bool cp_exchange_if_equal64(uint64_t *address, uint64_t expected, uint64_t desired) {
     return __atomic_compare_exchange_n(address, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);

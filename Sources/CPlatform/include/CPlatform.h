@@ -16,7 +16,6 @@ uint32_t cp_add32(uint32_t *address, uint32_t delta);
 void cp_subtract_if_positive32(uint32_t *address);
 uint64_t cp_load64(const uint64_t *address);
 void cp_store64(uint64_t *address, uint64_t value);
-uint64_t cp_add64(uint64_t *address, uint64_t delta);
 bool cp_exchange_if_equal64(uint64_t *address, uint64_t expected, uint64_t desired);
 
 /// A bell: rings are counted in steps of 2, and bit 0 says that somebody may sleep. Counts a ring and clears the bit;
