@@ -24,7 +24,7 @@ final class Upkeep: @unchecked Sendable {
     }
 
     /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
-    private static let maxLagVersions: UInt64 = 256
+    private static let maxLagVersions = SharedPage.Bell.slowInterval
     /// A writer killed between its commit and the bell is noticed after this long at the latest.
     private static let pollNs: Int64 = 1_000_000_000
 
@@ -129,7 +129,7 @@ final class Upkeep: @unchecked Sendable {
 
     private func run() {
         while true {
-            // Where nobody observes, every 256th commit is soon enough to let go of old versions.
+            // Where nobody observes, a commit now and then is soon enough to let go of old versions.
             let bell: SharedPage.Bell = isWatching ? .everyCommit : .slow
             let seen = storage.page.count(bell)
             let (arrived, stop) = takeMessages()
