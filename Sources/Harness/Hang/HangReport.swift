@@ -32,19 +32,12 @@ enum HangReport {
         if let cycle = WaitForGraph(KernelView.snapshot(of: pid)).cycles.first {
             return HangRecord(.deadlock, cycle: cycle.edges, sentence: cycle.sentence)
         }
-        let before = KernelView.threads(of: pid)
-        Pacing.sleep(untilNs: MonotonicClock.nowNs() + 200_000_000)
-        let after = KernelView.threads(of: pid)
-        let busy = after.filter { thread in
-            before.contains { $0.tid == thread.tid && thread.cpuTicks - $0.cpuTicks >= 5 }
+        let busy = AtWork.threads(of: pid)
+        if !busy.isEmpty {
+            let names = busy.map { "'\($0)'" }.joined(separator: ", ")
+            return HangRecord(.slow, sentence: "not finished in time, and at work: \(names) compute")
         }
-        if let first = busy.first {
-            let names = busy.map { "'\($0.name)'" }.joined(separator: ", ")
-            return HangRecord(
-                .slow,
-                sentence: "not finished in time, and at work: \(busy.count == 1 ? "'\(first.name)'" : names) compute")
-        }
-        let waits = after.compactMap { thread in
+        let waits = KernelView.threads(of: pid).compactMap { thread in
             thread.futex.map { "'\(thread.name)' sleeps on the futex at 0x\(String($0, radix: 16))" }
         }
         let words = waits.isEmpty ? "no thread waits for a lock" : waits.prefix(12).joined(separator: "; ")

@@ -12,17 +12,17 @@ struct Watchdog {
     /// The kernel is asked by reading a file per thread.
     private static let kernelEvery = 5
 
-    private let hangTimeoutNs: Int64
     private let subject: String
     private var progress = -1
     private var movedNs = MonotonicClock.nowNs()
+    private var deadline: HangDeadline
     private var looks = 0
     private var kernel = WaitSnapshot(threads: [])
     private var seen: [(identity: Set<String>, firstNs: Int64)] = []
 
     /// - Parameter subject: what does not move, as the start of a sentence.
     init(hangTimeoutNs: Int64, _ subject: String) {
-        self.hangTimeoutNs = hangTimeoutNs
+        deadline = HangDeadline(timeoutNs: hangTimeoutNs)
         self.subject = subject
     }
 
@@ -34,6 +34,7 @@ struct Watchdog {
         if newProgress != progress {
             progress = newProgress
             movedNs = nowNs
+            deadline.restart()
         }
         if looks % Self.kernelEvery == 0 { kernel = KernelView.snapshot() }
         looks += 1
@@ -54,7 +55,7 @@ struct Watchdog {
             }
         }
         seen = circles
-        if nowNs - movedNs > hangTimeoutNs {
+        if deadline.hasPassed() {
             return HangReport.stall(recorded.completed(by: kernel), sinceNs: movedNs, subject)
         }
         return nil

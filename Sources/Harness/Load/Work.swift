@@ -35,10 +35,10 @@ final class Work {
         threads = writers.map { writer in
             TracedThread(writer.name) { [store, start, end] in writer.run(store, start: start, end: end) }
         }
-        let deadlineNs = MonotonicClock.nowNs() + spec.hangTimeoutNs
+        var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
         // A writer that could not be made skips the first gate and waits at the second.
         while start.arrivals + end.arrivals < writers.count {
-            guard MonotonicClock.nowNs() < deadlineNs else { throw TrialFault.hang("a writer did not get ready") }
+            if deadline.hasPassed() { throw TrialFault.hang("a writer did not get ready") }
             Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
         }
         let startNs = MonotonicClock.nowNs() + Self.leadNs + spec.warmUpNs
@@ -52,8 +52,10 @@ final class Work {
     ///   - report: called twice a second with the commits made so far.
     func awaitEnd(look: (Int64) throws -> Void, report: (Int) -> Void) throws {
         var seen = -1
-        var progressNs = MonotonicClock.nowNs()
-        var reportNs = progressNs
+        // A writer in lockstep gives its observers as long, and knows who was not called.
+        let patience: Int64 = spec.writers.load == .lockstep ? 2 : 1
+        var deadline = HangDeadline(timeoutNs: patience * spec.hangTimeoutNs)
+        var reportNs = MonotonicClock.nowNs()
         while end.arrivals < writers.count {
             let nowNs = MonotonicClock.nowNs()
             let commits = writers.reduce(0) { $0 + $1.commits }
@@ -64,8 +66,8 @@ final class Work {
             // A writer that waits for a due time yet to come makes no progress either, and owes none.
             if commits != seen || writers.allSatisfy({ $0.waitsUntilNs > nowNs }) {
                 seen = commits
-                progressNs = nowNs
-            } else if nowNs - progressNs > spec.hangTimeoutNs {
+                deadline.restart()
+            } else if deadline.hasPassed() {
                 throw TrialFault.hang("no commit returned for \(spec.hangTimeoutNs / 1_000_000) ms; \(positions)")
             }
             try look(nowNs)

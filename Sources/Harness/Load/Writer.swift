@@ -13,6 +13,7 @@ import TracedSync
 final class Writer: @unchecked Sendable {
     /// Between two looks of a writer in lockstep, at first.
     private static let lookEveryNs: Int64 = 2_000
+    private static let lookAtLeastEveryNs: Int64 = 10_000_000
     /// So long it spins. A store that needs longer needs the cores.
     private static let spinForNs: Int64 = 300_000
 
@@ -136,15 +137,16 @@ final class Writer: @unchecked Sendable {
     /// Returns once every observer has been called for the last commit.
     private func awaitObservers(_ windowNs: Int64) throws {
         let startNs = MonotonicClock.nowNs()
+        var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
         while let watch = company.watch, !watch.areAllCovered(lastVersion) {
             let nowNs = MonotonicClock.nowNs()
             let waitedNs = nowNs - startNs
-            guard waitedNs < spec.hangTimeoutNs else {
+            if deadline.hasPassed() {
                 throw TrialFault.hang("not every observer was called for version \(lastVersion)")
             }
             // Looks come seldomer with time: a commit begins a sixteenth of its predecessor's wait too late at most, and
             // no figure depends on when it does.
-            let lookNs = min(nowNs + max(Self.lookEveryNs, waitedNs / 16), startNs + spec.hangTimeoutNs)
+            let lookNs = nowNs + min(max(Self.lookEveryNs, waitedNs / 16), Self.lookAtLeastEveryNs)
             let spunNs = Pacing.wait(untilNs: lookNs, spin: spins && waitedNs < Self.spinForNs)
             if nowNs >= windowNs { self.spunNs += spunNs }
         }

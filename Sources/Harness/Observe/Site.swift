@@ -40,10 +40,13 @@ final class Site: Sendable {
     func run<Value: Sendable>(timeoutNs: Int64, _ body: @escaping @Sendable () throws -> Value) throws -> Value {
         let hop = Hop<Value>()
         perform { hop.finish(Result { try body() }) }
-        guard let outcome = hop.wait(untilNs: MonotonicClock.nowNs() + timeoutNs) else {
-            throw TrialFault.hang("\(name) has not taken a block for \(timeoutNs / 1_000_000) ms")
+        var deadline = HangDeadline(timeoutNs: timeoutNs)
+        while true {
+            if let outcome = hop.wait(untilNs: deadline.endNs) { return try outcome.get() }
+            if deadline.hasPassed() {
+                throw TrialFault.hang("\(name) has not taken a block for \(timeoutNs / 1_000_000) ms")
+            }
         }
-        return try outcome.get()
     }
 
     /// Runs `body` here some time. Any thread.

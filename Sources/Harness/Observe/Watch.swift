@@ -121,15 +121,15 @@ final class Watch: @unchecked Sendable {
 
     private func wait(until isDone: () -> Bool, stuck: () throws -> Void) throws {
         var seen = callbacks
-        var deadlineNs = MonotonicClock.nowNs() + spec.hangTimeoutNs
+        var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
         while !isDone() {
             for observer in observers { try observer.throwIfFailed() }
             Pacing.sleep(untilNs: MonotonicClock.nowNs() + Self.lookEveryNs)
             let now = callbacks
             if now != seen {
                 seen = now
-                deadlineNs = MonotonicClock.nowNs() + spec.hangTimeoutNs
-            } else if MonotonicClock.nowNs() > deadlineNs {
+                deadline.restart()
+            } else if deadline.hasPassed() {
                 return try stuck()
             }
         }

@@ -1,7 +1,7 @@
 // Runs each trial in a process of its own, so that a crash or a hang in one cannot touch the next, and watches over it:
 // a child that says nothing for longer than its phase may take is killed, with everything it started.
 //
-// `lock` guards `deadlineNs`, `limits`, `hasEnded` and `pending`, which Foundation's queues and the waiting thread share.
+// `lock` guards `deadline`, `limits`, `hasEnded` and `pending`, which Foundation's queues and the waiting thread share.
 import Foundation
 import Measure
 import Scenario
@@ -51,7 +51,7 @@ private final class Child: @unchecked Sendable {
     private let lock: TracedMutex
     private let changed: TracedCondition
     private var hasEnded = false
-    private var deadlineNs: Int64
+    private var deadline: HangDeadline
     private var pending = Data()
 
     init(
@@ -64,7 +64,7 @@ private final class Child: @unchecked Sendable {
         self.report = report
         lock = TracedMutex("child process")
         changed = TracedCondition("child process", lock)
-        deadlineNs = MonotonicClock.nowNs() + Patience.limitNs(.loading, spec)
+        deadline = Patience.deadline(.loading, spec, of: nil)
         try start(paddingBytes)
     }
 
@@ -90,6 +90,7 @@ private final class Child: @unchecked Sendable {
             if data.isEmpty { handle.readabilityHandler = nil } else { self?.heard(data) }
         }
         try process.run()
+        lock.withLock { deadline = Patience.deadline(.loading, spec, of: process.processIdentifier) }
         let json =
             try other.map { try SpecDialect.json(spec, version: $0.talks.specVersion) } ?? JSONEncoder().encode(spec)
         try input.fileHandleForWriting.write(contentsOf: json)
@@ -113,7 +114,8 @@ private final class Child: @unchecked Sendable {
         }
         for line in lines {
             guard let progress = try? JSONDecoder().decode(TrialProgress.self, from: line) else { continue }
-            lock.withLock { deadlineNs = MonotonicClock.nowNs() + Patience.limitNs(progress.phase, spec) }
+            let limit = Patience.deadline(progress.phase, spec, of: process.processIdentifier)
+            lock.withLock { deadline = limit }
             report(progress)
         }
     }
@@ -121,17 +123,16 @@ private final class Child: @unchecked Sendable {
     /// Waits for the end, whichever it is.
     func result(_ interruption: Interruption) -> TrialResult {
         while true {
-            let (isOver, isLate): (Bool, Bool) = lock.withLock {
-                let nowNs = MonotonicClock.nowNs()
-                if !hasEnded { changed.wait(untilNs: nowNs + Self.lookEveryNs) }
-                return (hasEnded, MonotonicClock.nowNs() > deadlineNs)
+            let isOver = lock.withLock {
+                if !hasEnded { changed.wait(untilNs: MonotonicClock.nowNs() + Self.lookEveryNs) }
+                return hasEnded
             }
             if isOver { return finished() }
             if interruption.isRaised {
                 kill()
                 return TrialResult(fate: .interrupted, notes: ["interrupted"])
             }
-            if isLate {
+            if isLate() {
                 let hang = HangReport.fromOutside(process.processIdentifier)
                 kill()
                 var result = TrialResult(
@@ -140,6 +141,15 @@ private final class Child: @unchecked Sendable {
                 return result
             }
         }
+    }
+
+    private func isLate() -> Bool {
+        let known = lock.withLock { deadline }
+        var limit = known
+        if limit.hasPassed() { return true }
+        // Unless the child has said something meanwhile.
+        lock.withLock { if deadline.endNs == known.endNs { deadline = limit } }
+        return false
     }
 
     /// The child leads a process group of its own; whatever it started dies with it.

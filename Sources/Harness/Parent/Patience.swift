@@ -7,7 +7,12 @@ enum Patience {
     private static let nsPerItem: Int64 = 200_000
     private static let nsPerObserver: Int64 = 10_000_000
 
-    static func limitNs(_ phase: TrialProgress.Phase, _ spec: TrialSpec) -> Int64 {
+    /// Where the child is at work after all that time, it gets it some more times.
+    static func deadline(_ phase: TrialProgress.Phase, _ spec: TrialSpec, of child: Int32?) -> HangDeadline {
+        HangDeadline(timeoutNs: limitNs(phase, spec), mostExtensions: 8, child: child)
+    }
+
+    private static func limitNs(_ phase: TrialProgress.Phase, _ spec: TrialSpec) -> Int64 {
         let items = Int64(spec.dataset.items) * nsPerItem
         let observers = Int64(spec.observers.count + spec.observers.bystanders) * nsPerObserver
         switch phase {
