@@ -59,6 +59,9 @@ struct Rule06NoCallbackInWriteTests {
         for score in 100..<110 {
             if byOthers {
                 try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 1)).score = score }
+                // The news is there before the write begins.
+                let mailbox = try #require(connection.mailbox)
+                try connection.core.startUpkeep().catchUp(mailbox, to: connection.core.storage.openSnapshot().version)
             }
             let before = inside.count
             try connection.write {
