@@ -203,4 +203,15 @@ import Testing
             }
         }
     }
+
+    /// Such a trial is the companion that says what a commit costs by itself.
+    @Test func inLockstepWithNobodyThereIsRoomForFullSpeed() {
+        var spec = TrialSpec.tiny()
+        spec.writers.load = .closed
+        let atFullSpeed = TrialSize.commitsPerWriter(spec)
+        spec.writers.load = .lockstep
+        #expect(TrialSize.commitsPerWriter(spec) < atFullSpeed)
+        spec.observers.count = 0
+        #expect(TrialSize.commitsPerWriter(spec) == atFullSpeed)
+    }
 }
