@@ -17,7 +17,7 @@ extension HTMLReport {
         {{{shapes}}}
         <header>
         <h1>Tidegauge <span class="badge {{tone}}">{{verdict}}</span></h1>
-        <p>{{trialCount}} trials of {{scenarioCount}} scenarios on {{drivers}}, profile {{profile}}</p>
+        <p>{{trialCount}} of {{scenarioCount}} on {{drivers}}, profile {{profile}}</p>
         <p class="quiet">run {{run}}, commit {{commit}}</p>
         <nav>{{#scenarios}}<a class="{{tone}}" href="#{{anchor}}">{{name}}</a> {{/scenarios}}{{#hasHangs}}<a href="#hangs">hangs</a> {{/hasHangs}}<a href="#problems">skipped and failed</a> <a href="#machine">machine and noise</a></nav>
         </header>

@@ -27,7 +27,8 @@ enum HTMLReport {
             "commit": Escaped.visible(String(record.environment.commit.prefix(12)))
                 + (record.environment.dirty ? " with changes" : ""),
             "profile": record.header.profile.rawValue, "drivers": Escaped.visible(drivers),
-            "trialCount": "\(record.trials.count)", "scenarioCount": "\(names.count)",
+            "trialCount": Humanised.count(record.trials.count, "trial"),
+            "scenarioCount": Humanised.count(names.count, "scenario"),
             "scenarios": scenarios, "problems": problems(record), "hasHangs": !hangs.isEmpty, "hangs": hangs,
             "environment": EnvironmentLines.lines(record).map {
                 ["name": $0.name, "value": Escaped.visible($0.value)]

@@ -11,6 +11,9 @@ enum Humanised {
         return sign + (unit.hasPrefix("ns") ? time(ns: magnitude) : plain(magnitude))
     }
 
+    /// `1 trial`, `51 trials`.
+    static func count(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }
+
     /// `812 ns`, `12.3 µs`, `4.56 ms`, `7.89 s`.
     private static func time(ns: Double) -> String {
         switch ns {

@@ -10,7 +10,8 @@ enum MarkdownSummary {
         var text = """
             ### Tidegauge: \(verdict.isGood ? "✅" : "❌") \(verdict.word)
 
-            \(record.trials.count) trials of \(record.scenarioNames.count) scenarios on \(drivers.isEmpty ? "no driver" : drivers), \
+            \(Humanised.count(record.trials.count, "trial")) of \
+            \(Humanised.count(record.scenarioNames.count, "scenario")) on \(drivers.isEmpty ? "no driver" : drivers), \
             profile \(record.header.profile.rawValue), commit `\(record.environment.commit.prefix(12))`\
             \(record.environment.dirty ? " with changes" : "").
 

@@ -48,13 +48,18 @@ extension PlotPlan {
         let isTime = metric.unit.hasPrefix("ns")
         let y: Plot.Axis = isTime ? .seconds(isLogarithmic: true) : .plain(isLogarithmic: metric == .coalescingRatio)
         var series: [Plot.Series] = []
+        var more = 0
         for family in Digest.inOrder(rows.map { Family(driver: $0.driver, rest: Self.rest($0.variant, key)) }) {
             let byX = Dictionary(grouping: families[family, default: []]) { Self.value($0.variant, key) ?? .nan }
             let points = byX.sorted { $0.key < $1.key }.compactMap { x, rows in
                 median(rows.compactMap(\.figure.value)).map { Plot.Point(x, isTime ? $0 / 1e9 : $0) }
             }.filter { $0.x > 0 && (!y.isLogarithmic || $0.y > 0) }
             let slot = series.count { $0.label != nil } + 1
-            guard points.count > 1, slot <= Plot.slots else { continue }
+            guard points.count > 1 else { continue }
+            guard slot <= Plot.slots else {
+                more += 1
+                continue
+            }
             let fit = metric == .upkeepCost ? exponent(family, key) : nil
             let knee = metric == .coalescingRatio ? knee(family) : nil
             let words = [
@@ -72,7 +77,7 @@ extension PlotPlan {
         guard !series.isEmpty else { return nil }
         let name = metric.rawValue + (statistic == "value" ? "" : " \(statistic)")
         return Plot(
-            title: "\(name) against \(key)", caption: caption(metric), xLabel: key.replacing("_", with: " "),
+            title: "\(name) against \(key)", caption: caption(metric) + Self.more(more), xLabel: key.replacing("_", with: " "),
             yLabel: name.replacing("_", with: " "), x: .plain(isLogarithmic: true), y: y, series: series)
     }
 

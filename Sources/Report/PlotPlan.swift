@@ -33,7 +33,12 @@ struct PlotPlan {
     }
 
     private func label(_ point: Digest.Point) -> String {
-        point.variant.isEmpty ? point.driver : "\(point.driver) \(point.variant)"
+        point.variant.isEmpty ? point.driver : "\(point.driver) \(point.variant.replacing(";", with: " "))"
+    }
+
+    /// What a caption adds where there are more curves than colours.
+    static func more(_ count: Int) -> String {
+        count > 0 ? " There \(count == 1 ? "is" : "are") \(count) more, in the table alone." : ""
     }
 
     // MARK: Percentiles
@@ -55,7 +60,8 @@ struct PlotPlan {
         }
         return Plot(
             title: "\(metric.rawValue) by percentile",
-            caption: "Over all trials. A curve ends where fewer than ten samples lie beyond it.",
+            caption: "Over all trials. A curve ends where fewer than ten samples lie beyond it."
+                + Self.more(points.count - series.count),
             xLabel: "percentile (%)",
             yLabel: metric.rawValue.replacing("_", with: " "), x: .percentile, y: .seconds(isLogarithmic: true),
             series: series)
@@ -96,7 +102,8 @@ struct PlotPlan {
         let groups = Dictionary(grouping: own) { Digest.Point(driver: $0.trial.driver, variant: $0.trial.variant) }
         // Fewer steps show nothing that a percentile does not.
         guard groups.values.contains(where: { $0.count >= 8 }) else { return nil }
-        let series = shownPoints.enumerated().flatMap { index, point -> [Plot.Series] in
+        let shown = shownPoints
+        let series = shown.enumerated().flatMap { index, point -> [Plot.Series] in
             let points = groups[point, default: []]
             func line(_ statistic: Statistic) -> [Plot.Point] {
                 points.filter { $0.statistic == statistic }.sorted { $0.timeNs < $1.timeNs }
@@ -109,7 +116,8 @@ struct PlotPlan {
         }
         return Plot(
             title: "staleness over time",
-            caption: "Of the first trial, in steps of 250 ms: the highest of each step, and dashed its mean.",
+            caption: "Of the first trial, in steps of 250 ms: the highest of each step, and dashed its mean."
+                + Self.more(points.count - shown.count),
             xLabel: "seconds since the start of the measured window", yLabel: "staleness",
             x: .plain(isLogarithmic: false), y: .seconds(isLogarithmic: true), series: series)
     }

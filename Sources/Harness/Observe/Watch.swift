@@ -29,7 +29,7 @@ final class Watch: @unchecked Sendable {
             return try Observer(
                 name: isBystander ? "bystander \(index - plan.mainObservers)" : "observer \(index)", query: query,
                 site: sites[index % count], isBystander: isBystander, workNs: spec.observers.workNs,
-                capacity: isBystander ? 1024 : TrialSize.callbacks(spec),
+                capacity: isBystander ? TrialSize.bystanderCallbacks(spec) : TrialSize.callbacks(spec),
                 indexCapacity: isBystander ? 1024 : TrialSize.indices(spec),
                 prefaulted: max(256, Self.prefaulted / max(plan.mainObservers, 1)))
         }

@@ -33,6 +33,14 @@ enum TrialSize {
         min(commitsPerWriter(spec) * spec.writers.threads, closedCommits) + 1024
     }
 
+    /// Most callbacks of one bystander. Nothing it watches changes, but an engine that looks at every change calls it all the
+    /// same, with nothing to say.
+    static func bystanderCallbacks(_ spec: TrialSpec) -> Int {
+        min(callbacks(spec), bystanders / max(spec.observers.bystanders, 1) + 1024)
+    }
+
+    private static let bystanders = 1 << 26
+
     /// Most indices of one observer: each row of each commit deleted, inserted and once more.
     static func indices(_ spec: TrialSpec) -> Int {
         min(callbacks(spec) * spec.writers.rowsPerCommit * 3, 1 << 27) + 1024
