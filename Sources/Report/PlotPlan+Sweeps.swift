@@ -77,8 +77,9 @@ extension PlotPlan {
         guard !series.isEmpty else { return nil }
         let name = metric.rawValue + (statistic == "value" ? "" : " \(statistic)")
         return Plot(
-            title: "\(name) against \(key)", caption: caption(metric) + Self.more(more), xLabel: key.replacing("_", with: " "),
-            yLabel: name.replacing("_", with: " "), x: .plain(isLogarithmic: true), y: y, series: series)
+            title: "\(name) against \(key)", caption: caption(metric) + Self.more(more),
+            xLabel: key.replacing("_", with: " "), yLabel: name.replacing("_", with: " "),
+            x: .plain(isLogarithmic: true), y: y, series: series)
     }
 
     private func caption(_ metric: Metric) -> String {
