@@ -214,4 +214,14 @@ import Testing
         spec.observers.count = 0
         #expect(TrialSize.commitsPerWriter(spec) == atFullSpeed)
     }
+
+    /// An engine that looks at every change calls a bystander as often as anybody.
+    @Test func aBystanderHasRoomForEveryCommitAndManyShareIt() {
+        var spec = TrialSpec.tiny()
+        spec.observers.bystanders = 1
+        #expect(TrialSize.bystanderCallbacks(spec) == TrialSize.callbacks(spec))
+        spec.writers.load = .closed
+        spec.observers.bystanders = 10_000
+        #expect(TrialSize.bystanderCallbacks(spec) * spec.observers.bystanders < 1 << 27)
+    }
 }

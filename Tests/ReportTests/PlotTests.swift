@@ -59,6 +59,23 @@ struct PlotTests {
         plot.series[0].points = [.init(1, -1)]
         #expect(plot.drawable() == nil)
     }
+
+    @Test("Curves for which there is no colour are counted in the caption", arguments: [8, 9, 11])
+    func curvesLeftOut(_ families: Int) throws {
+        var record = RunRecord(runID: "run", environment: Fixture.environment)
+        record.rows = (1...families).flatMap { family in
+            [1_000, 10_000].map { items in
+                Fixture.row(
+                    Figure(.upkeepCost, .value, 5_000, n: 100), scenario: "result-size",
+                    variant: "dataset.items=\(items);observers.count=\(family)")
+            }
+        }
+        let plot = try #require(
+            PlotPlan("result-size", record).sweeps().first { $0.title == "upkeep_cost against dataset.items" })
+        #expect(plot.series.count { $0.label != nil } == 8)
+        let words = [8: nil, 9: "There is 1 more", 11: "There are 3 more"][families]!
+        if let words { #expect(plot.caption.contains(words)) } else { #expect(!plot.caption.contains(" more")) }
+    }
 }
 
 private let hasGnuplot = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")

@@ -36,7 +36,8 @@ final class Site: Sendable {
     }
 
     /// Runs `body` here and returns its result, after whatever the site is doing now.
-    /// - Throws: what `body` throws; `TrialFault.hang` when the site has not got round to it within `timeoutNs`.
+    /// - Throws: what `body` throws; `TrialFault.hang` when the site has not got round to it within `timeoutNs`, and nobody is
+    ///   at work (`HangDeadline`).
     func run<Value: Sendable>(timeoutNs: Int64, _ body: @escaping @Sendable () throws -> Value) throws -> Value {
         let hop = Hop<Value>()
         perform { hop.finish(Result { try body() }) }

@@ -51,7 +51,8 @@ private final class Child: @unchecked Sendable {
     private let lock: TracedMutex
     private let changed: TracedCondition
     private var hasEnded = false
-    private var deadline: HangDeadline
+    /// nil until the process has been started.
+    private var deadline: HangDeadline?
     private var pending = Data()
 
     init(
@@ -64,7 +65,6 @@ private final class Child: @unchecked Sendable {
         self.report = report
         lock = TracedMutex("child process")
         changed = TracedCondition("child process", lock)
-        deadline = Patience.deadline(.loading, spec, of: nil)
         try start(paddingBytes)
     }
 
@@ -144,11 +144,11 @@ private final class Child: @unchecked Sendable {
     }
 
     private func isLate() -> Bool {
-        let known = lock.withLock { deadline }
+        guard let known = lock.withLock({ deadline }) else { return false }
         var limit = known
         if limit.hasPassed() { return true }
         // Unless the child has said something meanwhile.
-        lock.withLock { if deadline.endNs == known.endNs { deadline = limit } }
+        lock.withLock { if deadline?.endNs == known.endNs { deadline = limit } }
         return false
     }
 

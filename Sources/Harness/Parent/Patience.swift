@@ -8,7 +8,7 @@ enum Patience {
     private static let nsPerObserver: Int64 = 10_000_000
 
     /// Where the child is at work after all that time, it gets it some more times.
-    static func deadline(_ phase: TrialProgress.Phase, _ spec: TrialSpec, of child: Int32?) -> HangDeadline {
+    static func deadline(_ phase: TrialProgress.Phase, _ spec: TrialSpec, of child: Int32) -> HangDeadline {
         HangDeadline(timeoutNs: limitNs(phase, spec), mostExtensions: 8, child: child)
     }
 
