@@ -6,8 +6,10 @@ import Testing
 @testable import Harness
 
 @Suite struct LoadTests {
-    private func dues(_ writers: WritersSpec, writer: Int = 0, warmUpNs: Int64, durationNs: Int64) -> [Int64] {
-        var schedule = Schedule(writers, writer: writer, warmUpNs: warmUpNs, durationNs: durationNs, seed: 3)
+    private func dues(
+        _ writers: WritersSpec, writer: Int = 0, warmUpNs: Int64, durationNs: Int64, seed: UInt64 = 3
+    ) -> [Int64] {
+        var schedule = Schedule(writers, writer: writer, warmUpNs: warmUpNs, durationNs: durationNs, seed: seed)
         var dues: [Int64] = []
         while let due = schedule.next() { dues.append(due) }
         return dues
@@ -61,6 +63,28 @@ import Testing
         let long = self.dues(spec, warmUpNs: 3_000_000_000, durationNs: 6_000_000_000)
         #expect(Set(long) == [-2_000_000_000, 0, 2_000_000_000, 4_000_000_000])
         #expect(long.count == 40_000)
+    }
+
+    @Test func whatIsNotMadeIsTheRestOfTheSchedule() {
+        var spec = TrialSpec.tiny()
+        let window = Window(startNs: 1_000, endNs: 1_000 + spec.durationNs)
+        let all = (0..<2).map { writer in
+            dues(spec.writers, writer: writer, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs, seed: spec.seed)
+        }
+        #expect(Unmade.rest(of: spec, window, made: all.map(\.count)).isEmpty)
+        let rest = Unmade.rest(of: spec, window, made: [3, all[1].count - 2])
+        #expect(rest.filter { $0.writer == 0 }.map(\.dueNs) == all[0].dropFirst(3).map { $0 + 1_000 })
+        #expect(rest.filter { $0.writer == 1 }.map(\.dueNs) == all[1].suffix(2).map { $0 + 1_000 })
+        #expect(rest.map(\.dueNs) == rest.map(\.dueNs).sorted())
+        // A successor goes on with the schedule of the one that was killed.
+        spec.writers.process = .own
+        var alone = spec.writers
+        alone.threads = 1
+        let shared = dues(alone, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs, seed: spec.seed)
+        let left = Unmade.rest(of: spec, window, made: [10, 20])
+        #expect(left == shared.dropFirst(30).map { Unmade(dueNs: $0 + 1_000, writer: 1) })
+        spec.writers.load = .closed
+        #expect(Unmade.rest(of: spec, window, made: [0, 0]).isEmpty)
     }
 
     @Test func aShareOfTheScoresIsThatShareOfTheRows() {

@@ -62,6 +62,33 @@ import Testing
         #expect(result.value(.processCPU)! > 0)
     }
 
+    /// A writer that is late for as long as its window lasted gives up. All that was due counts, made or not.
+    @Test func aWriterThatIsLateWithoutEndGivesUpAndHidesNothing() throws {
+        var spec = TrialSpec.tiny()
+        // 120 commits are due of each writer; 1.1 s hold half of them.
+        spec.shim = Shim("tail=1:20ms")
+        let result = try runTrial(spec, on: ModelDriver())
+        #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
+        let unmade = try #require(result.counts["unmade_commits"])
+        #expect(unmade > 50)
+        #expect(result.notes.contains { $0.contains("\(unmade) of ") && $0.contains("gave up 1000 ms after") })
+        let measured = Double(result.counts["measured_commits"]!)
+        let response = try #require(result.figures.first { $0.metric == .writeResponseTime && $0.statistic == .p50 })
+        // The warm-up's were made.
+        #expect(response.censored == unmade)
+        #expect(Double(response.n) == measured + Double(unmade))
+        let p90 = try #require(result.figures.first { $0.metric == .writeResponseTime && $0.statistic == .p90 })
+        #expect(p90.flags.contains("at_least"))
+        #expect(p90.value! > 0.9e9)
+        let started = try #require(result.figures.first { $0.metric == .scheduleStarted })
+        #expect(started.n == response.n)
+        #expect(started.value! < 0.2)
+        let endToEnd = try #require(result.figures.first { $0.metric == .endToEndLatency && $0.statistic == .max })
+        #expect(endToEnd.censored > 0)
+        #expect(endToEnd.flags.contains("at_least"))
+        #expect(result.value(.missedFinal) == 0)
+    }
+
     @Test func withoutObserversOnlyWritersAreMeasured() throws {
         var spec = TrialSpec.tiny(driver: "null")
         spec.observers.count = 0

@@ -7,8 +7,8 @@ extension FigureSheet {
     /// The share of the window's schedule that was begun within the window.
     var scheduleStarted: Figure {
         let begun = measured.count { $0.beginNs < window.endNs }
-        let share = measured.isEmpty ? nil : Double(begun) / Double(measured.count)
-        return Figure(.scheduleStarted, .value, share, n: measured.count)
+        let due = measured.count + unmade.count
+        return Figure(.scheduleStarted, .value, due > 0 ? Double(begun) / Double(due) : nil, n: due)
     }
 
     /// How a quantity drifts, per second: the median slope of its 250 ms means (Theil–Sen), which a single disturbance

@@ -62,6 +62,12 @@ struct FigureSheet {
             "pairs": pairs.pairs, "replayed_callbacks": verdict.replayed, "rows_compared": verdict.rowsCompared,
         ]
         result.recordings = recordings
+        if !history.unmade.isEmpty {
+            result.counts["unmade_commits"] = history.unmade.count
+            result.notes.append(
+                "\(history.unmade.count) of \(history.unmade.count + history.commits.count) commits that were due are not "
+                    + "made: the writers were late, and gave up \(spec.overrunNs / 1_000_000) ms after the window")
+        }
         return result
     }
 
@@ -69,6 +75,9 @@ struct FigureSheet {
     var measured: [CommitRecord] {
         history.commits.lazy.map(\.record).filter { window.contains($0.dueNs) }
     }
+
+    /// Commits due in the window that were not made.
+    var unmade: [UnmadeCommit] { history.unmade.filter { window.contains($0.dueNs) } }
 
     private func figures(_ metric: Metric) -> [Figure] {
         // What happened before the window, and what does not depend on the store, cannot drift within it.
@@ -129,8 +138,8 @@ struct FigureSheet {
         let isOpen = spec.writers.load == .open
         let isDelivered = spec.writers.load != .closed && hasObservers
         switch metric {
-        case .scheduleDelay: return isOpen ? writer { $0.beginNs - $0.dueNs } : nil
-        case .writeResponseTime: return isOpen ? writer { $0.committedNs - $0.dueNs } : nil
+        case .scheduleDelay: return isOpen ? schedule { $0.beginNs - $0.dueNs } : nil
+        case .writeResponseTime: return isOpen ? schedule { $0.committedNs - $0.dueNs } : nil
         case .writeServiceTime: return writer { $0.committedNs - $0.beginNs }
         case .lockWait: return writer { $0.lockedNs - $0.beginNs }
         case .deliveryLatency: return isDelivered ? pairs.delivery : nil
@@ -154,6 +163,13 @@ struct FigureSheet {
     private func writer(_ timeNs: (CommitRecord) -> Int64) -> LatencyHistogram {
         var histogram = LatencyHistogram()
         for record in measured { histogram.record(timeNs(record)) }
+        return histogram
+    }
+
+    /// From a due time: what was not made is at least as late as its writer was when it gave up.
+    private func schedule(_ timeNs: (CommitRecord) -> Int64) -> LatencyHistogram {
+        var histogram = writer(timeNs)
+        for commit in unmade { histogram.recordCensored(window.startNs + spec.givesUpNs - commit.dueNs) }
         return histogram
     }
 

@@ -70,6 +70,10 @@ struct PairFigures {
                 callbackTime.recordCensored(endNs - log[index].enterNs)
             }
         }
+        for commit in history.unmade where window.contains(commit.dueNs) && commit.queries.contains(log.observer.query)
+        {
+            endToEnd.recordCensored(endNs - commit.dueNs)
+        }
         guard wantsStaleness else { return }
         staleness.add(
             commits: query.commits.prefix(settled).map { commit -> StalenessIntegrator.Commit in

@@ -1,5 +1,6 @@
 // One writer thread: waits for the due time, commits, writes the times down. The open loop is `follow`: a due time in
-// the past is not waited for and not skipped, so lateness shows in the records and nowhere else.
+// the past is not waited for and not skipped, so lateness shows in the records and nowhere else; a writer that is late
+// without end gives up, and what it leaves is counted (`Unmade`).
 //
 // `records`, `spunNs` and `fault` belong to the writer's thread until `end` has been awaited; `progress` and
 // `dueNs` may be read by any.
@@ -27,6 +28,7 @@ final class Writer: @unchecked Sendable {
     /// Commits that the store refused while its disk was full, and that were made again.
     private(set) var refusals = 0
     private var lastVersion: Int64 = 0
+    private var lastCommittedNs: Int64 = 0
     private let progress = Atomic<Int>(0)
     private let dueNs = Atomic<Int64>(0)
     private let spec: TrialSpec
@@ -106,7 +108,8 @@ final class Writer: @unchecked Sendable {
 
     private func follow(_ writer: any StoreWriter, windowNs: Int64) throws {
         var lastNs: Int64?
-        while let offsetNs = schedule?.next() {
+        let givesUpNs = windowNs + spec.givesUpNs
+        while lastCommittedNs < givesUpNs, let offsetNs = schedule?.next() {
             if let floor = company.floor, let lastNs {
                 // Halfway between two commits, so that its threads sleep as long as the store's.
                 let middleNs = windowNs + lastNs + (offsetNs - lastNs) / 2
@@ -181,6 +184,7 @@ final class Writer: @unchecked Sendable {
                 dueNs: dueNs ?? beginNs, beginNs: beginNs, lockedNs: lockedNs, committedNs: committedNs,
                 version: version))
         lastVersion = version
+        lastCommittedNs = committedNs
         progress.store(commits + 1, ordering: .relaxed)
         company.stalls?.request()
     }

@@ -63,6 +63,13 @@ struct QueryHistory: Sendable {
     }
 }
 
+/// A commit that was due and not made.
+struct UnmadeCommit: Sendable {
+    var dueNs: Int64
+    /// Those it would have affected.
+    var queries: Set<Int>
+}
+
 /// All commits of a trial and their effects.
 struct History: Sendable {
     /// By version, ascending.
@@ -71,11 +78,18 @@ struct History: Sendable {
     let queries: [QueryHistory]
     /// The table after the last commit.
     let table: TableModel
+    /// What was due and not made: how it would have concerned whom, had it come after all that was.
+    let unmade: ContiguousArray<UnmadeCommit>
     /// Versions that were given out twice, or that went down within a writer; nil where all is well.
     let disorder: String?
 
-    /// - Parameter writers: the records of each writer, in the order it committed.
-    init(spec: TrialSpec, dataset: Dataset, plan: QueryPlan, writers: [some Collection<CommitRecord>]) {
+    /// - Parameters:
+    ///   - writers: the records of each writer, in the order it committed.
+    ///   - unmade: in the order it was due.
+    init(
+        spec: TrialSpec, dataset: Dataset, plan: QueryPlan, writers: [some Collection<CommitRecord>],
+        unmade: [Unmade] = []
+    ) {
         var commits: ContiguousArray<Commit> = []
         for (writer, records) in writers.enumerated() {
             commits.append(contentsOf: records.lazy.map { Commit(record: $0, writer: writer) })
@@ -96,8 +110,9 @@ struct History: Sendable {
         defer { changes.deallocate() }
         var before: [(key: Int64, row: TableModel.Row)] = []
         var seen: Set<Int64> = []
-        for (position, commit) in commits.enumerated() {
-            generators[commit.writer].fill(changes)
+        /// The writer's next commit on `table`.
+        func replay(_ writer: Int, _ table: inout TableModel, _ touched: (Int, QueryHistory.Touch) -> Void) {
+            generators[writer].fill(changes)
             before.removeAll(keepingCapacity: true)
             seen.removeAll(keepingCapacity: true)
             for change in changes {
@@ -107,13 +122,20 @@ struct History: Sendable {
                 table.apply(change)
             }
             for (key, old) in before {
-                Self.route(key, table.group(of: key), old, table[key], plan.queries, index) { query, touch in
-                    queries[query].append(touch, commit: position)
-                }
+                Self.route(key, table.group(of: key), old, table[key], plan.queries, index, touched)
             }
+        }
+        for (position, commit) in commits.enumerated() {
+            replay(commit.writer, &table) { query, touch in queries[query].append(touch, commit: position) }
         }
         self.queries = queries
         self.table = table
+        self.unmade = ContiguousArray(
+            unmade.map { commit in
+                var affected: Set<Int> = []
+                replay(commit.writer, &table) { query, _ in affected.insert(query) }
+                return UnmadeCommit(dueNs: commit.dueNs, queries: affected)
+            })
     }
 
     /// Tells every query that a row was in, or is in now.

@@ -94,7 +94,9 @@ public struct Trial {
         let loadEndNs = MonotonicClock.nowNs()
 
         report(.init(.settling))
-        let history = History(spec: spec, dataset: dataset, plan: plan, writers: work.records)
+        let history = History(
+            spec: spec, dataset: dataset, plan: plan, writers: work.records,
+            unmade: Unmade.rest(of: spec, window, made: work.records.map(\.count)))
         try watch.awaitQuiescence(history)
         let affected = AffectedCommits(history, plan)
         let commits = affected.count(from: window.startNs, affecting: false)

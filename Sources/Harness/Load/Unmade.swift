@@ -1,0 +1,53 @@
+// Commits that were due and are not made, because their writer was late for so long that it gave up: otherwise a trial at
+// ten times the rate an engine can take lasts ten times as long. They count, as samples known to be at least so late;
+// leaving them out would make the most overloaded engine look fastest. Pure.
+import Scenario
+
+/// A commit of the schedule that nobody made.
+struct Unmade: Sendable, Equatable {
+    var dueNs: Int64
+    var writer: Int
+
+    /// What is left of the schedule.
+    /// - Parameter made: commits of each writer.
+    /// - Returns: in the order they were due.
+    static func rest(of spec: TrialSpec, _ window: Window, made: [Int]) -> [Unmade] {
+        guard spec.writers.load == .open, !made.isEmpty else { return [] }
+        // Writers that follow one another share one schedule, and the last has what is left.
+        if spec.writers.process == .own {
+            return rest(of: spec, window, threads: 1, [(made.count - 1, made.reduce(0, +))])
+        }
+        return rest(of: spec, window, threads: spec.writers.threads, made.enumerated().map { ($0, $1) }).sorted {
+            $0.dueNs < $1.dueNs
+        }
+    }
+
+    private static func rest(
+        of spec: TrialSpec, _ window: Window, threads: Int, _ writers: [(writer: Int, made: Int)]
+    ) -> [Unmade] {
+        var shared = spec.writers
+        shared.threads = threads
+        return writers.flatMap { writer, made in
+            var schedule = Schedule(
+                shared, writer: threads == 1 ? 0 : writer, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs,
+                seed: spec.seed)
+            for _ in 0..<made { _ = schedule.next() }
+            var rest: [Unmade] = []
+            while let offsetNs = schedule.next() {
+                rest.append(Unmade(dueNs: window.startNs + offsetNs, writer: writer))
+            }
+            return rest
+        }
+    }
+}
+
+extension TrialSpec {
+    private static let shortestOverrunNs: Int64 = 1_000_000_000
+
+    /// How long after its measured window a late writer goes on: as long again, and a second at least, so that a short
+    /// burst is worked off.
+    var overrunNs: Int64 { max(durationNs, Self.shortestOverrunNs) }
+
+    /// When a late writer gives up, from the start of the measured window.
+    var givesUpNs: Int64 { durationNs + overrunNs }
+}
