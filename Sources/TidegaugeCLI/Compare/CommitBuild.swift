@@ -27,7 +27,7 @@ struct CommitBuild {
             revision: revision, executable: "\(folder)/\(product)", scenarios: "\(folder)/Scenarios")
         if FileManager.default.isExecutableFile(atPath: built.executable) { return built }
         let startTime = Date()
-        note("building \(revision.name) (\(revision.commit.prefix(12))); it is kept for the next time")
+        note("building \(revision.title); it is kept for the next time")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let source = "\(folder)/src"
         _ = try? repository.git(["worktree", "remove", "--force", source])
@@ -42,7 +42,7 @@ struct CommitBuild {
             command(source, scratch), in: source, log: "\(folder)/build.log", interruption)
         try keep(built, source, "\(scratch)/\(configuration)/\(product)")
         try FileManager.default.removeItem(atPath: scratch)
-        note("built \(revision.name) in \(Int(Date().timeIntervalSince(startTime))) s")
+        note("built \(revision.title) in \(Int(Date().timeIntervalSince(startTime))) s")
         return built
     }
 

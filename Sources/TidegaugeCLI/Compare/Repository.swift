@@ -9,6 +9,9 @@ struct Revision {
     var commit: String
     /// The working tree, with what is not committed in it.
     var isDirty = false
+
+    /// `HEAD~1 (0e0d5a912815)`; a commit that was asked for by its hash has no other name.
+    var title: String { name == commit ? "\(commit.prefix(12))" : "\(name) (\(commit.prefix(12)))" }
 }
 
 struct Repository {

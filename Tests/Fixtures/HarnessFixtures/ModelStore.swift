@@ -22,7 +22,10 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
     private var fronts = 0
     private var connections: [ModelConnection] = []
 
-    public init() {}
+    /// What each commit takes longer than it need.
+    private let delayNs: Int64
+
+    public init(delayNs: Int64 = 0) { self.delayNs = delayNs }
 
     public func load(count: Int, item: (Int) -> Item) {
         let items = (0..<count).map(item)
@@ -40,6 +43,7 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
     public func makeWriter() -> any StoreWriter { ModelWriter(self) }
 
     func commit(_ changes: [Change], locked: () -> Void) throws -> Int64 {
+        if delayNs > 0 { usleep(UInt32(delayNs / 1_000)) }
         let (committed, woken): (Int64, [ModelConnection]) = try lock.withLock {
             locked()
             let before = rows
@@ -135,7 +139,10 @@ final class ModelWriter: StoreWriter {
 
 /// Opens `ModelStore`s.
 public struct ModelDriver: StoreDriver {
-    public init() {}
+    private let delayNs: Int64
+
+    /// - Parameter delayNs: what each commit takes longer than it need.
+    public init(delayNs: Int64 = 0) { self.delayNs = delayNs }
 
     public var name: String { "model" }
     public var capabilities: Capabilities { Self.capabilities }
@@ -148,5 +155,5 @@ public struct ModelDriver: StoreDriver {
         return capabilities
     }()
 
-    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { ModelStore() }
+    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { ModelStore(delayNs: delayNs) }
 }

@@ -1,0 +1,108 @@
+// Comparisons of commits: of a repository with a program that is built in a moment, because all it does is to become the
+// fixture, with commits as slow as it says.
+import Foundation
+import Testing
+
+@Suite(.serialized) struct BisectTests {
+    private let folder: Folder
+
+    init() throws {
+        folder = try Folder()
+        try folder.write("Package.swift", Data(Self.package.utf8))
+        try folder.write("Scenarios/commit.yaml", Data(Self.scenario.utf8))
+        try folder.write(".gitignore", Data(".build*/\nReports/\nstdout\nstderr\nPackage.resolved\n".utf8))
+        try git("init", "--quiet", "--initial-branch=main")
+    }
+
+    private static let package = """
+        // swift-tools-version: 6.0
+        import PackageDescription
+        let package = Package(name: "subject", targets: [.executableTarget(name: "subject", path: "Sources")])
+        """
+
+    private static let scenario = """
+        purpose: Which commit made commits slow?
+        represents: itself
+        drivers: [model]
+        durability: memory
+        dataset: { items: 50 }
+        observers: { count: 0 }
+        writers: { threads: 1, load: open, rate: 200/s, arrivals: uniform, change: { update: score }, rows_per_commit: 1 }
+        measure: [write_service_time]
+        gate: write_service_time
+        warm_up: 10ms
+        duration: 150ms
+        hang_timeout: 1s
+        """
+
+    private func git(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            ["git", "-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false"] + arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "git \(arguments)")
+    }
+
+    private func commit(_ subject: String, delayNs: Int) throws {
+        let program = """
+            import Glibc
+            // \(subject)
+            setenv("TIDEGAUGE_FIXTURE_DELAY_NS", "\(delayNs)", 1)
+            execv("\(Binary.fixture.path)", CommandLine.unsafeArgv)
+            exit(127)
+            """
+        try folder.write("Sources/main.swift", Data(program.utf8))
+        try git("add", "--all")
+        try git("commit", "--quiet", "-m", subject)
+    }
+
+    private func ask(_ arguments: String...) throws -> Ran {
+        try Binary.fixture.run(
+            arguments + [
+                "--product", "subject", "--configuration", "debug", "--pairs", "6", "--keep-noisy", "--resamples",
+                "100",
+                "--seed", "5",
+            ], in: folder)
+    }
+
+    @Test func theCommitThatMadeItSlowIsFound() throws {
+        try commit("Begin", delayNs: 0)
+        try git("tag", "good")
+        try commit("Say something else", delayNs: 0)
+        try git("tag", "harmless")
+        try commit("Wait in each commit", delayNs: 3_000_000)
+        try commit("Say it better", delayNs: 3_000_000)
+        let found = try ask("bisect", "good", "main", "--metric", "write_service_time")
+        #expect(found.status == 0, "\(found.output) \(found.errors)")
+        #expect(found.output.contains(" Wait in each commit\nfrom it on: commit model\n"), "\(found.output)")
+        #expect(found.errors.contains("not slower: Say something else"), "\(found.errors)")
+        #expect(found.errors.contains("is slower: Wait in each commit"), "\(found.errors)")
+        // Binaries are kept, and nothing but them: the ends are not built again.
+        let none = try ask("bisect", "good", "harmless")
+        #expect(none.status == 2 && none.output.contains("harmless is not slower than good"), "\(none.output)")
+        #expect(!none.errors.contains("building"), "\(none.errors)")
+        let compared = try ask("compare", "harmless", "main")
+        #expect(compared.status == 1 && compared.output.contains("regressed: commit model"), "\(compared.output)")
+        let unknown = try ask("bisect", "good", "main", "--metric", "staleness")
+        #expect(unknown.status == 64 && unknown.errors.contains("no scenario has the gate 'staleness'"))
+        let nothing = try ask("bisect", "main", "good")
+        #expect(nothing.status == 64 && nothing.errors.contains("no commit lies after main up to good"))
+    }
+
+    /// What is not committed yet is built too, and said to be so; the tree and its index stay as they are.
+    @Test func theWorkingTreeIsComparedAsItIs() throws {
+        try commit("Begin", delayNs: 0)
+        try folder.write(
+            "Sources/main.swift",
+            Data(folder.read("Sources/main.swift").replacingOccurrences(of: "\"0\"", with: "\"3000000\"").utf8))
+        let compared = try ask("compare", "HEAD")
+        #expect(compared.status == 1, "\(compared.output) \(compared.errors)")
+        #expect(compared.output.contains("working tree"), "\(compared.output)")
+        try git("diff", "--cached", "--quiet")
+        #expect(folder.read("Sources/main.swift").contains("3000000"))
+    }
+}
