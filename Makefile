@@ -7,7 +7,7 @@ SEED ?=
 FILTER ?= LiveStoreTests|LiveStoreCombineTests|TracedSyncTests|HarnessTests
 BASE ?= HEAD~1
 HEAD ?=
-PAIRS ?= 20
+BUDGET ?= 15m
 TIDEGAUGE = .build/release/tidegauge
 
 .PHONY: bench peers smoke compare calibrate test external stress micro explore check lint docs tsan faults setup build clean help
@@ -24,8 +24,8 @@ peers: build  ## the store beside other engines, which take their time (PROFILE=
 smoke: build  ## the same in under two minutes: does everything still run?
 	$(TIDEGAUGE) run Scenarios --profile smoke
 
-compare: build  ## is the working tree slower than BASE? Builds both, measures them in turn (BASE=HEAD~1, HEAD=, PAIRS=20)
-	$(TIDEGAUGE) compare $(BASE) $(HEAD) --pairs $(PAIRS)
+compare: build  ## is the working tree slower than BASE? Builds both, measures them in turn (BASE=HEAD~1, HEAD=, BUDGET=15m)
+	$(TIDEGAUGE) compare $(BASE) $(HEAD) --budget $(BUDGET)
 
 calibrate: build  ## how often would this machine call a false alarm, and how small a slow-down does it see?
 	$(TIDEGAUGE) calibrate --scenario commit-latency --scenario result-size --power 5

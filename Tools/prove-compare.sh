@@ -46,7 +46,7 @@ prove_upkeep() {
     slower=$(GIT_AUTHOR_NAME=proof GIT_AUTHOR_EMAIL=proof@localhost GIT_AUTHOR_DATE='@0 +0000' \
         GIT_COMMITTER_NAME=proof GIT_COMMITTER_EMAIL=proof@localhost GIT_COMMITTER_DATE='@0 +0000' \
         git commit-tree "$tree" -p HEAD -m "Read each row forty times too often")
-    local scenarios=(--scenario bystanders --scenario bulk-write --scenario null-store)
+    local scenarios=(--scenario bystanders --scenario bulk-write --scenario version-pin)
     "$binary" compare HEAD "$slower" "${scenarios[@]}" --pairs "$pairs" --out "$out" || status=$?
     [ "$status" -eq 1 ] || fail "upkeep: exit code $status where 1 was due"
     [ "$(gates | grep regressed)" = "bystanders regressed" ] || fail "upkeep: red on $(gates | grep regressed)"

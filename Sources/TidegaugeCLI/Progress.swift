@@ -14,7 +14,8 @@ final class Progress: @unchecked Sendable {
     private let isQuiet: Bool
     private let isLive: Bool
     private let lock = TracedMutex("progress")
-    private let startNs = MonotonicClock.nowNs()
+    /// When the first trial began: what was built before it says nothing about the rest.
+    private var startNs = MonotonicClock.nowNs()
     private var printedNs = MonotonicClock.nowNs()
     private var hasLine = false
     private var title = ""
@@ -32,7 +33,7 @@ final class Progress: @unchecked Sendable {
         lock.withLock {
             self.title = title
             self.index = index
-            first = first ?? index
+            if first == nil { (first, startNs) = (index, MonotonicClock.nowNs()) }
             self.total = total
             show("starting")
         }

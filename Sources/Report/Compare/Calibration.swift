@@ -37,13 +37,18 @@ public struct Calibration: Codable, Sendable, Equatable {
     /// Null comparisons, and how many of them called something a regression.
     public var comparisons: Int
     public var falseReds: Int
+    /// Null comparisons that ended early, with too many void pairs; in no other figure. nil in files from before.
+    public var noisy: Int?
     /// Of the screening stage: one p-value per null comparison and gate.
     public var pValues: [Double]
     public var power: [Power] = []
 
-    /// - Parameter nulls: comparisons of one binary with itself, which share no pair.
-    public init(machine: String = MachineKey.current, nulls: [ComparisonEngine]) {
+    /// - Parameters:
+    ///   - nulls: comparisons of one binary with itself, which share no pair.
+    ///   - noisy: beside them, those that the machine's noise ended early.
+    public init(machine: String = MachineKey.current, nulls: [ComparisonEngine], noisy: Int = 0) {
         self.machine = machine
+        self.noisy = noisy
         comparisons = nulls.count
         falseReds = nulls.count { $0.tracks.contains { $0.state == .confirmed } }
         pValues = nulls.flatMap { $0.tracks.compactMap { $0.screenEffect?.pWorse } }

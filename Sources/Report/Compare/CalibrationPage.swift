@@ -28,6 +28,7 @@ public enum CalibrationConsole {
     static func falseReds(_ calibration: Calibration) -> String {
         "null comparisons: \(calibration.falseReds) of \(calibration.comparisons) called something regressed; "
             + "the true rate is under \(String(format: "%.1f", calibration.falseRedBound * 100)) % (95 %, Clopper–Pearson)"
+            + (calibration.noisy.map { $0 > 0 ? "; \($0) more ended early, with too many void pairs" : "" } ?? "")
     }
 }
 

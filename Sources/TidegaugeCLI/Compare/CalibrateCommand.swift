@@ -41,12 +41,17 @@ struct CalibrateCommand: ParsableCommand {
         var plan = try sides.plan(options)
         // What is void is not known before the machine is: nothing is, but for steal and pacing.
         plan.rule.mostHiccupNs = .greatestFiniteMagnitude
-        var calibration = Calibration(nulls: try engines(comparisons, plan, sides, (nil, nil), run, "null"))
-        guard calibration.comparisons > 0 else { throw ExitCode(.interrupted) }
+        let nulls = try engines(comparisons, plan, sides, (nil, nil), run, "null")
+        guard !nulls.whole.isEmpty else {
+            if run.interruption.isRaised { throw ExitCode(.interrupted) }
+            printError("this machine is too noisy: every comparison ended for want of pairs that count")
+            throw ExitCode(.inconclusive)
+        }
+        var calibration = Calibration(nulls: nulls.whole, noisy: nulls.noisy)
         for text in flaw where power > 0 && !run.interruption.isRaised {
             let shims: (Shim?, Shim?) = (Shim("none"), Shim(text))
-            let engines = try engines(power, plan, sides, shims, run, text)
-            if !engines.isEmpty { calibration.add(text, engines) }
+            let flawed = try engines(power, plan, sides, shims, run, text)
+            if !flawed.whole.isEmpty { calibration.add(text, flawed.whole) }
         }
         let page = try calibration.write(options.out, drawing: Gnuplot())
         print(CalibrationConsole.render(calibration), terminator: "")
@@ -54,23 +59,30 @@ struct CalibrateCommand: ParsableCommand {
         if run.interruption.isRaised { throw ExitCode(.interrupted) }
     }
 
-    /// Whole comparisons, one after the other; an interrupted one does not count.
+    /// Whole comparisons, one after the other. One that was interrupted does not count, and one that the machine's noise
+    /// ended early is made again: it says nothing about the judge. Half as many of those may be, and are handed on.
     private func engines(
         _ count: Int, _ plan: ComparisonPlan, _ sides: ComparedSides, _ shims: (base: Shim?, head: Shim?),
         _ run: CompareRun, _ name: String
-    ) throws -> [ComparisonEngine] {
-        var finished: [ComparisonEngine] = []
-        for number in 0..<count where !run.interruption.isRaised {
+    ) throws -> (whole: [ComparisonEngine], noisy: Int) {
+        var whole: [ComparisonEngine] = []
+        var noisy = 0
+        while whole.count < count && noisy <= count / 2 {
             var own = plan
-            own.seed = plan.seed &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15
+            own.seed = plan.seed &+ UInt64(whole.count + noisy) &* 0x9E37_79B9_7F4A_7C15
             var engine = ComparisonEngine(own)
             try run.pool(&engine, sides.binaries, "\(options.out)/calibration/trials", shims) { _ in }
             if run.interruption.isRaised { break }
-            finished.append(engine)
-            let reds = finished.count { $0.tracks.contains { $0.state == .confirmed } }
-            run.note("\(name): comparison \(number + 1) of \(count), \(reds) called so far")
+            if engine.tracks.contains(where: { $0.state == .noisy || $0.state == .failing }) {
+                noisy += 1
+                run.note("\(name): a comparison was given up, too many void pairs; \(noisy) so far")
+                continue
+            }
+            whole.append(engine)
+            let reds = whole.count { $0.tracks.contains { $0.state == .confirmed } }
+            run.note("\(name): comparison \(whole.count) of \(count), \(reds) called so far")
         }
-        return finished
+        return (whole, noisy)
     }
 
     /// This binary under two names of one length.

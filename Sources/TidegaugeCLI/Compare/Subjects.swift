@@ -18,7 +18,13 @@ struct Subjects {
     init(_ scenarios: [Scenario], profile: Profile, drivers asked: [String], overrides: [String: String]) throws {
         // A play has an ending, and no figure that commits could be compared by.
         for scenario in scenarios where scenario.choreography == nil {
-            let drivers = RunPlan.drivers(of: scenario, asked: asked)
+            let drivers = Self.drivers(of: scenario, asked: asked)
+            guard !drivers.isEmpty else {
+                let named = scenario.drivers.joined(separator: ", ")
+                skipped.append(
+                    OneSided(what: scenario.name, why: "it runs on \(named), which a comparison asks only by --driver"))
+                continue
+            }
             let trials = try refusing { () throws(ScenarioErrors) in
                 try scenario.trials(profile: profile, drivers: drivers, overrides: overrides)
             }
@@ -27,6 +33,11 @@ struct Subjects {
                 if !points.isEmpty { add(scenario, driver, points) }
             }
         }
+    }
+
+    /// A commit is not slower for what an engine from elsewhere does, and the harness is compared where it is asked for.
+    private static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
+        RunPlan.drivers(of: scenario, asked: asked).filter { asked.contains($0) || !Tidegauge.askedFor.contains($0) }
     }
 
     private mutating func add(_ scenario: Scenario, _ driver: String, _ points: [TrialSpec]) {
