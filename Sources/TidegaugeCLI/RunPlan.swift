@@ -29,6 +29,9 @@ struct RunPlan {
                     profile: header.profile, drivers: Self.drivers(of: scenario, asked: header.drivers),
                     seed: header.seed, overrides: overrides)
             }
+            // A guest is measured, and not judged: once will do.
+            let guests = Self.guests(of: scenario, asked: header.drivers)
+            trials.removeAll { guests.contains($0.driver) && $0.trial > 0 }
             if header.trace {
                 for index in trials.indices { trials[index].traceEvents = Self.traceEvents }
             }
@@ -37,7 +40,7 @@ struct RunPlan {
                 reference: scenario.drivers.first,
                 searchSteps: try refusing { () throws(ScenarioErrors) in
                     try scenario.searchSteps(profile: header.profile, overrides: overrides)
-                }, repeatsVoid: Self.judges(header.profile))
+                }, guests: guests, repeatsVoid: Self.judges(header.profile))
         }
         var header = header
         header.binary = Fingerprint.ofThisBinary()
@@ -53,6 +56,11 @@ struct RunPlan {
     static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
         if !asked.isEmpty { return asked }
         return Tidegauge.driverNames.filter { !Tidegauge.askedFor.contains($0) || scenario.drivers.contains($0) }
+    }
+
+    /// Peers that the command line names and the scenario does not: its limits are about another store.
+    private static func guests(of scenario: Scenario, asked: [String]) -> Set<String> {
+        Set(asked).intersection(Tidegauge.askedFor).subtracting(scenario.drivers)
     }
 
     static func overrides(_ options: [String]) throws -> [String: String] {

@@ -51,7 +51,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
 
 @Suite struct ParentTests {
     private func run(
-        _ trials: [TrialSpec], limits: [Limit] = [], reference: String? = nil,
+        _ trials: [TrialSpec], limits: [Limit] = [], reference: String? = nil, guests: Set<String> = [],
         _ result: @escaping (TrialSpec) -> TrialResult
     ) throws -> (Outcome, CannedTrials, Told) {
         let executor = CannedTrials(result)
@@ -59,7 +59,9 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         let runner = Runner(
             drivers: [NullDriver(), ModelDriver(), FaultyDriver(.crash)], executor: executor,
             interruption: Interruption(), delegate: told)
-        let outcome = try runner.run([.init(scenario: "tiny", limits: limits, trials: trials, reference: reference)])
+        let outcome = try runner.run([
+            .init(scenario: "tiny", limits: limits, trials: trials, reference: reference, guests: guests)
+        ])
         return (outcome, executor, told)
     }
 
@@ -96,6 +98,50 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         #expect(plain.ran.count == 1)
         let (_, turns, _) = try run((0..<2).map { spec([.upkeepCost], trial: $0) }, costs)
         #expect(turns.ran.map(\.observers.count) == [2, 0, 0, 2])
+    }
+
+    /// What the harness costs does not depend on who is beside it.
+    @Test func driversAtOnePointShareTheTrialOnTheNullDriver() throws {
+        let trials = (0..<2).flatMap { trial in
+            ["model", "crash"].map { driver in
+                var spec = self.spec([.harnessCost], trial: trial)
+                spec.driver = driver
+                return spec
+            }
+        }
+        let (_, executor, told) = try run(trials, costs)
+        // The second repetition has another seed and begins with the companion.
+        #expect(executor.ran.map(\.driver) == ["model", "null", "crash", "null", "model", "crash"])
+        #expect(
+            told.figures.filter { $0.figure.metric == .harnessCost }.map(\.figure.value) == [
+                2_000, 2_000, 2_000, 2_000,
+            ])
+        // One that did not complete is tried again.
+        let (_, again, _) = try run(Array(trials.prefix(2))) {
+            $0.driver == "null" ? TrialResult(fate: .hang) : self.costs($0)
+        }
+        #expect(again.ran.map(\.driver) == ["model", "null", "crash", "null"])
+    }
+
+    @Test func aGuestIsMeasuredAndNotJudged() throws {
+        let trials = ["model", "crash"].map { driver in
+            var spec = self.spec([.processCPU])
+            spec.driver = driver
+            return spec
+        }
+        func slow(_ driver: String) throws -> (Outcome, Told) {
+            let limits = [Limit(.processCPU, .lessOrEqual, 20)]
+            let (outcome, _, told) = try run(trials, limits: limits, guests: ["crash"]) { spec in
+                var result = TrialResult(fate: .completed)
+                result.figures = [Figure(.processCPU, .value, spec.driver == driver ? 30 : 10, n: 1)]
+                return result
+            }
+            return (outcome, told)
+        }
+        let (outcome, told) = try slow("crash")
+        #expect(outcome == .pass && told.judgements.map(\.driver) == ["model"])
+        #expect(told.figures.contains { $0.spec.driver == "crash" && $0.figure.value == 30 })
+        #expect(try slow("model").0 == .limitBroken)
     }
 
     @Test func aCostUnderThriceTheHarnessIsAtTheFloor() throws {

@@ -12,6 +12,8 @@ public struct GRDBDriver: StoreDriver {
         case memory
     }
 
+    private static let busySeconds = 5.0
+
     private let engine: Engine
 
     public init(_ engine: Engine) { self.engine = engine }
@@ -45,8 +47,11 @@ public struct GRDBDriver: StoreDriver {
         case .memory:
             return try DrivenDatabase(try DatabaseQueue(), directory: nil)
         case .pool:
+            var settings = Configuration()
+            // A checkpoint or a reader that is just being opened can hold the lock for a moment, with one writer too.
+            settings.busyMode = .timeout(Self.busySeconds)
             // GRDB itself chooses WAL and NORMAL, which survives a killed process and not a power cut.
-            let pool = try DatabasePool(path: configuration.directory + "/store.sqlite")
+            let pool = try DatabasePool(path: configuration.directory + "/store.sqlite", configuration: settings)
             if configuration.durability == .full {
                 // Of the writer alone: it is the one that commits.
                 try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }

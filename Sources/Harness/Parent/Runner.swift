@@ -46,14 +46,17 @@ public final class Runner {
         public var reference: String?
         /// Trials on each driver, beside those listed, with which the bracket of the sustainable rate is narrowed.
         public var searchSteps: Int
+        /// Drivers that run beside those the scenario is about. Limits are not held against them.
+        public var guests: Set<String>
         /// Whether trials that the machine disturbed are run again, a fifth of them at most.
         public var repeatsVoid: Bool
 
         public init(
             scenario: String, limits: [Limit], trials: [TrialSpec], reference: String? = nil, searchSteps: Int = 0,
-            repeatsVoid: Bool = false
+            guests: Set<String> = [], repeatsVoid: Bool = false
         ) {
             self.reference = reference
+            self.guests = guests
             self.searchSteps = searchSteps
             self.repeatsVoid = repeatsVoid
             self.scenario = scenario
@@ -73,6 +76,8 @@ public final class Runner {
     private var total = 0
     /// Of the job under way.
     private var repeatsLeft = 0
+    /// Of the job under way: trials on the null driver, which all drivers at one point share.
+    private var nulls: [(spec: TrialSpec, result: TrialResult)] = []
 
     public init(
         drivers: [any StoreDriver], executor: any TrialExecutor, interruption: Interruption,
@@ -120,6 +125,7 @@ public final class Runner {
         var entries: [LimitCheck.Entry] = []
         var points: [String: [SweepFigures.Point]] = [:]
         var peers = PeerFigures(reference: job.reference)
+        nulls = []
         repeatsLeft = job.repeatsVoid ? (job.trials.count + Self.voidOneIn - 1) / Self.voidOneIn : 0
         /// Whether it came to its end.
         func measure(_ spec: TrialSpec) throws -> Bool {
@@ -210,12 +216,17 @@ public final class Runner {
         var results: [TrialGroup.Role: TrialResult] = [:]
         for (role, spec) in group.members {
             index += 1
+            if role == .null, let known = nulls.first(where: { $0.spec == spec }) {
+                results[role] = known.result
+                continue
+            }
             delegate.began(spec, role: role.title, index: index, of: total)
             let result = executor.run(spec) { [delegate] in delegate.progressed(spec, $0) }
             delegate.ended(spec, result)
             outcome = outcome.worse(Outcome(result))
             results[role] = result
             if interruption.isRaised { break }
+            if role == .null, result.fate == .completed { nulls.append((spec, result)) }
         }
         guard let measured = results[.measured] else { return nil }
         return GroupFigures(
@@ -239,7 +250,8 @@ public final class Runner {
     }
 
     private func judge(_ job: Job, _ entries: [LimitCheck.Entry]) throws {
-        for judgement in LimitCheck(limits: job.limits, entries: entries).judgements() {
+        let own = entries.filter { !job.guests.contains($0.driver) }
+        for judgement in LimitCheck(limits: job.limits, entries: own).judgements() {
             try delegate.judged(judgement, scenario: job.scenario)
             switch judgement.verdict {
             case .kept: break
