@@ -24,6 +24,13 @@ public struct Pressure: Codable, Sendable, Equatable {
     /// Their page faults that waited for a disk.
     public var majorFaults: Int64
 
+    /// The kernel tells stolen time in whole ticks: of a difference one may have been stolen before the window, which in
+    /// half a second would look like a hundredth.
+    public var stealAtLeastNs: Int64? {
+        let ticksPerSecond = Int64(sysconf(Int32(_SC_CLK_TCK)))
+        return stealNs.map { max(0, $0 - (ticksPerSecond > 0 ? 1_000_000_000 / ticksPerSecond : 0)) }
+    }
+
     /// The window from `earlier` to this reading.
     public func since(_ earlier: Pressure) -> Pressure {
         func difference(_ later: Int64?, _ earlier: Int64?) -> Int64? {

@@ -117,6 +117,17 @@ struct ProbeTests {
         #expect(PressureProbe.parseStallsNs("").some == nil)
     }
 
+    @Test func stolenTimeIsKnownButForATick() {
+        var window = PressureProbe.read()
+        let tickNs = 1_000_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK)))
+        for (ticks, atLeast) in [(Int64(0), Int64(0)), (1, 0), (3, 2)] {
+            window.stealNs = ticks * tickNs
+            #expect(window.stealAtLeastNs == atLeast * tickNs)
+        }
+        window.stealNs = nil
+        #expect(window.stealAtLeastNs == nil)
+    }
+
     @Test("A window of pressure is a difference, and a counter that is missing stays missing")
     func pressureDifference() {
         let before = PressureProbe.read()

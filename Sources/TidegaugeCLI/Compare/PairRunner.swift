@@ -86,7 +86,7 @@ extension TrialNoise {
         let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
         let lengthNs = Double(max(run.lengthNs, 1))
         self.init(
-            stealShare: Double(run.pressure.stealNs ?? 0) / (lengthNs * cores),
+            stealShare: Double(run.pressure.stealAtLeastNs ?? 0) / (lengthNs * cores),
             pressureShare: Double(run.pressure.cpuSomeNs ?? 0) / lengthNs,
             involuntarySwitches: run.pressure.involuntarySwitches, majorFaults: run.pressure.majorFaults,
             hiccupP99Ns: Self.hiccupP99Ns(run.result))
