@@ -62,16 +62,29 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     }
 
     private func element(_ list: StoredList, _ id: UInt64) -> Element {
-        guard let row = list.row(id) else { preconditionFailure("an element of a list was used after its write block") }
-        return Element._element(row, ListTable.value, list.connection)
+        guard let element = shown(list, id) else {
+            preconditionFailure("an element of a list was used after its write block")
+        }
+        return element
     }
 
-    /// Goes over the elements shown now: what a loop does to them does not make it skip or repeat one.
+    /// nil for an element that has been taken off.
+    private func shown(_ list: StoredList, _ id: UInt64) -> Element? {
+        list.row(id).map { Element._element($0, ListTable.value, list.connection) }
+    }
+
+    /// Goes over the elements shown now: what a loop does to them does not make it skip or repeat one, and it does not come
+    /// to one that it has taken off, as an object's second place in the list when the object was deleted at its first.
     public func makeIterator() -> AnyIterator<Element> {
         guard let stored else { return AnyIterator(box.elements.makeIterator()) }
         let rows = rows(stored)
         var ids = rows.ids(in: 0..<rows.count).makeIterator()
-        return AnyIterator { ids.next().map { element(stored, $0) } }
+        return AnyIterator {
+            while let id = ids.next() {
+                if let element = shown(stored, id) { return element }
+            }
+            return nil
+        }
     }
 
     // MARK: Changing

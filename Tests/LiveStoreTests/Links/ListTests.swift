@@ -13,6 +13,23 @@ struct ListTests {
         try #require(try connection.object(Human.self, forPrimaryKey: id))
     }
 
+    @Test("a loop does not come to what it has taken off")
+    func takingOffInALoop() throws {
+        try store().store.write { connection in
+            let owner = Human(0)
+            try connection.add(owner)
+            for id in 1...4 { try connection.add(Human(id)) }
+            owner.friends.append(contentsOf: try [1, 2, 1, 3, 4].map { try human(connection, $0) })
+            var met: [Int] = []
+            for friend in owner.friends {
+                met.append(friend.id)
+                if friend.id < 3 { try connection.delete(friend) } else { owner.friends.removeLast() }
+            }
+            // The first is met once, though it was in the list twice; the last was taken off before its turn.
+            #expect(met == [1, 2, 3] && owner.friends.map(\.id) == [3])
+        }
+    }
+
     /// What any list must do, stored or not.
     private func exercise(_ list: List<String>) {
         list.append("b")
