@@ -3,26 +3,12 @@
 //     sleep on the bell → open the newest snapshot → read the log up to it → route each changed row through the
 //     query index → update each touched tree → one mailbox update per connection → post
 //
-// It takes no write lock and waits for nobody. `inbox` (a leaf) guards `messages`, `skips` and `isStopped`; everything
-// else belongs to the thread.
+// It takes no write lock and waits for nobody. Other threads reach it through `inbox` alone; everything else belongs to
+// the thread.
 import Logging
 import TracedSync
 
 final class Upkeep: @unchecked Sendable {
-    enum Message {
-        case connect(Mailbox)
-        case disconnect(Mailbox)
-        case attach(Mailbox, ConnectionQuery, attachment: Int)
-        case detach(ConnectionQuery)
-        case watch(Mailbox, ObjectToken, seen: [UInt8])
-        case unwatch(ObjectToken)
-        case observeStore(Mailbox, Bool)
-        /// Bring one connection's mail to this version or later, then say so.
-        case catchUp(Mailbox, UInt64, CaughtUp)
-        case evaluated([(SharedTree, RankedTree)], Snapshot)
-        case failed([SharedTree], StoreError)
-    }
-
     /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
     /// A writer killed between its commit and the bell is noticed after this long at the latest.
@@ -30,11 +16,7 @@ final class Upkeep: @unchecked Sendable {
 
     private let storage: Storage
     private let evaluator: Evaluator
-    private let inbox = TracedMutex("upkeep inbox")
-    private var messages: [Message] = []
-    /// Silent commits that are visible or about to be.
-    private var skips: [SkipRecord] = []
-    private var isStopped = false
+    private let inbox = UpkeepInbox()
     private var thread: TracedThread?
     /// The thread, as reports of waits name it. Written once, in `init`.
     private var worker: TracedResource?
@@ -70,55 +52,34 @@ final class Upkeep: @unchecked Sendable {
     // MARK: From other threads
 
     func send(_ message: Message) {
-        inbox.withLock { messages.append(message) }
+        inbox.put([message])
         storage.page.ringAll()
     }
 
     /// Waits until a connection's mail stands at `version`; at once where upkeep has ended. Not in a callback of upkeep's.
     func catchUp(_ mailbox: Mailbox, to version: UInt64) {
         let reply = CaughtUp()
-        let isRunning = inbox.withLock { () -> Bool in
-            if !isStopped { messages.append(.catchUp(mailbox, version, reply)) }
-            return !isStopped
-        }
-        guard isRunning else { return }
+        guard inbox.put([.catchUp(mailbox, version, reply)]) else { return }
         storage.page.ringAll()
         reply.wait(for: worker)
     }
 
     /// Takes the record of a commit that is about to become visible.
-    func announce(_ record: SkipRecord) { inbox.withLock { skips.append(record) } }
+    func announce(_ record: SkipRecord) { inbox.announce(record) }
 
     /// The commit has failed; called before anyone else can commit.
-    func withdraw(_ record: SkipRecord) {
-        let withdrawn = inbox.withLock {
-            defer { skips.removeAll { $0 === record } }
-            return skips
-        }
-        withExtendedLifetime(withdrawn) {}
-    }
-
-    /// Everything announced up to a version that can be seen, in order: what is visible was announced before.
-    private func takeSkips(upTo version: UInt64) -> [SkipRecord] {
-        inbox.withLock {
-            if skips.isEmpty { return [] }
-            defer { skips.removeAll { $0.version <= version } }
-            return skips.filter { $0.version <= version }
-        }
-    }
+    func withdraw(_ record: SkipRecord) { inbox.withdraw(record) }
 
     /// Forgets a connection that has ended, with what it observed.
     func disconnect(_ mailbox: Mailbox, _ queries: [ConnectionQuery], _ objects: [ObjectToken]) {
-        inbox.withLock {
-            messages += queries.map { .detach($0) } + objects.map { .unwatch($0) } + [.disconnect(mailbox)]
-        }
+        inbox.put(queries.map { .detach($0) } + objects.map { .unwatch($0) } + [.disconnect(mailbox)])
         storage.page.ringAll()
     }
 
     /// Ends the thread and waits for it. It waits for nobody, so this does not take long. On the thread itself, where the
     /// last reference to something of the user's may have gone, it ends later.
     func stop() {
-        inbox.withLock { isStopped = true }
+        inbox.close()
         storage.page.ringAll()
         thread?.joinOrDetach()
         thread = nil
@@ -132,8 +93,8 @@ final class Upkeep: @unchecked Sendable {
             // Where nobody observes, a commit now and then is soon enough to let go of old versions.
             let bell: SharedPage.Bell = isWatching ? .everyCommit : .slow
             let seen = storage.page.count(bell)
-            let (arrived, stop) = takeMessages()
-            if stop {
+            let (arrived, isLast) = inbox.take()
+            if isLast {
                 for case .catchUp(_, _, let reply) in arrived { reply.signal() }
                 break
             }
@@ -141,7 +102,7 @@ final class Upkeep: @unchecked Sendable {
             if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
             advance()
             answerRefreshes()
-            if inbox.withLock({ messages.isEmpty && !isStopped }), isWatching == (bell == .everyCommit) {
+            if inbox.isQuiet, isWatching == (bell == .everyCommit) {
                 storage.page.wait(for: bell, since: seen, timeoutNs: Self.pollNs)
             }
         }
@@ -152,13 +113,6 @@ final class Upkeep: @unchecked Sendable {
 
     /// Whether every commit matters to somebody.
     private var isWatching: Bool { !tables.isEmpty || !connections.storeObservers.isEmpty }
-
-    private func takeMessages() -> ([Message], Bool) {
-        inbox.withLock {
-            defer { messages = [] }
-            return (messages, isStopped)
-        }
-    }
 
     /// Publishes the newest version, if there is a newer one.
     private func advance() {
@@ -172,7 +126,7 @@ final class Upkeep: @unchecked Sendable {
         }
         if newest.version > snapshot.version {
             // Observers that silent commits of this step name have been announced before those were visible.
-            let (arrived, _) = takeMessages()
+            let (arrived, _) = inbox.take()
             for message in arrived { handle(message) }
             if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
         }
@@ -182,7 +136,7 @@ final class Upkeep: @unchecked Sendable {
 
     private func step(to newest: Snapshot) {
         let old = snapshot
-        let skips = takeSkips(upTo: newest.version)
+        let skips = inbox.takeSkips(upTo: newest.version)
         let changes = NetChanges(
             from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
         snapshot = newest
