@@ -67,6 +67,7 @@ struct Rule16DroppedTokenTests {
         try feed.scheduler.turn { initials == 2 }
         #expect(inside == nil)
         TracedThread("elsewhere") { elsewhere = nil }.join()
+        #expect(elsewhere == nil)
         try feed.observe("kept", notes)
         try test.store.write { try $0.add(Note(id: 1)) }
         try feed.catchUp()

@@ -37,11 +37,6 @@ struct Rule19CareTests {
         }
     }
 
-    private func message(_ body: () throws -> Void) -> String {
-        let error = #expect(throws: StoreError.self) { try body() }
-        return error.map { "\($0)" } ?? ""
-    }
-
     // MARK: No room
 
     /// What it says: counts, each after its commit; the error; what is left; whether that is whole; and the same with room.
@@ -95,16 +90,16 @@ struct Rule19CareTests {
             let folder = try Folder()
             let noise = Data((0..<bytes).map { _ in UInt8(random.below(256)) })
             try noise.write(to: URL(fileURLWithPath: folder.data))
-            let text = message { _ = try folder.open() }
+            let text = refusal { _ = try folder.open() }
             #expect(text.contains(folder.path) && text.contains("restore it from a backup"), "\(bytes) bytes: \(text)")
             #expect(try Data(contentsOf: URL(fileURLWithPath: folder.data)) == noise, "it is left as it was")
         }
         let folder = try Folder()
         try FileManager.default.createDirectory(atPath: folder.data, withIntermediateDirectories: true)
-        #expect(message { _ = try folder.open() }.contains("something else is in its place"))
+        #expect(refusal { _ = try folder.open() }.contains("something else is in its place"))
         let file = try Folder()
         try Data().write(to: URL(fileURLWithPath: file.path + "/x"))
-        #expect(message { _ = try Store(.init(path: file.path + "/x", models: [Note.self])) }.contains("/x"))
+        #expect(refusal { _ = try Store(.init(path: file.path + "/x", models: [Note.self])) }.contains("/x"))
     }
 
     @Test("an empty file is a new store: that is what a machine leaves that went down while one was made")
@@ -123,7 +118,7 @@ struct Rule19CareTests {
         for keep in [0.9, 0.5, 0.1] {
             let bytes = Int(Double(whole.count) * keep) / 4_096 * 4_096
             #expect(truncate(folder.data, off_t(bytes)) == 0)
-            #expect(message { _ = try folder.open() }.contains("its end is lost; restore it"))
+            #expect(refusal { _ = try folder.open() }.contains("its end is lost; restore it"))
             #expect(try folder.size() == bytes)
         }
         try whole.write(to: URL(fileURLWithPath: folder.data))
@@ -270,7 +265,7 @@ struct Rule19CareTests {
         let version = try copy.read { $0.version }
         try copy.write { try $0.add(Note(id: 400)) }
         #expect(try copy.read { $0.version } == version + 1)
-        #expect(message { try store.compact(to: target.path + "/copy") }.contains("it exists"))
+        #expect(refusal { try store.compact(to: target.path + "/copy") }.contains("it exists"))
         store.close()
         #expect(throws: StoreError.closed) { try store.compact(to: target.path + "/again") }
     }
@@ -292,7 +287,7 @@ struct Rule19CareTests {
         let before = try folder.size()
         let other = try FixtureProcess(path: folder.path, .relaxed, ["hold"])
         try other.waitUntilReady()
-        #expect(message { try Store.compact(configuration) }.contains("is open: close it, here and in other processes"))
+        #expect(refusal { try Store.compact(configuration) }.contains("is open: close it, here and in other processes"))
         try other.killNow()
         try Store.compact(configuration)
         #expect(try folder.size() * 3 < before)
@@ -304,7 +299,7 @@ struct Rule19CareTests {
         #expect(try store.read { try $0.objects(Note.self).sorted(by: \.id).map(\.id) } == Array(0..<400))
         try store.write { try $0.add(Note(id: 400)) }
         let nowhere = try Folder()
-        #expect(message { try Store.compact(.init(path: nowhere.path, models: [])) }.contains("there is no store"))
+        #expect(refusal { try Store.compact(.init(path: nowhere.path, models: [])) }.contains("there is no store"))
     }
 
     // MARK: Closing
