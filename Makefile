@@ -10,7 +10,7 @@ HEAD ?=
 BUDGET ?= 15m
 TIDEGAUGE = .build/release/tidegauge
 
-.PHONY: bench peers smoke compare calibrate test external stress micro explore check lint docs tsan faults setup build clean help
+.PHONY: bench peers smoke compare calibrate test external stress micro explore check lint docs tsan asan faults setup build clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -57,7 +57,10 @@ stress: setup  ## load from threads and processes, every promise checked at ever
 	.build/release/livestore-stress --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 tsan: setup  ## the concurrent tests under ThreadSanitizer (FILTER=regular expression)
-	Tools/tsan.sh '$(FILTER)'
+	Tools/sanitize.sh thread '$(FILTER)'
+
+asan: setup  ## the same tests under AddressSanitizer
+	Tools/sanitize.sh address '$(FILTER)'
 
 faults: setup  ## proof that the tests can fail: each patch of Tests/Faults must turn its tests red
 	Tools/faults.sh
@@ -69,4 +72,4 @@ build: setup
 	swift build -c release
 
 clean:  ## remove what was built; reports stay
-	rm -rf .build .build-tsan .build-faults .build-external .build-compare
+	rm -rf .build .build-thread .build-address .build-faults .build-external .build-compare
