@@ -1,20 +1,9 @@
 // How report.html looks. Double braces are escaped by the template engine; triple ones are this module's own markup.
 
 extension HTMLReport {
-    static let template = """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <title>Tidegauge {{run}}</title>
-        <style>
-        {{{style}}}
-        </style>
-        </head>
-        <body>
-        {{{shapes}}}
+    static let title = "Tidegauge {{run}}"
+
+    static let body = """
         <header>
         <h1>Tidegauge <span class="badge {{tone}}">{{verdict}}</span></h1>
         <p>{{trialCount}} of {{scenarioCount}} on {{drivers}}, profile {{profile}}</p>
@@ -33,17 +22,7 @@ extension HTMLReport {
         </div>
         <div class="plots">
         {{#plots}}
-        <figure>
-        <figcaption>{{title}}</figcaption>
-        {{#svg}}
-        {{{svg}}}
-        {{/svg}}
-        {{#missing}}
-        <p class="missing">{{missing}}</p>
-        {{/missing}}
-        <ul class="legend">{{#legend}}<li class="c{{slot}}"><span>{{label}}</span></li>{{/legend}}</ul>
-        <p class="quiet">{{caption}}</p>
-        </figure>
+        \(HTMLPage.figure)
         {{/plots}}
         </div>
         {{#sides}}
@@ -141,8 +120,6 @@ extension HTMLReport {
         </section>
         </main>
         <footer class="quiet">≥: the figure is a bound. ~: near what the harness itself costs. n/a: too few samples. Every figure is in metrics.csv; Reports/README.md says what each means.</footer>
-        </body>
-        </html>
 
         """
 

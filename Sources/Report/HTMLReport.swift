@@ -2,7 +2,6 @@
 // in it is decided here; how it looks, in HTMLReport+Template. Pure but for the drawing of plots.
 import Foundation
 import Measure
-import Mustache
 import Scenario
 import Statistics
 
@@ -22,7 +21,7 @@ enum HTMLReport {
         let drivers = Digest.inOrder(record.trials.map(\.spec.driver)).joined(separator: ", ")
         let hangs = hangs(record)
         let page: [String: Any] = [
-            "style": style, "shapes": SVGTheme.shapes, "run": Escaped.visible(record.runID),
+            "run": Escaped.visible(record.runID),
             "verdict": verdict.word, "tone": verdict.isGood ? "good" : "bad",
             "commit": Escaped.visible(String(record.environment.commit.prefix(12)))
                 + (record.environment.dirty ? " with changes" : ""),
@@ -34,7 +33,7 @@ enum HTMLReport {
                 ["name": $0.name, "value": Escaped.visible($0.value)]
             },
         ]
-        return try MustacheTemplate(string: template).render(page)
+        return try HTMLPage.render(title: title, body: body, page)
     }
 
     private static func scenario(

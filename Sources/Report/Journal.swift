@@ -42,26 +42,16 @@ public final class Journal: ReportFormat {
                 ?? ended.map { .ended($0) }
         }
 
-        func text() throws -> String {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-        }
+        func text() throws -> String { try JSONLines.text(self) }
     }
 
     /// What a journal holds; a half line at its end is left out.
     /// - Throws: `DamagedReport` where a whole line is none of a journal.
     static func read(_ path: String) throws -> (header: RunHeader, events: [RunEvent]) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw DamagedReport("\(path): there is no such file; is this the folder of a run?")
-        }
+        let lines: [Line] = try JSONLines.read(path, "a journal", hint: "is this the folder of a run?")
         var header = RunHeader()
         var events: [RunEvent] = []
-        let whole = data.prefix(through: data.lastIndex(of: 10) ?? data.startIndex)
-        for (number, text) in whole.split(separator: 10).enumerated() {
-            guard let line = try? JSONDecoder().decode(Line.self, from: Data(text)) else {
-                throw DamagedReport("\(path):\(number + 1): this is no line of a journal of this version")
-            }
+        for line in lines {
             if let run = line.run { header = run } else if let event = line.event { events.append(event) }
         }
         return (header, events)

@@ -14,7 +14,8 @@ final class Progress: @unchecked Sendable {
     private let isQuiet: Bool
     private let isLive: Bool
     private let lock = TracedMutex("progress")
-    /// When the first trial began: what was built before it says nothing about the rest.
+    /// When the first trial began: what was built before it says nothing about the rest. Anew for each of several
+    /// comparisons.
     private var startNs = MonotonicClock.nowNs()
     private var printedNs = MonotonicClock.nowNs()
     private var hasLine = false
@@ -31,9 +32,9 @@ final class Progress: @unchecked Sendable {
 
     func began(_ title: String, index: Int, of total: Int) {
         lock.withLock {
+            if first == nil || index < self.index { (first, startNs) = (index, MonotonicClock.nowNs()) }
             self.title = title
             self.index = index
-            if first == nil { (first, startNs) = (index, MonotonicClock.nowNs()) }
             self.total = total
             show("starting")
         }

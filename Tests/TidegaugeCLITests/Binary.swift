@@ -38,6 +38,16 @@ enum Binary: String {
         return process
     }
 
+    /// Starts it, interrupts it as Ctrl-C does as soon as `isTime` says so, and waits for its end. Looks every 20 ms: what
+    /// another process writes into its files wakes nobody here.
+    func interrupt(_ arguments: [String], in folder: Folder, when isTime: (Process) throws -> Bool) throws -> Ran {
+        let process = try start(arguments, in: folder)
+        while process.isRunning, try !isTime(process) { usleep(20_000) }
+        kill(process.processIdentifier, SIGINT)
+        process.waitUntilExit()
+        return folder.ran(process)
+    }
+
     func run(_ arguments: [String], in folder: Folder) throws -> Ran {
         let process = try start(arguments, in: folder)
         process.waitUntilExit()

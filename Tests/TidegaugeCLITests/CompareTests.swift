@@ -101,16 +101,13 @@ import Testing
     @Test func anInterruptedComparisonGoesOnWithTheSamePairs() throws {
         let folder = try folder()
         try folder.write("Scenarios/same.yaml", scenario("missed_final"))
-        let process = try Binary.fixture.start(
-            ["compare", "a", "b", "--pairs", "8", "--seed", "3", "--keep-noisy", "--resamples", "100"], in: folder)
         var run: String?
-        while process.isRunning, run.map({ folder.read("\($0)/comparison.ndjson").contains("\"pair\":") }) != true {
+        let ran = try Binary.fixture.interrupt(
+            ["compare", "a", "b", "--pairs", "8", "--seed", "3", "--keep-noisy", "--resamples", "100"], in: folder
+        ) { _ in
             if folder.exists("Reports") { run = try? latest(folder) }
-            usleep(20_000)
+            return run.map { folder.read("\($0)/comparison.ndjson").contains("\"pair\":") } == true
         }
-        kill(process.processIdentifier, SIGINT)
-        process.waitUntilExit()
-        let ran = folder.ran(process)
         #expect(ran.status == 130, "\(ran.output) \(ran.errors)")
         let kept = try #require(run)
         #expect(ran.errors.contains("go on with it: tidegauge compare --resume \(kept)"))

@@ -60,15 +60,10 @@ import Testing
     private func interrupted(_ folder: Folder) throws {
         try folder.write("s/a.yaml", scenario())
         try folder.write("s/b.yaml", scenario(duration: "3600s"))
-        let process = try Binary.fixture.start(
-            ["run", "s", "--driver", "model", "--set", "seed=7"], in: folder)
-        while process.isRunning, !folder.read("Reports/latest/journal.ndjson").contains("\"trial\":{") {
-            usleep(20_000)
-        }
         // The first row is kept; whatever the second has begun is not.
-        kill(process.processIdentifier, SIGINT)
-        process.waitUntilExit()
-        let ran = folder.ran(process)
+        let ran = try Binary.fixture.interrupt(["run", "s", "--driver", "model", "--set", "seed=7"], in: folder) { _ in
+            folder.read("Reports/latest/journal.ndjson").contains("\"trial\":{")
+        }
         #expect(ran.status == 130, "\(ran.errors)")
         #expect(ran.errors.contains("run --resume Reports/"))
     }

@@ -85,11 +85,9 @@ import Testing
         // The second scenario would take an hour; the first is through when its row is there.
         try folder.write("s/a.yaml", scenario("model"))
         try folder.write("s/b.yaml", scenario("model", duration: "3600s"))
-        let process = try Binary.fixture.start(["run", "s", "--driver", "model"], in: folder)
-        while process.isRunning, try !(hasMeasured(folder) && isTrying(process)) { usleep(20_000) }
-        kill(process.processIdentifier, SIGINT)
-        process.waitUntilExit()
-        let ran = folder.ran(process)
+        let ran = try Binary.fixture.interrupt(["run", "s", "--driver", "model"], in: folder) { process in
+            try hasMeasured(folder) && isTrying(process)
+        }
         #expect(ran.status == 130, "\(ran.errors)")
         #expect(ran.output.contains("Report: "))
         let rows = folder.metrics()

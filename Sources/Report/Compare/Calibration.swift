@@ -29,6 +29,8 @@ public struct Calibration: Codable, Sendable, Equatable {
         /// Of all figures that were told as moved, those of most comparisons.
         public var seenBy: [String]
         public var secondsPerComparison: Double
+        /// With more void pairs than a comparison may have; nil in files from before.
+        public var noisy: Int?
     }
 
     public var machine: String
@@ -37,18 +39,16 @@ public struct Calibration: Codable, Sendable, Equatable {
     /// Null comparisons, and how many of them called something a regression.
     public var comparisons: Int
     public var falseReds: Int
-    /// Null comparisons that ended early, with too many void pairs; in no other figure. nil in files from before.
+    /// Null comparisons with more void pairs than one may have, which `compare` would have ended; nil in files from before.
     public var noisy: Int?
     /// Of the screening stage: one p-value per null comparison and gate.
     public var pValues: [Double]
     public var power: [Power] = []
 
-    /// - Parameters:
-    ///   - nulls: comparisons of one binary with itself, which share no pair.
-    ///   - noisy: beside them, those that the machine's noise ended early.
-    public init(machine: String = MachineKey.current, nulls: [ComparisonEngine], noisy: Int = 0) {
+    /// - Parameter nulls: comparisons of one binary with itself, which share no pair.
+    public init(machine: String = MachineKey.current, nulls: [ComparisonEngine]) {
         self.machine = machine
-        self.noisy = noisy
+        noisy = Self.noisy(nulls)
         comparisons = nulls.count
         falseReds = nulls.count { $0.tracks.contains { $0.state == .confirmed } }
         pValues = nulls.flatMap { $0.tracks.compactMap { $0.screenEffect?.pWorse } }
@@ -79,6 +79,17 @@ public struct Calibration: Codable, Sendable, Equatable {
         FigureName("end_to_end_latency", "p50"), FigureName("end_to_end_latency", "p99"),
     ]
 
+    /// With more void pairs than a comparison may have; a calibration's own plan allows any number.
+    private static func noisy(_ comparisons: [ComparisonEngine]) -> Int {
+        comparisons.count { comparison in
+            comparison.tracks.contains { track in
+                track.voids.count
+                    > VoidRule().mostVoids(
+                        pairs: max(track.screen.count + track.confirm.count, comparison.plan.pairs))
+            }
+        }
+    }
+
     public mutating func add(_ shim: String, _ comparisons: [ComparisonEngine]) {
         let rows = comparisons.map { Judge($0).rows().filter { $0.verdict == .regressed || $0.verdict == .shifted } }
         let seen = Dictionary(grouping: rows.flatMap { Set($0.map(\.name.description)) }) { $0 }.mapValues(\.count)
@@ -90,7 +101,8 @@ public struct Calibration: Codable, Sendable, Equatable {
                     ($1.value, $0.key) < ($0.value, $1.key)
                 }
                 .map { "\($0.key) (\($0.value))" },
-                secondsPerComparison: median(comparisons.map(\.spentSeconds)) ?? 0))
+                secondsPerComparison: median(comparisons.map(\.spentSeconds)) ?? 0,
+                noisy: Self.noisy(comparisons)))
     }
 
     /// The most that the true rate of false reds may be, with 95 %.

@@ -1,7 +1,6 @@
 // A calibration for people: on a terminal, and as a page with its two curves. Pure but for the drawing of plots.
 import Comparison
 import Foundation
-import Mustache
 import Statistics
 
 public enum CalibrationConsole {
@@ -21,14 +20,19 @@ public enum CalibrationConsole {
             "\(power.shim): called in \(power.called) of \(power.comparisons), "
                 + "\(Int(power.secondsPerComparison.rounded())) s each"
                 + (power.seenBy.isEmpty ? "" : "; seen by " + power.seenBy.prefix(6).joined(separator: ", "))
+                + noisy(power.noisy)
         }
         return (lines + ["", "this machine \(calibration.fitness)"]).joined(separator: "\n") + "\n"
+    }
+
+    static func noisy(_ count: Int?) -> String {
+        count.map { $0 > 0 ? "; \($0) of them had more void pairs than a comparison may have" : "" } ?? ""
     }
 
     static func falseReds(_ calibration: Calibration) -> String {
         "null comparisons: \(calibration.falseReds) of \(calibration.comparisons) called something regressed; "
             + "the true rate is under \(String(format: "%.1f", calibration.falseRedBound * 100)) % (95 %, Clopper–Pearson)"
-            + (calibration.noisy.map { $0 > 0 ? "; \($0) more ended early, with too many void pairs" : "" } ?? "")
+            + noisy(calibration.noisy)
     }
 }
 
@@ -43,7 +47,7 @@ enum CalibrationPage {
     static func render(_ calibration: Calibration, _ drawing: any PlotDrawing) throws -> String {
         let plots = [pValues(calibration), power(calibration)].compactMap { $0 }
         let page: [String: Any] = [
-            "style": HTMLReport.style, "shapes": SVGTheme.shapes, "machine": calibration.machine,
+            "machine": calibration.machine,
             "fitness": calibration.fitness, "reds": CalibrationConsole.falseReds(calibration),
             "plots": zip(plots, drawing.draw(plots.map(PlotScript.text))).map(HTMLReport.figure),
             "noise": calibration.noise.map { noise -> [String: Any] in
@@ -62,7 +66,7 @@ enum CalibrationPage {
                 ]
             },
         ]
-        return try MustacheTemplate(string: template).render(page)
+        return try HTMLPage.render(title: title, body: body, page)
     }
 
     /// The share of p-values at or under each: the diagonal where nothing is to be found.
@@ -115,32 +119,15 @@ enum CalibrationPage {
         ).drawable()
     }
 
-    private static let template = """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <title>Tidegauge calibration: {{machine}}</title>
-        <style>
-        {{{style}}}
-        </style>
-        </head>
-        <body>
-        {{{shapes}}}
+    private static let title = "Tidegauge calibration: {{machine}}"
+
+    private static let body = """
         <header><h1>Tidegauge calibration</h1><p>This machine {{fitness}}.</p><p class="quiet">{{machine}}</p></header>
         <main>
         <section>
         <h2>The judge on trial</h2>
         <p>{{reds}}.</p>
-        <div class="plots">{{#plots}}<figure>
-        <figcaption>{{title}}</figcaption>
-        {{#svg}}{{{svg}}}{{/svg}}
-        {{#missing}}<p class="missing">{{missing}}</p>{{/missing}}
-        <ul class="legend">{{#legend}}<li class="c{{slot}}"><span>{{label}}</span></li>{{/legend}}</ul>
-        <p class="quiet">{{caption}}</p>
-        </figure>{{/plots}}</div>
+        <div class="plots">{{#plots}}\(HTMLPage.figure){{/plots}}</div>
         <div class="scroll"><table>
         <tr><th>flaw</th><th>called</th><th>a comparison took</th><th>moved in most of them</th></tr>
         {{#power}}<tr><td>{{shim}}</td><td>{{called}}</td><td>{{seconds}}</td><td>{{seen}}</td></tr>{{/power}}
@@ -154,8 +141,6 @@ enum CalibrationPage {
         </table></div>
         </section>
         </main>
-        </body>
-        </html>
 
         """
 }

@@ -2,7 +2,6 @@
 // drawing of plots.
 import Comparison
 import Measure
-import Mustache
 
 enum ComparisonHTML {
     static func render(_ judged: JudgedComparison, _ drawing: any PlotDrawing) throws -> String {
@@ -35,7 +34,6 @@ enum ComparisonHTML {
             ]
         }
         let page: [String: Any] = [
-            "style": HTMLReport.style, "shapes": SVGTheme.shapes,
             "verdict": Escaped.visible(ComparisonConsole.verdict(judged)),
             "word": judged.outcome.word.rawValue, "tone": tone(judged.outcome.word),
             "base": Escaped.visible("\(plan.base.name) (\(plan.base.label))"),
@@ -49,7 +47,7 @@ enum ComparisonHTML {
             "isOpen": !judged.record.isFinished,
             "hasApart": !plan.oneSided.isEmpty || !judged.voids.isEmpty,
         ]
-        return try MustacheTemplate(string: template).render(page)
+        return try HTMLPage.render(title: title, body: body, page)
     }
 
     private static func tone(_ word: ComparisonOutcome.Word) -> String {
@@ -79,30 +77,9 @@ enum ComparisonHTML {
 
     private static let head = "<tr>{{#titles}}<th>{{.}}</th>{{/titles}}</tr>"
 
-    private static let plot = """
-        <figure>
-        <figcaption>{{title}}</figcaption>
-        {{#svg}}{{{svg}}}{{/svg}}
-        {{#missing}}<p class="missing">{{missing}}</p>{{/missing}}
-        <ul class="legend">{{#legend}}<li class="c{{slot}}"><span>{{label}}</span></li>{{/legend}}</ul>
-        <p class="quiet">{{caption}}</p>
-        </figure>
-        """
+    private static let title = "Tidegauge compare: {{base}} → {{head}}"
 
-    private static let template = """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <title>Tidegauge compare: {{base}} → {{head}}</title>
-        <style>
-        {{{style}}}
-        </style>
-        </head>
-        <body>
-        {{{shapes}}}
+    private static let body = """
         <header>
         <h1>Tidegauge compare <span class="badge {{tone}}">{{word}}</span></h1>
         <p>{{verdict}}</p>
@@ -119,7 +96,7 @@ enum ComparisonHTML {
         {{/cells}}
         {{/subjects}}
         </table></div>
-        <div class="plots">{{#forest}}\(plot){{/forest}}</div>
+        <div class="plots">{{#forest}}\(HTMLPage.figure){{/forest}}</div>
         </section>
         {{#hasNews}}
         <section>
@@ -135,7 +112,7 @@ enum ComparisonHTML {
         <section id="{{anchor}}">
         <h2>{{number}} {{name}} <span class="badge {{tone}}">{{verdict}}</span></h2>
         <p>{{purpose}}</p>
-        <div class="plots">{{#plots}}\(plot){{/plots}}</div>
+        <div class="plots">{{#plots}}\(HTMLPage.figure){{/plots}}</div>
         <details><summary>all figures</summary>
         <div class="scroll"><table>
         {{#others}}\(table){{/others}}
@@ -151,8 +128,6 @@ enum ComparisonHTML {
         {{/hasApart}}
         </main>
         <footer class="quiet">would see: the smallest change that so many pairs show in four of five comparisons. Every pair is in pairs.csv, every judgement in effects.csv; Reports/README.md says what each means.</footer>
-        </body>
-        </html>
 
         """
 }

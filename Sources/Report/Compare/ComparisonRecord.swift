@@ -24,11 +24,7 @@ public struct ComparisonRecord: Sendable {
             var exitCode: Int32
         }
 
-        func text() throws -> String {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-        }
+        func text() throws -> String { try JSONLines.text(self) }
     }
 
     public static func isComparison(_ directory: String) -> Bool {
@@ -38,20 +34,14 @@ public struct ComparisonRecord: Sendable {
     /// - Throws: `DamagedReport` where the folder holds something else.
     public static func load(_ directory: String) throws -> ComparisonRecord {
         let path = "\(directory)/\(journalName)"
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw DamagedReport("\(path): there is no such file; is this the folder of a comparison?")
-        }
+        let lines: [Line] = try JSONLines.read(path, "a comparison", hint: "is this the folder of a comparison?")
         guard let json = FileManager.default.contents(atPath: "\(directory)/\(EnvironmentJSON.fileName)"),
             let environment = try? JSONDecoder().decode(EnvironmentReport.self, from: json)
         else { throw DamagedReport("\(directory)/\(EnvironmentJSON.fileName): this is no environment of this version") }
         var plan: ComparisonPlan?
         var pairs: [PairRecord] = []
         var isFinished = false
-        let whole = data.prefix(through: data.lastIndex(of: 10) ?? data.startIndex)
-        for (number, text) in whole.split(separator: 10).enumerated() {
-            guard let line = try? JSONDecoder().decode(Line.self, from: Data(text)) else {
-                throw DamagedReport("\(path):\(number + 1): this is no line of a comparison of this version")
-            }
+        for line in lines {
             if let known = line.plan { plan = known }
             if let pair = line.pair { pairs.append(pair) }
             if let ended = line.ended { isFinished = ended.exitCode != 130 }
@@ -65,13 +55,10 @@ public struct ComparisonRecord: Sendable {
     /// The state that the pairs lead to; `next` names the pair that comes behind them.
     /// - Throws: `DamagedReport` where they are not those that the plan leads to.
     public func replayed() throws -> ComparisonEngine {
-        var engine = ComparisonEngine(plan)
-        for pair in pairs {
-            guard let due = engine.next(), due.subject == pair.subject, due.number == pair.number,
-                due.stage == pair.stage
-            else { throw DamagedReport("\(Self.journalName): its pairs are not those of its plan") }
-            engine.take(pair)
+        do {
+            return try ComparisonEngine(plan, replaying: pairs)
+        } catch {
+            throw DamagedReport("\(Self.journalName): \(error)")
         }
-        return engine
     }
 }

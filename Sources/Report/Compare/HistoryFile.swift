@@ -1,7 +1,6 @@
 // history.ndjson: a line per commit, scenario and metric; grows at its end and is kept in the repository. And how it reads.
 import Comparison
 import Foundation
-import Mustache
 import Statistics
 
 public enum HistoryFile {
@@ -9,25 +8,17 @@ public enum HistoryFile {
 
     /// - Throws: `DamagedReport` where a whole line is none of a history.
     public static func read(_ path: String) throws -> [HistoryPoint] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw DamagedReport("\(path): there is no such file; tidegauge history --add COMMIT begins one")
+        let points: [HistoryPoint] = try JSONLines.read(
+            path, "a history", hint: "tidegauge history --add COMMIT begins one")
+        guard points.allSatisfy({ $0.version == HistoryPoint.currentVersion }) else {
+            throw DamagedReport("\(path): it holds points of another version")
         }
-        let whole = data.prefix(through: data.lastIndex(of: 10) ?? data.startIndex)
-        return try whole.split(separator: 10).enumerated().map { number, text in
-            guard let point = try? JSONDecoder().decode(HistoryPoint.self, from: Data(text)),
-                point.version == HistoryPoint.currentVersion
-            else { throw DamagedReport("\(path):\(number + 1): this is no line of a history of this version") }
-            return point
-        }
+        return points
     }
 
     /// - Throws: `ReportError`.
     public static func append(_ points: [HistoryPoint], to path: String) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let file = try AppendedFile(path)
-        try file.append(
-            points.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined())
+        try AppendedFile(path).append(points.map { try JSONLines.text($0) }.joined())
     }
 }
 
@@ -65,7 +56,7 @@ public enum HistoryPage {
         let plots = all.map { ($0, plot($0)) }.filter { $0.1 != nil }.map { ($0.0, $0.1!) }
         let figures = zip(plots.map(\.1), drawing.draw(plots.map { PlotScript.text($0.1) })).map(HTMLReport.figure)
         let page: [String: Any] = [
-            "style": HTMLReport.style, "shapes": SVGTheme.shapes, "plots": figures,
+            "plots": figures,
             "breaks": all.flatMap { series in
                 series.breaks.map { one in
                     let commit = series.points[one.index].commit.prefix(12)
@@ -74,7 +65,7 @@ public enum HistoryPage {
                 }
             }.map { Escaped.visible($0) },
         ]
-        try ReportFile.replace(path, with: MustacheTemplate(string: template).render(page).utf8)
+        try ReportFile.replace(path, with: HTMLPage.render(title: "Tidegauge history", body: body, page).utf8)
     }
 
     /// The change against the anchor over commits, with breaks as uprights.
@@ -100,34 +91,14 @@ public enum HistoryPage {
         ).drawable()
     }
 
-    private static let template = """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <title>Tidegauge history</title>
-        <style>
-        {{{style}}}
-        </style>
-        </head>
-        <body>
-        {{{shapes}}}
+    private static let body = """
         <header><h1>Tidegauge history</h1></header>
         <main>
         <section>
         <ul class="facts">{{#breaks}}<li>{{.}}</li>{{/breaks}}</ul>
-        <div class="plots">{{#plots}}<figure>
-        <figcaption>{{title}}</figcaption>
-        {{#svg}}{{{svg}}}{{/svg}}
-        {{#missing}}<p class="missing">{{missing}}</p>{{/missing}}
-        <p class="quiet">{{caption}}</p>
-        </figure>{{/plots}}</div>
+        <div class="plots">{{#plots}}\(HTMLPage.figure){{/plots}}</div>
         </section>
         </main>
-        </body>
-        </html>
 
         """
 }

@@ -28,6 +28,9 @@ struct CalibrateCommand: ParsableCommand {
     @Option(help: "A flaw to be seen: spin=5%, tail=100:5ms, linger=2:3ms; may be given several times.")
     var flaw = ["spin=1%", "spin=2%", "spin=3%", "spin=5%", "spin=10%", "spin=20%", "tail=100:5ms", "linger=2:3ms"]
 
+    @Flag(help: "Go on with the calibration that was interrupted last; its own options hold.")
+    var resume = false
+
     func validate() throws {
         try options.check()
         for text in flaw where Shim(text) == nil { throw ValidationError("'\(text)' is no flaw such as spin=5%") }
@@ -38,51 +41,74 @@ struct CalibrateCommand: ParsableCommand {
         let run = CompareRun(isQuiet: options.quiet)
         let names = try Self.twoNames(in: options.out)
         let sides = try ComparedSides(base: names[0], head: names[1], options, run)
-        var plan = try sides.plan(options)
-        // What is void is not known before the machine is: nothing is, but for steal and pacing.
-        plan.rule.mostHiccupNs = .greatestFiniteMagnitude
-        let nulls = try engines(comparisons, plan, sides, (nil, nil), run, "null")
-        guard !nulls.whole.isEmpty else {
-            if run.interruption.isRaised { throw ExitCode(.interrupted) }
-            printError("this machine is too noisy: every comparison ended for want of pairs that count")
-            throw ExitCode(.inconclusive)
+        let journal = try resume ? self.journal(of: names[0]) : CalibrationJournal(options.out, try work(sides))
+        let work = journal.work
+        let nulls = try engines("null", work.comparisons, (nil, nil), journal, sides, run)
+        guard !nulls.isEmpty else { throw interrupted() }
+        var calibration = Calibration(nulls: nulls)
+        for text in work.flaws where work.power > 0 && !run.interruption.isRaised {
+            let flawed = try engines(text, work.power, (Shim("none"), Shim(text)), journal, sides, run)
+            if !flawed.isEmpty { calibration.add(text, flawed) }
         }
-        var calibration = Calibration(nulls: nulls.whole, noisy: nulls.noisy)
-        for text in flaw where power > 0 && !run.interruption.isRaised {
-            let shims: (Shim?, Shim?) = (Shim("none"), Shim(text))
-            let flawed = try engines(power, plan, sides, shims, run, text)
-            if !flawed.whole.isEmpty { calibration.add(text, flawed.whole) }
-        }
+        run.end()
         let page = try calibration.write(options.out, drawing: Gnuplot())
         print(CalibrationConsole.render(calibration), terminator: "")
         print("Report: \(page)")
-        if run.interruption.isRaised { throw ExitCode(.interrupted) }
+        if run.interruption.isRaised { throw interrupted() }
     }
 
-    /// Whole comparisons, one after the other. One that was interrupted does not count, and one that the machine's noise
-    /// ended early is made again: it says nothing about the judge. Half as many of those may be, and are handed on.
-    private func engines(
-        _ count: Int, _ plan: ComparisonPlan, _ sides: ComparedSides, _ shims: (base: Shim?, head: Shim?),
-        _ run: CompareRun, _ name: String
-    ) throws -> (whole: [ComparisonEngine], noisy: Int) {
-        var whole: [ComparisonEngine] = []
-        var noisy = 0
-        while whole.count < count && noisy <= count / 2 {
-            var own = plan
-            own.seed = plan.seed &+ UInt64(whole.count + noisy) &* 0x9E37_79B9_7F4A_7C15
-            var engine = ComparisonEngine(own)
-            try run.pool(&engine, sides.binaries, "\(options.out)/calibration/trials", shims) { _ in }
-            if run.interruption.isRaised { break }
-            if engine.tracks.contains(where: { $0.state == .noisy || $0.state == .failing }) {
-                noisy += 1
-                run.note("\(name): a comparison was given up, too many void pairs; \(noisy) so far")
-                continue
-            }
-            whole.append(engine)
-            let reds = whole.count { $0.tracks.contains { $0.state == .confirmed } }
-            run.note("\(name): comparison \(whole.count) of \(count), \(reds) called so far")
+    private func interrupted() -> ExitCode {
+        printError(
+            "go on with it: tidegauge calibrate --resume\(options.out == "Reports" ? "" : " --out \(options.out)")")
+        return ExitCode(.interrupted)
+    }
+
+    private func work(_ sides: ComparedSides) throws -> CalibrationJournal.Work {
+        var plan = try sides.plan(options)
+        // What is void is not known before the machine is: nothing is, but for steal and pacing. Many void pairs end a
+        // comparison; here they are told, and the judge is asked all the same.
+        plan.rule.mostHiccupNs = .greatestFiniteMagnitude
+        plan.rule.mostVoidShare = 5
+        return .init(plan: plan, comparisons: comparisons, power: power, flaws: flaw)
+    }
+
+    private func journal(of binary: String) throws -> CalibrationJournal {
+        let journal: CalibrationJournal
+        do {
+            journal = try CalibrationJournal(resuming: options.out)
+        } catch let error as DamagedReport {
+            throw ValidationError("--resume: \(error)")
         }
-        return (whole, noisy)
+        guard journal.work.plan.base.fingerprint == Fingerprint.of(binary) else {
+            throw ValidationError("--resume: it was begun by another binary: begin a new calibration")
+        }
+        return journal
+    }
+
+    /// Whole comparisons, one after the other; an interrupted one does not count.
+    private func engines(
+        _ kind: String, _ count: Int, _ shims: (base: Shim?, head: Shim?), _ journal: CalibrationJournal,
+        _ sides: ComparedSides, _ run: CompareRun
+    ) throws -> [ComparisonEngine] {
+        var finished: [ComparisonEngine] = []
+        for number in 0..<count where !run.interruption.isRaised {
+            var plan = journal.work.plan
+            plan.seed = plan.seed &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15
+            var engine = try journal.engine(plan, kind: kind, number: number)
+            try run.pool(&engine, sides.binaries, "\(options.out)/\(Calibration.folderName)/trials", shims) {
+                try journal.add($0, kind: kind, number: number)
+            }
+            if run.interruption.isRaised { break }
+            if let track = engine.tracks.first(where: { $0.state == .noisy || $0.state == .failing }) {
+                let why = track.state == .noisy ? "nearly every pair is void" : "trials do not complete"
+                printError("\(track.subject.title): \(why): nothing can be calibrated")
+                throw ExitCode(.inconclusive)
+            }
+            finished.append(engine)
+            let reds = finished.count { $0.tracks.contains { $0.state == .confirmed } }
+            run.note("\(kind): comparison \(number + 1) of \(count), \(reds) called so far")
+        }
+        return finished
     }
 
     /// This binary under two names of one length.
