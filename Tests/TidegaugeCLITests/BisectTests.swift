@@ -87,6 +87,16 @@ import Testing
         #expect(!none.errors.contains("building"), "\(none.errors)")
         let compared = try ask("compare", "harmless", "main")
         #expect(compared.status == 1 && compared.output.contains("regressed: commit model"), "\(compared.output)")
+        // A point of the history is a commit beside the anchor; without one there is nothing to stand beside.
+        let nowhere = try ask("history", "--add", "main")
+        #expect(nowhere.status == 64 && nowhere.errors.contains("name its --anchor"), "\(nowhere.errors)")
+        #expect(try ask("history", "--add", "harmless", "--anchor", "good").status == 0)
+        let history = try ask("history", "--add", "main")
+        #expect(history.status == 0, "\(history.errors)")
+        #expect(
+            history.output.contains("Say something else") && history.output.contains("Say it better"),
+            "\(history.output)")
+        #expect(folder.read("Reports/history.ndjson").split(separator: "\n").count == 2)
         let unknown = try ask("bisect", "good", "main", "--metric", "staleness")
         #expect(unknown.status == 64 && unknown.errors.contains("no scenario has the gate 'staleness'"))
         let nothing = try ask("bisect", "main", "good")

@@ -108,7 +108,8 @@ final class Writer: @unchecked Sendable {
 
     private func follow(_ writer: any StoreWriter, windowNs: Int64) throws {
         var lastNs: Int64?
-        let givesUpNs = windowNs + spec.givesUpNs
+        // A successor may have to be started first, which takes longer on a loaded machine than some windows.
+        let givesUpNs = max(windowNs + spec.givesUpNs, MonotonicClock.nowNs() + spec.overrunNs)
         while lastCommittedNs < givesUpNs, let offsetNs = schedule?.next() {
             if let floor = company.floor, let lastNs {
                 // Halfway between two commits, so that its threads sleep as long as the store's.

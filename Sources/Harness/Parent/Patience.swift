@@ -6,6 +6,8 @@ enum Patience {
     /// Inserting or comparing a row, generously: a loaded machine and a debug build.
     private static let nsPerItem: Int64 = 200_000
     private static let nsPerObserver: Int64 = 10_000_000
+    /// What a child takes to look at a hang and to write it down, on a machine that has no core for it.
+    private static let nsPerReport: Int64 = 5_000_000_000
 
     /// Where the child is at work after all that time, it gets it some more times.
     static func deadline(_ phase: TrialProgress.Phase, _ spec: TrialSpec, of child: Int32) -> HangDeadline {
@@ -16,7 +18,7 @@ enum Patience {
         let items = Int64(spec.dataset.items) * nsPerItem
         let observers = Int64(spec.observers.count + spec.observers.bystanders) * nsPerObserver
         switch phase {
-        case .measuring: return spec.warmUpNs + 3 * spec.hangTimeoutNs
+        case .measuring: return spec.warmUpNs + 3 * spec.hangTimeoutNs + nsPerReport
         case .loading, .subscribing, .settling, .checking: return items + observers + 10 * spec.hangTimeoutNs
         }
     }
