@@ -47,12 +47,13 @@ final class ThreadTrace: @unchecked Sendable {
         let nowNs = Self.nowNs()
         // A block that came to a queue by other ways than `TracedQueue` occupies it all the same.
         let queue = TracedQueue.currentResource
-        let held = lock.with { () -> [Entry] in
+        // Whoever sees this wait, in a circle for instance, finds the order it was asked for in as well.
+        let held = lock.with { holds }
+        LockOrder.shared.add(held, resource, place, self)
+        lock.with {
             waits.append(Entry(resource: resource, place: place, sinceNs: nowNs, queue: queue))
             keep(Event(kind: .willWait, resource: resource, place: place, atNs: nowNs))
-            return holds
         }
-        LockOrder.shared.add(held, resource, place, self)
     }
 
     func acquired(_ resource: TracedResource, _ place: SourcePlace) {
