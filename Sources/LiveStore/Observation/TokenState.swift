@@ -14,6 +14,9 @@ class TokenState: @unchecked Sendable {
 
     final var isActive: Bool { state.load(ordering: .acquiring) & Self.invalidated == 0 }
 
+    /// Whether a callback is running. Of a token that has been invalidated: whether the last one still is.
+    final var isRunning: Bool { state.load(ordering: .acquiring) & Self.running != 0 }
+
     /// Marks a callback as running; false when the token has been invalidated, and then none may start.
     final func begin() -> Bool {
         Tracing.step()

@@ -1,8 +1,9 @@
 // Rule 11. Observers that come and go while others are called, from anywhere.
 import Foundation
-import LiveStore
 import Testing
 import TracedSync
+
+@testable import LiveStore
 
 @Suite("Rule 11: observers added and removed in callbacks, and invalidated from any thread")
 struct Rule11TokenTests {
@@ -162,7 +163,7 @@ struct Rule11TokenTests {
                     $0.calls += 1
                     $0.isRunning = true
                 }
-                try? state.wait("the end") { $0.mayEnd }
+                _ = try? state.wait("the end") { $0.mayEnd }
                 state.update { $0.isRunning = false }
             }
         }
@@ -192,7 +193,9 @@ struct Rule11TokenTests {
         // Commits go on while tokens end, but so many per token: on a busy machine a writer that nothing stops would fill
         // the disk while the observing thread waits for its turn.
         let credit = Watched(0)
-        let late = Watched(0)
+        // Of each token: callbacks that found it ended, and whether one was running when `invalidate` had returned. That one
+        // has begun before, and may have been kept from a processor until now.
+        var ended: [(late: Watched<Int>, wasRunning: Bool)] = []
         let writer = TracedThread("writer") {
             do {
                 for count in 0..<2_000 {
@@ -205,6 +208,7 @@ struct Rule11TokenTests {
         for _ in 0..<100 {
             // 1: called at least once; 2: invalidate has returned.
             let state = Watched(0)
+            let late = Watched(0)
             nonisolated(unsafe) var token: NotificationToken?
             credit.update { $0 += 20 }
             try thread.performAndWait {
@@ -217,10 +221,11 @@ struct Rule11TokenTests {
             try state.wait("a callback") { $0 > 0 }
             for _ in 0..<random.below(2_000) { _ = random.next() }
             token?.invalidate()
+            ended.append((late, token?.state.isRunning == true))
             state.update { $0 = 2 }
         }
         writer.join()
-        #expect(late.value == 0)
         try thread.performAndWait { notes = nil }
+        for (late, wasRunning) in ended { #expect(late.value <= (wasRunning ? 1 : 0)) }
     }
 }
