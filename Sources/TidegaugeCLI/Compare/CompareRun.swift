@@ -75,6 +75,7 @@ final class CompareRun {
         let runner = PairRunner(
             base: binaries.base, head: binaries.head, folder: trials, shims: shims, interruption)
         var index = 0
+        var pauseSeconds = 0.0
         while !interruption.isRaised, let assignment = engine.next() {
             index += 1
             let subject = engine.plan.subjects[assignment.subject]
@@ -86,12 +87,24 @@ final class CompareRun {
             tell(record, subject)
             try keep(record)
             engine.take(record)
+            // Noise comes in bursts; a pair begun within one is void as well, and so many may not be.
+            pauseSeconds = record.void == nil ? 0 : min(max(2 * pauseSeconds, Self.shortestPause), Self.longestPause)
+            sleep(pauseSeconds)
         }
         for folder in ["\(trials)/base", "\(trials)/head", trials] {
             if (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty ?? false {
                 try FileManager.default.removeItem(atPath: folder)
             }
         }
+    }
+
+    private static let shortestPause = 2.0
+    private static let longestPause = 30.0
+
+    /// Until then, or until somebody wants to stop.
+    private func sleep(_ seconds: Double) {
+        let endNs = MonotonicClock.nowNs() + Int64(seconds * 1e9)
+        while !interruption.isRaised, MonotonicClock.nowNs() < endNs { usleep(100_000) }
     }
 
     private func tell(_ record: PairRecord, _ subject: ComparedSubject) {
