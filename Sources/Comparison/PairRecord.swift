@@ -116,6 +116,7 @@ public struct PairRecord: Codable, Sendable, Equatable {
     public var stage: Stage
     /// Seconds from the start of the comparison, without interruptions.
     public var atSeconds: Double
+    /// The pause behind a void pair included.
     public var lengthSeconds: Double
     public var points: [PointPair]
     /// Why the pair does not count; by a rule that knows nothing of what was measured.

@@ -78,18 +78,20 @@ final class CompareRun {
         var pauseSeconds = 0.0
         while !interruption.isRaised, let assignment = engine.next() {
             index += 1
+            sleep(pauseSeconds)
             let subject = engine.plan.subjects[assignment.subject]
             progress.began(
                 "\(subject.title) pair \(assignment.number), \(assignment.stage.rawValue)", index: index,
                 of: index + engine.pairsLeft)
             progress.show()
-            guard let record = runner.run(assignment, engine.plan, atSeconds: engine.spentSeconds) else { break }
+            guard var record = runner.run(assignment, engine.plan, atSeconds: engine.spentSeconds) else { break }
+            // Noise comes in bursts; a pair begun within one is void as well, and so many may not be. A budget pays for the
+            // pause, as for the pair.
+            pauseSeconds = record.void == nil ? 0 : min(max(2 * pauseSeconds, Self.shortestPause), Self.longestPause)
+            record.lengthSeconds += pauseSeconds
             tell(record, subject)
             try keep(record)
             engine.take(record)
-            // Noise comes in bursts; a pair begun within one is void as well, and so many may not be.
-            pauseSeconds = record.void == nil ? 0 : min(max(2 * pauseSeconds, Self.shortestPause), Self.longestPause)
-            sleep(pauseSeconds)
         }
         for folder in ["\(trials)/base", "\(trials)/head", trials] {
             if (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty ?? false {
