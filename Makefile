@@ -31,7 +31,7 @@ calibrate: build  ## how often would this machine call a false alarm, and how sm
 	$(TIDEGAUGE) calibrate --scenario commit-latency --scenario result-size --power 5
 
 test: setup  ## unit, property and golden tests
-	swift test
+	Tools/test.sh
 
 external: setup  ## a driver from a package of its own: build the example, run a scenario on it
 	Tools/external.sh

@@ -43,8 +43,8 @@ import Testing
             """
             \(observers)
             writers: { process: own, load: open, rate: 300/s, arrivals: uniform, rows_per_commit: 2 }
-            """, measure: "end_to_end_latency, write_service_time, missed_final")
-        #expect(try count(figures, "write_service_time") == 180)
+            """, measure: "end_to_end_latency, write_response_time, missed_final")
+        #expect(try count(figures, "write_response_time") == 180)
         #expect(try count(figures, "end_to_end_latency") > 180)
     }
 
@@ -62,10 +62,10 @@ import Testing
               rows_per_commit: 20
               change: { update-score: 0.6, insert: 0.2, delete: 0.2 }
             fault: { kind: writer-killed, at: \(atMs)ms }
-            """, measure: "recovery_time, write_service_time, missed_final")
-        // The whole schedule is made, by the one or by the other.
-        let made = try count(figures, "write_service_time")
-        #expect(made >= 1_199 && made <= 1_200)
+            """, measure: "recovery_time, write_response_time, missed_final")
+        // The whole schedule is made, by the one or by the other; what a slow machine leaves no time for has a sample too.
+        let due = try count(figures, "write_response_time")
+        #expect(due >= 1_199 && due <= 1_200)
         #expect(try count(figures, "recovery_time") == 1)
     }
 
