@@ -145,8 +145,8 @@ let package = Package(
             dependencies: [
                 "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "Harness", "HarnessFixtures",
                 "LiveStoreDriver", "Measure", "NotificationQueueDriver",
-                "NullDriver", "SQLiteHooksDriver", "Scenario", "Statistics", "StoreDriver", "TemplateDriver",
-                "TracedSync",
+                "NullDriver", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics", "StoreDriver",
+                "TemplateDriver", "TracedSync",
             ]),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
 

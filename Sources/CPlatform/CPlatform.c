@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/magic.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -132,6 +133,19 @@ int64_t cp_thread_cpu_ns(int32_t tid) {
     struct timespec time;
     if (clock_gettime(clock, &time) != 0) return -1;
     return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+int cp_pin_to_core(int index) {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return errno;
+    int left = index % CPU_COUNT(&allowed);
+    for (int core = 0; core < CPU_SETSIZE; core++) {
+        if (!CPU_ISSET(core, &allowed) || left-- > 0) continue;
+        CPU_ZERO(&allowed);
+        CPU_SET(core, &allowed);
+        return sched_setaffinity(0, sizeof allowed, &allowed) == 0 ? 0 : errno;
+    }
+    return ESRCH;
 }
 
 void cp_set_timer_slack_ns(uint64_t ns) { prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0); }

@@ -60,7 +60,7 @@ public struct OneSided: Codable, Sendable, Equatable {
 }
 
 public struct ComparisonPlan: Codable, Sendable, Equatable {
-    public static let currentVersion = 1
+    public static let currentVersion = 2
 
     public var version = ComparisonPlan.currentVersion
     public var base: ComparedSide

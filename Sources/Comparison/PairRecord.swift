@@ -89,16 +89,19 @@ public struct SideTrial: Codable, Sendable, Equatable {
     public func value(_ name: FigureName) -> Double? { values.first { $0.name == name }?.value }
 }
 
-/// Both sides at one point of the sweep, one right after the other.
+/// Both sides at one point of the sweep: in turns of milliseconds, or one right after the other.
 public struct PointPair: Codable, Sendable, Equatable {
     public var variant: String
     public var headFirst: Bool
+    /// What lasts longer than a turn was done to both sides alike. nil: no.
+    public var inTurns: Bool?
     public var base: SideTrial
     public var head: SideTrial
 
-    public init(variant: String, headFirst: Bool, base: SideTrial, head: SideTrial) {
+    public init(variant: String, headFirst: Bool, inTurns: Bool? = nil, base: SideTrial, head: SideTrial) {
         self.variant = variant
         self.headFirst = headFirst
+        self.inTurns = inTurns
         self.base = base
         self.head = head
     }

@@ -4,6 +4,8 @@
 public struct VoidRule: Codable, Sendable, Equatable {
     /// Of the trial's time, taken by the hypervisor.
     public var mostStealShare = 0.02
+    /// The same where the sides took turns: a fifth may be taken from both, and no more from the one than from the other.
+    public var mostStealShareInTurns = 0.2
     /// Late wake-ups, 99th percentile.
     public var mostHiccupNs = 5e6
     /// Both sides follow one schedule; by so much the commits due in their windows may differ.
@@ -18,17 +20,21 @@ public struct VoidRule: Codable, Sendable, Equatable {
 
     public static var keepingEverything: VoidRule {
         var rule = VoidRule()
-        (rule.mostStealShare, rule.mostHiccupNs, rule.mostPacingError) = (
-            .greatestFiniteMagnitude, .greatestFiniteMagnitude, 1
-        )
+        (rule.mostStealShare, rule.mostStealShareInTurns) = (.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+        (rule.mostHiccupNs, rule.mostPacingError) = (.greatestFiniteMagnitude, 1)
         return rule
     }
 
     /// Why `points` do not count; nil where they do.
     public func reason(_ points: [PointPair]) -> String? {
         for point in points {
+            let inTurns = point.inTurns ?? false
+            let most = inTurns ? mostStealShareInTurns : mostStealShare
+            if inTurns, abs(point.base.noise.stealShare - point.head.noise.stealShare) > mostStealShare {
+                return "steal on one side"
+            }
             for (side, trial) in [("base", point.base), ("head", point.head)] {
-                if trial.noise.stealShare > mostStealShare { return "steal on \(side)" }
+                if trial.noise.stealShare > most { return "steal on \(side)" }
                 if trial.noise.hiccupP99Ns ?? 0 > mostHiccupNs { return "hiccups on \(side)" }
             }
             if let base = point.base.dueCommits, let head = point.head.dueCommits, max(base, head) > 0,

@@ -11,7 +11,8 @@ public enum SpecDialect {
             "observers.operators": ["0"], "writers.process": ["same"],
             "writers.arrivals": ["uniform", "poisson", "bursts"],
             "writers.keys": ["uniform", "matching"], "writers.changes.move": [], "fault.kind": ["none"],
-        ]
+        ],
+        4: ["turns": []],
     ]
 
     /// The oldest version whose specs mean the same as today's, additions apart.

@@ -4,7 +4,7 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
-    public static let currentVersion = 3
+    public static let currentVersion = 4
 
     public var specVersion = TrialSpec.currentVersion
     public var scenario: String
@@ -36,6 +36,8 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var choreography: Choreography?
     /// A flaw on purpose, of a calibration; nil: none.
     public var shim: Shim?
+    /// With the other side of a pair; nil: it has the machine to itself.
+    public var turns: TurnsSpec?
 
     public init(
         scenario: String, scenarioSHA: String, driver: String, variant: String, trial: Int, seed: UInt64,

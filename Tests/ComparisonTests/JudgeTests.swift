@@ -88,8 +88,10 @@ struct JudgeTests {
                 fate: .completed, values: [.init(FigureName("lock_wait", "p50"), value)],
                 noise: TrialNoise(stealShare: steal, hiccupP99Ns: hiccup), dueCommits: due)
         }
-        func reason(_ base: SideTrial, _ head: SideTrial, _ rule: VoidRule = VoidRule()) -> String? {
-            rule.reason([PointPair(variant: "", headFirst: false, base: base, head: head)])
+        func reason(
+            _ base: SideTrial, _ head: SideTrial, _ rule: VoidRule = VoidRule(), inTurns: Bool? = nil
+        ) -> String? {
+            rule.reason([PointPair(variant: "", headFirst: false, inTurns: inTurns, base: base, head: head)])
         }
         #expect(reason(side(), side(value: 1_000)) == nil)
         #expect(reason(side(steal: 0.03), side()) == "steal on base")
@@ -98,6 +100,11 @@ struct JudgeTests {
         #expect(reason(side(), side(due: 98)) == "pacing")
         #expect(reason(side(due: nil), side(due: 98)) == nil)
         #expect(VoidRule().mostVoids(pairs: 20) == 4)
+        // What is stolen from both alike spoils no pair in turns, unless it is much.
+        #expect(reason(side(steal: 0.1), side(steal: 0.11), inTurns: true) == nil)
+        #expect(reason(side(steal: 0.1), side(steal: 0.13), inTurns: true) == "steal on one side")
+        #expect(reason(side(steal: 0.2), side(steal: 0.21), inTurns: true) == "steal on head")
+        #expect(reason(side(steal: 0.3), side(), .keepingEverything, inTurns: true) == nil)
     }
 
     @Test("Thresholds are those of the procedure")

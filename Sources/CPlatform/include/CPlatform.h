@@ -84,6 +84,9 @@ void cp_get_thread_name(char name[16]);
 int64_t cp_thread_cpu_ns(int32_t tid);
 /// Lets timed sleeps of the calling thread end within `ns` of their deadline (the default slack is 50 µs).
 void cp_set_timer_slack_ns(uint64_t ns);
+/// Keeps the calling thread, and those it starts, on one of the cores that it may run on, counted round. Returns 0 or an
+/// errno.
+int cp_pin_to_core(int index);
 
 /// The label of the dispatch queue that the caller runs on; that of a root queue on a thread libdispatch has not
 /// started, NULL in a program without libdispatch.

@@ -212,10 +212,10 @@ struct FigureSheet {
         return total > 0 ? Double(commits.min()! * commits.count) / Double(total) : nil
     }
 
-    /// Commits that returned within the window, per second of it.
+    /// Commits that returned within the window, per second of it in which they could.
     private var achievedRate: Double {
         let returned = history.commits.count { window.contains($0.record.committedNs) }
-        return Double(returned) * 1e9 / Double(window.endNs - window.startNs)
+        return Double(returned) * 1e9 / Double(spec.durationNs)
     }
 }
 

@@ -41,9 +41,10 @@ final class Work {
             if deadline.hasPassed() { throw TrialFault.hang("a writer did not get ready") }
             Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
         }
-        let startNs = MonotonicClock.nowNs() + Self.leadNs + spec.warmUpNs
+        let earliestNs = MonotonicClock.nowNs() + Self.leadNs + spec.wallNs(spec.warmUpNs)
+        let startNs = spec.turns?.startNs(notBefore: earliestNs) ?? earliestNs
         start.open(startNs)
-        return Window(startNs: startNs, endNs: startNs + spec.durationNs)
+        return Window(startNs: startNs, endNs: startNs + spec.wallNs(spec.durationNs))
     }
 
     /// Returns once every writer has made its last commit.

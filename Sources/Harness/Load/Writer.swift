@@ -4,6 +4,7 @@
 //
 // `records`, `spunNs` and `fault` belong to the writer's thread until `end` has been awaited; `progress` and
 // `dueNs` may be read by any.
+import CPlatform
 import Measure
 import Scenario
 import StoreDriver
@@ -19,6 +20,7 @@ final class Writer: @unchecked Sendable {
     private static let spinForNs: Int64 = 300_000
 
     let name: String
+    private let index: Int
     let recorder: CommitRecorder
     /// CPU time spent waiting actively for due times in the measured window: the harness's, not the store's.
     private(set) var spunNs: Int64 = 0
@@ -60,6 +62,7 @@ final class Writer: @unchecked Sendable {
         inheriting inheritance: Inheritance? = nil
     ) throws {
         name = "writer-\(index)"
+        self.index = index
         self.spec = spec
         self.company = company
         generator = ChangeGenerator(spec, dataset: dataset, shared: shared, writer: index)
@@ -95,6 +98,10 @@ final class Writer: @unchecked Sendable {
         allocations = ThreadAllocations()
         do {
             let writer = try store.makeWriter()
+            // After the store has started what threads it needs: they would stay there too.
+            if let turns = spec.turns, case let code = cp_pin_to_core(Int32(turns.core + index)), code != 0 {
+                throw TrialFault.harness("cannot stay on a core (errno \(code)): compare where affinity may be set")
+            }
             let windowNs = start.arriveAndWait()
             switch spec.writers.load {
             case .open: try follow(writer, windowNs: windowNs)
@@ -128,14 +135,26 @@ final class Writer: @unchecked Sendable {
     }
 
     private func saturate(_ writer: any StoreWriter, windowNs: Int64) throws {
-        dueNs.store(windowNs - spec.warmUpNs, ordering: .relaxed)
-        Pacing.sleep(untilNs: windowNs - spec.warmUpNs)
-        let endNs = windowNs + spec.durationNs
-        while MonotonicClock.nowNs() < endNs {
+        let beginNs = windowNs - spec.wallNs(spec.warmUpNs)
+        dueNs.store(beginNs, ordering: .relaxed)
+        Pacing.sleep(untilNs: beginNs)
+        let endNs = windowNs + spec.wallNs(spec.durationNs)
+        while awaitTurn() < endNs {
             generator.fill(changes)
             try commit(writer, dueNs: nil)
             if spec.writers.load == .lockstep { try awaitObservers(windowNs) }
         }
+    }
+
+    /// Returns at once where nobody else has a turn.
+    /// - Returns: the time.
+    private func awaitTurn() -> Int64 {
+        var nowNs = MonotonicClock.nowNs()
+        while let turnNs = spec.turns?.nextNs(after: nowNs) {
+            Pacing.sleep(untilNs: turnNs)
+            nowNs = MonotonicClock.nowNs()
+        }
+        return nowNs
     }
 
     /// Returns once every observer has been called for the last commit.

@@ -17,6 +17,9 @@ public final class SideRunner {
 
     public init(_ executor: any TrialExecutor) { self.executor = executor }
 
+    /// Where it takes turns with another side: what is called before each trial, to begin it together.
+    public var begin: () -> Void = {}
+
     /// Always comes back; `result.fate` says how. A companion that does not complete is the side's fate.
     public func run(_ spec: TrialSpec) -> SideRun {
         let group = TrialGroup(spec)
@@ -24,6 +27,7 @@ public final class SideRunner {
         let startNs = MonotonicClock.nowNs()
         var results: [TrialGroup.Role: TrialResult] = [:]
         for (role, spec) in group.members {
+            begin()
             let result = executor.run(spec) { _ in }
             results[role] = result
             if result.fate != .completed { break }

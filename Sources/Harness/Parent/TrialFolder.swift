@@ -3,9 +3,12 @@
 import Foundation
 import Scenario
 import StoreDriver
+import Synchronization
 
 struct TrialFolder {
     private static let memoryFileSystem = "/dev/shm"
+    /// Stores of this process so far: two trials may run at a time.
+    private static let stores = Atomic<Int>(0)
 
     let results: String
     let store: String
@@ -16,7 +19,9 @@ struct TrialFolder {
         let isMemory = spec.durability == Durability.memory.rawValue
         let hasMemory = FileManager.default.isWritableFile(atPath: Self.memoryFileSystem)
         let place = isMemory ? (hasMemory ? Self.memoryFileSystem : NSTemporaryDirectory()) : results
-        store = "\(place)/tidegauge-\(getpid())-\(number)"
+        // Of one length for both sides of a pair, as everything is that a process is told.
+        let index = "\(1_000_000 + Self.stores.add(1, ordering: .relaxed).newValue)"
+        store = "\(place)/tidegauge-\(getpid())-\(index)"
         try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
         try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
     }

@@ -85,9 +85,10 @@ final class CompareRun {
                 of: index + engine.pairsLeft)
             progress.show()
             guard var record = runner.run(assignment, engine.plan, atSeconds: engine.spentSeconds) else { break }
-            // Noise comes in bursts; a pair begun within one is void as well, and so many may not be. A budget pays for the
-            // pause, as for the pair.
-            pauseSeconds = record.void == nil ? 0 : min(max(2 * pauseSeconds, Self.shortestPause), Self.longestPause)
+            // Noise comes in bursts of any length; a pair begun within one is void as well, and so many may not be. A budget
+            // pays for the pause, as for the pair.
+            pauseSeconds =
+                record.void == nil ? 0 : min(max(2 * pauseSeconds, record.lengthSeconds), Self.longestPause)
             record.lengthSeconds += pauseSeconds
             tell(record, subject)
             try keep(record)
@@ -100,7 +101,6 @@ final class CompareRun {
         }
     }
 
-    private static let shortestPause = 2.0
     private static let longestPause = 30.0
 
     /// Until then, or until somebody wants to stop.

@@ -1,20 +1,36 @@
-// Runs pairs: for each point one side, then at once the other, in processes of their own. One thread.
+// Runs pairs: for each point both sides, in processes of their own; in turns of milliseconds where the load can stop and go
+// on, else one and then at once the other.
 import Comparison
 import Foundation
 import Harness
 import Measure
 import Scenario
+import Synchronization
+import TracedSync
 
 final class PairRunner {
-    private struct Side {
-        var child: ChildProcess
-        var runner: SideRunner
-        var shim: Shim?
+    /// Used by one thread at a time.
+    private final class Side: @unchecked Sendable {
+        let child: ChildProcess
+        let runner: SideRunner
+        let shim: Shim?
+        let takesTurns: Bool
 
         init(_ folder: String, _ binary: OtherBinary, _ shim: Shim?, _ interruption: Interruption) {
             child = ChildProcess(directory: folder, interruption: interruption, other: binary)
             runner = SideRunner(child)
             self.shim = shim
+            takesTurns = binary.talks.specVersion >= Self.firstVersionWithTurns
+        }
+
+        /// Older binaries would go on while it is the other side's turn.
+        private static let firstVersionWithTurns = 4
+
+        func run(_ spec: TrialSpec, _ paddingBytes: Int) -> SideTrial {
+            var spec = spec
+            spec.shim = shim
+            child.paddingBytes = paddingBytes
+            return SideTrial(runner.run(spec), spec)
         }
     }
 
@@ -40,14 +56,16 @@ final class PairRunner {
             var spec = point
             spec.trial = assignment.number
             spec.seed = assignment.seed
-            let first = trial(spec, on: headFirst ? head : base, assignment.paddingBytes)
-            if interruption.isRaised { return nil }
-            let second = trial(spec, on: headFirst ? base : head, assignment.paddingBytes)
-            if interruption.isRaised { return nil }
+            let sides = headFirst ? (head, base) : (base, head)
+            let takesTurns = base.takesTurns && head.takesTurns && spec.canTakeTurns
+            let (first, second) =
+                takesTurns
+                ? inTurns(spec, sides, assignment.paddingBytes) : oneByOne(spec, sides, assignment.paddingBytes)
+            guard let second, !interruption.isRaised else { return nil }
             points.append(
                 PointPair(
-                    variant: point.variant, headFirst: headFirst, base: headFirst ? second : first,
-                    head: headFirst ? first : second))
+                    variant: point.variant, headFirst: headFirst, inTurns: takesTurns ? true : nil,
+                    base: headFirst ? second : first, head: headFirst ? first : second))
         }
         return PairRecord(
             subject: assignment.subject, number: assignment.number, stage: assignment.stage, atSeconds: atSeconds,
@@ -55,11 +73,32 @@ final class PairRunner {
             void: plan.rule.reason(points))
     }
 
-    private func trial(_ spec: TrialSpec, on side: Side, _ paddingBytes: Int) -> SideTrial {
-        var spec = spec
-        spec.shim = side.shim
-        side.child.paddingBytes = paddingBytes
-        return SideTrial(side.runner.run(spec), spec)
+    /// The second is nil where it was interrupted after the first.
+    private func oneByOne(_ spec: TrialSpec, _ sides: (Side, Side), _ paddingBytes: Int) -> (SideTrial, SideTrial?) {
+        let first = sides.0.run(spec, paddingBytes)
+        return (first, interruption.isRaised ? nil : sides.1.run(spec, paddingBytes))
+    }
+
+    private func inTurns(_ spec: TrialSpec, _ sides: (Side, Side), _ paddingBytes: Int) -> (SideTrial, SideTrial?) {
+        let rendezvous = Rendezvous(parties: 2)
+        @Sendable func run(_ side: Side, isSecond: Bool) -> SideTrial {
+            var spec = spec
+            spec.turns = TurnsSpec(isSecond: isSecond, core: spec.trial)
+            side.runner.begin = { rendezvous.meet() }
+            defer {
+                side.runner.begin = {}
+                rendezvous.leave()
+            }
+            return side.run(spec, paddingBytes)
+        }
+        let second = Mutex<SideTrial?>(nil)
+        let thread = TracedThread("second side") {
+            let trial = run(sides.1, isSecond: true)
+            second.withLock { $0 = trial }
+        }
+        let first = run(sides.0, isSecond: false)
+        thread.join()
+        return (first, second.withLock { $0 })
     }
 }
 
@@ -74,7 +113,7 @@ extension SideTrial {
         let isPaced = spec.writers.load == .open
         let tails = Self.tails(run.result, beside: own)
         self.init(
-            fate: run.result.fate, values: own + foreign + tails + [Self.switches(run)],
+            fate: run.result.fate, values: own + foreign + tails + (spec.turns == nil ? [Self.switches(run)] : []),
             samples: run.result.recordings.histograms.map { Samples(metric: $0.metric.rawValue, text: $0.samples) },
             noise: TrialNoise(run), dueCommits: isPaced ? run.result.counts["measured_commits"] : nil,
             notes: run.result.fate == .completed ? [] : run.result.notes + run.result.violations)
@@ -103,7 +142,8 @@ extension SideTrial {
     private static let fewestTailSamples: UInt64 = 100
 
     /// How often the processes gave their core away: what waits, or wakes somebody, shows here before it shows in a clock.
-    /// A figure of whole trials, loading included, so no metric that a scenario could ask for.
+    /// A figure of whole trials, loading included, so no metric that a scenario could ask for; the kernel adds up all
+    /// children, so not of sides that run at the same time.
     private static func switches(_ run: SideRun) -> Value {
         Value(FigureName("voluntary_switches", "value"), Double(run.pressure.voluntarySwitches))
     }
