@@ -4,9 +4,10 @@ import Foundation
 import Testing
 
 @Suite(.serialized) struct CompareTests {
-    private func scenario(_ gate: String = "write_service_time", duration: String = "80ms", driver: String = "model")
-        -> Data
-    {
+    private func scenario(
+        _ gate: String = "write_service_time", duration: String = "80ms", driver: String = "model",
+        load: String = "load: open, rate: 1_000/s, arrivals: uniform"
+    ) -> Data {
         Data(
             """
             purpose: Does a comparison see what was done to a commit?
@@ -15,7 +16,7 @@ import Testing
             durability: memory
             dataset: { items: 50 }
             observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }
-            writers: { threads: 1, load: open, rate: 1_000/s, arrivals: uniform, change: { update: score }, rows_per_commit: 1 }
+            writers: { threads: 1, \(load), change: { update: score }, rows_per_commit: 1 }
             measure: [end_to_end_latency, write_service_time, missed_final, coalescing_ratio]
             gate: \(gate)
             warm_up: 10ms
@@ -46,6 +47,26 @@ import Testing
         guard let header = lines.first else { return [] }
         return lines.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(header, $0)) }.filter {
             $0["gate"] == "true"
+        }
+    }
+
+    @Test func closedLoopsTakeTurnsAndOpenOnesDoNot() throws {
+        let folder = try folder()
+        try folder.write("Scenarios/closed.yaml", scenario(load: "load: closed"))
+        try folder.write("Scenarios/open.yaml", scenario())
+        let ran = try Binary.fixture.run(
+            [
+                "compare", "a", "b", "--pairs", "6", "--seed", "1", "--keep-noisy", "--resamples", "100",
+                "--inject-base", "none", "--inject-head", "tail=1:2ms",
+            ], in: folder)
+        #expect(ran.status == 1, "\(ran.output) \(ran.errors)")
+        let run = try latest(folder)
+        #expect(gates(folder, run).map { $0["verdict"]! } == ["regressed", "regressed"], "\(ran.output)")
+        let pairs = folder.read("\(run)/comparison.ndjson").split(separator: "\n").filter { $0.contains("\"stage\"") }
+        // Subjects are in the order of their names.
+        for (subject, inTurns) in [(0, true), (1, false)] {
+            let own = pairs.filter { $0.contains("\"subject\":\(subject)") }
+            #expect(own.count >= 12 && own.allSatisfy { $0.contains("\"inTurns\":true") == inTurns })
         }
     }
 
