@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Proves that `tidegauge compare` is to be believed: on a quiet machine, with nothing else running.
+# Proves that `tidegauge compare` is to be believed: with nothing else running but what neighbours do.
 #
 #   Tools/prove-compare.sh upkeep      a commit that makes upkeep slower is red on its gate, and on no other; and the way
 #                                      back is no regression. Two builds, then a few minutes
 #   Tools/prove-compare.sh null        100 comparisons of a binary with itself, none sharing a pair: at most so many red
 #                                      that the true rate is under 5 % (95 %, one-sided). About an hour
 #   Tools/prove-compare.sh power       5 % of CPU more per commit is called in 19 of 20, a tail and a coalescing flaw are
-#                                      seen by their figures, 1 % is not called. About an hour
+#                                      seen by their figures, 1 % is not called. Half an hour
 #   Tools/prove-compare.sh             all of them
 #
 # COMPARISONS (100), POWER (20) and PAIRS (20) make null and power shorter. Writes to Reports/proof.
@@ -74,6 +74,7 @@ prove_null() {
     # Of 100, one may be red: its bound is 4.7 %.
     [ "$reds" -le $((comparisons / 100)) ] || fail "null: $reds of $comparisons were red"
     cp "$out"/calibration/*.html "$out/null.html"
+    cp "$out"/calibration/*.json "$out/null.json"
     echo "null: $reds of $comparisons red"
 }
 
@@ -89,6 +90,7 @@ prove_power() {
     [ $((called * 20)) -le "$power" ] || fail "power: 1 % was called in $called of $power"
     echo "power: 1 % called in $called of $power"
     cp "$out"/calibration/*.html "$out/power.html"
+    cp "$out"/calibration/*.json "$out/power.json"
     calibrate --scenario delivery --comparisons 1 --power 3 --flaw tail=100:5ms --flaw linger=2:3ms
     calibrated '" ".join(p["shim"] + ": " + ", ".join(p["seenBy"]) for p in c["power"])'
     calibrated '"\n".join(f for p in c["power"] if p["shim"].startswith("linger") for f in p["seenBy"])' |
