@@ -11,6 +11,6 @@ status=${PIPESTATUS[0]}
 if [ "$status" -ne 0 ]; then
     echo "== failed:"
     # A mark opens the lines of an issue, and indented ones behind it say what differed.
-    awk '/^✘|: error:|^error:|[Ff]atal error/ { shown = 12 } /^[◇✔]/ { shown = 0 } shown-- > 0' "$log" | tail -n 80
+    awk '/^✘|: error:|^error:|[Ff]atal error/ { shown = 12 } /^(◇|✔)/ { shown = 0 } shown-- > 0' "$log" | cut -c 1-1000 | tail -n 80
 fi
 exit "$status"
