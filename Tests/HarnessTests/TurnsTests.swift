@@ -59,9 +59,10 @@ import TracedSync
                 #expect(
                     side.nextNs(after: startNs) == nil && side.nextNs(after: startNs - 1) == startNs, "seed \(seed)")
             }
-            // One start is a turn behind the other, or both are a whole number of starts apart as well.
-            let everyNs = starts[1] > starts[0] ? starts[1] - starts[0] : starts[0] - starts[1] + 2 * lengthNs
-            #expect(everyNs % lengthNs == 0, "seed \(seed)")
+            // A turn apart; or, where a mark lies between the two, one mark nearer.
+            let cycleNs = 2 * lengthNs
+            let everyNs = (100_000_000 + cycleNs - 1) / cycleNs * cycleNs
+            #expect([lengthNs, lengthNs - everyNs].contains(starts[1] - starts[0]), "seed \(seed)")
             let asked = Int64.random(in: 1...1_000_000_000, using: &random)
             let wallNs = sides[0].wallNs(asked)
             let workNs = lengthNs - lengthNs / 10
