@@ -4,6 +4,7 @@
 #
 #   Tools/faults.sh            all faults
 #   Tools/faults.sh NAME…      these only (the file's name without .patch)
+#   Tools/faults.sh --part 1/4 the first of four parts of them, for who cannot spare the hours in one piece
 #   Tools/faults.sh --check    do all of them still apply? Builds and runs nothing
 #
 # A patch begins with lines that git does not read:
@@ -31,6 +32,19 @@ if [ "${1:-}" = --check ]; then
         fi
     done
     exit $status
+fi
+
+# Every n-th patch, beginning with the k-th, so that the parts take about equally long.
+part=1
+parts=1
+if [ "${1:-}" = --part ]; then
+    if ! [[ "${2:-}" =~ ^([1-9][0-9]*)/([1-9][0-9]*)$ ]] || [ "${BASH_REMATCH[1]}" -gt "${BASH_REMATCH[2]}" ]; then
+        echo "faults: a part is named k/n with 1 <= k <= n, such as 1/4; this is '${2:-}'" >&2
+        exit 64
+    fi
+    part=${BASH_REMATCH[1]}
+    parts=${BASH_REMATCH[2]}
+    shift 2
 fi
 
 mkdir -p "$source" "$logs"
@@ -99,8 +113,10 @@ if [ $# -gt 0 ]; then
         patches+=("$patch")
     done
 else
+    number=0
     for patch in "$root"/Tests/Faults/*.patch; do
-        if [ -f "$patch" ]; then patches+=("$patch"); fi
+        number=$((number + 1))
+        if [ -f "$patch" ] && [ $((number % parts)) -eq $((part % parts)) ]; then patches+=("$patch"); fi
     done
 fi
 if [ ${#patches[@]} -eq 0 ]; then
