@@ -97,8 +97,9 @@ final class AsyncWriter: @unchecked Sendable {
             try job.body(connection)
             try transaction.commitPart()
         } catch {
+            let cause = transaction.cause(of: error)
             transaction.cancelPart()
-            throw error
+            throw cause
         }
     }
 }

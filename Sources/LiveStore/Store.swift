@@ -93,12 +93,22 @@ public final class Store: Sendable {
     }
 
     /// Runs `body` on the newest version. Waits for nobody. The connection given to it ends with the block. Any thread.
-    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`.
+    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`, and `storage` when anything that was read in the block
+    ///   lies on a damaged page, whatever the block made of it.
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try core.checkOpen()
-        let connection = Connection(self, reading: try core.storage.openSnapshot())
+        let snapshot = try core.storage.openSnapshot()
+        let connection = Connection(self, reading: snapshot)
         defer { connection.endBlock() }
-        return try body(connection)
+        do {
+            let result = try body(connection)
+            try snapshot.checkReads()
+            return result
+        } catch {
+            // What the engine has reported comes before what the block made of it.
+            try snapshot.checkReads()
+            throw error
+        }
     }
 
     /// Stops deliveries and refuses further work through this handle and its connections. Any thread, inside a callback

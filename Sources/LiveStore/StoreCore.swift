@@ -122,8 +122,9 @@ final class StoreCore: @unchecked Sendable {
         }
         guard tokens.allSatisfy({ $0.core.storage === storage }) else { throw StoreError.foreignToken }
         try transaction.closeRow()
-        let record = SkipRecord(
-            transaction, tokens.map(\.state), tables: storage.tablesByID, before: try storage.openSnapshot())
+        let before = try storage.openSnapshot()
+        let record = SkipRecord(transaction, tokens.map(\.state), tables: storage.tablesByID, before: before)
+        try before.checkReads()
         let followers = Dictionary(
             tokens.compactMap(\.core.runningUpkeep).map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
         ).values

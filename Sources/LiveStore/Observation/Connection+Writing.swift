@@ -23,8 +23,9 @@ extension Connection {
         do {
             result = try body()
         } catch {
+            let cause = transaction?.cause(of: error) ?? error
             if transaction != nil { endWrite(keeping: false) }
-            throw error
+            throw cause
         }
         // The block may have ended the write itself.
         if transaction != nil { try commitWrite(withoutNotifying: tokens) }

@@ -6,6 +6,7 @@
 import CLMDB
 import CPlatform
 import Foundation
+import Logging
 import TracedSync
 
 /// How hard a commit is promised.
@@ -38,11 +39,7 @@ final class Table: @unchecked Sendable {
         id = schema.id
     }
 
-    func rowCount(_ transaction: LMDBTransaction) -> Int {
-        var statistics = MDB_stat()
-        mdb_stat(transaction, rows, &statistics)
-        return Int(statistics.ms_entries)
-    }
+    func rowCount(_ transaction: LMDBTransaction) throws(EngineFailure) -> Int { try LMDB.count(transaction, rows) }
 }
 
 final class Storage: @unchecked Sendable {
@@ -183,6 +180,18 @@ final class Storage: @unchecked Sendable {
         return LMDB.error(code, operation, path: directory)
     }
 
+    /// Runs reads of the engine; what it reports is an error of the store.
+    @inline(__always)
+    func reading<Result>(
+        _ operation: @autoclosure () -> String, _ body: () throws(EngineFailure) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(EngineFailure) {
+            return try body()
+        } catch {
+            throw self.error(error.code, operation())
+        }
+    }
+
     // MARK: Space
 
     /// Called at the start of every write, holding the write lock.
@@ -201,7 +210,15 @@ final class Storage: @unchecked Sendable {
     // MARK: Snapshots
 
     /// The latest version, as a snapshot of its own. Any thread; never waits for a writer.
-    func openSnapshot() throws(StoreError) -> Snapshot { try openSnapshot(with: takeReader()) }
+    func openSnapshot() throws(StoreError) -> Snapshot {
+        let reader = try takeReader()
+        do throws(StoreError) {
+            return try openSnapshot(with: reader)
+        } catch {
+            recycle(reader)
+            throw error
+        }
+    }
 
     /// A read transaction to start a snapshot with. Throws `tooManySnapshots`.
     func takeReader() throws(StoreError) -> SnapshotReader {
@@ -230,7 +247,13 @@ final class Storage: @unchecked Sendable {
 
     /// Lets go of what readers held that were killed: a read transaction that never ends keeps every later version in
     /// the file. The engine itself does not look.
-    func releaseDeadReaders() { _ = mdb_reader_check(environment, nil) }
+    func releaseDeadReaders() {
+        let code = mdb_reader_check(environment, nil)
+        if code != 0 {
+            Logger(label: "livestore").error(
+                "readers that were killed are not let go of: \(error(code, "check readers"))")
+        }
+    }
 
     /// Takes the transaction of a snapshot that has ended.
     func recycle(_ reader: SnapshotReader) {

@@ -60,7 +60,7 @@ final class Evaluator: @unchecked Sendable {
         let trees = requests.map(\.tree)
         do throws(StoreError) {
             let snapshot = try storage.openSnapshot()
-            let ranked = FirstEvaluation.evaluate(trees.map { ($0.key, $0.table) }, in: snapshot)
+            let ranked = try FirstEvaluation.evaluate(trees.map { ($0.key, $0.table) }, in: snapshot)
             requests[0].reply(.evaluated(Array(zip(trees, ranked)), snapshot))
         } catch {
             requests[0].reply(.failed(trees, error))
