@@ -79,9 +79,10 @@ public final class Store: Sendable {
     /// Runs `body` in a write transaction and commits it; if `body` throws, nothing is changed. The connection given to
     /// it, and the objects read from it, end with the block. Waits for other writers and for nothing else.
     /// - Parameters:
-    ///   - timeout: seconds to wait for the write lock; nil waits as long as it takes.
+    ///   - timeout: seconds to wait for the write lock: nil and infinity wait as long as it takes; one that is over
+    ///     already, 0 or negative, tries once.
     ///   - tokens: those of this store that are not to hear of this commit.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `foreignToken`, `closed`.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `foreignToken`, `closed`.
     @discardableResult
     public func write<Result>(
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [],

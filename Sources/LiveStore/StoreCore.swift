@@ -86,8 +86,8 @@ final class StoreCore: @unchecked Sendable {
     /// Takes the write lock and begins a transaction, which `endWrite` ends on the same thread.
     func beginWrite(timeout: Double?) throws -> WriteTransaction {
         try checkOpen()
-        let timeoutNs = timeout.map { Int64($0 * 1e9) } ?? -1
-        let ownerDied = try storage.writeLock.lock(timeoutNs: timeoutNs)
+        let limit = try TimeLimit(seconds: timeout, "timeout")
+        let ownerDied = try storage.writeLock.lock(limit)
         do {
             if ownerDied {
                 // It may have committed and died before it rang.

@@ -125,7 +125,7 @@ final class Storage: @unchecked Sendable {
     }
 
     private func openTables(_ request: SchemaRequest) throws {
-        _ = try writeLock.lock(timeoutNs: -1)
+        _ = try writeLock.lock()
         defer {
             // New tables are a commit too, and whoever starts a snapshot counts on hearing of every commit.
             page.ringAll()
