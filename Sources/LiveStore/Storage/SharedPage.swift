@@ -35,7 +35,8 @@ final class SharedPage: @unchecked Sendable {
     private static let bellResource = TracedResource(.signal, "store bell")
 
     private let base: UnsafeMutableRawPointer
-    private let file: Int32
+    /// −1 in a forked child that has opened the store again.
+    private var file: Int32
     /// The folder, locked while this process opens the store; −1 afterwards.
     private var folder: Int32
     /// True when no other process had the store open: what a killed machine left behind has been wiped.
@@ -102,9 +103,15 @@ final class SharedPage: @unchecked Sendable {
         }
     }
 
+    /// In a forked child: gives back what it shares with its parent, which keeps its lock.
+    func closeInChild() {
+        if file >= 0 { close(file) }
+        file = -1
+    }
+
     deinit {
         munmap(base, Layout.bytes)
-        close(file)
+        if file >= 0 { close(file) }
         if folder >= 0 { close(folder) }
     }
 

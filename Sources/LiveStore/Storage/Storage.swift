@@ -79,6 +79,9 @@ final class Storage: @unchecked Sendable {
     /// Whether the folder is this library's own and goes with the store.
     private let ownsFolder: Bool
 
+    /// How many forks lie before the process that has opened it.
+    private let generation = cp_fork_generation()
+
     init(directory: String, ownsFolder: Bool, durability: Durability, mapBytes: Int, schema: SchemaRequest) throws {
         self.directory = directory
         self.ownsFolder = ownsFolder
@@ -105,10 +108,21 @@ final class Storage: @unchecked Sendable {
         page.admitOthers()
     }
 
+    /// Whether this is the process that has opened the store, rather than a forked child of it.
+    var isOfThisProcess: Bool { generation == cp_fork_generation() }
+
+    /// Refuses a forked child. Costs two loads.
+    func checkProcess() throws(StoreError) {
+        if !isOfThisProcess { throw .openedBeforeFork(path: directory) }
+    }
+
     /// Set once other threads can get this storage from the registry.
     var isRegistered = false
 
     deinit {
+        // A child that closed what it has inherited would free its parent's readers, remove its parent's files, and drop
+        // its own locks on them, which go with any descriptor of the file.
+        guard isOfThisProcess else { return }
         for reader in idleReaders { reader.end() }
         mdb_env_close(environment)
         if durability == .memory {
@@ -257,6 +271,8 @@ final class Storage: @unchecked Sendable {
 
     /// Takes the transaction of a snapshot that has ended.
     func recycle(_ reader: SnapshotReader) {
+        // In a forked child it is the parent's, who still reads by it.
+        guard isOfThisProcess else { return }
         reader.reset()
         pool.withLock { idleReaders.append(reader) }
     }

@@ -25,11 +25,15 @@ final class Evaluator: @unchecked Sendable {
 
     /// Fills `tree` and replies from the evaluator's thread.
     func evaluate(_ tree: SharedTree, reply: @escaping (Upkeep.Message) -> Void) {
+        do throws(StoreError) {
+            if thread == nil { thread = try StoreError.starting("livestore-eval") { [self] in run() } }
+        } catch {
+            return reply(.failed([tree], error))
+        }
         inbox.withLock {
             requests.append(Request(tree: tree, reply: reply))
             arrived.broadcast()
         }
-        if thread == nil { thread = TracedThread("livestore-eval") { [self] in run() } }
     }
 
     /// Ends the thread after the evaluation it is in, and waits for it.

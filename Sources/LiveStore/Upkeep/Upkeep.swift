@@ -35,16 +35,22 @@ final class Upkeep: @unchecked Sendable {
     private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
 
     /// Starts the thread at the newest version.
+    /// - Throws: `tooManySnapshots`, `noThread`.
     init(_ storage: Storage) throws(StoreError) {
         self.storage = storage
         evaluator = Evaluator(storage)
         dependencies = Dependencies(storage)
         snapshot = try storage.openSnapshot()
-        // Last, because it would not be given back if something threw after it.
         slot = storage.page.claimSlot()
         lastOfferVersion = snapshot.version
         lastOfferNs = monotonicNs()
-        let thread = TracedThread("livestore-upkeep") { [self] in run() }
+        let thread: TracedThread
+        do throws(StoreError) {
+            thread = try StoreError.starting("livestore-upkeep") { [self] in run() }
+        } catch {
+            if let slot { storage.page.releaseSlot(slot) }
+            throw error
+        }
         worker = thread.resource
         self.thread = thread
     }
