@@ -28,9 +28,6 @@ final class SharedPage: @unchecked Sendable {
 
     /// A follower's version that holds nothing back.
     static let noVersion = UInt64.max
-    /// How long a store waits to be opened while another process opens it.
-    static let patienceNs: Int64 = 60_000_000_000
-
     /// What a thread that waits for a commit waits for, in traces.
     private static let bellResource = TracedResource(.signal, "store bell")
 
@@ -47,22 +44,34 @@ final class SharedPage: @unchecked Sendable {
     /// Two locks: the folder's is held by the one process that opens, the page's is shared by all that have it open.
     /// With one alone, a process that waits while another one is killed in the middle of opening would take the page for
     /// made, and find there what a crashed machine has left.
-    /// - Parameter patienceNs: how long to wait for a process that is opening the store, perhaps migrating it.
-    init(directory: String, patienceNs: Int64 = SharedPage.patienceNs) throws(StoreError) {
-        let path = directory + "/shared"
-        let deadlineNs = monotonicNs() + patienceNs
-        let folder = try FolderLock.take(directory, deadlineNs: deadlineNs)
+    /// - Parameter deadlineNs: until when to wait for a process that is opening the store, perhaps migrating it.
+    init(_ directory: String, _ modes: FileModes, deadlineNs: Int64) throws(StoreError) {
+        let path = directory + "/" + StoreFolder.shared
+        let folder = try FolderLock.take(directory, modes, deadlineNs: deadlineNs)
         var files = [folder]
         func failure(_ what: String) -> StoreError {
-            let error = FolderLock.failure(what, directory)
+            let error = FolderLock.failure(what, path, lockedBy: files.last.flatMap { FolderLock.holder(of: $0) })
             for file in files { close(file) }
             return error
         }
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard file >= 0 else { throw failure("open shared") }
+        // Not by its path, which may lead to another folder by now, and not through a link.
+        var file = openat(
+            folder, StoreFolder.shared, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, modes.file)
+        if file >= 0 {
+            fchmod(file, modes.file)
+        } else if errno == EEXIST {
+            file = openat(folder, StoreFolder.shared, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        }
+        guard file >= 0 else { throw failure("open") }
         files.append(file)
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure("open") }
+        if status.st_mode & S_IFMT != S_IFREG {
+            errno = EISDIR
+            throw failure("open")
+        }
         let alone = flock(file, LOCK_EX | LOCK_NB) == 0
-        if !alone, !FolderLock.lock(file, LOCK_SH, deadlineNs: deadlineNs) { throw failure("lock shared") }
+        if !alone, !FolderLock.lock(file, LOCK_SH, deadlineNs: deadlineNs) { throw failure("lock") }
         guard ftruncate(file, off_t(Layout.bytes)) == 0,
             let base = mmap(nil, Layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), base != MAP_FAILED
         else { throw failure("map") }

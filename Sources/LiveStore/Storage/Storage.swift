@@ -78,19 +78,32 @@ final class Storage: @unchecked Sendable {
 
     /// Whether the folder is this library's own and goes with the store.
     private let ownsFolder: Bool
+    let modes: FileModes
 
     /// How many forks lie before the process that has opened it.
     private let generation = cp_fork_generation()
 
-    init(directory: String, ownsFolder: Bool, durability: Durability, mapBytes: Int, schema: SchemaRequest) throws {
-        self.directory = directory
-        self.ownsFolder = ownsFolder
+    /// - Parameter limit: how long to wait for other processes.
+    init(
+        _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest, limit: TimeLimit
+    ) throws {
+        directory = folder.path
+        ownsFolder = folder.isOwn
+        modes = folder.modes
         self.durability = durability
         self.mapBytes = mapBytes
         schemaVersion = schema.version
-        page = try SharedPage(directory: directory)
+        let deadlineNs = limit.deadlineNs
+        page = try SharedPage(directory, modes, deadlineNs: deadlineNs)
         writeLock = WriteLock(page)
-        if durability == .memory, page.wasAlone { Storage.wipe(directory, ["data.mdb", "lock.mdb"]) }
+        try StoreFolder.checkFiles(directory)
+        if page.wasAlone {
+            // What nobody has finished, and of a store in memory what those have left who were killed.
+            let left = [StoreFolder.newData, StoreFolder.newLock]
+            StoreFolder.remove(
+                durability == .memory ? left + [StoreFolder.data, StoreFolder.lock] : left, in: directory)
+        }
+        let isNew = try durability != .memory && page.wasAlone && StoreFolder.isUnmade(directory)
 
         var environment: OpaquePointer?
         try LMDB.check(mdb_env_create(&environment), "create", path: directory)
@@ -99,12 +112,31 @@ final class Storage: @unchecked Sendable {
         try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: directory)
         try LMDB.check(mdb_env_set_maxreaders(environment, Storage.maxReaders), "set readers", path: directory)
         try LMDB.check(mdb_env_set_maxdbs(environment, Storage.maxTables), "set tables", path: directory)
-        let code = mdb_env_open(environment, directory, durability.flags, 0o644)
+        // A store has its name once its first commit is in the file: a power cut leaves a whole store, or none.
+        let code =
+            isNew
+            ? mdb_env_open(
+                environment, "\(directory)/\(StoreFolder.newData)", durability.flags | UInt32(MDB_NOSUBDIR), modes.file)
+            : mdb_env_open(environment, directory, durability.flags, modes.file)
         if code != 0 { throw StoreFile.openingError(code, directory) }
         try StoreFile.checkLength(self.environment, directory, isAlone: page.wasAlone)
         if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
         releaseDeadReaders()
-        try openTables(schema)
+        do {
+            try openTables(schema, deadlineNs: deadlineNs)
+        } catch StoreError.writeTimedOut {
+            throw StoreError.cannotOpen(
+                path: directory,
+                reason: """
+                    \(writeLock.lastOwner.map { "process \($0)" } ?? "another process") holds its write lock and does not \
+                    give it back; have it go on or end it, or raise Store.Configuration.openTimeoutSeconds \
+                    (\(limit.seconds) s)
+                    """)
+        }
+        if isNew {
+            try check(mdb_env_sync(self.environment, 1), "synchronize")
+            try StoreFolder.finish(directory, modes)
+        }
         page.admitOthers()
     }
 
@@ -127,19 +159,16 @@ final class Storage: @unchecked Sendable {
         mdb_env_close(environment)
         if durability == .memory {
             page.ifAlone(in: directory) {
-                Storage.wipe(directory, ["data.mdb", "lock.mdb", "shared"])
+                StoreFolder.remove(StoreFolder.all, in: directory)
                 if ownsFolder { rmdir(directory) }
             }
         }
         if isRegistered { StorageRegistry.closed(directory) }
     }
 
-    private static func wipe(_ directory: String, _ files: [String]) {
-        for name in files { unlink(directory + "/" + name) }
-    }
-
-    private func openTables(_ request: SchemaRequest) throws {
-        _ = try writeLock.lock()
+    private func openTables(_ request: SchemaRequest, deadlineNs: Int64) throws {
+        let remaining: TimeLimit = deadlineNs == .max ? .none : .ns(max(0, deadlineNs - monotonicNs()))
+        _ = try writeLock.lock(remaining)
         defer {
             // New tables are a commit too, and whoever starts a snapshot counts on hearing of every commit.
             page.ringAll()
@@ -238,7 +267,12 @@ final class Storage: @unchecked Sendable {
     func takeReader() throws(StoreError) -> SnapshotReader {
         if let idle = pool.withLock({ idleReaders.popLast() }) { return idle }
         var transaction: LMDBTransaction?
-        let code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        var code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        if code == MDB_READERS_FULL {
+            // Some may be of processes that were killed, and nobody has written since.
+            releaseDeadReaders()
+            code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        }
         try LMDB.check(code, "begin snapshot", path: directory)
         let reader = try SnapshotReader(transaction!, log: log, path: directory)
         reader.reset()
