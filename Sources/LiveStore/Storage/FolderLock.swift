@@ -31,6 +31,13 @@ enum FolderLock {
         }
     }
 
+    /// Gives a lock back and closes its file. Closing alone is not enough: a process that is being started holds the file
+    /// too, until its program begins.
+    static func release(_ file: Int32) {
+        flock(file, LOCK_UN)
+        close(file)
+    }
+
     /// Locks a file, trying again every two milliseconds; false, and an error number, once the deadline has passed.
     static func lock(_ file: Int32, _ operation: Int32, deadlineNs: Int64) -> Bool {
         while flock(file, operation | LOCK_NB) != 0 {

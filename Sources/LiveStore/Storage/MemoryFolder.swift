@@ -27,7 +27,10 @@ enum MemoryFolder {
         }
         sweep(user, but: name)
         let folder = "\(user)/\(name)"
-        try StoreFolder.make(folder, .owner)
+        // One that is swept at once is made again by whoever waits for its lock.
+        if mkdir(folder, FileModes.owner.folder) != 0, errno != EEXIST {
+            throw FolderLock.failure("make folder", folder)
+        }
         return folder
     }
 
@@ -81,11 +84,11 @@ enum MemoryFolder {
     private static func removeIfUnused(_ folder: String) {
         let file = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { return }
-        defer { close(file) }
+        defer { FolderLock.release(file) }
         // Held by one that opens, or that removes it already.
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return }
         let shared = openat(file, StoreFolder.shared, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
-        defer { if shared >= 0 { close(shared) } }
+        defer { if shared >= 0 { FolderLock.release(shared) } }
         // Held by all that have the store open; not there where somebody was killed while he made the folder.
         guard shared >= 0 ? flock(shared, LOCK_EX | LOCK_NB) == 0 : errno == ENOENT else { return }
         StoreFolder.remove(StoreFolder.all, in: folder)

@@ -32,6 +32,7 @@ final class SharedPage: @unchecked Sendable {
     private static let bellResource = TracedResource(.signal, "store bell")
 
     private let base: UnsafeMutableRawPointer
+    private let generation = cp_fork_generation()
     /// −1 in a forked child that has opened the store again.
     private var file: Int32
     /// The folder, locked while this process opens the store; −1 afterwards.
@@ -94,7 +95,7 @@ final class SharedPage: @unchecked Sendable {
     /// Lets other processes in, once this one has set the store up. Called once, before other threads have the page.
     func admitOthers() {
         flock(file, LOCK_SH)
-        close(folder)
+        FolderLock.release(folder)
         folder = -1
     }
 
@@ -104,7 +105,7 @@ final class SharedPage: @unchecked Sendable {
         // Of two processes that close at once the second waits for the first; one that opens is left in peace.
         let deadlineNs = monotonicNs() + 100_000_000
         guard let folder = try? FolderLock.take(directory, deadlineNs: deadlineNs, makesFolder: false) else { return }
-        defer { close(folder) }
+        defer { FolderLock.release(folder) }
         if flock(file, LOCK_EX | LOCK_NB) == 0 {
             body()
         } else {
@@ -120,8 +121,10 @@ final class SharedPage: @unchecked Sendable {
 
     deinit {
         munmap(base, Layout.bytes)
-        if file >= 0 { close(file) }
-        if folder >= 0 { close(folder) }
+        // In a forked child both locks are the parent's.
+        let giveBack = generation == cp_fork_generation() ? FolderLock.release : { _ = close($0) }
+        if file >= 0 { giveBack(file) }
+        if folder >= 0 { giveBack(folder) }
     }
 
     var mutex: UnsafeMutablePointer<pthread_mutex_t> {

@@ -55,6 +55,17 @@ struct OpeningTests {
         }
     }
 
+    @Test("a store has its name once its first commit is in it: what gets less far leaves none")
+    func unfinished() throws {
+        let path = Self.newPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(throws: StoreError.self) { try Store(.init(path: path, models: [WithoutProperties.self])) }
+        #expect(!FileManager.default.fileExists(atPath: path + "/data.mdb"))
+        try Store(.init(path: path, models: [Note.self])).write { try $0.add(Note(id: 1)) }
+        let files = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+        #expect(files == ["data.mdb", "lock.mdb", "shared"])
+    }
+
     @Test("behind a writer that stands still, opening gives up in the time it was given and names the process")
     func behindStoppedWriter() throws {
         let path = Self.newPath()
@@ -141,3 +152,5 @@ struct OpeningTests {
         #expect(lines[3] == "connected" && lines[4] == "wrote 2")
     }
 }
+
+private final class WithoutProperties: StoredObject {}
