@@ -11,6 +11,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+static uint32_t forks;
+static void count_fork(void) { __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED); }
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
+uint32_t cp_fork_generation(void) { return __atomic_load_n(&forks, __ATOMIC_RELAXED); }
+
 void cp_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, 9 /* SIGKILL */, 0, 0, 0); }
 
 uint32_t cp_load32(const uint32_t *address) { return __atomic_load_n(address, __ATOMIC_SEQ_CST); }

@@ -22,10 +22,11 @@ final class AsyncWriter: @unchecked Sendable {
     private let groups: Bool
 
     /// - Parameter groups: whether what has gathered is committed as one.
-    init(groups: Bool) {
+    /// - Throws: `noThread`.
+    init(groups: Bool) throws(StoreError) {
         self.groups = groups
         arrived = TracedCondition("asynchronous writes", inbox)
-        thread = TracedThread("livestore-writer") { [self] in run() }
+        thread = try StoreError.starting("livestore-writer") { [self] in run() }
     }
 
     /// Takes a write; false once the store has been closed.
@@ -97,8 +98,9 @@ final class AsyncWriter: @unchecked Sendable {
             try job.body(connection)
             try transaction.commitPart()
         } catch {
+            let cause = transaction.cause(of: error)
             transaction.cancelPart()
-            throw error
+            throw cause
         }
     }
 }
@@ -109,7 +111,7 @@ extension Store {
     ///
     /// With `.full` durability, writes that wait at the same time are committed, and the file is synchronised, once for
     /// all of them.
-    /// - Throws: what `body` throws; `diskFull`, `foreignToken`, `closed`.
+    /// - Throws: what `body` throws; `diskFull`, `foreignToken`, `closed`, `noThread`.
     @discardableResult
     public func writeAsync<Value: Sendable>(
         withoutNotifying tokens: [NotificationToken] = [], _ body: @escaping @Sendable (Connection) throws -> Value
@@ -127,7 +129,11 @@ extension Store {
         completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
         let job = AsyncWriter.Job(store: self, tokens: tokens, body: body, completion: completion)
-        if !core.startWriter().add(job) { completion(.failure(StoreError.closed)) }
+        do {
+            if try !core.startWriter().add(job) { throw StoreError.closed }
+        } catch {
+            completion(.failure(error))
+        }
     }
 }
 

@@ -34,7 +34,7 @@ struct ListSource: Sendable {
     func objectID(ofElement element: UInt64, _ connection: Connection) -> ObjectID {
         let id = ObjectID(rawValue: element)
         // An element that a loop has taken off itself stands for nothing any more: its object reads as deleted.
-        guard let row = connection.currentRow(elements, id) ?? connection.deliveredRow(elements, id) else {
+        guard let row = connection.rowForGetter(elements, id) else {
             return .none
         }
         return ObjectID(rawValue: row.slot(ListTable.value))

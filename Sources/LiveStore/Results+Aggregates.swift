@@ -111,7 +111,7 @@ extension Results {
 
     private func forEachValue<Value: MeasurableValue>(_ column: Int, _ body: (Value) -> Void) {
         for id in objectIDs {
-            guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id) else { continue }
+            guard let row = connection.rowForGetter(table, id) else { continue }
             // A row older than the column has the zero that its property reads; an optional one has none.
             if row.isNull(column), table.schema.columns[column].isOptional { continue }
             let value = Value._read(row, column)

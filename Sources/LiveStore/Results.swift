@@ -190,9 +190,9 @@ extension Connection {
         do {
             return try query.rows(self)
         } catch {
-            // A collection's count cannot throw. Inside a write the write fails with this error; elsewhere the scan of a
-            // snapshot cannot fail.
+            // A collection's count cannot throw. Inside a write the write fails with this error.
             transaction?.fail(error)
+            stopIfReadFailed()
             return RankedTree()
         }
     }

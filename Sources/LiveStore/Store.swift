@@ -27,6 +27,13 @@ public final class Store: Sendable {
         /// does: a property that is gone (its values are kept in the file, hidden), one that became optional; and, with a
         /// `migration` block, one of another type or not optional any more, another primary key, a new name.
         public var schemaVersion: UInt64
+        /// Who may read and write the store's files, as of `chmod`: the owner always, and nobody else unless asked for
+        /// here. A folder that is made for the store can be entered by who may read the files. For `.memory` without a
+        /// folder on a memory file system always the owner alone. Files that are there keep the mode they have.
+        public var fileMode: UInt32
+        /// Seconds for which opening waits for other processes: for one that opens or migrates the store, and for a writer
+        /// to give the write lock back. Infinity waits as long as it takes.
+        public var openTimeoutSeconds: Double
         /// Called when the file has a lower version, inside the transaction that opens it: if it throws, the file stays
         /// as it was, and so does its version. On the opening thread, with no other process at the store.
         public var migration: (@Sendable (Migration) throws -> Void)?
@@ -34,12 +41,15 @@ public final class Store: Sendable {
         /// Durability is `.full` unless chosen otherwise.
         public init(
             path: String, models: [StoredObject.Type], durability: Durability = .full, mapBytes: Int = 64 << 30,
-            schemaVersion: UInt64 = 0, migration: (@Sendable (Migration) throws -> Void)? = nil
+            fileMode: UInt32 = 0o600, openTimeoutSeconds: Double = 60, schemaVersion: UInt64 = 0,
+            migration: (@Sendable (Migration) throws -> Void)? = nil
         ) {
             self.path = path
             self.models = models
             self.durability = durability
             self.mapBytes = mapBytes
+            self.fileMode = fileMode
+            self.openTimeoutSeconds = openTimeoutSeconds
             self.schemaVersion = schemaVersion
             self.migration = migration
         }
@@ -49,19 +59,23 @@ public final class Store: Sendable {
     public let configuration: Configuration
     let core: StoreCore
 
-    /// Opens a store, making it if there is none.
-    /// - Throws: `cannotOpen`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`, `invalidModel`, `diskFull`, and
+    /// Opens a store, making it if there is none. Waits for other processes for `openTimeoutSeconds` at most.
+    ///
+    /// After a `fork` the child opens the store again; what it has inherited is refused, and lets go of nothing of its
+    /// parent's.
+    /// - Throws: `cannotOpen`, `invalidTimeout`, `schemaMismatch`, `schemaTooNew`, `migrationNeedsAll`, `invalidModel`, `diskFull`, and
     ///   what a migration block throws.
     public init(_ configuration: Configuration) throws {
         self.configuration = configuration
+        let limit = try TimeLimit(seconds: configuration.openTimeoutSeconds, "openTimeoutSeconds")
         let directory = try StoreDirectory(configuration)
         let storage = try StorageRegistry.storage(directory.path) {
             try Storage(
-                directory: directory.path, ownsFolder: directory.isOwn, durability: configuration.durability,
-                mapBytes: configuration.mapBytes,
+                directory, durability: configuration.durability, mapBytes: configuration.mapBytes,
                 schema: SchemaRequest(
                     models: configuration.models, version: configuration.schemaVersion,
-                    migration: configuration.migration))
+                    migration: configuration.migration),
+                limit: limit)
         }
         guard storage.durability == configuration.durability, storage.schemaVersion == configuration.schemaVersion,
             configuration.models.allSatisfy({ storage.tables[ObjectIdentifier($0)] != nil })
@@ -79,9 +93,10 @@ public final class Store: Sendable {
     /// Runs `body` in a write transaction and commits it; if `body` throws, nothing is changed. The connection given to
     /// it, and the objects read from it, end with the block. Waits for other writers and for nothing else.
     /// - Parameters:
-    ///   - timeout: seconds to wait for the write lock; nil waits as long as it takes.
+    ///   - timeout: seconds to wait for the write lock: nil and infinity wait as long as it takes; one that is over
+    ///     already, 0 or negative, tries once.
     ///   - tokens: those of this store that are not to hear of this commit.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `foreignToken`, `closed`.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `foreignToken`, `closed`.
     @discardableResult
     public func write<Result>(
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [],
@@ -93,12 +108,22 @@ public final class Store: Sendable {
     }
 
     /// Runs `body` on the newest version. Waits for nobody. The connection given to it ends with the block. Any thread.
-    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`.
+    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`, and `storage` when anything that was read in the block
+    ///   lies on a damaged page, whatever the block made of it.
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try core.checkOpen()
-        let connection = Connection(self, reading: try core.storage.openSnapshot())
+        let snapshot = try core.storage.openSnapshot()
+        let connection = Connection(self, reading: snapshot)
         defer { connection.endBlock() }
-        return try body(connection)
+        do {
+            let result = try body(connection)
+            try snapshot.checkReads()
+            return result
+        } catch {
+            // What the engine has reported comes before what the block made of it.
+            try snapshot.checkReads()
+            throw error
+        }
     }
 
     /// Stops deliveries and refuses further work through this handle and its connections. Any thread, inside a callback
@@ -128,8 +153,9 @@ public final class Store: Sendable {
     /// thread. O(content); needs as much free space as the content takes. If it fails the file stays as it was.
     /// - Throws: `storeInUse`, `cannotOpen`, `diskFull`.
     public static func compact(_ configuration: Configuration) throws {
+        let limit = try TimeLimit(seconds: configuration.openTimeoutSeconds, "openTimeoutSeconds")
         let directory = try StoreDirectory(configuration)
-        try Compaction.compactInPlace(directory, mapBytes: configuration.mapBytes)
+        try Compaction.compactInPlace(directory, mapBytes: configuration.mapBytes, limit: limit)
     }
 
     /// Bytes that the file occupies on its file system.
@@ -142,13 +168,16 @@ struct StoreDirectory {
     let path: String
     /// Whether the library has made the folder for itself.
     let isOwn: Bool
+    let modes: FileModes
 
     /// Makes the folder.
     init(_ configuration: Store.Configuration) throws {
-        try Self.make(configuration.path)
+        let modes = FileModes(configuration.fileMode)
+        try StoreFolder.make(configuration.path, modes)
         let path = try Self.canonical(configuration.path)
         guard configuration.durability == .memory, !cp_is_memory_file_system(path) else {
             self.path = path
+            self.modes = modes
             isOwn = false
             return
         }
@@ -157,17 +186,9 @@ struct StoreDirectory {
             throw StoreError.cannotOpen(
                 path: path, reason: "\(shared) is no memory file system; mount one, or put the store on one")
         }
-        self.path = "\(shared)/livestore-\(getuid())\(path.replacingOccurrences(of: "/", with: "-"))"
+        self.path = try MemoryFolder.take(for: path, root: shared)
+        self.modes = .owner
         isOwn = true
-        try Self.make(self.path)
-    }
-
-    private static func make(_ path: String) throws {
-        do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        } catch {
-            throw StoreError.cannotOpen(path: path, reason: "its folder cannot be made (\(error)); choose another path")
-        }
     }
 
     private static func canonical(_ path: String) throws -> String {
@@ -177,5 +198,4 @@ struct StoreDirectory {
         defer { free(resolved) }
         return String(cString: resolved)
     }
-
 }

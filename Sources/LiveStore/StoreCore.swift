@@ -17,16 +17,19 @@ final class StoreCore: @unchecked Sendable {
     init(_ storage: Storage) { self.storage = storage }
 
     deinit {
+        // In a forked child the threads are not there that would have to end.
+        guard storage.isOfThisProcess else { return }
         upkeep?.stop()
         writer?.stop()
     }
 
     /// The thread for asynchronous writes, started by the first one.
-    func startWriter() -> AsyncWriter {
-        lock.withLock {
+    func startWriter() throws -> AsyncWriter {
+        try storage.checkProcess()
+        return try lock.withLock {
             if let writer { return writer }
             // Without a sync a commit costs less than what a group would share.
-            let started = AsyncWriter(groups: storage.durability == .full)
+            let started = try AsyncWriter(groups: storage.durability == .full)
             if isClosed { started.stop() }
             writer = started
             return started
@@ -35,7 +38,8 @@ final class StoreCore: @unchecked Sendable {
 
     /// The upkeep thread, started by the first live connection: a store that is only written to pays nothing for it.
     func startUpkeep() throws -> Upkeep {
-        try lock.withLock {
+        try storage.checkProcess()
+        return try lock.withLock {
             if isClosed { throw StoreError.closed }
             if let upkeep { return upkeep }
             let started = try Upkeep(storage)
@@ -50,6 +54,7 @@ final class StoreCore: @unchecked Sendable {
 
     /// Ends deliveries and refuses further work. Snapshots that are held stay readable; the file is closed with the last.
     func close() {
+        guard storage.isOfThisProcess else { return }
         let (running, writing, told) = lock.withLock { () -> (Upkeep?, AsyncWriter?, [@Sendable () -> Void]) in
             isClosed = true
             defer {
@@ -80,14 +85,15 @@ final class StoreCore: @unchecked Sendable {
     var isOpen: Bool { lock.withLock { !isClosed } }
 
     func checkOpen() throws {
+        try storage.checkProcess()
         if !isOpen { throw StoreError.closed }
     }
 
     /// Takes the write lock and begins a transaction, which `endWrite` ends on the same thread.
     func beginWrite(timeout: Double?) throws -> WriteTransaction {
         try checkOpen()
-        let timeoutNs = timeout.map { Int64($0 * 1e9) } ?? -1
-        let ownerDied = try storage.writeLock.lock(timeoutNs: timeoutNs)
+        let limit = try TimeLimit(seconds: timeout, "timeout")
+        let ownerDied = try storage.writeLock.lock(limit)
         do {
             if ownerDied {
                 // It may have committed and died before it rang.
@@ -122,8 +128,9 @@ final class StoreCore: @unchecked Sendable {
         }
         guard tokens.allSatisfy({ $0.core.storage === storage }) else { throw StoreError.foreignToken }
         try transaction.closeRow()
-        let record = SkipRecord(
-            transaction, tokens.map(\.state), tables: storage.tablesByID, before: try storage.openSnapshot())
+        let before = try storage.openSnapshot()
+        let record = SkipRecord(transaction, tokens.map(\.state), tables: storage.tablesByID, before: before)
+        try before.checkReads()
         let followers = Dictionary(
             tokens.compactMap(\.core.runningUpkeep).map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
         ).values

@@ -1,4 +1,5 @@
 // Everything that can go wrong in a store, each with the thing, the place and the remedy in its description.
+import TracedSync
 
 /// An error of a store. Descriptions are sentences that end in what to do.
 public enum StoreError: Error, Sendable, Equatable {
@@ -40,6 +41,12 @@ public enum StoreError: Error, Sendable, Equatable {
     case writeOnOtherThread
     /// The write lock was not granted in time.
     case writeTimedOut(seconds: Double)
+    /// A limit of time that is no number.
+    case invalidTimeout(name: String)
+    /// A thread that the call needs cannot be started.
+    case noThread(reason: String)
+    /// The handle was opened by the process that this one was forked from.
+    case openedBeforeFork(path: String)
     /// The object's row does not exist any more.
     case invalidatedObject(table: String)
     /// A change of a frozen object was attempted.
@@ -70,6 +77,18 @@ public enum StoreError: Error, Sendable, Equatable {
     case invalidQuery(text: String, line: Int, column: Int, reason: String)
     /// The store has been closed.
     case closed
+}
+
+extension StoreError {
+    /// Starts a thread of the store's.
+    /// - Throws: `noThread`.
+    static func starting(_ name: String, _ body: @escaping @Sendable () -> Void) throws(StoreError) -> TracedThread {
+        do throws(ThreadError) {
+            return try TracedThread(starting: name, body)
+        } catch {
+            throw .noThread(reason: "\(error)")
+        }
+    }
 }
 
 extension StoreError: CustomStringConvertible {
@@ -122,6 +141,12 @@ extension StoreError: CustomStringConvertible {
             """
         case .writeTimedOut(let seconds):
             "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
+        case .invalidTimeout(let name):
+            "\(name) is not a number: give seconds, or nil or infinity for no limit"
+        case .noThread(let reason):
+            "\(reason): end other threads, or raise the limit of processes (ulimit -u), and retry"
+        case .openedBeforeFork(let path):
+            "the store at \(path) was opened before this process was forked: open it again in the child"
         case .invalidatedObject(let table):
             "the object of '\(table)' has been deleted: check isInvalidated before changing it"
         case .frozen:

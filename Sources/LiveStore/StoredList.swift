@@ -35,6 +35,7 @@ struct StoredList {
             return try query.rows(connection)
         } catch {
             connection.transaction?.fail(error)
+            connection.stopIfReadFailed()
             return RankedTree()
         }
     }
@@ -42,7 +43,7 @@ struct StoredList {
     /// The row of an element that is shown.
     func row(_ element: UInt64) -> RowReader? {
         let id = ObjectID(rawValue: element)
-        return connection.currentRow(elements, id) ?? connection.deliveredRow(elements, id)
+        return connection.rowForGetter(elements, id)
     }
 
     private func position(_ rows: RankedTree, _ index: Int) -> [UInt8]? {

@@ -14,10 +14,16 @@ public final class RunLoopThread: @unchecked Sendable {
     private var wake: RunLoopSignal?
     private var thread: TracedThread?
 
+    /// Starts the thread and returns once its run loop accepts blocks. Ends the process where the system starts none.
+    public convenience init(_ name: String) {
+        do { try self.init(starting: name) } catch { preconditionFailure("\(error)") }
+    }
+
     /// Starts the thread and returns once its run loop accepts blocks.
-    public init(_ name: String) {
+    /// - Throws: `ThreadError` where the system has no room for another thread.
+    public init(starting name: String) throws(ThreadError) {
         changed = TracedCondition("run-loop thread start", inbox)
-        thread = TracedThread(name) { [self] in run(name) }
+        thread = try TracedThread(starting: name) { [self] in run(name) }
         inbox.withLock { while wake == nil { changed.wait() } }
     }
 

@@ -93,7 +93,7 @@ public final class TracedCondition: @unchecked Sendable {
 
     /// Gives the mutex up, waits, takes it again. May wake for no reason: test in a loop.
     /// - Parameters:
-    ///   - deadlineNs: on the monotonic clock; nil waits for ever.
+    ///   - deadlineNs: on the monotonic clock, one that has passed included; nil waits for ever.
     ///   - cause: what the caller really waits for, where that is known: the thread, queue or run loop that will signal.
     /// - Returns: false once the deadline has passed.
     @discardableResult
@@ -125,7 +125,9 @@ public final class TracedCondition: @unchecked Sendable {
             pthread_cond_wait(condition, mutex.mutex)
             return true
         }
-        var deadline = timespec(tv_sec: Int(deadlineNs / 1_000_000_000), tv_nsec: Int(deadlineNs % 1_000_000_000))
+        // A point in time before the clock began is no error: it has passed.
+        let atNs = max(0, deadlineNs)
+        var deadline = timespec(tv_sec: Int(atNs / 1_000_000_000), tv_nsec: Int(atNs % 1_000_000_000))
         return pthread_cond_timedwait(condition, mutex.mutex, &deadline) != ETIMEDOUT
     }
 

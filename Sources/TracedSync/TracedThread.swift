@@ -2,6 +2,15 @@
 import CPlatform
 import Glibc
 
+/// A thread that the system did not start.
+public struct ThreadError: Error, Sendable, CustomStringConvertible {
+    public let name: String
+    /// The system's error number.
+    public let code: Int32
+
+    public var description: String { "cannot start thread '\(name)': \(String(cString: strerror(code)))" }
+}
+
 /// A thread running one closure. Joined or detached once.
 public final class TracedThread: @unchecked Sendable {
     public let resource: TracedResource
@@ -28,11 +37,25 @@ public final class TracedThread: @unchecked Sendable {
         }
     }
 
-    /// Starts the thread.
+    /// Starts the thread, or ends the process: for programs that cannot do without it.
     /// - Parameter name: as the kernel shows it; only its first 15 bytes are kept there.
-    public init(
+    public convenience init(
         _ name: String, _ body: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line
     ) {
+        do {
+            try self.init(starting: name, body, file: file, line: line)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    /// Starts the thread.
+    /// - Parameter name: as the kernel shows it; only its first 15 bytes are kept there.
+    /// - Throws: `ThreadError` where the system has no room for another thread.
+    public init(
+        starting name: String, _ body: @escaping @Sendable () -> Void, file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws(ThreadError) {
         let resource = TracedResource(.thread, name)
         let place = SourcePlace(file, line)
         let control = Tracing.isOn ? ScheduleControl.ofThisThread : nil
@@ -54,7 +77,10 @@ public final class TracedThread: @unchecked Sendable {
                 start.control?.end()
                 return nil
             }, start.toOpaque())
-        precondition(error == 0, "cannot start thread '\(name)': \(String(cString: strerror(error)))")
+        if error != 0 {
+            start.release()
+            throw ThreadError(name: name, code: error)
+        }
         self.handle = handle
         self.resource = resource
     }

@@ -311,7 +311,7 @@ struct ProcessTests {
         defer { observer.stop() }
         // As a writer does that is killed right after its commit.
         let storage = test.store.core.storage
-        _ = try storage.writeLock.lock(timeoutNs: -1)
+        _ = try storage.writeLock.lock()
         do {
             defer { storage.writeLock.unlock() }
             let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)

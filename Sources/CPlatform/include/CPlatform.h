@@ -71,6 +71,10 @@ const char *cp_symbol(const void *address, const char **file, uint64_t *offset);
 /// Whether `path` lies on tmpfs or ramfs.
 bool cp_is_memory_file_system(const char *path);
 
+/// How many forks lie between the start of the program and this process: another number than before says that the caller
+/// is a child.
+uint32_t cp_fork_generation(void);
+
 /// Lets the kernel kill this process when the thread that started it ends.
 void cp_die_with_parent(void);
 

@@ -20,7 +20,10 @@ extension Connection {
     ) throws(StoreError) -> Object? {
         try checkResolves(storage)
         if versionRead < version { try readNewest(forVersion: version) }
-        if currentRow(table, id) == nil { return nil }
+        if currentRow(table, id) == nil {
+            try checkReads()
+            return nil
+        }
         return makeObject(table, id)
     }
 }

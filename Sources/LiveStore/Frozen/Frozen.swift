@@ -21,7 +21,7 @@ public struct Frozen<Object: StoredObject>: Sendable {
     public var version: UInt64 { pin.snapshot.version }
 
     /// Whether there was no such row at that version: the object had been deleted when it was frozen.
-    public var isInvalidated: Bool { pin.snapshot.row(table, objectID) == nil }
+    public var isInvalidated: Bool { pin.snapshot.rowOrStop(table, objectID) == nil }
 
     /// A property of the object, computed ones included. Any thread.
     public subscript<Value>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value { object[keyPath: keyPath] }

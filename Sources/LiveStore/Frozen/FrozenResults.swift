@@ -32,7 +32,7 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
 
     private func objectID(ofRow row: UInt64) -> ObjectID {
         let id = ObjectID(rawValue: row)
-        guard let elements, let element = pin.snapshot.row(elements, id) else { return id }
+        guard let elements, let element = pin.snapshot.rowOrStop(elements, id) else { return id }
         return ObjectID(rawValue: element.slot(ListTable.value))
     }
 
@@ -55,7 +55,7 @@ extension Results {
             tree = try query.rows(connection)
         } else {
             // The rows shown are those of the last delivery with own writes on them, and so of no single version.
-            tree = FirstEvaluation.evaluate([(query.plan.tree, query.table)], in: pin.snapshot)[0]
+            tree = try FirstEvaluation.evaluate([(query.plan.tree, query.table)], in: pin.snapshot)[0]
         }
         return FrozenResults(
             pin: pin, table: table, elements: list?.elements, tree: tree, ranks: tree.ranks(in: query.window),

@@ -88,7 +88,7 @@ extension RowBinding {
         connection.checkScheduler()
         let column = table.layout.column(ordinal)
         if table.layout.isObservable { connection.noteRead(table, id, column) }
-        guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id), !row.isNull(column),
+        guard let row = connection.rowForGetter(table, id), !row.isNull(column),
             let target = table.links?.edge(column)?.target, let table = connection.core.storage.tablesByID[target]
         else { return nil }
         return connection.makeObject(table, ObjectID(rawValue: row.slot(column)))

@@ -15,6 +15,16 @@ struct MigrationEngine {
         try LMDB.check(code, operation, path: path)
     }
 
+    private func reading<Result>(
+        _ operation: String, _ body: () throws(EngineFailure) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(EngineFailure) {
+            return try body()
+        } catch {
+            throw LMDB.error(error.code, operation, path: path)
+        }
+    }
+
     private func handle(_ name: String, _ flags: Int32) throws(StoreError) -> MDB_dbi {
         var handle: MDB_dbi = 0
         try check(mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open table \(name)")
@@ -37,9 +47,11 @@ struct MigrationEngine {
         var next: UInt64 = 0
         while true {
             var found: (id: UInt64, bytes: [UInt8])?
-            LMDB.scan(transaction, rows, from: next) { id, bytes in
-                found = (id, Array(bytes))
-                return false
+            try reading("read row") { () throws(EngineFailure) in
+                try LMDB.scan(transaction, rows, from: next) { id, bytes in
+                    found = (id, Array(bytes))
+                    return false
+                }
             }
             guard let found else { return }
             try body(found.id, found.bytes)
@@ -111,7 +123,8 @@ struct MigrationEngine {
 
     /// Gives the migrated content a version of its own. What has changed is not listed: nobody can have read the old one.
     func noteRewrite() throws(StoreError) {
-        guard var version = LMDB.lastID(transaction, log).map({ $0 + 1 }) else { return }
+        let last = try reading("read log") { () throws(EngineFailure) in try LMDB.lastID(transaction, log) }
+        guard var version = last.map({ $0 + 1 }) else { return }
         let code = withUnsafeMutablePointer(to: &version) { pointer in
             var key = MDB_val(mv_size: 8, mv_data: pointer)
             var value = MDB_val(mv_size: 0, mv_data: nil)

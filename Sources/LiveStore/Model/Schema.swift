@@ -60,7 +60,13 @@ struct StoreSchema: Codable {
 
     static func read(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws -> StoreSchema? {
         struct Format: Decodable { var format: Int }
-        guard let bytes = key.utf8Bytes({ LMDB.get(transaction, meta, key: $0) }) else { return nil }
+        let stored: UnsafeRawBufferPointer?
+        do {
+            stored = try key.utf8Bytes { try LMDB.get(transaction, meta, key: $0) }
+        } catch let failure as EngineFailure {
+            throw LMDB.error(failure.code, "read schema", path: path)
+        }
+        guard let bytes = stored else { return nil }
         let data = Data(bytes)
         do {
             let format = try JSONDecoder().decode(Format.self, from: data).format
@@ -92,8 +98,8 @@ struct StoreSchema: Codable {
 }
 
 extension String {
-    fileprivate func utf8Bytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    fileprivate func utf8Bytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         var copy = self
-        return copy.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+        return try copy.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
     }
 }

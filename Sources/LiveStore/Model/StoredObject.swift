@@ -78,14 +78,16 @@ struct RowBinding {
     var isInvalidated: Bool {
         if connection.isOver { return true }
         connection.checkScheduler()
-        return connection.currentRow(table, id) == nil
+        if connection.currentRow(table, id) != nil { return false }
+        connection.stopIfReadFailed()
+        return true
     }
 
     func read<Value: StorableValue>(_ ordinal: Int) -> Value {
         connection.checkScheduler()
         let column = table.layout.column(ordinal)
         if table.layout.isObservable { connection.noteRead(table, id, column) }
-        guard let row = connection.currentRow(table, id) ?? connection.deliveredRow(table, id) else {
+        guard let row = connection.rowForGetter(table, id) else {
             return Value._zero
         }
         return row.isNull(column) ? Value._zero : Value._read(row, column)

@@ -87,7 +87,7 @@ extension Connection {
     private func tell(_ update: ObjectUpdate, from old: Snapshot?, to new: Snapshot) {
         let token = update.token
         let change = token.change(
-            update, old: old?.row(token.table, token.id), new: new.row(token.table, token.id))
+            update, old: old?.rowOrStop(token.table, token.id), new: new.rowOrStop(token.table, token.id))
         guard let change else { return }
         run(token) { token.tell(change) }
         if case .deleted = change {

@@ -35,6 +35,7 @@ extension Connection {
         let (mailbox, upkeep) = try observing()
         guard transaction == nil else { throw StoreError.observedInWrite }
         guard let row = shown?.row(binding.table, binding.id) else {
+            try checkReads()
             throw StoreError.invalidatedObject(table: binding.table.schema.name)
         }
         // What the first change is told from. Not read at the delivery that brings it: until upkeep hears of the observer,

@@ -10,10 +10,12 @@ extension Connection {
     /// Waits for other writers, in fair turns, and for nothing else; callbacks never run inside it. The changes reach
     /// this connection's observers in a later delivery.
     /// - Parameters:
-    ///   - timeout: seconds to wait for the lock; nil waits as long as it takes.
+    ///   - timeout: seconds to wait for the lock: nil and infinity wait as long as it takes; one that is over already, 0
+    ///     or negative, tries once.
     ///   - tokens: those of this store, of any connection, that are not to hear of this commit. What somebody
     ///     else has changed in the same rows, and they have not heard of yet, they are told all the same.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `diskFull`, `invalidatedObject`, `foreignToken`.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `invalidatedObject`,
+    ///   `foreignToken`.
     @discardableResult
     public func write<Result>(
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
@@ -23,8 +25,9 @@ extension Connection {
         do {
             result = try body()
         } catch {
+            let cause = transaction?.cause(of: error) ?? error
             if transaction != nil { endWrite(keeping: false) }
-            throw error
+            throw cause
         }
         // The block may have ended the write itself.
         if transaction != nil { try commitWrite(withoutNotifying: tokens) }
@@ -32,7 +35,7 @@ extension Connection {
     }
 
     /// Takes the store's write lock; `commitWrite` or `cancelWrite` gives it back, on the same thread. `write` does both.
-    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `diskFull`, `closed`.
+    /// - Throws: `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `closed`.
     public func beginWrite(timeout: Double? = nil) throws {
         checkScheduler()
         if isFrozen { throw StoreError.frozen }

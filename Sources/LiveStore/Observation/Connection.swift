@@ -134,6 +134,29 @@ public final class Connection {
         return shown?.row(table, id)
     }
 
+    /// A row for a getter, which cannot throw: as properties read it, or else as it was delivered last.
+    ///
+    /// Where the engine cannot read it, a `store.read` or `store.write` block throws that when it ends, and so does a write
+    /// in progress. Elsewhere nobody would ever hear of it: the process ends with the error.
+    func rowForGetter(_ table: Table, _ id: ObjectID) -> RowReader? {
+        if let row = currentRow(table, id) ?? deliveredRow(table, id) { return row }
+        stopIfReadFailed()
+        return nil
+    }
+
+    /// Ends the process if a read has failed that nobody will be told of.
+    func stopIfReadFailed() {
+        guard isLive || isFrozen, transaction == nil else { return }
+        do throws(StoreError) { try checkReads() } catch { preconditionFailure("\(error)") }
+    }
+
+    /// Throws what the engine has reported to reads of this connection.
+    func checkReads() throws(StoreError) {
+        try transaction?.checkReads()
+        if isLive { try own.snapshot?.checkReads() }
+        try delivered?.checkReads()
+    }
+
     /// A row as this connection has it when no callback runs: with its own commits.
     func newestRow(_ table: Table, _ id: ObjectID) -> RowReader? { (own.snapshot ?? delivered)?.row(table, id) }
 
@@ -172,6 +195,7 @@ public final class Connection {
         } else if let transaction, !collector.collectByIndex(key, in: transaction) {
             try transaction.scan(table) { collector.collect($0, $1, transaction) }
         }
+        try checkReads()
         return collector.makeTree(stamp: version)
     }
 
@@ -225,7 +249,7 @@ public final class Connection {
     }
 
     /// The object with this primary key; nil when there is none. O(log n).
-    /// - Throws: `unknownModel`.
+    /// - Throws: `unknownModel`, `storage` where the file is damaged.
     public func object<Object: StoredObject>(
         _ type: Object.Type, forPrimaryKey key: some StorableValue
     ) throws -> Object? {
@@ -235,6 +259,7 @@ public final class Connection {
             if let transaction { return transaction.find(table, primaryKey: bytes) }
             return shown?.find(table, primaryKey: bytes)
         }
+        if id == nil { try checkReads() }
         return id.map { makeObject(table, $0) }
     }
 

@@ -154,7 +154,10 @@ final class ConnectionQuery: @unchecked Sendable {
         let rows = try rows(connection)
         guard let row = connection.currentRow(table, id), let key = key(row, id, connection.currentSource),
             let rank = rows.rank(of: form.shownKey(key))
-        else { return nil }
+        else {
+            try connection.checkReads()
+            return nil
+        }
         let shown = rows.ranks(in: window)
         return shown.contains(rank) ? rank - shown.lowerBound : nil
     }
@@ -184,6 +187,7 @@ final class ConnectionQuery: @unchecked Sendable {
                 removals: old.map { $0 == new ? [] : [$0] } ?? [],
                 insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [], to: &next.tree)
         }
+        try connection.checkReads()
         next.applied = changes.count
         connection.own.noteUsed()
         return next

@@ -96,13 +96,15 @@ final class Mailbox: @unchecked Sendable {
 
     init(_ scheduler: any Scheduler) { self.scheduler = scheduler }
 
-    /// Upkeep's one call per version and connection.
-    func put(_ newSnapshot: Snapshot, _ mail: VersionMail, failures newFailures: [QueryFailure] = []) {
+    /// Upkeep's one call per version and connection. Failures may come without a version.
+    func put(_ newSnapshot: Snapshot?, _ mail: VersionMail, failures newFailures: [QueryFailure] = []) {
         var displaced: [RootUpdate] = []
         var oldSnapshot: Snapshot?
         let mustPost = lock.withLock { () -> Bool in
-            oldSnapshot = snapshot
-            snapshot = newSnapshot
+            if let newSnapshot {
+                oldSnapshot = snapshot
+                snapshot = newSnapshot
+            }
             for update in mail.updates { keep(update, &displaced) }
             for update in mail.objects { keep(update) }
             storeSkips += mail.storeSkips

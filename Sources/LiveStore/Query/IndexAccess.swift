@@ -75,6 +75,8 @@ extension RowSource {
     fileprivate func ids(
         _ index: ColumnIndex, _ table: Table, from low: [UInt8]?, to high: [UInt8]?, part: Int
     ) -> [ObjectID]? {
-        reading { index.ids($0, from: low, to: high, limit: table.rowCount($0) / part) }
+        reading(or: nil) { (transaction) throws(EngineFailure) in
+            try index.ids(transaction, from: low, to: high, limit: try table.rowCount(transaction) / part)
+        }
     }
 }

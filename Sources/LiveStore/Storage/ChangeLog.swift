@@ -48,20 +48,22 @@ enum ChangeLog {
 
     /// The version of the content a transaction sees, 0 for an empty store. LMDB's own transaction id can be older
     /// than the content; this is not.
-    static func version(_ transaction: LMDBTransaction, _ log: MDB_dbi) -> UInt64 {
-        LMDB.lastID(transaction, log) ?? 0
+    static func version(_ transaction: LMDBTransaction, _ log: MDB_dbi) throws(EngineFailure) -> UInt64 {
+        try LMDB.lastID(transaction, log) ?? 0
     }
 
     /// The changes of versions `from + 1 ... to`, read from a transaction that stands at `to` or later.
-    static func read(_ transaction: LMDBTransaction, _ log: MDB_dbi, after from: UInt64, to: UInt64) -> LogRange {
+    static func read(
+        _ transaction: LMDBTransaction, _ log: MDB_dbi, after from: UInt64, to: UInt64
+    ) throws(EngineFailure) -> LogRange {
         if to == from + 1 {
-            guard let value = LMDB.get(transaction, log, id: to), !value.isEmpty else { return .incomplete }
+            guard let value = try LMDB.get(transaction, log, id: to), !value.isEmpty else { return .incomplete }
             return .complete(
                 value.withMemoryRebound(to: LogEntry.self) { $0.map { LoggedChange(entry: $0, version: to) } })
         }
         var entries: [LoggedChange] = []
         var expected = from + 1
-        LMDB.scan(transaction, log, from: expected) { version, value in
+        try LMDB.scan(transaction, log, from: expected) { version, value in
             guard version == expected, version <= to, !value.isEmpty else { return false }
             value.withMemoryRebound(to: LogEntry.self) {
                 entries.append(contentsOf: $0.lazy.map { LoggedChange(entry: $0, version: version) })

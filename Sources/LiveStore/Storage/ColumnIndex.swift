@@ -37,9 +37,9 @@ struct ColumnIndex: Sendable {
     // MARK: Reading
 
     /// Ids of the rows under `key`, ascending.
-    func ids(_ transaction: LMDBTransaction, key: [UInt8]) -> [ObjectID] {
+    func ids(_ transaction: LMDBTransaction, key: [UInt8]) throws(EngineFailure) -> [ObjectID] {
         var found: [ObjectID] = []
-        scan(transaction, from: key, MDB_SET) { _, id in
+        try scan(transaction, from: key, MDB_SET) { _, id in
             found.append(id)
             return true
         }
@@ -48,10 +48,12 @@ struct ColumnIndex: Sendable {
 
     /// Ids of the rows from one key to another, both included and cut, in no order; nil when there are more than
     /// `limit`.
-    func ids(_ transaction: LMDBTransaction, from low: [UInt8]?, to high: [UInt8]?, limit: Int) -> [ObjectID]? {
+    func ids(
+        _ transaction: LMDBTransaction, from low: [UInt8]?, to high: [UInt8]?, limit: Int
+    ) throws(EngineFailure) -> [ObjectID]? {
         var found: [ObjectID] = []
         var isWhole = true
-        scan(transaction, from: low ?? [0], MDB_SET_RANGE) { key, id in
+        try scan(transaction, from: low ?? [0], MDB_SET_RANGE) { key, id in
             if let high, high.withUnsafeBytes({ key.lexicographicallyPrecedes($0) || key.elementsEqual($0) }) == false {
                 return false
             }
@@ -65,21 +67,22 @@ struct ColumnIndex: Sendable {
     private func scan(
         _ transaction: LMDBTransaction, from first: [UInt8], _ start: MDB_cursor_op,
         _ body: (UnsafeRawBufferPointer, ObjectID) -> Bool
-    ) {
-        var cursor: LMDBCursor?
-        guard mdb_cursor_open(transaction, handle, &cursor) == 0 else { return }
+    ) throws(EngineFailure) {
+        let cursor = try LMDB.openCursor(transaction, handle)
         defer { mdb_cursor_close(cursor) }
-        first.withUnsafeBytes { bytes in
+        let last = first.withUnsafeBytes { bytes -> Int32 in
             var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
             var value = MDB_val()
             var code = mdb_cursor_get(cursor, &key, &value, start)
             let step = start == MDB_SET ? MDB_NEXT_DUP : MDB_NEXT
-            while code == 0 {
+            while code == MDB_SUCCESS {
                 let id = ObjectID(rawValue: value.mv_data.loadUnaligned(as: UInt64.self))
-                guard body(UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size), id) else { return }
+                guard body(UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size), id) else { return code }
                 code = mdb_cursor_get(cursor, &key, &value, step)
             }
+            return code
         }
+        _ = try LMDB.found(last)
     }
 
     // MARK: Changing
@@ -92,11 +95,12 @@ struct ColumnIndex: Sendable {
         let opened = mdb_cursor_open(transaction, handle, &cursor)
         if opened != 0 { return (opened, nil) }
         defer { mdb_cursor_close(cursor) }
-        let code = change(key, id) { mdb_cursor_put(cursor, &$0, &$1, 0) }
+        let stored = change(key, id) { mdb_cursor_put(cursor, &$0, &$1, 0) }
+        if stored != 0 { return (stored, nil) }
         var key = MDB_val()
         var value = MDB_val()
-        guard code == 0, mdb_cursor_get(cursor, &key, &value, MDB_GET_CURRENT) == 0 else { return (code, nil) }
-        return (0, UnsafeRawPointer(value.mv_data))
+        let code = mdb_cursor_get(cursor, &key, &value, MDB_GET_CURRENT)
+        return (code, code == 0 ? UnsafeRawPointer(value.mv_data) : nil)
     }
 
     func remove(_ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID) -> Int32 {

@@ -6,15 +6,17 @@ enum FolderLock {
     /// Opens and locks the folder.
     /// - Parameter makesFolder: whether to make it again if it is removed meanwhile.
     /// - Returns: its file descriptor, which holds the lock.
-    static func take(_ directory: String, deadlineNs: Int64, makesFolder: Bool = true) throws(StoreError) -> Int32 {
+    static func take(
+        _ directory: String, _ modes: FileModes = .owner, deadlineNs: Int64, makesFolder: Bool = true
+    ) throws(StoreError) -> Int32 {
         while true {
             let folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard folder >= 0 else {
-                if errno == ENOENT, makesFolder, mkdir(directory, 0o755) == 0 || errno == EEXIST { continue }
+                if errno == ENOENT, makesFolder, mkdir(directory, modes.folder) == 0 || errno == EEXIST { continue }
                 throw failure("open folder", directory)
             }
             guard lock(folder, LOCK_EX, deadlineNs: deadlineNs) else {
-                let error = failure("lock folder", directory)
+                let error = failure("lock folder", directory, lockedBy: holder(of: folder))
                 close(folder)
                 throw error
             }
@@ -27,6 +29,13 @@ enum FolderLock {
             }
             close(folder)
         }
+    }
+
+    /// Gives a lock back and closes its file. Closing alone is not enough: a process that is being started holds the file
+    /// too, until its program begins.
+    static func release(_ file: Int32) {
+        flock(file, LOCK_UN)
+        close(file)
     }
 
     /// Locks a file, trying again every two milliseconds; false, and an error number, once the deadline has passed.
@@ -42,15 +51,39 @@ enum FolderLock {
         return true
     }
 
+    /// A process that holds a lock of the file, as the kernel lists it; nil where it does not tell.
+    static func holder(of file: Int32) -> pid_t? {
+        let error = errno
+        defer { errno = error }
+        var status = stat()
+        guard fstat(file, &status) == 0, let locks = fopen("/proc/locks", "r") else { return nil }
+        defer { fclose(locks) }
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        while getline(&line, &capacity, locks) > 0 {
+            // number: FLOCK ADVISORY WRITE process major:minor:inode start end; one that waits has "->" for its kind
+            let fields = String(cString: line!).split(separator: " ")
+            guard fields.count >= 6, fields[1] == "FLOCK", fields[5].hasSuffix(":\(status.st_ino)"),
+                let process = pid_t(fields[4]), process > 0
+            else { continue }
+            return process
+        }
+        return nil
+    }
+
     /// The error of the last call that failed, with what to do about it.
-    static func failure(_ what: String, _ path: String) -> StoreError {
+    static func failure(_ what: String, _ path: String, lockedBy holder: pid_t? = nil) -> StoreError {
         let reason = String(cString: strerror(errno))
         let remedy =
             switch errno {
             case EACCES, EPERM: "give this user the right to read and write the folder and its files"
             case EROFS: "copy it to a file system that can be written to: reading needs its lock files too"
             case EISDIR: "something else is in its place; move that away"
-            case EWOULDBLOCK: "another process is opening it, or holds its lock; end that process, or try again"
+            case EWOULDBLOCK:
+                "\(holder.map { "process \($0)" } ?? "another process") is opening it, or holds its lock; end that process, or "
+                    + "try again"
+            case ELOOP: "a symbolic link is in its place; move that away"
             case ENOSPC, EDQUOT: "free some space and retry"
             case EMFILE, ENFILE: "too many files are open; close some"
             default: "see whether the path is right"

@@ -50,9 +50,8 @@ private final class RowCursor {
 
     init(_ snapshot: Snapshot, _ table: Table) {
         self.snapshot = snapshot
-        cursor = snapshot.withTransaction { transaction in
-            var cursor: LMDBCursor?
-            return mdb_cursor_open(transaction, table.rows, &cursor) == 0 ? cursor : nil
+        cursor = snapshot.reading(or: nil) { (transaction) throws(EngineFailure) in
+            try LMDB.openCursor(transaction, table.rows)
         }
     }
 
@@ -62,10 +61,10 @@ private final class RowCursor {
         guard let cursor else { return nil }
         let step = hasStarted ? MDB_NEXT : MDB_FIRST
         hasStarted = true
-        return snapshot.withTransaction { _ in
+        return snapshot.reading(or: nil) { (_) throws(EngineFailure) in
             var key = MDB_val()
             var value = MDB_val()
-            guard mdb_cursor_get(cursor, &key, &value, step) == 0 else { return nil }
+            guard try LMDB.found(mdb_cursor_get(cursor, &key, &value, step)) else { return nil }
             let row = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
             return (key.mv_data.loadUnaligned(as: UInt64.self), row)
         }

@@ -6,13 +6,18 @@ protocol RowSource: AnyObject {
     var storage: Storage { get }
     /// The row of an object; nil when there is none.
     func row(_ table: Table, _ id: ObjectID) -> RowReader?
-    /// Runs `body` with the transaction. A write transaction has stored everything by then.
-    func reading<Result>(_ body: (LMDBTransaction) -> Result) -> Result
+    /// Runs `body` with the transaction. A write transaction has stored everything by then. What the engine fails in is
+    /// kept, for `checkReads` or the commit, and the outcome is the fallback.
+    func reading<Result>(
+        or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
+    ) -> Result
 }
 
 extension RowSource {
     /// Ids of the rows that an index has under `key`, ascending; all of them candidates where the key is cut.
-    func ids(_ index: ColumnIndex, key: [UInt8]) -> [ObjectID] { reading { index.ids($0, key: key) } }
+    func ids(_ index: ColumnIndex, key: [UInt8]) -> [ObjectID] {
+        reading(or: []) { (transaction) throws(EngineFailure) in try index.ids(transaction, key: key) }
+    }
 
     /// Ids of the rows whose link leads to `target`, ascending.
     func ids(_ index: ColumnIndex, linkingTo target: ObjectID) -> [ObjectID] {
@@ -37,33 +42,46 @@ extension RowSource {
 }
 
 extension Snapshot: RowSource {
-    func reading<Result>(_ body: (LMDBTransaction) -> Result) -> Result { withTransaction(body) }
-
     /// As `scan`, with a source for reading other rows meanwhile.
     func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Void) {
-        withTransaction { transaction in
-            let source = HeldRows(storage, transaction)
-            LMDB.scan(transaction, table.rows) { id, row in
+        reading(or: ()) { (transaction) throws(EngineFailure) in
+            let source = HeldRows(self, transaction)
+            try LMDB.scan(transaction, table.rows) { id, row in
                 body(ObjectID(rawValue: id), RowReader(row), source)
                 return true
             }
+            if let failure = source.failure { throw failure }
         }
     }
 }
 
 /// The rows of a transaction that the caller has for itself, for as long as it has.
 private final class HeldRows: RowSource {
-    let storage: Storage
+    private let snapshot: Snapshot
     private let transaction: LMDBTransaction
+    /// The first thing that the engine reported.
+    private(set) var failure: EngineFailure?
+    var storage: Storage { snapshot.storage }
 
-    init(_ storage: Storage, _ transaction: LMDBTransaction) {
-        self.storage = storage
+    init(_ snapshot: Snapshot, _ transaction: LMDBTransaction) {
+        self.snapshot = snapshot
         self.transaction = transaction
     }
 
     func row(_ table: Table, _ id: ObjectID) -> RowReader? {
-        LMDB.get(transaction, table.rows, id: id.rawValue).map { RowReader($0) }
+        reading(or: nil) { (transaction) throws(EngineFailure) in
+            try LMDB.get(transaction, table.rows, id: id.rawValue)
+        }.map { RowReader($0) }
     }
 
-    func reading<Result>(_ body: (LMDBTransaction) -> Result) -> Result { body(transaction) }
+    func reading<Result>(
+        or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
+    ) -> Result {
+        do throws(EngineFailure) {
+            return try body(transaction)
+        } catch {
+            if failure == nil { failure = error }
+            return fallback()
+        }
+    }
 }

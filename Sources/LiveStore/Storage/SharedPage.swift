@@ -28,14 +28,13 @@ final class SharedPage: @unchecked Sendable {
 
     /// A follower's version that holds nothing back.
     static let noVersion = UInt64.max
-    /// How long a store waits to be opened while another process opens it.
-    static let patienceNs: Int64 = 60_000_000_000
-
     /// What a thread that waits for a commit waits for, in traces.
     private static let bellResource = TracedResource(.signal, "store bell")
 
     private let base: UnsafeMutableRawPointer
-    private let file: Int32
+    private let generation = cp_fork_generation()
+    /// −1 in a forked child that has opened the store again.
+    private var file: Int32
     /// The folder, locked while this process opens the store; −1 afterwards.
     private var folder: Int32
     /// True when no other process had the store open: what a killed machine left behind has been wiped.
@@ -46,22 +45,34 @@ final class SharedPage: @unchecked Sendable {
     /// Two locks: the folder's is held by the one process that opens, the page's is shared by all that have it open.
     /// With one alone, a process that waits while another one is killed in the middle of opening would take the page for
     /// made, and find there what a crashed machine has left.
-    /// - Parameter patienceNs: how long to wait for a process that is opening the store, perhaps migrating it.
-    init(directory: String, patienceNs: Int64 = SharedPage.patienceNs) throws(StoreError) {
-        let path = directory + "/shared"
-        let deadlineNs = monotonicNs() + patienceNs
-        let folder = try FolderLock.take(directory, deadlineNs: deadlineNs)
+    /// - Parameter deadlineNs: until when to wait for a process that is opening the store, perhaps migrating it.
+    init(_ directory: String, _ modes: FileModes, deadlineNs: Int64) throws(StoreError) {
+        let path = directory + "/" + StoreFolder.shared
+        let folder = try FolderLock.take(directory, modes, deadlineNs: deadlineNs)
         var files = [folder]
         func failure(_ what: String) -> StoreError {
-            let error = FolderLock.failure(what, directory)
+            let error = FolderLock.failure(what, path, lockedBy: files.last.flatMap { FolderLock.holder(of: $0) })
             for file in files { close(file) }
             return error
         }
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard file >= 0 else { throw failure("open shared") }
+        // Not by its path, which may lead to another folder by now, and not through a link.
+        var file = openat(
+            folder, StoreFolder.shared, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, modes.file)
+        if file >= 0 {
+            fchmod(file, modes.file)
+        } else if errno == EEXIST {
+            file = openat(folder, StoreFolder.shared, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        }
+        guard file >= 0 else { throw failure("open") }
         files.append(file)
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure("open") }
+        if status.st_mode & S_IFMT != S_IFREG {
+            errno = EISDIR
+            throw failure("open")
+        }
         let alone = flock(file, LOCK_EX | LOCK_NB) == 0
-        if !alone, !FolderLock.lock(file, LOCK_SH, deadlineNs: deadlineNs) { throw failure("lock shared") }
+        if !alone, !FolderLock.lock(file, LOCK_SH, deadlineNs: deadlineNs) { throw failure("lock") }
         guard ftruncate(file, off_t(Layout.bytes)) == 0,
             let base = mmap(nil, Layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), base != MAP_FAILED
         else { throw failure("map") }
@@ -84,7 +95,7 @@ final class SharedPage: @unchecked Sendable {
     /// Lets other processes in, once this one has set the store up. Called once, before other threads have the page.
     func admitOthers() {
         flock(file, LOCK_SH)
-        close(folder)
+        FolderLock.release(folder)
         folder = -1
     }
 
@@ -94,7 +105,7 @@ final class SharedPage: @unchecked Sendable {
         // Of two processes that close at once the second waits for the first; one that opens is left in peace.
         let deadlineNs = monotonicNs() + 100_000_000
         guard let folder = try? FolderLock.take(directory, deadlineNs: deadlineNs, makesFolder: false) else { return }
-        defer { close(folder) }
+        defer { FolderLock.release(folder) }
         if flock(file, LOCK_EX | LOCK_NB) == 0 {
             body()
         } else {
@@ -102,10 +113,18 @@ final class SharedPage: @unchecked Sendable {
         }
     }
 
+    /// In a forked child: gives back what it shares with its parent, which keeps its lock.
+    func closeInChild() {
+        if file >= 0 { close(file) }
+        file = -1
+    }
+
     deinit {
         munmap(base, Layout.bytes)
-        close(file)
-        if folder >= 0 { close(folder) }
+        // In a forked child both locks are the parent's.
+        let giveBack = generation == cp_fork_generation() ? FolderLock.release : { _ = close($0) }
+        if file >= 0 { giveBack(file) }
+        if folder >= 0 { giveBack(folder) }
     }
 
     var mutex: UnsafeMutablePointer<pthread_mutex_t> {

@@ -39,11 +39,15 @@ final class SnapshotReader: @unchecked Sendable {
     /// Moves on to the newest content and returns its version.
     func renew(path: String) throws(StoreError) -> UInt64 {
         try LMDB.check(mdb_txn_renew(transaction), "renew snapshot", path: path)
-        try LMDB.check(mdb_cursor_renew(transaction, logCursor), "renew log", path: path)
         var key = MDB_val()
         var value = MDB_val()
-        let isEmpty = mdb_cursor_get(logCursor, &key, &value, MDB_LAST) != 0
-        let version = isEmpty ? 0 : key.mv_data.loadUnaligned(as: UInt64.self)
+        var code = mdb_cursor_renew(transaction, logCursor)
+        if code == 0 { code = mdb_cursor_get(logCursor, &key, &value, MDB_LAST) }
+        guard code == 0 || code == MDB_NOTFOUND else {
+            reset()
+            throw LMDB.error(code, "read log", path: path)
+        }
+        let version = code == MDB_NOTFOUND ? 0 : key.mv_data.loadUnaligned(as: UInt64.self)
         heldSinceNs.store(coarseNs(), ordering: .relaxed)
         heldVersion.store(version, ordering: .releasing)
         return version
@@ -70,10 +74,16 @@ final class SnapshotReader: @unchecked Sendable {
 }
 
 /// The store's content at `version`. Any thread.
+///
+/// Reads do not throw: there are too many places where a row that cannot be read is, for the moment, as good as none. The
+/// first thing that the engine reports instead of a row is kept, and whoever has read throws it with `checkReads` before
+/// the outcome is used. The engine itself refuses everything after it.
 final class Snapshot: @unchecked Sendable {
     let version: UInt64
     let storage: Storage
     private let reader: SnapshotReader
+    /// Guarded by `reader.lock`.
+    private var failed: StoreError?
 
     init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64) {
         self.storage = storage
@@ -85,21 +95,24 @@ final class Snapshot: @unchecked Sendable {
 
     /// The row of object `id`, valid while this snapshot is alive; nil when there is none. O(log n).
     func row(_ table: Table, _ id: ObjectID) -> RowReader? {
-        reader.lock.withLock { LMDB.get(reader.transaction, table.rows, id: id.rawValue) }.map { RowReader($0) }
+        reading(or: nil) { (transaction) throws(EngineFailure) in
+            try LMDB.get(transaction, table.rows, id: id.rawValue)
+        }.map { RowReader($0) }
     }
 
     /// The object whose primary key has this encoding.
     func find(_ table: Table, primaryKey: UnsafeRawBufferPointer) -> ObjectID? {
         guard let index = table.primaryIndex else { return nil }
-        return reader.lock.withLock { LMDB.get(reader.transaction, index, key: primaryKey) }
-            .map { ObjectID(rawValue: $0.loadUnaligned(as: UInt64.self)) }
+        return reading(or: nil) { (transaction) throws(EngineFailure) in
+            try LMDB.get(transaction, index, key: primaryKey)
+        }.map { ObjectID(rawValue: $0.loadUnaligned(as: UInt64.self)) }
     }
 
     /// Visits every row in order of object ids. Other readers of this snapshot wait meanwhile: for a long scan, open
     /// a snapshot of one's own. `body` must not read through this snapshot.
     func scan(_ table: Table, _ body: (ObjectID, RowReader) -> Void) {
-        reader.lock.withLock {
-            LMDB.scan(reader.transaction, table.rows) { id, row in
+        reading(or: ()) { (transaction) throws(EngineFailure) in
+            try LMDB.scan(transaction, table.rows) { id, row in
                 body(ObjectID(rawValue: id), RowReader(row))
                 return true
             }
@@ -111,10 +124,43 @@ final class Snapshot: @unchecked Sendable {
         reader.lock.withLock { body(reader.transaction) }
     }
 
+    /// The same for what the engine may fail in.
+    @inline(__always)
+    func reading<Result>(
+        or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
+    ) -> Result {
+        reader.lock.withLock {
+            do throws(EngineFailure) {
+                return try body(reader.transaction)
+            } catch {
+                fail(error)
+                return fallback()
+            }
+        }
+    }
+
+    /// Keeps the first failure, holding `reader.lock`.
+    private func fail(_ failure: EngineFailure) {
+        if failed == nil { failed = storage.error(failure.code, "read") }
+    }
+
+    /// The first read that the engine has failed in; nil where every one so far has found what there is.
+    var failure: StoreError? { reader.lock.withLock { failed } }
+
+    /// The row, for whoever has no way to fail: ends the process where the engine could not tell whether there is one.
+    func rowOrStop(_ table: Table, _ id: ObjectID) -> RowReader? {
+        if let row = row(table, id) { return row }
+        if let failure { preconditionFailure("\(failure)") }
+        return nil
+    }
+
+    /// Throws what the engine has reported to any read of this snapshot.
+    func checkReads() throws(StoreError) { if let failure { throw failure } }
+
     /// The log between an older version and this one.
     func changes(after version: UInt64) -> LogRange {
-        reader.lock.withLock {
-            ChangeLog.read(reader.transaction, storage.log, after: version, to: self.version)
+        reading(or: .incomplete) { (transaction) throws(EngineFailure) in
+            try ChangeLog.read(transaction, storage.log, after: version, to: self.version)
         }
     }
 }

@@ -6,6 +6,7 @@
 import CLMDB
 import CPlatform
 import Foundation
+import Logging
 import TracedSync
 
 /// How hard a commit is promised.
@@ -38,11 +39,7 @@ final class Table: @unchecked Sendable {
         id = schema.id
     }
 
-    func rowCount(_ transaction: LMDBTransaction) -> Int {
-        var statistics = MDB_stat()
-        mdb_stat(transaction, rows, &statistics)
-        return Int(statistics.ms_entries)
-    }
+    func rowCount(_ transaction: LMDBTransaction) throws(EngineFailure) -> Int { try LMDB.count(transaction, rows) }
 }
 
 final class Storage: @unchecked Sendable {
@@ -81,16 +78,32 @@ final class Storage: @unchecked Sendable {
 
     /// Whether the folder is this library's own and goes with the store.
     private let ownsFolder: Bool
+    let modes: FileModes
 
-    init(directory: String, ownsFolder: Bool, durability: Durability, mapBytes: Int, schema: SchemaRequest) throws {
-        self.directory = directory
-        self.ownsFolder = ownsFolder
+    /// How many forks lie before the process that has opened it.
+    private let generation = cp_fork_generation()
+
+    /// - Parameter limit: how long to wait for other processes.
+    init(
+        _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest, limit: TimeLimit
+    ) throws {
+        directory = folder.path
+        ownsFolder = folder.isOwn
+        modes = folder.modes
         self.durability = durability
         self.mapBytes = mapBytes
         schemaVersion = schema.version
-        page = try SharedPage(directory: directory)
+        let deadlineNs = limit.deadlineNs
+        page = try SharedPage(directory, modes, deadlineNs: deadlineNs)
         writeLock = WriteLock(page)
-        if durability == .memory, page.wasAlone { Storage.wipe(directory, ["data.mdb", "lock.mdb"]) }
+        try StoreFolder.checkFiles(directory)
+        if page.wasAlone {
+            // What nobody has finished, and of a store in memory what those have left who were killed.
+            let left = [StoreFolder.newData, StoreFolder.newLock]
+            StoreFolder.remove(
+                durability == .memory ? left + [StoreFolder.data, StoreFolder.lock] : left, in: directory)
+        }
+        let isNew = try durability != .memory && page.wasAlone && StoreFolder.isUnmade(directory)
 
         var environment: OpaquePointer?
         try LMDB.check(mdb_env_create(&environment), "create", path: directory)
@@ -99,36 +112,63 @@ final class Storage: @unchecked Sendable {
         try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: directory)
         try LMDB.check(mdb_env_set_maxreaders(environment, Storage.maxReaders), "set readers", path: directory)
         try LMDB.check(mdb_env_set_maxdbs(environment, Storage.maxTables), "set tables", path: directory)
-        let code = mdb_env_open(environment, directory, durability.flags, 0o644)
+        // A store has its name once its first commit is in the file: a power cut leaves a whole store, or none.
+        let code =
+            isNew
+            ? mdb_env_open(
+                environment, "\(directory)/\(StoreFolder.newData)", durability.flags | UInt32(MDB_NOSUBDIR), modes.file)
+            : mdb_env_open(environment, directory, durability.flags, modes.file)
         if code != 0 { throw StoreFile.openingError(code, directory) }
         try StoreFile.checkLength(self.environment, directory, isAlone: page.wasAlone)
         if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
         releaseDeadReaders()
-        try openTables(schema)
+        do {
+            try openTables(schema, deadlineNs: deadlineNs)
+        } catch StoreError.writeTimedOut {
+            throw StoreError.cannotOpen(
+                path: directory,
+                reason: """
+                    \(writeLock.lastOwner.map { "process \($0)" } ?? "another process") holds its write lock and does not \
+                    give it back; have it go on or end it, or raise Store.Configuration.openTimeoutSeconds \
+                    (\(limit.seconds) s)
+                    """)
+        }
+        if isNew {
+            try check(mdb_env_sync(self.environment, 1), "synchronize")
+            try StoreFolder.finish(directory, modes)
+        }
         page.admitOthers()
+    }
+
+    /// Whether this is the process that has opened the store, rather than a forked child of it.
+    var isOfThisProcess: Bool { generation == cp_fork_generation() }
+
+    /// Refuses a forked child. Costs two loads.
+    func checkProcess() throws(StoreError) {
+        if !isOfThisProcess { throw .openedBeforeFork(path: directory) }
     }
 
     /// Set once other threads can get this storage from the registry.
     var isRegistered = false
 
     deinit {
+        // A child that closed what it has inherited would free its parent's readers, remove its parent's files, and drop
+        // its own locks on them, which go with any descriptor of the file.
+        guard isOfThisProcess else { return }
         for reader in idleReaders { reader.end() }
         mdb_env_close(environment)
         if durability == .memory {
             page.ifAlone(in: directory) {
-                Storage.wipe(directory, ["data.mdb", "lock.mdb", "shared"])
+                StoreFolder.remove(StoreFolder.all, in: directory)
                 if ownsFolder { rmdir(directory) }
             }
         }
         if isRegistered { StorageRegistry.closed(directory) }
     }
 
-    private static func wipe(_ directory: String, _ files: [String]) {
-        for name in files { unlink(directory + "/" + name) }
-    }
-
-    private func openTables(_ request: SchemaRequest) throws {
-        _ = try writeLock.lock(timeoutNs: -1)
+    private func openTables(_ request: SchemaRequest, deadlineNs: Int64) throws {
+        let remaining: TimeLimit = deadlineNs == .max ? .none : .ns(max(0, deadlineNs - monotonicNs()))
+        _ = try writeLock.lock(remaining)
         defer {
             // New tables are a commit too, and whoever starts a snapshot counts on hearing of every commit.
             page.ringAll()
@@ -183,6 +223,18 @@ final class Storage: @unchecked Sendable {
         return LMDB.error(code, operation, path: directory)
     }
 
+    /// Runs reads of the engine; what it reports is an error of the store.
+    @inline(__always)
+    func reading<Result>(
+        _ operation: @autoclosure () -> String, _ body: () throws(EngineFailure) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(EngineFailure) {
+            return try body()
+        } catch {
+            throw self.error(error.code, operation())
+        }
+    }
+
     // MARK: Space
 
     /// Called at the start of every write, holding the write lock.
@@ -201,13 +253,26 @@ final class Storage: @unchecked Sendable {
     // MARK: Snapshots
 
     /// The latest version, as a snapshot of its own. Any thread; never waits for a writer.
-    func openSnapshot() throws(StoreError) -> Snapshot { try openSnapshot(with: takeReader()) }
+    func openSnapshot() throws(StoreError) -> Snapshot {
+        let reader = try takeReader()
+        do throws(StoreError) {
+            return try openSnapshot(with: reader)
+        } catch {
+            recycle(reader)
+            throw error
+        }
+    }
 
     /// A read transaction to start a snapshot with. Throws `tooManySnapshots`.
     func takeReader() throws(StoreError) -> SnapshotReader {
         if let idle = pool.withLock({ idleReaders.popLast() }) { return idle }
         var transaction: LMDBTransaction?
-        let code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        var code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        if code == MDB_READERS_FULL {
+            // Some may be of processes that were killed, and nobody has written since.
+            releaseDeadReaders()
+            code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        }
         try LMDB.check(code, "begin snapshot", path: directory)
         let reader = try SnapshotReader(transaction!, log: log, path: directory)
         reader.reset()
@@ -230,10 +295,18 @@ final class Storage: @unchecked Sendable {
 
     /// Lets go of what readers held that were killed: a read transaction that never ends keeps every later version in
     /// the file. The engine itself does not look.
-    func releaseDeadReaders() { _ = mdb_reader_check(environment, nil) }
+    func releaseDeadReaders() {
+        let code = mdb_reader_check(environment, nil)
+        if code != 0 {
+            Logger(label: "livestore").error(
+                "readers that were killed are not let go of: \(error(code, "check readers"))")
+        }
+    }
 
     /// Takes the transaction of a snapshot that has ended.
     func recycle(_ reader: SnapshotReader) {
+        // In a forked child it is the parent's, who still reads by it.
+        guard isOfThisProcess else { return }
         reader.reset()
         pool.withLock { idleReaders.append(reader) }
     }

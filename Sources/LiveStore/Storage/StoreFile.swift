@@ -58,35 +58,52 @@ enum StoreFile {
         // From here on what is missing reads as zeros.
         guard ftruncate(file, off_t(pages * pageBytes)) == 0 else { throw .diskFull(path: directory) }
         let missing = present / pageBytes..<pages
-        if freePages(environment, in: missing) < missing.count {
+        let free: Int
+        do throws(EngineFailure) {
+            free = try freePages(environment, in: missing)
+        } catch {
             ftruncate(file, off_t(present))
-            throw .cannotOpen(
-                path: directory + "/data.mdb",
-                reason: "it has \(present) bytes of \(pages * pageBytes), its end is lost; restore it from a backup")
+            // The list itself may lie in what is lost.
+            guard [MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_BAD_TXN].contains(error.code) else {
+                throw LMDB.error(error.code, "read the list of free pages", path: directory)
+            }
+            throw lost(directory, present, of: pages * pageBytes)
+        }
+        if free < missing.count {
+            ftruncate(file, off_t(present))
+            throw lost(directory, present, of: pages * pageBytes)
         }
     }
 
+    private static func lost(_ directory: String, _ present: Int, of bytes: Int) -> StoreError {
+        .cannotOpen(
+            path: directory + "/data.mdb",
+            reason: "it has \(present) bytes of \(bytes), its end is lost; restore it from a backup")
+    }
+
     /// How many pages of a range the engine lists as free.
-    private static func freePages(_ environment: OpaquePointer, in range: Range<Int>) -> Int {
+    private static func freePages(
+        _ environment: OpaquePointer, in range: Range<Int>
+    ) throws(EngineFailure) -> Int {
         var transaction: LMDBTransaction?
-        guard mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction) == 0 else { return 0 }
+        let begun = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        guard begun == 0 else { throw EngineFailure(code: begun) }
         defer { mdb_txn_abort(transaction) }
-        var cursor: LMDBCursor?
         // Table 0 is the engine's list of free pages: by transaction, their count and their numbers.
-        guard mdb_cursor_open(transaction, 0, &cursor) == 0 else { return 0 }
+        let cursor = try LMDB.openCursor(transaction!, 0)
         defer { mdb_cursor_close(cursor) }
         var key = MDB_val()
         var value = MDB_val()
-        var found = 0
-        while mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0 {
+        var free = 0
+        while try LMDB.found(mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
             let numbers = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
             let count = numbers.loadUnaligned(as: Int.self)
-            guard count >= 0, (count + 1) * 8 <= numbers.count else { return found }
+            guard count >= 0, (count + 1) * 8 <= numbers.count else { throw EngineFailure(code: MDB_CORRUPTED) }
             for index in 1..<count + 1
             where range.contains(numbers.loadUnaligned(fromByteOffset: index * 8, as: Int.self)) {
-                found += 1
+                free += 1
             }
         }
-        return found
+        return free
     }
 }

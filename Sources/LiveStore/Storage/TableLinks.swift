@@ -131,9 +131,11 @@ final class TableLinks: Sendable {
         _ transaction: LMDBTransaction, _ index: ColumnIndex, _ table: Table, _ storage: Storage
     ) throws {
         var entries: [(key: [UInt8], id: ObjectID)] = []
-        LMDB.scan(transaction, table.rows) { id, row in
-            if let key = index.key(RowReader(row)) { entries.append((key, ObjectID(rawValue: id))) }
-            return true
+        try storage.reading("build index") { () throws(EngineFailure) in
+            try LMDB.scan(transaction, table.rows) { id, row in
+                if let key = index.key(RowReader(row)) { entries.append((key, ObjectID(rawValue: id))) }
+                return true
+            }
         }
         // In key order a tree is filled from left to right.
         entries.sort { $0.key == $1.key ? $0.id < $1.id : $0.key.lexicographicallyPrecedes($1.key) }

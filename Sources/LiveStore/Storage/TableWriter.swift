@@ -23,13 +23,16 @@ final class TableWriter {
     // MARK: Ids
 
     /// The next object id; the counter is stored at commit, so that ids are never used twice.
-    func takeID(_ transaction: LMDBTransaction) -> UInt64 {
+    func takeID(_ transaction: LMDBTransaction) throws(StoreError) -> UInt64 {
         let id: UInt64
         if let nextID {
             id = nextID
         } else {
-            id =
-                withCounterKey { LMDB.get(transaction, storage.meta, key: $0) }?.loadUnaligned(as: UInt64.self) ?? 1
+            let stored = withCounterKey { key in
+                Swift.Result { () throws(EngineFailure) in try LMDB.get(transaction, storage.meta, key: key) }
+            }
+            let bytes = try storage.reading("read counter") { () throws(EngineFailure) in try stored.get() }
+            id = bytes?.loadUnaligned(as: UInt64.self) ?? 1
             firstNewID = id
         }
         nextID = id + 1
@@ -52,7 +55,7 @@ final class TableWriter {
         try storage.check(code, "store counter")
     }
 
-    private func withCounterKey<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    private func withCounterKey<Outcome>(_ body: (UnsafeRawBufferPointer) -> Outcome) -> Outcome {
         var name = "next.\(table.id)"
         return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }

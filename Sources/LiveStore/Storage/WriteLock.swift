@@ -12,13 +12,6 @@ import CPlatform
 import Glibc
 import TracedSync
 
-/// Nanoseconds on CLOCK_MONOTONIC.
-func monotonicNs() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-}
-
 final class WriteLock: @unchecked Sendable {
     /// A turn's length while others wait: whichever is reached first.
     private static let commitsPerTurn: UInt32 = 256
@@ -35,18 +28,18 @@ final class WriteLock: @unchecked Sendable {
 
     init(_ page: SharedPage) { self.page = page }
 
-    /// Waits for the lock, at most `timeoutNs` (negative: as long as it takes).
+    /// Waits for the lock, as long as `limit` allows.
     /// - Returns: true when the previous owner was killed holding it.
     /// - Throws: `writeInsideWrite` when the calling thread holds it, `writeTimedOut`.
-    func lock(timeoutNs: Int64) throws(StoreError) -> Bool {
+    func lock(_ limit: TimeLimit = .none) throws(StoreError) -> Bool {
         Tracing.note(.willWait, on: resource)
         var ownerDied = false
-        let error = acquire(timeoutNs: timeoutNs, &ownerDied)
+        let error = acquire(limit, &ownerDied)
         guard error == 0 else {
             Tracing.note(.gaveUp, on: resource)
             switch error {
             case EDEADLK: throw .writeInsideWrite
-            case ETIMEDOUT: throw .writeTimedOut(seconds: Double(timeoutNs) / 1e9)
+            case ETIMEDOUT: throw .writeTimedOut(seconds: limit.seconds)
             default:
                 throw .storage(operation: "write lock", code: error, reason: String(cString: strerror(error)))
             }
@@ -55,8 +48,8 @@ final class WriteLock: @unchecked Sendable {
         return ownerDied
     }
 
-    private func acquire(timeoutNs: Int64, _ ownerDied: inout Bool) -> Int32 {
-        let me = Self.currentThread
+    private func acquire(_ limit: TimeLimit, _ ownerDied: inout Bool) -> Int32 {
+        let me = currentThread
         if cp_load32(page.waiting) == 0 || hasTurn(me) {
             let error = cp_robust_mutex_lock(page.mutex, 0, &ownerDied)
             if error == 0 { noteTurn(of: me, isNew: cp_load64(page.turnOwner) != me) }
@@ -64,7 +57,7 @@ final class WriteLock: @unchecked Sendable {
         } else if cp_mutex_is_mine(page.mutex) {
             return EDEADLK
         }
-        let deadlineNs = timeoutNs < 0 ? Int64.max : monotonicNs() + timeoutNs
+        let deadlineNs = limit.deadlineNs
         var ahead = cp_add32(page.waiting, 1) &- 1
         if ahead > Self.maxWaiting {
             cp_store32(page.waiting, 1)
@@ -133,8 +126,14 @@ final class WriteLock: @unchecked Sendable {
 
     /// Tells this thread from every other one, of other processes too: where its record lies, which is aligned to 64
     /// bytes below 2^47, and its process.
-    private static var currentThread: UInt64 { UInt64(pthread_self()) >> 6 | process << 41 }
-    private static let process = UInt64(getpid())
+    private var currentThread: UInt64 { UInt64(pthread_self()) >> 6 | process << 41 }
+    private let process = UInt64(getpid())
+
+    /// The process of the writer that had the last turn.
+    var lastOwner: pid_t? {
+        let process = pid_t(cp_load64(page.turnOwner) >> 41)
+        return process == 0 ? nil : process
+    }
 
     func unlock() {
         Tracing.note(.released, on: resource)

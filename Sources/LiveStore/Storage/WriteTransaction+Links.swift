@@ -84,8 +84,15 @@ extension WriteTransaction {
 }
 
 extension WriteTransaction: RowSource {
-    func reading<Result>(_ body: (LMDBTransaction) -> Result) -> Result {
-        do throws(StoreError) { try closeRow() } catch { fail(error) }
-        return body(transaction)
+    func reading<Result>(
+        or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
+    ) -> Result {
+        do throws(StoreError) {
+            try closeRow()
+            return try storage.reading("read") { () throws(EngineFailure) in try body(transaction) }
+        } catch {
+            fail(error)
+            return fallback()
+        }
     }
 }

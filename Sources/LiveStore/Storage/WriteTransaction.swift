@@ -50,7 +50,12 @@ final class WriteTransaction {
         let code = mdb_txn_begin(storage.environment, nil, 0, &transaction)
         try storage.check(code, "begin write")
         self.transaction = transaction!
-        version = ChangeLog.version(transaction!, storage.log) + 1
+        do throws(EngineFailure) {
+            version = try ChangeLog.version(transaction!, storage.log) + 1
+        } catch {
+            mdb_txn_abort(transaction)
+            throw storage.error(error.code, "read log")
+        }
     }
 
     // MARK: Reading
@@ -58,21 +63,54 @@ final class WriteTransaction {
     /// The row as this transaction has it; valid until its next change.
     func row(_ table: Table, _ id: ObjectID) -> RowReader? {
         if isOpenRowDirty, id == openID, table.id == openTable?.id { return buffer.reader }
-        return LMDB.get(transaction, table.rows, id: id.rawValue).map { RowReader($0) }
+        do throws(StoreError) {
+            return try stored(table, id)
+        } catch {
+            fail(error)
+            return nil
+        }
     }
+
+    /// The row as it was stored last.
+    private func stored(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
+        try storage.reading("read row") { () throws(EngineFailure) in
+            try LMDB.get(transaction, table.rows, id: id.rawValue)
+        }.map { RowReader($0) }
+    }
+
+    /// Throws what the engine has reported in this transaction, as the commit will.
+    func checkReads() throws(StoreError) { if let engineFailure { throw engineFailure } }
+
+    private var engineFailure: StoreError? {
+        if case .storage? = failure { failure } else { nil }
+    }
+
+    /// Why a block has thrown `error`: what the engine has reported comes before what the block made of it.
+    func cause(of error: any Error) -> any Error { engineFailure ?? error }
 
     func find(_ table: Table, primaryKey: UnsafeRawBufferPointer) -> ObjectID? {
         guard let index = table.primaryIndex else { return nil }
-        return LMDB.get(transaction, index, key: primaryKey)
-            .map { ObjectID(rawValue: $0.loadUnaligned(as: UInt64.self)) }
+        do throws(StoreError) {
+            let found = try storage.reading("find key") { () throws(EngineFailure) in
+                try LMDB.get(transaction, index, key: primaryKey)
+            }
+            return found.map { ObjectID(rawValue: $0.loadUnaligned(as: UInt64.self)) }
+        } catch {
+            fail(error)
+            return nil
+        }
     }
 
     /// Visits every row in order of object ids. `body` must not change anything.
     func scan(_ table: Table, _ body: (ObjectID, RowReader) -> Void) throws(StoreError) {
         try closeRow()
-        LMDB.scan(transaction, table.rows) { id, row in
-            body(ObjectID(rawValue: id), RowReader(row))
-            return true
+        try step { () throws(StoreError) in
+            try storage.reading("read rows") { () throws(EngineFailure) in
+                try LMDB.scan(transaction, table.rows) { id, row in
+                    body(ObjectID(rawValue: id), RowReader(row))
+                    return true
+                }
+            }
         }
     }
 
@@ -92,11 +130,9 @@ final class WriteTransaction {
         if !(isOpenRowDirty && id == openID && table.id == openTable?.id) {
             // First, because storing a row invalidates what was read before.
             try closeRow()
-            guard let row = LMDB.get(transaction, table.rows, id: id.rawValue) else {
-                throw .invalidatedObject(table: table.schema.name)
-            }
+            guard let row = try stored(table, id) else { throw .invalidatedObject(table: table.schema.name) }
             buffer.load(
-                RowReader(row), columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+                row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
             open(table, id)
             entries.append(LogEntry(table: table.id, .update, id: id.rawValue, columns: 0))
         }
@@ -119,8 +155,10 @@ final class WriteTransaction {
         guard let links = table.links, links.indexedColumns & entries[entries.count - 1].columns != 0 else {
             return try put(table, openID, isNew: false)
         }
-        let stored = LMDB.get(transaction, table.rows, id: openID.rawValue).map { RowReader($0) }
-        let keys = changedKeys(links, from: stored, to: buffer.reader)
+        var keys: [IndexChange] = []
+        try step { () throws(StoreError) in
+            keys = changedKeys(links, from: try stored(table, openID), to: buffer.reader)
+        }
         try put(table, openID, isNew: false)
         try step { () throws(StoreError) in try apply(keys, openID) }
     }
@@ -157,7 +195,7 @@ final class WriteTransaction {
         try closeRow()
         fill(buffer)
         let writer = writer(table)
-        let id = ObjectID(rawValue: writer.takeID(transaction))
+        let id = ObjectID(rawValue: try writer.takeID(transaction))
         if let column = table.schema.primaryKey, let index = table.primaryIndex {
             let type = table.schema.columns[column].type
             let code = PrimaryKey.withBytes(of: buffer.reader, column, type) { bytes in
@@ -191,8 +229,7 @@ final class WriteTransaction {
     /// Deletes a row, its keys and what leads to it. An object that is gone already is left alone.
     func delete(_ table: Table, _ id: ObjectID) throws(StoreError) {
         try closeRow()
-        guard let bytes = LMDB.get(transaction, table.rows, id: id.rawValue) else { return }
-        let row = RowReader(bytes)
+        guard let row = try stored(table, id) else { return }
         let keys = table.links.map { changedKeys($0, from: row, to: nil) } ?? []
         if let column = table.schema.primaryKey, let index = table.primaryIndex {
             let code = PrimaryKey.withBytes(of: row, column, table.schema.columns[column].type) { bytes in
@@ -318,8 +355,10 @@ final class WriteTransaction {
         let capped = version > ChangeLog.maxVersions ? version - ChangeLog.maxVersions : 0
         let limit = max(followed, capped)
         for _ in 0..<(2 * ChangeLog.pruneEvery) {
-            guard let oldest = LMDB.firstID(transaction, storage.log), oldest < limit else { return }
-            var number = oldest
+            let oldest = try storage.reading("prune log") { () throws(EngineFailure) in
+                try LMDB.firstID(transaction, storage.log)
+            }
+            guard var number = oldest, number < limit else { return }
             let code = withUnsafeMutablePointer(to: &number) { pointer in
                 var key = MDB_val(mv_size: 8, mv_data: pointer)
                 return mdb_del(transaction, storage.log, &key, nil)

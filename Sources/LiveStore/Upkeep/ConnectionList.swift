@@ -105,6 +105,17 @@ struct ConnectionList {
         touched.removeAll(keepingCapacity: true)
     }
 
+    /// Forgets the mail of this step.
+    mutating func discard() {
+        difference = nil
+        lastPair = nil
+        for connection in touched {
+            connection.mail.removeAll()
+            connection.isTouched = false
+        }
+        touched.removeAll(keepingCapacity: true)
+    }
+
     /// Sends the snapshot alone, to everyone who has no mail waiting.
     mutating func offer(_ snapshot: Snapshot) {
         for connection in connected.values where !connection.isWaiting { send(snapshot, connection) }

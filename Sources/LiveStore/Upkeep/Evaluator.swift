@@ -25,11 +25,15 @@ final class Evaluator: @unchecked Sendable {
 
     /// Fills `tree` and replies from the evaluator's thread.
     func evaluate(_ tree: SharedTree, reply: @escaping (Upkeep.Message) -> Void) {
+        do throws(StoreError) {
+            if thread == nil { thread = try StoreError.starting("livestore-eval") { [self] in run() } }
+        } catch {
+            return reply(.failed([tree], error))
+        }
         inbox.withLock {
             requests.append(Request(tree: tree, reply: reply))
             arrived.broadcast()
         }
-        if thread == nil { thread = TracedThread("livestore-eval") { [self] in run() } }
     }
 
     /// Ends the thread after the evaluation it is in, and waits for it.
@@ -60,7 +64,7 @@ final class Evaluator: @unchecked Sendable {
         let trees = requests.map(\.tree)
         do throws(StoreError) {
             let snapshot = try storage.openSnapshot()
-            let ranked = FirstEvaluation.evaluate(trees.map { ($0.key, $0.table) }, in: snapshot)
+            let ranked = try FirstEvaluation.evaluate(trees.map { ($0.key, $0.table) }, in: snapshot)
             requests[0].reply(.evaluated(Array(zip(trees, ranked)), snapshot))
         } catch {
             requests[0].reply(.failed(trees, error))

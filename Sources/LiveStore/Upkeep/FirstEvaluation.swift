@@ -6,7 +6,7 @@ enum FirstEvaluation {
     private static let fewTrees = 8
 
     /// Evaluates several trees of one table in one scan. Many trees are routed by an index, as a changed row is.
-    static func evaluate(_ trees: [(TreeKey, Table)], in snapshot: Snapshot) -> [RankedTree] {
+    static func evaluate(_ trees: [(TreeKey, Table)], in snapshot: Snapshot) throws(StoreError) -> [RankedTree] {
         guard let table = trees.first?.1 else { return [] }
         var collectors = trees.map { EntryCollector($0.0, table) }
         var index = QueryIndex(table.schema)
@@ -25,6 +25,7 @@ enum FirstEvaluation {
                 index.forEachCandidate(nil, row) { collectors[$0].collect(id, row, source) }
             }
         }
+        try snapshot.checkReads()
         return collectors.indices.map { collectors[$0].makeTree(stamp: snapshot.version) }
     }
 }

@@ -46,6 +46,9 @@ final class TableUpkeep {
         if let handle = handles[tree.key] { index.insert(tree.key.residual, handle: handle) }
     }
 
+    /// The trees that have been evaluated.
+    var evaluatedTrees: [SharedTree] { trees.compactMap { $0?.tree == nil ? nil : $0 } }
+
     /// Whether the tree is still wanted: it may have lost its last observer while it was evaluated.
     func isWanted(_ tree: SharedTree) -> Bool { handles[tree.key].flatMap { trees[$0] } === tree }
 

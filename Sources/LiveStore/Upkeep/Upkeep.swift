@@ -35,16 +35,22 @@ final class Upkeep: @unchecked Sendable {
     private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
 
     /// Starts the thread at the newest version.
+    /// - Throws: `tooManySnapshots`, `noThread`.
     init(_ storage: Storage) throws(StoreError) {
         self.storage = storage
         evaluator = Evaluator(storage)
         dependencies = Dependencies(storage)
         snapshot = try storage.openSnapshot()
-        // Last, because it would not be given back if something threw after it.
         slot = storage.page.claimSlot()
         lastOfferVersion = snapshot.version
         lastOfferNs = monotonicNs()
-        let thread = TracedThread("livestore-upkeep") { [self] in run() }
+        let thread: TracedThread
+        do throws(StoreError) {
+            thread = try StoreError.starting("livestore-upkeep") { [self] in run() }
+        } catch {
+            if let slot { storage.page.releaseSlot(slot) }
+            throw error
+        }
         worker = thread.resource
         self.thread = thread
     }
@@ -137,6 +143,43 @@ final class Upkeep: @unchecked Sendable {
     private func step(to newest: Snapshot) {
         let old = snapshot
         let skips = inbox.takeSkips(upTo: newest.version)
+        update(from: old, to: newest, skips)
+        if let error = old.failure ?? newest.failure { return abandon(error, from: old, skips) }
+        deliver(newest, skips)
+    }
+
+    private func deliver(_ newest: Snapshot, _ skips: [SkipRecord]) {
+        connections.deliver(newest, isNew: true, skips)
+        if let slot { storage.page.setVersion(newest.version, ofSlot: slot) }
+    }
+
+    /// Ends all observers of collections with what the engine has reported: what was made of such reads is worth nothing.
+    /// Those of single objects go on where the log tells them enough. Whoever observes again has the rest evaluated anew.
+    private func abandon(_ error: StoreError, from old: Snapshot, _ skips: [SkipRecord]) {
+        connections.discard()
+        plannedSkips = [:]
+        fail(tables.values.flatMap(\.evaluatedTrees), error)
+        snapshot = old
+        do {
+            let newest = try storage.openSnapshot()
+            let skips = skips + inbox.takeSkips(upTo: newest.version)
+            let isTold = update(from: old, to: newest, skips)
+            if isTold, newest.failure == nil { return deliver(newest, skips) }
+            connections.discard()
+            // One that nothing has been read from yet: the next step begins there.
+            snapshot = try storage.openSnapshot()
+            deliver(snapshot, skips)
+        } catch {
+            // The next wake-up, or the poll, tries again.
+            connections.discard()
+        }
+        Logger(label: "livestore").error("observers of single objects may have missed a change: \(error)")
+    }
+
+    /// Takes trees and watched objects from one snapshot to the next, and gathers the mail.
+    /// - Returns: whether the log told what has changed.
+    @discardableResult
+    private func update(from old: Snapshot, to newest: Snapshot, _ skips: [SkipRecord]) -> Bool {
         let changes = NetChanges(
             from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
         snapshot = newest
@@ -156,8 +199,7 @@ final class Upkeep: @unchecked Sendable {
         // Silent changes that leave nothing to tell here still have to reach what their observers were last told.
         for (query, tree) in plannedSkips.values.map(\.subject) { publish(tree, query) }
         plannedSkips = [:]
-        connections.deliver(newest, isNew: true, skips)
-        if let slot { storage.page.setVersion(newest.version, ofSlot: slot) }
+        return changes.isComplete
     }
 
     private func wanted(_ table: UInt32) -> Table? {
@@ -296,8 +338,9 @@ final class Upkeep: @unchecked Sendable {
             return changes.filter { $0.entry.table == token.table.id && $0.entry.id == token.id.rawValue }
                 .map { ObjectChangeEntry($0, []) }
         case .incomplete:
-            return seen.withUnsafeBytes { ObjectChangeEntry(token, from: RowReader($0), to: snapshot) }.map { [$0] }
-                ?? []
+            let entry = seen.withUnsafeBytes { ObjectChangeEntry(token, from: RowReader($0), to: snapshot) }
+            // What could not be read is no deletion; the next step meets the failure.
+            return snapshot.failure == nil ? entry.map { [$0] } ?? [] : []
         }
     }
 
@@ -325,6 +368,10 @@ final class Upkeep: @unchecked Sendable {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
             tree.tree = ranked
             if at.version < snapshot.version { catchUp(tree, from: at) }
+            if let error = at.failure ?? snapshot.failure {
+                fail([tree], error)
+                continue
+            }
             upkeep.admit(tree)
             dependencies.admit(tree)
             for case let query? in tree.queries { publish(tree, query) }
@@ -355,7 +402,7 @@ final class Upkeep: @unchecked Sendable {
             for subscription in tree.queries.compactMap(\.self).flatMap(\.subscriptions) {
                 let failure = QueryFailure(
                     query: subscription.query, attachment: subscription.attachment, error: error)
-                subscription.connection.mailbox.put(snapshot, VersionMail(), failures: [failure])
+                subscription.connection.mailbox.put(nil, VersionMail(), failures: [failure])
             }
             drop(tree, upkeep)
         }

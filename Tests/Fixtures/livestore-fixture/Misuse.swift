@@ -15,6 +15,8 @@ enum Misuse: String {
     case connectOutsideActor
     /// Using an actor's connection in another actor.
     case otherActor
+    /// Reading a property of a live object whose page is damaged.
+    case damagedRow
 
     /// Does it. What the runtime says of it goes to standard output.
     func commit(_ store: Store) throws -> Never {
@@ -40,11 +42,28 @@ enum Misuse: String {
                 done.signal()
             }
             done.wait()
+        case .damagedRow:
+            try store.write { try Batches.insert($0) }
+            let live = try store.connect(on: .runLoop)
+            let half = try live.object(Half.self, forPrimaryKey: 0)
+            try damageRows(store)
+            say("read \(half?.amount ?? -1)")
         case .connectOutsideActor:
             let home = Home()
             TracedThread("abroad") { _ = try? store.connect(on: .actor(home)) }.join()
         }
         refuse("nothing stopped it")
+    }
+
+    /// Takes from all pages but the first two what says which kind they are.
+    private func damageRows(_ store: Store) throws {
+        let file = store.configuration.path + "/data.mdb"
+        let descriptor = Glibc.open(file, O_RDWR)
+        let none: [UInt8] = [0, 0]
+        let bytes = Int(lseek(descriptor, 0, SEEK_END))
+        for page in stride(from: 2 * 4_096, to: bytes, by: 4_096) {
+            guard pwrite(descriptor, none, 2, off_t(page + 10)) == 2 else { refuse("cannot write to \(file)") }
+        }
     }
 
     private func open(_ store: Store) -> Smuggled {

@@ -8,7 +8,7 @@ import TracedSync
 
 let usage =
     "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe"
-    + " | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop)"
+    + " | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | freeze COUNT | fork | threadless)"
 
 func say(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
@@ -110,6 +110,18 @@ do {
         let input = waitForGo()
         let token = try observe(store)
         withExtendedLifetime((token, input)) { RunLoop.main.run() }
+    case ("freeze", let given) where given.count == 1:
+        let input = waitForGo()
+        let frozen = try (0..<number(given[0])).map { _ in try store.read { try $0.objects(Half.self).freeze() } }
+        say("frozen \(frozen.count)")
+        withExtendedLifetime(frozen) { input.join() }
+    case ("fork", []):
+        say("ready")
+        guard readLine() != nil else { exit(0) }
+        try useInChild(store)
+    case ("threadless", []):
+        say("ready")
+        try useWithoutThreads(store)
     case ("drop", []):
         say("ready")
         try dropTokens(store)

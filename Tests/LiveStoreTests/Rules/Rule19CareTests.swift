@@ -162,7 +162,7 @@ struct Rule19CareTests {
         defer { close(file) }
         #expect(flock(file, LOCK_EX) == 0)
         let error = #expect(throws: StoreError.self) {
-            try SharedPage(directory: folder.path, patienceNs: 20_000_000)
+            try SharedPage(folder.path, .owner, deadlineNs: monotonicNs() + 20_000_000)
         }
         #expect("\(error!)".contains("holds its lock; end that process, or try again"))
     }
@@ -197,7 +197,8 @@ struct Rule19CareTests {
 
     /// What stores in memory have in the shared folder now, of those whose path contains `name`.
     private func leftovers(_ name: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: "/dev/shm").filter { $0.contains(name) }
+        let folder = "/dev/shm/livestore-\(geteuid())"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains(name) }
     }
 
     @Test("a store in memory leaves nothing behind, whoever closes it last")

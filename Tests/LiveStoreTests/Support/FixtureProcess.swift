@@ -41,6 +41,8 @@ final class FixtureProcess: @unchecked Sendable {
         Thread.detachNewThread { Self.read(output, into: lines) }
     }
 
+    var pid: pid_t { process.processIdentifier }
+
     func waitUntilReady() throws {
         let output = try output.wait("the fixture to be ready") { !$0.lines.isEmpty || $0.isOver }
         try #require(output.lines.first == "ready", "the fixture could not open the store")

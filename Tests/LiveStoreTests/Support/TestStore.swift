@@ -14,12 +14,7 @@ final class TestStore: Sendable {
         store = try Store(.init(path: path, models: models, durability: durability))
     }
 
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-        // A store in memory goes by itself with its last process; but one that was just killed may still be going.
-        let inMemory = "/dev/shm/livestore-\(getuid())\(path.replacingOccurrences(of: "/", with: "-"))"
-        try? FileManager.default.removeItem(atPath: inMemory)
-    }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
 /// A value that threads change under a lock and wait for.

@@ -1,0 +1,233 @@
+// What the engine reports while it reads is an error to whoever asked: never "there is none", never the end. The pages
+// that hold certain bytes lose what says which kind of page they are, which is what the engine checks.
+import Foundation
+import LiveStoreFixtures
+import Testing
+import TracedSync
+
+@testable import LiveStore
+
+@Suite("Errors of the engine")
+struct EngineErrorTests {
+    /// The pages of a file that hold `marker`, as they lie there; a page that is damaged is of no kind.
+    private struct Pages {
+        private static let pageBytes = 4_096
+        private static let kindOffset = 10
+        private let file: String
+        private let kinds: [(offset: off_t, bytes: Data)]
+
+        init(of test: TestStore, holding marker: String) throws {
+            file = test.path + "/data.mdb"
+            let data = try Data(contentsOf: URL(fileURLWithPath: file))
+            kinds = stride(from: 2 * Self.pageBytes, to: data.count, by: Self.pageBytes).compactMap { start in
+                guard data[start..<start + Self.pageBytes].range(of: Data(marker.utf8)) != nil else { return nil }
+                let kind = start + Self.kindOffset
+                return (off_t(kind), data.subdata(in: kind..<kind + 2))
+            }
+            try #require(!kinds.isEmpty, "no page holds '\(marker)'")
+        }
+
+        private func write(_ bytes: (Data) -> Data) throws {
+            let descriptor = open(file, O_RDWR | O_CLOEXEC)
+            defer { close(descriptor) }
+            for kind in kinds {
+                let written = bytes(kind.bytes).withUnsafeBytes { pwrite(descriptor, $0.baseAddress, 2, kind.offset) }
+                try #require(written == 2)
+            }
+        }
+
+        func damage() throws { try write { _ in Data([0, 0]) } }
+        func mend() throws { try write { $0 } }
+    }
+
+    private func makeStore() throws -> TestStore {
+        let test = try TestStore()
+        try test.store.write { connection in
+            for id in 0..<3 { try connection.add(Note(id: id, score: id, title: "row-marker \(id)")) }
+        }
+        return test
+    }
+
+    /// That the engine has found damage, in a sentence that names the store and what to do.
+    private func expectDamage(_ error: StoreError?, _ test: TestStore, _ comment: Comment? = nil) {
+        let text = error.map { "\($0)" } ?? "no error"
+        #expect(
+            text.contains(test.path) && text.hasSuffix(")") && text.contains("restore it from a backup"),
+            "\(comment ?? "") \(text)")
+    }
+
+    @Test("a read block that met damage throws, whatever it did there")
+    func readBlock() throws {
+        let test = try makeStore()
+        let pages = try Pages(of: test, holding: "row-marker")
+        try pages.damage()
+        let reads: [(name: String, body: @Sendable (Connection) throws -> Void)] = [
+            ("count", { _ = try $0.objects(Note.self).count }),
+            ("filter", { _ = try $0.objects(Note.self).where(\.score > 0).count }),
+            ("property", { _ = try $0.object(Note.self, forPrimaryKey: 1)?.title }),
+            ("sum", { _ = try $0.objects(Note.self).sum(of: \.score) }),
+            ("isInvalidated", { _ = try $0.object(Note.self, forPrimaryKey: 1)?.isInvalidated }),
+        ]
+        for read in reads {
+            let error = #expect(throws: StoreError.self, "\(read.name)") { try test.store.read(read.body) }
+            expectDamage(error, test, "\(read.name)")
+        }
+        try pages.mend()
+        #expect(try test.store.read { try $0.objects(Note.self).map(\.score) } == [0, 1, 2])
+    }
+
+    @Test("a lookup by primary key in damaged keys throws at once")
+    func primaryKeys() throws {
+        let test = try TestStore([Person.self])
+        try test.store.write { connection in
+            let person = Person()
+            person.name = "key-marker"
+            try connection.add(person)
+        }
+        // The name stands in the row and in the key.
+        try Pages(of: test, holding: "key-marker").damage()
+        var found: StoreError?
+        #expect(throws: StoreError.self) {
+            try test.store.read { connection in
+                do {
+                    _ = try connection.object(Person.self, forPrimaryKey: "key-marker")
+                } catch {
+                    found = error as? StoreError
+                }
+            }
+        }
+        expectDamage(found, test)
+    }
+
+    @Test("a write that met damage fails, says so and stores nothing", arguments: ["set", "delete", "find", "all"])
+    func write(_ kind: String) throws {
+        let test = try makeStore()
+        let pages = try Pages(of: test, holding: "row-marker")
+        try pages.damage()
+        let error = #expect(throws: StoreError.self) {
+            try test.store.write { connection in
+                switch kind {
+                case "set": try #require(try connection.object(Note.self, forPrimaryKey: 1)).score = 7
+                case "delete": try connection.delete(try #require(try connection.object(Note.self, forPrimaryKey: 1)))
+                case "find":
+                    if try connection.object(Note.self, forPrimaryKey: 1)?.title == "" {
+                        try connection.add(Note(id: 9))
+                    }
+                default: for note in try connection.objects(Note.self) { note.score += 1 }
+                }
+            }
+        }
+        expectDamage(error, test)
+        try pages.mend()
+        #expect(try test.store.read { try $0.objects(Note.self).map(\.score) } == [0, 1, 2])
+    }
+
+    @Test("ids are not given out anew when the counter cannot be read")
+    func counter() throws {
+        let test = try makeStore()
+        let pages = try Pages(of: test, holding: "next.")
+        try pages.damage()
+        let error = #expect(throws: StoreError.self) { try test.store.write { try $0.add(Note(id: 10)) } }
+        expectDamage(error, test)
+        try pages.mend()
+        try test.store.write { try $0.add(Note(id: 10)) }
+        #expect(try test.store.read { try $0.objects(Note.self).map(\.id) } == [0, 1, 2, 10])
+    }
+
+    @Test("a damaged index is an error of the query that uses it")
+    func index() throws {
+        let test = try TestStore([Indexed.self])
+        try test.store.write { connection in
+            for number in 0..<500 {
+                let object = Indexed()
+                object.word = "word-\(number % 50)"
+                object.text = "text \(number)"
+                try connection.add(object)
+            }
+        }
+        // Sort keys end in a zero: the index holds this, the rows do not.
+        try Pages(of: test, holding: "word-7\u{0}").damage()
+        let error = #expect(throws: StoreError.self) {
+            try test.store.read { try $0.objects(Indexed.self).where(\.word == "word-7").count }
+        }
+        expectDamage(error, test)
+    }
+
+    @Test("an observer that asks for the first time is told of damage, not of an empty collection")
+    func firstEvaluation() throws {
+        let test = try makeStore()
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        try Pages(of: test, holding: "row-marker").damage()
+        var told: [String] = []
+        var error: StoreError?
+        let token = try connection.objects(Note.self).observe { change in
+            switch change {
+            case .initial(let notes): told.append("initial \(notes.count)")
+            case .update: told.append("update")
+            case .error(let found):
+                told.append("error")
+                error = found
+            }
+        }
+        try scheduler.turn { !told.isEmpty }
+        #expect(told == ["error"])
+        expectDamage(error, test)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("an observer is told of damage that upkeep meets, and one that observes again of what is there then")
+    func upkeep() throws {
+        let test = try makeStore()
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        var told: [String] = []
+        var error: StoreError?
+        func observe() throws -> NotificationToken {
+            try connection.objects(Note.self).where(\.score >= 0).observe { change in
+                switch change {
+                case .initial(let notes): told.append("initial \(notes.map(\.score))")
+                case .update(let notes, _): told.append("update \(notes.map(\.score))")
+                case .error(let found):
+                    told.append("error")
+                    error = found
+                }
+            }
+        }
+        let first = try observe()
+        try scheduler.turn { !told.isEmpty }
+        // The rows as they are in the file are what upkeep compares with; the commit writes them to another page.
+        try test.store.write { connection in
+            let note = try #require(try connection.object(Note.self, forPrimaryKey: 1))
+            note.score = 50
+            // Stores the row, and so copies its page.
+            try #require(try connection.object(Note.self, forPrimaryKey: 2)).score = 60
+            _ = try connection.objects(Note.self).count
+            try Pages(of: test, holding: "row-marker").damage()
+        }
+        try scheduler.turn { told.count > 1 }
+        #expect(told == ["initial [0, 1, 2]", "error"])
+        expectDamage(error, test)
+        let second = try observe()
+        try scheduler.turn { told.count > 2 }
+        try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 0)).score = 40 }
+        try scheduler.turn { told.count > 3 }
+        #expect(told[2...] == ["initial [0, 50, 60]", "update [40, 50, 60]"])
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test("a getter of a live object, which cannot throw, ends the process with the store and the remedy")
+    func getter() throws {
+        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let process = try FixtureProcess(path: path, .relaxed, ["misuse", "damagedRow"])
+        try process.waitForEnd()
+        let text = process.output.value.lines.joined(separator: "\n")
+        #expect(text.contains(path) && text.contains("restore it from a backup"), "\(text)")
+    }
+}
+
+private final class Indexed: StoredObject {
+    @Stored(.indexed) var word = ""
+    @Stored var text = ""
+}
