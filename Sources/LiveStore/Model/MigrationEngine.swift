@@ -102,7 +102,8 @@ struct MigrationEngine {
                         table: table.name, key: PrimaryKey.text(of: row, column, table))
                 case EMSGSIZE:
                     throw StoreError.primaryKeyTooLong(
-                        table: table.name, bytes: row.bytes(column).count, limit: PrimaryKey.maxBytes)
+                        table: table.name, bytes: PrimaryKey.byteCount(of: row, column, type),
+                        limit: PrimaryKey.maxBytes)
                 default: try check(code, "store primary key")
                 }
             }
