@@ -9,6 +9,8 @@ struct MigrationEngine {
     let log: MDB_dbi
     let path: String
     let mapBytes: Int
+    /// The rows as they were; nil where no block migrates.
+    let old: OldRows?
 
     private func check(_ code: Int32, _ operation: String) throws(StoreError) {
         if code == MDB_MAP_FULL { throw .mapFull(limitBytes: mapBytes) }
