@@ -98,7 +98,10 @@ public final class Store: Sendable {
         try core.checkOpen()
         let connection = Connection(self, reading: try core.storage.openSnapshot())
         defer { connection.endBlock() }
-        return try body(connection)
+        let result: Result
+        do { result = try body(connection) } catch { throw connection.blockFailure ?? error }
+        if let failure = connection.blockFailure { throw failure }
+        return result
     }
 
     /// Stops deliveries and refuses further work through this handle and its connections. Any thread, inside a callback
