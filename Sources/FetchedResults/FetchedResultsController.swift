@@ -109,7 +109,8 @@ public final class FetchedResultsController<Object: StoredObject> {
     }
 
     /// The path of an object; nil where it is not shown. O(log n).
-    public func path(of object: Object) -> RowPath? { read?.path(of: object) }
+    /// - Throws: `otherStore` for an object of another store.
+    public func path(of object: Object) throws -> RowPath? { try read?.path(of: object) }
 
     /// The titles of an index at the side of a list, one per section.
     public var sectionIndexTitles: [String] { sections.map(\.indexTitle) }

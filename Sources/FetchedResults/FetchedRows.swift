@@ -33,7 +33,7 @@ protocol FetchedRows<Object>: AnyObject {
     /// What is asked, in words.
     var identity: String { get }
 
-    func path(of object: Object) -> RowPath?
+    func path(of object: Object) throws -> RowPath?
     func observe(
         keyPaths: [PartialKeyPath<Object>]?, _ body: @escaping (FetchedRowsChange) -> Void
     ) throws -> NotificationToken
@@ -77,7 +77,7 @@ final class KeyedRows<Key: StorableValue, Object: StoredObject>: FetchedRows {
 
     var shownRows: SectionedRows { results.shownRows }
     var identity: String { results.queryIdentity }
-    func path(of object: Object) -> RowPath? { results.path(of: object) }
+    func path(of object: Object) throws -> RowPath? { try results.path(of: object) }
 
     func observe(
         keyPaths: [PartialKeyPath<Object>]?, _ body: @escaping (FetchedRowsChange) -> Void

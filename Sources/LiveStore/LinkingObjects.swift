@@ -2,33 +2,27 @@
 
 extension StoredObject {
     /// The objects whose link leads to this one, live and in order of creation.
-    /// - Throws: `notStored`, `unknownModel`.
+    /// - Throws: `notStored`, `unknownModel`, `otherClass` where links of this property lead to other objects.
     public func linkingObjects<Source: StoredObject, Target: StoredObject>(
         _ keyPath: KeyPath<Source, Target?>
     ) throws -> Results<Source> {
-        let id = try backlinkID()
         let column = ModelLayout.of(Source.self).column(keyPath)
-        return try linking(.compare(column: column, .equal, .link(id), isOptional: true))
+        return try linking(condition { .compare(column: column, .equal, .link($0), isOptional: true) })
     }
 
     /// The objects whose list has this one, live and in order of creation.
-    /// - Throws: `notStored`, `unknownModel`.
+    /// - Throws: `notStored`, `unknownModel`, `otherClass` where the list is one of other objects.
     public func linkingObjects<Source: StoredObject, Target: StoredObject>(
         _ keyPath: KeyPath<Source, List<Target>>
     ) throws -> Results<Source> {
-        let id = try backlinkID()
         let column = ModelLayout.of(Source.self).column(keyPath)
-        return try linking(.quantified(column: column, .any, .identity(id)))
-    }
-
-    private func backlinkID() throws -> ObjectID {
-        guard let objectID else { throw StoreError.notStored(type: "\(type(of: self))") }
-        return objectID
+        return try linking(.quantified(column: column, .any, condition { .identity($0) }))
     }
 
     private func linking<Source: StoredObject>(_ filter: FilterExpression) throws -> Results<Source> {
-        guard let connection else { throw StoreError.notStored(type: "\(type(of: self))") }
-        let table = try connection.core.storage.table(of: Source.self)
-        return Results(connection, table, table.layout.stored(filter), [])
+        guard let binding else { throw StoreError.notStored(type: "\(type(of: self))") }
+        let table = try binding.connection.core.storage.table(of: Source.self)
+        let isSource = try table.layout.stored(filter, on: binding.connection)
+        return Results(binding.connection, table, isSource, [])
     }
 }

@@ -94,7 +94,8 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     /// Adds elements at the end, in their order. O(log n) each.
     public func append(contentsOf elements: some Sequence<Element>) {
-        guard let stored else { return box.elements.append(contentsOf: elements) }
+        // Before the array is changed: they may be read from it.
+        guard let stored else { return box.elements.append(contentsOf: Array(elements)) }
         stored.change {
             try stored.append(elements.map { try $0._prepared(stored.connection) })
         }
@@ -201,9 +202,13 @@ extension List where Element: Equatable {
 
 extension List where Element: StoredObject {
     /// The first place where the list has `object`. O(n).
-    public func index(of object: Element) -> Int? {
-        let id = object.objectID
-        return firstIndex { $0 === object || id != nil && $0.objectID == id }
+    /// - Throws: `otherStore` where the list is stored in another store than the object.
+    public func index(of object: Element) throws -> Int? {
+        guard let binding = object.binding else { return firstIndex { $0 === object } }
+        if let stored { try stored.connection.checkIsOfStore(binding) }
+        return firstIndex { element in
+            element === object || element.binding.map { $0.id == binding.id && $0.home == binding.home } ?? false
+        }
     }
 }
 

@@ -8,14 +8,16 @@ struct ListSource: Sendable {
 
     /// The query of elements that a query of their objects is; in the list's order where nothing else decides.
     /// - Parameter table: that of the objects.
-    func plan(_ filter: FilterExpression, _ sort: [SortTerm], limit: Int?, _ table: Table) -> QueryPlan {
+    func plan(
+        _ filter: FilterExpression, _ sort: [SortTerm], limit: Int?, _ table: Table, fault: StoreError?
+    ) -> QueryPlan {
         let isOwn = FilterExpression.compare(column: ListTable.owner, .equal, .link(owner), isOptional: true)
         let passes = filter.conjuncts.map { FilterExpression.linked(column: ListTable.value, $0) }
         return QueryPlan(
             table: elements, filter: .and([isOwn] + passes),
             sort: sort.map { over(ListTable.value, $0, table.schema) } + [
                 SortTerm(column: ListTable.position, ascending: true)
-            ], limit: limit)
+            ], limit: limit, fault: fault)
     }
 
     /// A term of a table, as seen from where a link leads there.

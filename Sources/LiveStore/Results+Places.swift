@@ -2,7 +2,11 @@
 
 extension Results {
     /// The index of an object; nil where it is not among these, or not stored. O(log n) once the query is evaluated.
-    public func index(of object: Object) -> Int? { object.binding.flatMap { index(ofID: $0.id) } }
+    /// - Throws: `otherStore` for an object of another store: its number may be that of another object here, and nil would
+    ///   hide that the caller has mixed up two stores.
+    public func index(of object: Object) throws -> Int? {
+        try connection.number(of: object, in: table).flatMap { index(ofID: $0) }
+    }
 
     /// The index of the object with this identity; nil where it is not among these. O(log n) once the query is evaluated;
     /// of the objects of a list the first such index, O(n).
@@ -13,7 +17,10 @@ extension Results {
 
 extension SectionedResults {
     /// The path of an object; nil where it is not among these, or not stored. O(log n) once the query is evaluated.
-    public func path(of object: Object) -> RowPath? { object.binding.flatMap { path(ofID: $0.id) } }
+    /// - Throws: `otherStore` for an object of another store.
+    public func path(of object: Object) throws -> RowPath? {
+        try connection.number(of: object, in: table).flatMap { path(ofID: $0) }
+    }
 
     /// The path of the object with this identity; nil where it is not among these. O(log n) once the query is evaluated.
     public func path(ofID id: ObjectID) -> RowPath? {
@@ -24,13 +31,20 @@ extension SectionedResults {
 }
 
 extension Connection {
+    /// The number that an object has in a table; nil for one that is not stored, or is of a class with another table.
+    fileprivate func number(of object: StoredObject, in table: Table) throws(StoreError) -> ObjectID? {
+        guard let binding = object.binding else { return nil }
+        try checkIsOfStore(binding)
+        return binding.table.id == table.id ? binding.id : nil
+    }
+
     /// Where a row is in a query as this connection shows it.
     func shownIndex(of id: ObjectID, _ query: ConnectionQuery) -> Int? {
         checkScheduler()
         do {
             return try query.index(of: id, self)
         } catch {
-            transaction?.fail(error)
+            failReading(error)
             return nil
         }
     }

@@ -14,14 +14,17 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     let limit: Int?
     /// Where the objects are those of a list.
     let list: ListSource?
-    let query: ConnectionQuery
+    /// What is wrong with the query; thrown where it is used.
+    private let fault: StoreError?
+    /// Made when it is used first: of a chain of refinements, only the last one is.
+    private(set) lazy var query = makeQuery()
 
     /// - Parameters:
     ///   - filter: a condition on the objects, in columns of their table; so are `sort` and `distinct`.
     ///   - list: the list whose objects they are; nil for all of the table's.
     init(
         _ connection: Connection, _ table: Table, _ filter: FilterExpression, _ sort: [SortTerm],
-        distinct: [Int] = [], limit: Int? = nil, of list: ListSource? = nil
+        distinct: [Int] = [], limit: Int? = nil, of list: ListSource? = nil, fault: StoreError? = nil
     ) {
         self.connection = connection
         self.table = table
@@ -30,24 +33,40 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         self.distinct = distinct
         self.limit = limit
         self.list = list
-        let plan =
-            list?.plan(filter, sort, limit: limit, table)
-            ?? QueryPlan(table: table, filter: filter, sort: sort, distinct: distinct, limit: limit)
-        query = connection.query(plan, list?.elements ?? table)
+        self.fault = fault
+    }
+
+    private func makeQuery() -> ConnectionQuery {
+        connection.query(
+            list?.plan(filter, sort, limit: limit, table, fault: fault) ?? plan(section: nil), list?.elements ?? table)
+    }
+
+    /// These objects of the table, perhaps in sections.
+    func plan(section: SectionTerm?) -> QueryPlan {
+        QueryPlan(
+            table: table, filter: filter, sort: sort, distinct: distinct, limit: limit, section: section, fault: fault)
     }
 
     /// Makes the same query on another connection.
     var remake: @Sendable (Connection) -> Results {
-        { [table, filter, sort, distinct, limit, list] in
-            Results($0, table, filter, sort, distinct: distinct, limit: limit, of: list)
+        { [table, filter, sort, distinct, limit, list, fault] in
+            Results($0, table, filter, sort, distinct: distinct, limit: limit, of: list, fault: fault)
         }
     }
 
     // MARK: Refining
 
-    /// Those objects that also pass `condition`.
+    /// Those objects that also pass `condition`. O(1), but for conditions that name objects.
+    ///
+    /// A condition that names an object of another store, or looks over too many links, makes results that cannot be used:
+    /// observing and freezing them throws, a `store.read` block or a write that reads them fails, and elsewhere the program
+    /// stops with a message.
     public func `where`(_ condition: Filter<Object>) -> Results {
-        refined(filter: .and([filter, table.layout.stored(condition.expression)]))
+        do throws(StoreError) {
+            return refined(filter: .and([filter, try table.layout.stored(condition.expression, on: connection)]))
+        } catch {
+            return refined(fault: error)
+        }
     }
 
     /// The same objects in this order; ties keep the order of earlier `sorted` calls, then that of creation.
@@ -91,11 +110,12 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     }
 
     func refined(
-        filter: FilterExpression? = nil, sort: [SortTerm]? = nil, distinct: [Int]? = nil, limit: Int? = nil
+        filter: FilterExpression? = nil, sort: [SortTerm]? = nil, distinct: [Int]? = nil, limit: Int? = nil,
+        fault: StoreError? = nil
     ) -> Results {
         Results(
             connection, table, filter ?? self.filter, sort ?? self.sort, distinct: distinct ?? self.distinct,
-            limit: limit ?? self.limit, of: list)
+            limit: limit ?? self.limit, of: list, fault: self.fault ?? fault)
     }
 
     // MARK: Reading
@@ -145,7 +165,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     ///
     /// Nothing is evaluated here: the query runs in the background, and is kept true there. Callbacks never run inside
     /// a write block, and no lock of the store's is held while they run.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`; `otherStore`, `otherClass`,
+    ///   `filterTooDeep` for a filter that cannot be asked here.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ResultsChange<Object>) -> Void
     ) throws -> NotificationToken {
@@ -155,7 +176,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
     /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone. A path over
     /// links, as `\.owner?.name`, counts changes of the objects it leads to.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`; `otherStore`, `otherClass`,
+    ///   `filterTooDeep` for a filter that cannot be asked here.
     public func observe(
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (ResultsChange<Object>) -> Void
@@ -190,9 +212,7 @@ extension Connection {
         do {
             return try query.rows(self)
         } catch {
-            // A collection's count cannot throw. Inside a write the write fails with this error.
-            transaction?.fail(error)
-            stopIfReadFailed()
+            failReading(error)
             return RankedTree()
         }
     }

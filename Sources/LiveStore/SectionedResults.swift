@@ -186,7 +186,6 @@ extension Results {
         precondition(
             limit == nil,
             "limited results of \(table.schema.name) cannot be sectioned: take the sections without limited(to:)")
-        let plan = QueryPlan(table: table, filter: filter, sort: sort, distinct: distinct, section: section)
-        return SectionedResults(connection, table, plan, section)
+        return SectionedResults(connection, table, plan(section: section), section)
     }
 }

@@ -108,22 +108,27 @@ public final class Store: Sendable {
     }
 
     /// Runs `body` on the newest version. Waits for nobody. The connection given to it ends with the block. Any thread.
-    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`, and `storage` when anything that was read in the block
-    ///   lies on a damaged page, whatever the block made of it.
+    /// - Throws: what `body` throws; `closed`, `tooManySnapshots`; and, whatever the block made of it, `storage` when anything that
+    ///   was read in it lies on a damaged page, and what is wrong with a query that was counted or iterated in it.
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try core.checkOpen()
         let snapshot = try core.storage.openSnapshot()
         let connection = Connection(self, reading: snapshot)
         defer { connection.endBlock() }
+        // What the engine has reported, and what a query of the block could not say, come before what the block made of it.
+        func checkBlock() throws {
+            try snapshot.checkReads()
+            if let failure = connection.blockFailure { throw failure }
+        }
+        let result: Result
         do {
-            let result = try body(connection)
-            try snapshot.checkReads()
-            return result
+            result = try body(connection)
         } catch {
-            // What the engine has reported comes before what the block made of it.
-            try snapshot.checkReads()
+            try checkBlock()
             throw error
         }
+        try checkBlock()
+        return result
     }
 
     /// Stops deliveries and refuses further work through this handle and its connections. Any thread, inside a callback

@@ -2,7 +2,7 @@
 import TracedSync
 
 /// An error of a store. Descriptions are sentences that end in what to do.
-public enum StoreError: Error, Sendable, Equatable {
+public enum StoreError: Error, Sendable, Hashable {
     /// The file or folder cannot be used as a store.
     case cannotOpen(path: String, reason: String)
     /// The stored schema and the models in the configuration disagree.
@@ -53,8 +53,16 @@ public enum StoreError: Error, Sendable, Equatable {
     case frozen
     /// Something was to be frozen inside a write block.
     case freezeInWrite
-    /// A reference or frozen thing belongs to another store.
-    case otherStore(path: String)
+    /// An object, a reference or a frozen thing of the store at `path` was given to the one at `used`.
+    case otherStore(path: String, used: String)
+    /// An object was given where one of another class is needed, which has its own table.
+    case otherClass(type: String, expected: String)
+    /// A filter looks over more links and lists, one behind the other, than can be followed.
+    case filterTooDeep(links: Int, limit: Int)
+    /// A primary key was looked up by a value of another type than keys of the class have.
+    case otherKeyType(table: String, type: String, expected: String)
+    /// A primary key was looked up in a class that has none.
+    case noPrimaryKey(table: String)
     /// A reference to what the block does not see yet.
     case referenceTooNew(version: UInt64, connection: UInt64)
     /// A link was set to an object of another connection.
@@ -119,9 +127,12 @@ extension StoreError: CustomStringConvertible {
         case .unknownModel(let type):
             "\(type) is not a model of this store: add it to Store.Configuration.models"
         case .duplicatePrimaryKey(let table, let key):
-            "'\(table)' has an object with primary key \(key) already: change that one, or add with update: true"
+            """
+            '\(table)' has an object with primary key \(key) already: look it up with object(_:forPrimaryKey:) \
+            and change that one, or delete it first
+            """
         case .primaryKeyTooLong(let table, let bytes, let limit):
-            "a primary key of '\(table)' takes \(bytes) bytes; the limit is \(limit): use a shorter key"
+            "a primary key of '\(table)' takes \(bytes) bytes as it is stored; the limit is \(limit): use a shorter key"
         case .diskFull(let path):
             "the file system of \(path) is full: nothing of this transaction was stored; free some space and retry"
         case .mapFull(let limit):
@@ -153,8 +164,25 @@ extension StoreError: CustomStringConvertible {
             "frozen objects do not change: thaw(on: connection) gives the live object, which can be written to"
         case .freezeInWrite:
             "a write block has no version yet: freeze before it, or after it has returned"
-        case .otherStore(let path):
-            "this belongs to the store at \(path): use a connection of that store"
+        case .otherStore(let path, let used):
+            """
+            this belongs to the store at \(path), and was used with the store at \(used): use it with its own store, or look \
+            up the other store's object by its primary key
+            """
+        case .otherClass(let type, let expected):
+            """
+            an object of \(type) was given where one of \(expected) is needed: each class has a table of its own, so use an \
+            object of \(expected) itself
+            """
+        case .filterTooDeep(let links, let limit):
+            """
+            the filter looks over \(links) links or lists, one behind the other; the limit is \(limit): nest fewer \
+            conditions on linked objects
+            """
+        case .otherKeyType(let table, let type, let expected):
+            "primary keys of '\(table)' are of type \(expected), and one of type \(type) was looked up: convert it"
+        case .noPrimaryKey(let table):
+            "'\(table)' has no primary key to look objects up by: mark a property with @Stored(.primaryKey), or filter"
         case .referenceTooNew(let version, let connection):
             """
             the reference was made at version \(version) and this block reads version \(connection): resolve it in a \

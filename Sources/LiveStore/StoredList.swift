@@ -34,8 +34,7 @@ struct StoredList {
         do {
             return try query.rows(connection)
         } catch {
-            connection.transaction?.fail(error)
-            connection.stopIfReadFailed()
+            connection.failReading(error)
             return RankedTree()
         }
     }

@@ -24,8 +24,8 @@ import Testing
         #expect(controller.fetchedObjects.map(\.number) == [0, 3, 6, 1, 4, 2, 5])
         let path = RowPath(section: 1, row: 1)
         #expect(controller.object(at: path).number == 4)
-        #expect(controller.path(of: controller.object(at: path)) == path)
-        #expect(controller.path(of: Boat(1)) == nil)
+        #expect(try controller.path(of: controller.object(at: path)) == path)
+        #expect(try controller.path(of: Boat(1)) == nil)
     }
 
     @Test("without section keys there is one section, empty or not")

@@ -47,7 +47,7 @@ extension RowCompany where Row == ItemRow {
         },
         movedToFront: { row, connection in
             let rows = try RowList.rows(connection)
-            guard let index = rows.index(of: row) else { throw MissingItem(key: Int64(row.key)) }
+            guard let index = try rows.index(of: row) else { throw MissingItem(key: Int64(row.key)) }
             rows.move(from: index, to: 0)
         })
 }

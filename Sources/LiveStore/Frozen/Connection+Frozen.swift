@@ -8,17 +8,18 @@ extension Connection {
         return FrozenPin(store, shown, file: file, line: line)
     }
 
-    func checkResolves(_ storage: Storage) throws(StoreError) {
+    /// - Parameter path: of the store that it belongs to, as that was opened.
+    func checkResolves(_ storage: Storage, path: String) throws(StoreError) {
         checkScheduler()
         if !core.isOpen { throw .closed }
-        guard storage === core.storage else { throw .otherStore(path: storage.directory) }
+        guard storage === core.storage else { throw otherStore(path) }
     }
 
     /// The object of a row that somebody has seen at `version`; nil if it is gone.
     func resolve<Object: StoredObject>(
-        _ storage: Storage, _ table: Table, _ id: ObjectID, _ version: UInt64
+        _ storage: Storage, path: String, _ table: Table, _ id: ObjectID, _ version: UInt64
     ) throws(StoreError) -> Object? {
-        try checkResolves(storage)
+        try checkResolves(storage, path: path)
         if versionRead < version { try readNewest(forVersion: version) }
         if currentRow(table, id) == nil {
             try checkReads()

@@ -39,7 +39,7 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
     /// The same query, live on `connection`, at the version the connection stands at. On its scheduler.
     /// - Throws: `otherStore`, `closed`.
     public func thaw(on connection: Connection) throws -> Results<Object> {
-        try connection.checkResolves(pin.snapshot.storage)
+        try connection.checkResolves(pin.snapshot.storage, path: pin.store.configuration.path)
         return remake(connection)
     }
 }
@@ -47,8 +47,10 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
 extension Results {
     /// The rows as this connection shows them now, for any thread. O(1); right after a write of this connection's own
     /// that has not been delivered yet, O(rows of the table). On the connection's scheduler.
-    /// - Throws: `freezeInWrite` inside a write block.
+    /// - Throws: `freezeInWrite` inside a write block; `otherStore`, `otherClass`, `filterTooDeep` for a filter that cannot
+    ///   be asked here.
     public func freeze(file: String = #fileID, line: Int = #line) throws -> FrozenResults<Object> {
+        if let fault = query.plan.fault { throw fault }
         let pin = try connection.pin(file: file, line: line)
         let tree: RankedTree
         if connection.showsDeliveredVersion {

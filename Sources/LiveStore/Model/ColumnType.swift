@@ -10,6 +10,14 @@ public enum ColumnType: String, Sendable, Codable {
     /// The elements are rows of a table of their own; the slot counts how often the list was changed.
     case list
 
+    /// The Swift type of the values.
+    var swiftName: String {
+        switch self {
+        case .uuid: "UUID"
+        default: rawValue.capitalized
+        }
+    }
+
     /// Whether values lie behind the slots of a row rather than in them.
     var isOutOfLine: Bool { self == .string || self == .data || self == .uuid }
 }

@@ -8,7 +8,7 @@
 ///     }
 ///
 /// Deleting the object that a link leads to sets the link to nil. Setting a link to an object that is not stored stores
-/// that too; one of another connection makes the write fail. Links may form cycles.
+/// that too; one of another connection or store makes the write fail. Links may form cycles.
 @propertyWrapper
 public struct Linked<Target: StoredObject> {
     /// The property's place among the stored ones of its class.
@@ -37,7 +37,7 @@ public struct Linked<Target: StoredObject> {
         }
         set {
             if let binding = owner.binding {
-                binding.writeLink(newValue, Int(owner[keyPath: storage].ordinal))
+                binding.writeLink(newValue, Int(owner[keyPath: storage].ordinal), as: Target.self)
             } else {
                 owner[keyPath: storage].value = newValue
             }
@@ -65,17 +65,19 @@ extension Linked: AnyConnected {
         }
     }
 
-    static func prepareToAdd(at address: UnsafeRawPointer, _ connection: Connection) throws {
-        guard let target = property(address).value else { return }
-        // On a cycle it is being added already, and the link is set once it is.
-        if !connection.additions.isPending(target) { _ = try connection.resolve(target) }
+    static func linked(at address: UnsafeRawPointer) -> (StoredObject, StoredObject.Type)? {
+        property(address).value.map { ($0, Target.self) }
+    }
+
+    static func hold(at address: UnsafeRawPointer, in held: inout [StoredObject]) {
+        if let target = property(address).value { held.append(target) }
     }
 
     static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws {
         guard let target = property(address).value, let binding = owner.binding else { return }
         let column = binding.table.layout.column(ordinal)
         guard binding.connection.currentRow(binding.table, binding.id)?.isNull(column) == true else { return }
-        binding.writeLink(target, ordinal)
+        binding.writeLink(target, ordinal, as: Target.self)
     }
 
     static func forget(at address: UnsafeMutableRawPointer) {
@@ -94,13 +96,13 @@ extension RowBinding {
         return connection.makeObject(table, ObjectID(rawValue: row.slot(column)))
     }
 
-    func writeLink(_ target: StoredObject?, _ ordinal: Int) {
+    func writeLink(_ target: StoredObject?, _ ordinal: Int, as type: StoredObject.Type) {
         connection.checkScheduler()
         let column = table.layout.column(ordinal)
         var targetID: ObjectID?
         if let target {
             do {
-                targetID = try connection.resolve(target)
+                targetID = try connection.resolve(target, as: type)
             } catch {
                 connection.failWrite(error)
                 return

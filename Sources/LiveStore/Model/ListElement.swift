@@ -44,7 +44,7 @@ extension ListElement where Self: StoredObject {
     }
 
     public func _prepared(_ connection: Connection) throws -> (RowBuffer, Int) -> Void {
-        let id = try connection.resolve(self)
+        let id = try connection.resolve(self, as: Self.self)
         return { $0.setSlot($1, id.rawValue) }
     }
 }

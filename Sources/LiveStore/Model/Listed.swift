@@ -18,7 +18,11 @@ public struct Listed<Element: ListElement> {
     public init() {}
 
     /// A list of these elements.
-    public init(wrappedValue: List<Element>) { box = wrappedValue.box }
+    public init(wrappedValue: List<Element>) {
+        let box = ListBox<Element>()
+        box.elements = Array(wrappedValue)
+        self.box = box
+    }
 
     @available(*, unavailable, message: "@Listed works in subclasses of StoredObject only")
     public var wrappedValue: List<Element> {
@@ -64,7 +68,14 @@ extension Listed: AnyConnected {
 
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) { row.setSlot(column, 0) }
 
-    static func prepareToAdd(at address: UnsafeRawPointer, _ connection: Connection) throws {}
+    static func linked(at address: UnsafeRawPointer) -> (StoredObject, StoredObject.Type)? { nil }
+
+    static func hold(at address: UnsafeRawPointer, in held: inout [StoredObject]) {
+        guard Element.self is StoredObject.Type, let box = address.assumingMemoryBound(to: Self.self).pointee.box else {
+            return
+        }
+        for element in box.elements { held.append(element as! StoredObject) }
+    }
 
     static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws {
         guard let box = address.assumingMemoryBound(to: Self.self).pointee.box, !box.elements.isEmpty,

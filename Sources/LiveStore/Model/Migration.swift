@@ -39,7 +39,8 @@ public final class Migration {
     public var tables: [String] { change.old.tables.map(\.name) }
 
     /// Goes through the rows of a table in the order in which they were added: `old` as it was, `new` as it will be,
-    /// where properties of the same name and type have their values already. O(rows); holds one row at a time.
+    /// where properties of the same name and type have their values already. A further time, `old` is as it was all the
+    /// same, and `new` as the last time left it. O(rows); holds one row at a time.
     /// - Throws: what `body` throws; `migrationMisuse` for names and types that do not exist.
     public func enumerate(_ table: String, _ body: (_ old: MigrationRow, _ new: MigrationRow) throws -> Void) throws {
         try checkOpen()
@@ -52,7 +53,8 @@ public final class Migration {
         }
         change.noteEnumerated(table)
         try engine.forEachRow(before.id) { id, bytes in
-            let old = MigrationRow(before, RowBuffer(copying: bytes), isReadOnly: true)
+            let oldBytes = try engine.old?.row(before.id, id) ?? bytes
+            let old = MigrationRow(before, RowBuffer(copying: oldBytes), isReadOnly: true)
             let new = MigrationRow(after, RowBuffer(copying: bytes, widenedTo: after), isReadOnly: false)
             try body(old, new)
             if let failure = old.failure ?? new.failure {

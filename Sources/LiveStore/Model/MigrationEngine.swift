@@ -9,6 +9,8 @@ struct MigrationEngine {
     let log: MDB_dbi
     let path: String
     let mapBytes: Int
+    /// The rows as they were; nil where no block migrates.
+    let old: OldRows?
 
     private func check(_ code: Int32, _ operation: String) throws(StoreError) {
         if code == MDB_MAP_FULL { throw .mapFull(limitBytes: mapBytes) }
@@ -114,7 +116,8 @@ struct MigrationEngine {
                         table: table.name, key: PrimaryKey.text(of: row, column, table))
                 case EMSGSIZE:
                     throw StoreError.primaryKeyTooLong(
-                        table: table.name, bytes: row.bytes(column).count, limit: PrimaryKey.maxBytes)
+                        table: table.name, bytes: PrimaryKey.byteCount(of: row, column, type),
+                        limit: PrimaryKey.maxBytes)
                 default: try check(code, "store primary key")
                 }
             }

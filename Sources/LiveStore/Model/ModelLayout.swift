@@ -21,6 +21,8 @@ final class ModelLayout: @unchecked Sendable {
 
     let typeName: String
     let properties: [Property]
+    /// Properties that are declared as the primary key; a class that can be stored has one at most.
+    let primaryKeys: [Int]
     let primaryKey: Int?
     /// Columns that the class wants an index of; links always have one.
     let indexed: [Int]
@@ -31,6 +33,9 @@ final class ModelLayout: @unchecked Sendable {
 
     /// Whether the class is `Observable`, so that what reads its properties may be tracked. Set before anyone has it.
     private(set) var isObservable = false
+
+    /// Whether the roles of the properties are known. Guarded by `registry`.
+    private var isComplete = false
 
     private static let registry = TracedMutex("model layouts")
     nonisolated(unsafe) private static var layouts: [ObjectIdentifier: ModelLayout] = [:]
@@ -60,13 +65,14 @@ final class ModelLayout: @unchecked Sendable {
         let found = roles.properties.map { $0.wrapper.role(at: sample.address + $0.offset) }
         guard found.contains(where: { $0 != .plain }) else { return keep(roles, type) }
         let layout = ModelLayout(
-            "\(type)", properties, primaryKey: found.firstIndex(of: .primaryKey),
+            "\(type)", properties, primaryKeys: found.indices.filter { found[$0] == .primaryKey },
             indexed: found.indices.filter { found[$0] == .indexed })
         layout.isObservable = roles.isObservable
-        // Of two threads that come here at once, the first one's stays.
+        // Of threads that come here at once, the first one's stays: others use it without holding it.
         return keep(
             registry.withLock {
-                if let known = layouts[key], known !== roles { return known }
+                if let known = layouts[key], known.isComplete { return known }
+                layout.isComplete = true
                 layouts[key] = layout
                 return layout
             }, type)
@@ -78,10 +84,11 @@ final class ModelLayout: @unchecked Sendable {
         return layout
     }
 
-    init(_ typeName: String, _ properties: [Property], primaryKey: Int? = nil, indexed: [Int] = []) {
+    init(_ typeName: String, _ properties: [Property], primaryKeys: [Int] = [], indexed: [Int] = []) {
         self.typeName = typeName
         self.properties = properties
-        self.primaryKey = primaryKey
+        self.primaryKeys = primaryKeys
+        primaryKey = primaryKeys.first
         ordinalOffsets = properties.map { $0.offset + $0.wrapper.ordinalOffset }
         self.indexed = properties.indices.filter { indexed.contains($0) || properties[$0].type == .link }
         connected = properties.enumerated().compactMap { ordinal, property in

@@ -101,6 +101,10 @@ struct SchemaOpening {
         guard !layout.properties.isEmpty else {
             throw .invalidModel(type: name, reason: "it has no @Stored property; mark some")
         }
+        guard layout.primaryKeys.count < 2 else {
+            let names = layout.primaryKeys.map { "'\(layout.properties[$0].name)'" }.joined(separator: " and ")
+            throw .invalidModel(type: name, reason: "\(names) are each its primary key; mark one of them only")
+        }
         if let key = layout.primaryKey, layout.properties[key].isOptional {
             throw .invalidModel(type: name, reason: "its primary key is optional; make it a plain type")
         }

@@ -121,8 +121,10 @@ protocol AnyStored {
 
 /// A wrapper whose value leads to other objects, or is kept in other rows.
 protocol AnyConnected: AnyStored {
-    /// Stores the objects that this property of a plain object leads to, where that has to be done first.
-    static func prepareToAdd(at address: UnsafeRawPointer, _ connection: Connection) throws
+    /// What this property of a plain object leads to and has to be stored first, and the class it is declared with.
+    static func linked(at address: UnsafeRawPointer) -> (StoredObject, StoredObject.Type)?
+    /// Appends all objects that this property of a plain object keeps alive.
+    static func hold(at address: UnsafeRawPointer, in held: inout [StoredObject])
     /// Stores what can be stored only once the object itself is.
     static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws
     /// Lets go of the plain values of an object that is stored for good.

@@ -21,6 +21,34 @@ open class StoredObject {
         ModelLayout.of(type(of: self)).prepare(address)
     }
 
+    deinit {
+        // What was read from a store keeps nothing alive.
+        if row != nil, row!.addedIn == nil { return }
+        var held: [StoredObject] = []
+        hold(in: &held)
+        if held.isEmpty { return }
+        forgetPlainValues()
+        // While an object goes, what it leads to is held here: objects may be linked in chains that are longer than a stack
+        // is deep.
+        while var object = held.popLast() {
+            if isKnownUniquelyReferenced(&object) { object.hold(in: &held) }
+        }
+    }
+
+    /// Appends the objects that plain properties keep alive.
+    private func hold(in held: inout [StoredObject]) {
+        for property in ModelLayout.of(type(of: self)).connected {
+            property.wrapper.hold(at: address + property.offset, in: &held)
+        }
+    }
+
+    /// Lets go of plain values that may hold other objects.
+    func forgetPlainValues() {
+        for property in ModelLayout.of(type(of: self)).connected {
+            property.wrapper.forget(at: address + property.offset)
+        }
+    }
+
     // MARK: Where properties lie
 
     /// Offsets in their objects, by key path.

@@ -99,40 +99,16 @@ final class TableLayout: Sendable {
             })
     }
 
-    func stored(_ condition: FilterExpression) -> FilterExpression {
-        all.areDirect ? condition : renumbered(condition)
-    }
-
-    private func renumbered(_ condition: FilterExpression) -> FilterExpression {
-        switch condition {
-        case .all, .none, .identity: condition
-        case .compare(let ordinal, let comparison, let value, let isOptional):
-            .compare(column: column(ordinal), comparison, value, isOptional: isOptional)
-        case .oneOf(let ordinal, let values, let isOptional):
-            .oneOf(column: column(ordinal), values, isOptional: isOptional)
-        case .text(let ordinal, let pattern, let isOptional):
-            .text(column: column(ordinal), pattern, isOptional: isOptional)
-        case .and(let parts): .and(parts.map(renumbered))
-        case .or(let parts): .or(parts.map(renumbered))
-        case .not(let part): .not(renumbered(part))
-        case .linked(let ordinal, let part):
-            .linked(column: column(ordinal), target(ordinal)?.renumbered(part) ?? part)
-        case .quantified(let ordinal, let quantifier, let part):
-            // The elements of a list of values are rows of the library's own, which no class describes.
-            .quantified(column: column(ordinal), quantifier, target(ordinal)?.renumbered(part) ?? part)
-        case .aggregate(let ordinal, let aggregate, let of, let comparison, let value):
-            .aggregate(
-                column: column(ordinal), aggregate, of: of.map { target(ordinal)?.column($0) ?? $0 }, comparison, value)
-        }
-    }
-
     /// The layout of what a link, or a list of links, leads to.
-    private func target(_ ordinal: Int) -> TableLayout? {
+    func target(_ ordinal: Int) -> TableLayout? {
         guard model.properties.indices.contains(ordinal), let target = model.properties[ordinal].target else {
             return nil
         }
         return all.layouts["\(target)"]
     }
+
+    /// Whether that is so in all tables of the store: every column has the number of its property.
+    var areAllDirect: Bool { all.areDirect }
 
     fileprivate var needsNoMap: Bool { isDirect || model.properties.isEmpty }
 }

@@ -2,36 +2,42 @@
 // write in progress.
 
 final class Additions {
-    /// Objects whose rows are not there yet, because what they lead to is added first.
+    /// An object that is being added, once all it links to is.
+    private struct Step {
+        let object: StoredObject
+        let table: Table
+        /// The next of its links and lists to be looked at.
+        var next = 0
+    }
+
+    /// From the object that is being added to one that a link leads to, and so on: objects may be linked in chains that are
+    /// longer than a stack is deep.
+    private var path: [Step] = []
+    /// Those on the path.
     private var pending: Set<ObjectIdentifier> = []
     /// Those whose rows are there, but not yet all that leads from them.
     private var unfinished: [(object: StoredObject, layout: TableLayout)] = []
+    private var isFinishing = false
     /// Added in this write, with plain values of their own still.
     private var added: [StoredObject] = []
-
-    func isPending(_ object: StoredObject) -> Bool { pending.contains(ObjectIdentifier(object)) }
 
     /// Adds an object with what it leads to. If that fails half-way, so will the commit.
     func add(
         _ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection
     ) throws {
         let changes = transaction.entries.count
-        let key = ObjectIdentifier(object)
         do {
-            pending.insert(key)
-            defer { pending.remove(key) }
-            for property in table.layout.connected {
-                try property.wrapper.prepareToAdd(at: object.address + property.offset, connection)
-            }
-            try connection.insert(object, table, transaction)
-            added.append(object)
-            unfinished.append((object, table.layout))
+            try addLinked(object, table, transaction, connection)
         } catch {
+            path.removeAll(keepingCapacity: true)
+            pending.removeAll(keepingCapacity: true)
             if transaction.entries.count > changes { connection.failWrite(error) }
             throw error
         }
-        // What is on a cycle is there once the object is that was added first.
-        if !pending.isEmpty { return }
+        // The elements of lists come here too: they wait for their turn.
+        if isFinishing { return }
+        isFinishing = true
+        defer { isFinishing = false }
         while let (object, layout) = unfinished.popLast() {
             for property in layout.connected {
                 do {
@@ -44,16 +50,46 @@ final class Additions {
         }
     }
 
+    /// Stores the rows of an object and of all that its links lead to, these first. A link on a cycle is set later.
+    private func addLinked(
+        _ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection
+    ) throws {
+        begin(object, table)
+        while let step = path.last {
+            let connected = step.table.layout.connected
+            guard step.next < connected.count else {
+                path.removeLast()
+                pending.remove(ObjectIdentifier(step.object))
+                try connection.insert(step.object, step.table, transaction)
+                added.append(step.object)
+                unfinished.append((step.object, step.table.layout))
+                continue
+            }
+            path[path.count - 1].next += 1
+            let property = connected[step.next]
+            guard let (target, type) = property.wrapper.linked(at: step.object.address + property.offset) else {
+                continue
+            }
+            if target.binding != nil {
+                _ = try connection.resolve(target, as: type)
+            } else if !pending.contains(ObjectIdentifier(target)) {
+                try connection.check(target, is: type)
+                begin(target, try connection.table(of: type))
+            }
+        }
+    }
+
+    private func begin(_ object: StoredObject, _ table: Table) {
+        path.append(Step(object: object, table: table))
+        pending.insert(ObjectIdentifier(object))
+    }
+
     /// The write is over. Stored objects let go of their plain values, which may hold each other.
     func end(isStored: Bool) {
         guard !added.isEmpty else { return }
         if isStored {
             // Of a part of the write that was cancelled, they are all there is.
-            for object in added where object.binding != nil {
-                for property in ModelLayout.of(type(of: object)).connected {
-                    property.wrapper.forget(at: object.address + property.offset)
-                }
-            }
+            for object in added where object.binding != nil { object.forgetPlainValues() }
         }
         added = []
         unfinished = []
@@ -62,17 +98,26 @@ final class Additions {
 
 extension Connection {
     /// The id to link an object by, which is added if it is not stored. Inside a write.
-    /// - Throws: `otherConnection`, `invalidatedObject`, and what `add` throws.
-    func resolve(_ object: StoredObject) throws -> ObjectID {
+    /// - Parameter type: the class that links of this kind lead to.
+    /// - Throws: `otherStore`, `otherClass`, `otherConnection`, `invalidatedObject`, and what `add` throws.
+    func resolve(_ object: StoredObject, as type: StoredObject.Type) throws -> ObjectID {
         checkScheduler()
         guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
+        try check(object, is: type)
         if object.binding == nil { try add(object) }
-        guard let binding = object.binding, binding.connection === self else {
-            throw StoreError.otherConnection(type: "\(type(of: object))")
-        }
+        guard let binding = object.binding else { throw StoreError.notStored(type: "\(type)") }
+        try checkIsOfStore(binding)
+        guard binding.connection === self else { throw StoreError.otherConnection(type: "\(type)") }
         guard transaction.row(binding.table, binding.id) != nil else {
             throw StoreError.invalidatedObject(table: binding.table.schema.name)
         }
         return binding.id
+    }
+
+    /// Refuses an object of a subclass: it is a row of another table.
+    func check(_ object: StoredObject, is type: StoredObject.Type) throws(StoreError) {
+        guard Swift.type(of: object) == type else {
+            throw .otherClass(type: "\(Swift.type(of: object))", expected: "\(type)")
+        }
     }
 }

@@ -13,6 +13,7 @@ extension Connection {
         _ query: ConnectionQuery, madeAt place: String, _ body: @escaping (DeliveredChange) -> Void
     ) throws -> NotificationToken {
         let (mailbox, upkeep) = try observing()
+        if let fault = query.plan.fault { throw fault }
         let state = CollectionToken(query, body)
         query.add(state)
         if query.attach() {

@@ -110,13 +110,19 @@ extension Connection {
 
     // MARK: In a write
 
-    /// Stores a new object, which stands for its row from here on. Inside a write block.
-    /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`.
+    /// Stores a new object, which stands for its row from here on. One that is in this store already stays as it is.
+    /// Inside a write block.
+    /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`; `otherStore` for an object of another store, `frozen`,
+    ///   `invalidatedObject` for one that has been deleted.
     public func add(_ object: StoredObject) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
-        if object.isFrozen { throw StoreError.frozen }
-        if object.binding != nil { return }
+        if let binding = object.binding {
+            try checkIsOfStore(binding)
+            if object.isFrozen { throw StoreError.frozen }
+            if transaction.row(binding.table, binding.id) != nil { return }
+            throw StoreError.invalidatedObject(table: binding.table.schema.name)
+        }
         let table = try table(of: type(of: object))
         if !table.layout.connected.isEmpty { return try additions.add(object, table, transaction, self) }
         try insert(object, table, transaction)
@@ -131,11 +137,12 @@ extension Connection {
 
     /// Deletes an object's row, and what leads to it no longer does. One that is gone already is left alone. Inside a write
     /// block. O(log n), and O(log n) for each object that leads to it.
-    /// - Throws: `notInWrite`, `frozen`, `diskFull`.
+    /// - Throws: `notInWrite`, `otherStore` for an object of another store, `frozen`, `diskFull`.
     public func delete(_ object: StoredObject) throws {
         checkScheduler()
         guard let transaction else { throw StoreError.notInWrite }
         guard let binding = object.binding else { return }
+        try checkIsOfStore(binding)
         if object.isFrozen { throw StoreError.frozen }
         // Even if somebody else has deleted it first: the rows shown here change with it.
         try noting { () throws(StoreError) in try transaction.delete(binding.table, binding.id) }

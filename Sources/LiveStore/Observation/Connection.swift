@@ -47,6 +47,8 @@ public final class Connection {
     private let frozen: FrozenPin?
     /// The block has returned that this connection was for.
     private(set) var isOver = false
+    /// The first thing that went wrong in a `store.read` block where it could not be thrown; the block's end throws it.
+    private(set) var blockFailure: StoreError?
     /// Whether the connection moves on to newer versions by itself. Off, it stays at its version until `refresh()`;
     /// observers of the whole store are told `.refreshRequired` when there is something newer, and whatever this version
     /// needs stays in the file for as long.
@@ -232,6 +234,15 @@ public final class Connection {
         epoch += 1
     }
 
+    /// What cannot be read in a place that cannot throw, as a collection's count: a write fails with this error, and a
+    /// `store.read` block ends with it. Elsewhere nobody would hear of it, and an empty collection would be a lie: the
+    /// program stops.
+    func failReading(_ error: StoreError) {
+        if let transaction { return transaction.fail(error) }
+        if isLive || isFrozen { preconditionFailure("\(error)") }
+        if blockFailure == nil { blockFailure = error }
+    }
+
     /// Ends a connection that was for one block.
     func endBlock() {
         reading = .block(nil)
@@ -249,13 +260,22 @@ public final class Connection {
     }
 
     /// The object with this primary key; nil when there is none. O(log n).
-    /// - Throws: `unknownModel`, `storage` where the file is damaged.
-    public func object<Object: StoredObject>(
-        _ type: Object.Type, forPrimaryKey key: some StorableValue
+    /// - Throws: `unknownModel`; `otherKeyType` for a key of another type than the model's, `noPrimaryKey`; `storage` where
+    ///   the file is damaged.
+    public func object<Object: StoredObject, Key: StorableValue>(
+        _ type: Object.Type, forPrimaryKey key: Key
     ) throws -> Object? {
         checkScheduler()
         let table = try table(of: type)
+        guard let column = table.schema.primaryKey else { throw StoreError.noPrimaryKey(table: table.schema.name) }
+        let expected = table.schema.columns[column].type
+        guard Key._columnType == expected else {
+            throw StoreError.otherKeyType(
+                table: table.schema.name, type: Key._columnType.swiftName, expected: expected.swiftName)
+        }
         let id = PrimaryKey.withBytes(of: key._columnValue) { bytes -> ObjectID? in
+            // Such a key cannot have been stored.
+            if bytes.count > PrimaryKey.maxBytes { return nil }
             if let transaction { return transaction.find(table, primaryKey: bytes) }
             return shown?.find(table, primaryKey: bytes)
         }

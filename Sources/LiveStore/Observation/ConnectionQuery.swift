@@ -135,6 +135,7 @@ final class ConnectionQuery: @unchecked Sendable {
         if let shown, shown.epoch == connection.epoch, shown.from == connection.own.shownFrom {
             self.shown = try catchUp(shown, connection)
         } else {
+            if let fault = plan.fault { throw fault }
             let base: RankedTree
             if connection.isLive, let delivered = deliveredToAnyVariant {
                 base = delivered

@@ -3,7 +3,9 @@
 //     dogs.where(\.owner == ada)
 //     people.where(.any(\.friends, \.age > 30) && (\Person.friends).sum(\.age) < 200)
 
-/// Whether the link leads to this object; nil: nowhere. An object that is not stored is led to by none.
+/// Whether the link leads to this object; nil: nowhere. An object that is not stored is led to by none. One of another
+/// store, or of a subclass, makes a query that is refused where it is used; see `Results.where`. So it is with everything
+/// that names an object in a filter.
 public func == <Object: StoredObject, Target: StoredObject>(
     keyPath: KeyPath<Object, Target?>, target: Target?
 ) -> Filter<Object> { Filter(linkAt: keyPath, target) }
@@ -13,6 +15,13 @@ public func != <Object: StoredObject, Target: StoredObject>(
     keyPath: KeyPath<Object, Target?>, target: Target?
 ) -> Filter<Object> { !Filter(linkAt: keyPath, target) }
 
+extension StoredObject {
+    /// A condition with this object's number; none passes for one that is not stored.
+    func condition(_ make: (ObjectID) -> FilterExpression) -> FilterExpression {
+        binding.map { .naming($0.home, make($0.id)) } ?? .none
+    }
+}
+
 extension Filter {
     fileprivate init<Target: StoredObject>(linkAt keyPath: KeyPath<Object, Target?>, _ target: Target?) {
         let path = ColumnPath(keyPath)
@@ -20,7 +29,10 @@ extension Filter {
             expression = .compare(path, .equal, .null, isOptional: true)
             return
         }
-        expression = target.objectID.map { .compare(path, .equal, .link($0), isOptional: true) } ?? .none
+        let isTarget = target.condition {
+            .compare(column: path.column, .equal, .link($0), isOptional: true)
+        }
+        expression = .along(path.links, isTarget)
     }
 
     /// Some object of the list passes.
@@ -62,7 +74,7 @@ extension KeyPath where Root: StoredObject {
 
     /// Whether the list has this object.
     public func contains<Target: StoredObject>(_ object: Target) -> Filter<Root> where Value == List<Target> {
-        .quantified(self, .any, object.objectID.map { .identity($0) } ?? .none)
+        .quantified(self, .any, object.condition { .identity($0) })
     }
 
     /// The sum of a property over a list, nulls left out; 0 for an empty list.

@@ -18,42 +18,25 @@ extension FilterExpression {
             passesMissing: admitsNull)
     }
 
-    /// Whether the filter looks beyond the row, and so needs a `Reach`.
-    var needsReach: Bool {
-        switch self {
-        case .identity, .linked, .quantified, .aggregate: true
-        case .and(let parts), .or(let parts): parts.contains(where: \.needsReach)
-        case .not(let part): part.needsReach
-        default: false
-        }
-    }
-
-    /// Columns of the row itself that decide; all where that is not known.
-    var ownColumns: UInt64 {
-        switch self {
-        case .all, .none, .identity: 0
-        case .compare(let column, _, _, _), .oneOf(let column, _, _), .linked(let column, _),
-            .quantified(let column, _, _), .aggregate(let column, _, _, _, _), .text(let column, _, _):
-            1 << UInt64(column)
-        case .and(let parts), .or(let parts): parts.reduce(0) { $0 | $1.ownColumns }
-        case .not(let part): part.ownColumns
-        }
-    }
-
     /// Calls `body` with each way to rows of other tables that the filter reads, and the columns it reads there.
     func forEachUse(
-        _ links: TableLinks?, _ tables: [UInt32: Table], _ way: [LinkEdge] = [], _ body: ([LinkEdge], UInt64) -> Void
+        _ links: TableLinks?, _ tables: [UInt32: Table], _ body: ([LinkEdge], UInt64) -> Void
     ) {
-        switch self {
-        case .and(let parts), .or(let parts): for part in parts { part.forEachUse(links, tables, way, body) }
-        case .not(let part): part.forEachUse(links, tables, way, body)
-        case .linked(let column, let condition), .quantified(let column, _, let condition):
-            guard let edge = links?.edge(column) else { return }
-            body(way + [edge], condition.ownColumns)
-            condition.forEachUse(tables[edge.target]?.links, tables, way + [edge], body)
-        case .aggregate(let column, _, let of?, _, _):
-            if let edge = links?.edge(column) { body(way + [edge], 1 << UInt64(of)) }
-        default: return
+        var pending: [(filter: FilterExpression, links: TableLinks?, way: [LinkEdge])] = [(self, links, [])]
+        while let (filter, links, way) = pending.popLast() {
+            switch filter {
+            case .node(let node):
+                switch node.kind {
+                case .and, .or, .not, .naming: for part in node.parts { pending.append((part, links, way)) }
+                case .linked(let column), .quantified(let column, _):
+                    guard let edge = links?.edge(column) else { continue }
+                    body(way + [edge], node.parts[0].ownColumns)
+                    pending.append((node.parts[0], tables[edge.target]?.links, way + [edge]))
+                }
+            case .aggregate(let column, _, let of?, _, _):
+                if let edge = links?.edge(column) { body(way + [edge], 1 << UInt64(of)) }
+            default: continue
+            }
         }
     }
 }
@@ -61,7 +44,7 @@ extension FilterExpression {
 extension TreeKey {
     /// Calls `body` with each way to rows of other tables that membership or order depends on, and the columns read there.
     func forEachUse(_ links: TableLinks?, _ tables: [UInt32: Table], _ body: ([LinkEdge], UInt64) -> Void) {
-        for condition in residual { condition.forEachUse(links, tables, [], body) }
+        for condition in residual { condition.forEachUse(links, tables, body) }
         for term in sort {
             guard let over = term.over else { continue }
             var links = links
@@ -74,9 +57,4 @@ extension TreeKey {
             }
         }
     }
-}
-
-extension [FilterExpression] {
-    /// Whether a row passes all.
-    func allMatch(_ row: RowReader, _ reach: Reach?) -> Bool { allSatisfy { $0.matches(row, reach) } }
 }

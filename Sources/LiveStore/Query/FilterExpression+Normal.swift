@@ -3,18 +3,32 @@
 
 extension FilterExpression {
     /// Nested conjunctions and disjunctions flat, without parts that decide nothing; a double negation gone; a negated
-    /// (in)equality turned; a list of one value an equality. Passes the same rows.
+    /// (in)equality turned; a list of one value an equality. Passes the same rows. O(all parts), where nothing but
+    /// conjunctions stands between conjunctions, and so with disjunctions.
     var normalized: FilterExpression {
+        folded(
+            0,
+            inner: { node, _ in
+                // Taken together: what one level at a time has made flat would be gone through again at each further one.
+                let isJoin = node.kind == .and || node.kind == .or
+                return (isJoin ? FilterNode.flattened(node.parts, node.kind) : node.parts, 0)
+            },
+            leaf: { part, _ in part.normalLeaf },
+            join: { node, _, parts in
+                switch node.kind {
+                case .and: Self.joined(parts, .and, neutral: .all, deciding: .none)
+                case .or: Self.joined(parts, .or, neutral: .none, deciding: .all)
+                case .not: parts[0].negated
+                // What nothing passes, nothing leads to.
+                case .linked, .quantified(_, .any):
+                    parts[0] == .none ? .none : .node(FilterNode(node.kind, parts))
+                case .quantified, .naming: .node(FilterNode(node.kind, parts))
+                }
+            })
+    }
+
+    private var normalLeaf: FilterExpression {
         switch self {
-        case .and(let parts):
-            Self.joined(parts, neutral: .all, deciding: .none, FilterExpression.and) {
-                if case .and(let inner) = $0 { inner } else { nil }
-            }
-        case .or(let parts):
-            Self.joined(parts, neutral: .none, deciding: .all, FilterExpression.or) {
-                if case .or(let inner) = $0 { inner } else { nil }
-            }
-        case .not(let part): part.normalized.negated
         case .oneOf(let column, let values, let isOptional):
             switch values.count {
             case 0: .none
@@ -25,37 +39,20 @@ extension FilterExpression {
             .compare(_, .greaterOrEqual, .null, _), .compare(_, .equal, .null, false):
             .none
         case .compare(_, .notEqual, .null, false): .all
-        case .linked(let column, let condition): Self.over(condition) { .linked(column: column, $0) }
-        case .quantified(let column, .any, let condition):
-            Self.over(condition) { .quantified(column: column, .any, $0) }
-        case .quantified(let column, let quantifier, let condition):
-            .quantified(column: column, quantifier, condition.normalized)
         default: self
         }
     }
 
-    /// What nothing passes, nothing leads to.
-    private static func over(
-        _ condition: FilterExpression, _ wrap: (FilterExpression) -> FilterExpression
-    ) -> FilterExpression {
-        let condition = condition.normalized
-        return condition == .none ? .none : wrap(condition)
-    }
-
     private static func joined(
-        _ parts: [FilterExpression], neutral: FilterExpression, deciding: FilterExpression,
-        _ join: ([FilterExpression]) -> FilterExpression, inner: (FilterExpression) -> [FilterExpression]?
+        _ parts: [FilterExpression], _ kind: FilterNode.Kind, neutral: FilterExpression, deciding: FilterExpression
     ) -> FilterExpression {
         var flat: [FilterExpression] = []
         var seen: Set<FilterExpression> = []
-        for part in parts {
-            let part = part.normalized
-            for each in inner(part) ?? [part] where each != neutral {
-                if each == deciding { return deciding }
-                if seen.insert(each).inserted { flat.append(each) }
-            }
+        for part in FilterNode.flattened(parts, kind) where part != neutral {
+            if part == deciding { return deciding }
+            if seen.insert(part).inserted { flat.append(part) }
         }
-        return flat.isEmpty ? neutral : flat.count == 1 ? flat[0] : join(flat)
+        return flat.isEmpty ? neutral : flat.count == 1 ? flat[0] : .node(FilterNode(kind, flat))
     }
 
     /// The opposite of a normal expression. Only equality has an opposite comparison: null and not a number are in no
@@ -64,7 +61,6 @@ extension FilterExpression {
         switch self {
         case .all: .none
         case .none: .all
-        case .not(let part): part
         case .compare(let column, .equal, let value, let isOptional):
             .compare(column: column, .notEqual, value, isOptional: isOptional)
         case .compare(let column, .notEqual, let value, let isOptional):

@@ -1,6 +1,9 @@
 // A filter without its Swift types: what `Filter` builds, what is normalised, indexed and evaluated on rows.
 // Strings and data compare as bytes. Null equals null, is in no order, and differs from every value. A column that is
 // not optional is never null: where a row is older than the column, it compares as the zero that its property reads.
+//
+// A program may put filters together in loops, so they are as deep as they are long: whatever goes through one keeps its
+// own stack, and none calls itself for a part. Evaluation is FilterProgram's.
 import Foundation
 
 /// How a value is compared with a constant.
@@ -22,108 +25,78 @@ public enum Comparison: Sendable, Hashable {
     }
 }
 
-indirect enum FilterExpression: Sendable, Hashable {
+enum FilterExpression: Sendable, Hashable {
     case all
     case none
-    case compare(column: Int, Comparison, ColumnValue, isOptional: Bool = false)
-    case oneOf(column: Int, Set<ColumnValue>, isOptional: Bool = false)
-    case text(column: Int, TextPattern, isOptional: Bool = false)
-    case and([FilterExpression])
-    case or([FilterExpression])
-    case not(FilterExpression)
+    indirect case compare(column: Int, Comparison, ColumnValue, isOptional: Bool = false)
+    indirect case oneOf(column: Int, Set<ColumnValue>, isOptional: Bool = false)
+    indirect case text(column: Int, TextPattern, isOptional: Bool = false)
     /// The row is this object's.
     case identity(ObjectID)
-    /// The link leads somewhere, and what it leads to passes.
-    case linked(column: Int, FilterExpression)
-    /// So many of a list pass: the objects of a list of links; of a list of values, the rows that hold them in column
-    /// `ListTable.value`. A link counts as a list of at most one.
-    case quantified(column: Int, Quantifier, FilterExpression)
     /// What a list comes to: how many there are, or the sum and so on of a column of its objects; where `of` is nil,
     /// of its values.
-    case aggregate(column: Int, Aggregate, of: Int?, Comparison, ColumnValue)
+    indirect case aggregate(column: Int, Aggregate, of: Int?, Comparison, ColumnValue)
+    /// Is made of other filters.
+    case node(FilterNode)
 
-    /// Whether a row passes. Allocates nothing, except for `oneOf` over strings and data, and for links.
-    /// - Parameter reach: where other rows are read; not needed unless `needsReach`.
-    func matches(_ row: RowReader, _ reach: Reach? = nil) -> Bool {
-        switch self {
-        case .all: true
-        case .none: false
-        case .compare(let column, let comparison, let value, let isOptional):
-            row.compare(column, value, comparison, isOptional)
-        case .oneOf(let column, let values, let isOptional):
-            values.contains { row.compare(column, $0, .equal, isOptional) }
-        case .text(let column, let pattern, let isOptional):
-            !(isOptional && row.isNull(column)) && pattern.matches(row.bytes(column))
-        case .and(let parts): parts.allSatisfy { $0.matches(row, reach) }
-        case .or(let parts): parts.contains { $0.matches(row, reach) }
-        case .not(let part): !part.matches(row, reach)
-        default: reach?.matches(self, row) ?? false
-        }
+    static func and(_ parts: [FilterExpression]) -> Self { .node(FilterNode(.and, parts)) }
+
+    static func or(_ parts: [FilterExpression]) -> Self { .node(FilterNode(.or, parts)) }
+
+    /// The opposite; that of an opposite is the filter itself.
+    static func not(_ part: FilterExpression) -> Self {
+        if case .node(let node) = part, node.kind == .not { return node.parts[0] }
+        return .node(FilterNode(.not, [part]))
     }
+
+    /// The link leads somewhere, and what it leads to passes.
+    static func linked(column: Int, _ condition: FilterExpression) -> Self {
+        .node(FilterNode(.linked(column: column), [condition]))
+    }
+
+    /// So many of a list pass: the objects of a list of links; of a list of values, the rows that hold them in column
+    /// `ListTable.value`. A link counts as a list of at most one.
+    static func quantified(column: Int, _ quantifier: Quantifier, _ condition: FilterExpression) -> Self {
+        .node(FilterNode(.quantified(column: column, quantifier), [condition]))
+    }
+
+    /// A condition with the id of an object, which means that object in its own store and its own class only. Once it is
+    /// asked of a store's table it is `condition` and no more.
+    static func naming(_ home: ObjectHome, _ condition: FilterExpression) -> Self {
+        .node(FilterNode(.naming(home), [condition]))
+    }
+
+    /// Whether a row passes. For many rows, make a `FilterProgram` once.
+    func matches(_ row: RowReader, _ reach: Reach? = nil) -> Bool { FilterProgram(self).matches(row, reach) }
 
     /// The parts that must all hold. Nested conjunctions are one, `all` is no part; `none` stays.
     var conjuncts: [FilterExpression] {
+        FilterNode.flattened([self], .and).filter { $0 != .all }
+    }
+
+    /// Whether the filter looks beyond the row, and so needs a `Reach`.
+    var needsReach: Bool {
         switch self {
-        case .all: []
-        case .and(let parts): parts.flatMap(\.conjuncts)
-        default: [self]
-        }
-    }
-}
-
-extension RowReader {
-    fileprivate func compare(
-        _ column: Int, _ value: ColumnValue, _ comparison: Comparison, _ isOptional: Bool
-    ) -> Bool {
-        if isOptional, isNull(column) { return nullCompare(value == .null, comparison) }
-        switch value {
-        case .null: return comparison == .notEqual
-        case .int(let constant): return comparison.admits(order(Int._read(self, column), constant))
-        case .bool(let constant):
-            return comparison.admits(order(Bool._read(self, column) ? 1 : 0, constant ? 1 : 0))
-        case .double(let constant): return floating(Double._read(self, column), constant, comparison)
-        case .date(let constant):
-            return floating(Double._read(self, column), constant.timeIntervalSinceReferenceDate, comparison)
-        case .string(let constant):
-            return comparison.admits(order(bytes(column), utf8: constant))
-        case .data(let constant):
-            return constant.withUnsafeBytes { comparison.admits(order(bytes(column), $0)) }
-        case .uuid(let constant):
-            return withUnsafeBytes(of: UUID._read(self, column).uuid) { value in
-                withUnsafeBytes(of: constant.uuid) { comparison.admits(order(value, $0)) }
-            }
-        case .link(let constant):
-            let id = slot(column)
-            return comparison.admits(id < constant.rawValue ? -1 : (id == constant.rawValue ? 0 : 1))
+        case .identity, .aggregate: true
+        case .node(let node): node.needsReach
+        case .all, .none, .compare, .oneOf, .text: false
         }
     }
 
-    /// Null meets only (in)equality.
-    private func nullCompare(_ isNullConstant: Bool, _ comparison: Comparison) -> Bool {
-        switch comparison {
-        case .equal: isNullConstant
-        case .notEqual: !isNullConstant
-        default: false
+    /// Columns of the row itself that decide.
+    var ownColumns: UInt64 {
+        switch self {
+        case .all, .none, .identity: 0
+        case .compare(let column, _, _, _), .oneOf(let column, _, _), .aggregate(let column, _, _, _, _),
+            .text(let column, _, _):
+            1 << UInt64(column)
+        case .node(let node): node.ownColumns
         }
     }
 
-    @inline(__always)
-    private func order(_ a: Int, _ b: Int) -> Int { a < b ? -1 : (a == b ? 0 : 1) }
+    /// Over how many links or lists the filter looks, one behind the other.
+    var linkDepth: Int { if case .node(let node) = self { node.linkDepth } else { 0 } }
 
-    /// Not a number is in no order and equals nothing.
-    private func floating(_ a: Double, _ b: Double, _ comparison: Comparison) -> Bool {
-        if a.isNaN || b.isNaN { return comparison == .notEqual }
-        return comparison.admits(a < b ? -1 : (a == b ? 0 : 1))
-    }
-
-    private func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
-        let common = Swift.min(a.count, b.count)
-        let bytes = common == 0 ? 0 : Int(memcmp(a.baseAddress!, b.baseAddress!, common))
-        return bytes != 0 ? bytes : a.count - b.count
-    }
-
-    private func order(_ a: UnsafeRawBufferPointer, utf8 constant: String) -> Int {
-        var constant = constant
-        return constant.withUTF8 { order(a, UnsafeRawBufferPointer($0)) }
-    }
+    /// Whether there is an object in it that has not been found to be of the store and the class that are asked.
+    var namesObjects: Bool { if case .node(let node) = self { node.namesObjects } else { false } }
 }

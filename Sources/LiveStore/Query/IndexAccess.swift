@@ -61,11 +61,15 @@ enum IndexAccess {
             let keys = values.compactMap { ColumnIndex.key($0) }
             guard let index = links.index(column), keys.count == values.count else { return nil }
             return keys.flatMap { source.ids(index, key: $0) }
-        case .linked(let column, let condition), .quantified(let column, .any, let condition):
-            guard let edge = links.edge(column), let target = source.storage.tablesByID[edge.target],
-                let targets = candidates(condition.conjuncts, target, source), targets.count <= maxTargets
-            else { return nil }
-            return Array(source.sources(of: targets, along: edge))
+        case .node(let node):
+            switch node.kind {
+            case .linked(let column), .quantified(let column, .any):
+                guard let edge = links.edge(column), let target = source.storage.tablesByID[edge.target],
+                    let targets = candidates(node.parts[0].conjuncts, target, source), targets.count <= maxTargets
+                else { return nil }
+                return Array(source.sources(of: targets, along: edge))
+            default: return nil
+            }
         default: return nil
         }
     }

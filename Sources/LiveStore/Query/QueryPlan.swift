@@ -49,11 +49,14 @@ struct QueryPlan: Sendable, Hashable {
     let limit: Int?
     /// The section keys that the tree's keys begin with.
     private let sections: SortKeyLayout?
+    /// What is wrong with the query, where that could not be thrown when it was made: it is when the query is used.
+    let fault: StoreError?
 
     init(
         table: Table, filter: FilterExpression, sort: [SortTerm], distinct: [Int] = [], limit: Int? = nil,
-        section: SectionTerm? = nil
+        section: SectionTerm? = nil, fault: StoreError? = nil
     ) {
+        self.fault = fault
         // A bound would cut groups after their first row was chosen, and sections stand before the order.
         let isPlain = distinct.isEmpty && section == nil
         var bounds = WindowBounds(leading: isPlain ? sort.first : nil, table.schema)
@@ -69,7 +72,11 @@ struct QueryPlan: Sendable, Hashable {
     /// The plan in words, which do not depend on the order that a set has in this process. A section function is one
     /// like any other.
     var identity: String {
-        let conditions = tree.residual.map { "\($0)" }.sorted().joined(separator: " and ")
+        let conditions = tree.residual.map { condition in
+            var printer = QueryPrinter(.numbers)
+            let text = printer.print(condition)
+            return printer.arguments.isEmpty ? text : "\(text) \(printer.arguments)"
+        }.sorted().joined(separator: " and ")
         let section = tree.section.map { "\($0.term)\($0.function == nil ? "" : " by a function")" } ?? ""
         let parts: [Any] = [conditions, tree.sort, tree.distinct, section, lower ?? [], upper ?? [], limit ?? -1]
         return parts.map { "\($0)" }.joined(separator: "|")

@@ -19,25 +19,14 @@ struct Reach {
     let links: TableLinks?
     let id: ObjectID
 
-    /// A filter's case that looks beyond the row.
-    func matches(_ expression: FilterExpression, _ row: RowReader) -> Bool {
-        switch expression {
-        case .identity(let id): return self.id == id
-        case .linked(let column, let condition):
-            guard let (target, reach) = target(of: row, column) else { return false }
-            return condition.matches(target, reach)
-        case .quantified(let column, let quantifier, let condition):
-            // Ends at the first element that decides.
-            var isDecided = false
-            forEachElement(of: row, column) { element, reach in
-                isDecided = condition.matches(element, reach) != (quantifier == .all)
-                return !isDecided
-            }
-            return isDecided == (quantifier == .any)
-        case .aggregate(let column, let aggregate, let of, let comparison, let constant):
-            return AggregateValue.admits(self.aggregate(row, column, aggregate, of), comparison, constant)
-        default: return expression.matches(row)
+    /// Whether so many of a list pass. Ends at the first element that decides.
+    func matches(_ row: RowReader, _ column: Int, _ quantifier: Quantifier, _ condition: FilterProgram) -> Bool {
+        var isDecided = false
+        forEachElement(of: row, column) { element, reach in
+            isDecided = condition.matches(element, reach) != (quantifier == .all)
+            return !isDecided
         }
+        return isDecided == (quantifier == .any)
     }
 
     /// The row that a link leads to.
@@ -78,7 +67,7 @@ struct Reach {
         }
     }
 
-    private func aggregate(_ row: RowReader, _ column: Int, _ aggregate: Aggregate, _ of: Int?) -> ColumnValue {
+    func aggregate(_ row: RowReader, _ column: Int, _ aggregate: Aggregate, _ of: Int?) -> ColumnValue {
         if aggregate == .count {
             guard let list = links?.list(column) else { return .int(target(of: row, column) == nil ? 0 : 1) }
             return .int(source.ids(list.ownerIndex, linkingTo: id).count)

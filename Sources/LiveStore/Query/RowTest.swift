@@ -9,11 +9,13 @@ struct RowTest: Sendable {
     }
 
     private var integers: [Comparing] = []
-    private var others: [FilterExpression] = []
+    /// What is left to be asked; nil for nothing.
+    private let others: FilterProgram?
     private let needsReach: Bool
 
     init(_ conditions: Set<FilterExpression>) {
         needsReach = conditions.contains(where: \.needsReach)
+        var others: [FilterExpression] = []
         for condition in conditions {
             if case .compare(let column, let comparison, .int(let constant), isOptional: false) = condition {
                 integers.append(Comparing(column: column, comparison: comparison, constant: constant))
@@ -21,6 +23,7 @@ struct RowTest: Sendable {
                 others.append(condition)
             }
         }
+        self.others = others.isEmpty ? nil : FilterProgram(.and(others))
     }
 
     /// - Parameter source: where the other rows are read that the conditions ask about.
@@ -31,8 +34,8 @@ struct RowTest: Sendable {
             let order = value < condition.constant ? -1 : (value == condition.constant ? 0 : 1)
             if !condition.comparison.admits(order) { return false }
         }
-        if others.isEmpty { return true }
+        guard let others else { return true }
         let reach = needsReach ? source.map { Reach(source: $0, links: links, id: id) } : nil
-        return others.allMatch(row, reach)
+        return others.matches(row, reach)
     }
 }

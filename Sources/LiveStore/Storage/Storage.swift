@@ -175,6 +175,7 @@ final class Storage: @unchecked Sendable {
             writeLock.unlock()
         }
         try reserved?.ensure(extraBytes: 0)
+        let oldRows = request.migration == nil ? nil : try OldRows(environment, path: directory)
         var transaction: LMDBTransaction?
         try LMDB.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin", path: directory)
         // If the last owner of the lock was killed in its commit, that commit may be visible from here on.
@@ -183,7 +184,7 @@ final class Storage: @unchecked Sendable {
             log = try openTable(transaction!, "log", MDB_INTEGERKEY)
             meta = try openTable(transaction!, "meta", 0)
             let engine = MigrationEngine(
-                transaction: transaction!, meta: meta, log: log, path: directory, mapBytes: mapBytes)
+                transaction: transaction!, meta: meta, log: log, path: directory, mapBytes: mapBytes, old: oldRows)
             let opened = try SchemaOpening(request, engine, isAlone: page.wasAlone, path: directory).open()
             for (_, table) in opened { tablesByID[table.id] = table }
             for (id, links) in try TableLinks.open(transaction!, opened.map(\.1.schema), tablesByID, self) {

@@ -219,7 +219,7 @@ final class WriteTransaction {
         case MDB_KEYEXIST:
             return .duplicatePrimaryKey(table: name, key: PrimaryKey.text(of: buffer.reader, column, table.schema))
         case EMSGSIZE:
-            let bytes = buffer.reader.bytes(column).count
+            let bytes = PrimaryKey.byteCount(of: buffer.reader, column, table.schema.columns[column].type)
             return .primaryKeyTooLong(table: name, bytes: bytes, limit: PrimaryKey.maxBytes)
         default:
             return storage.error(code, "store primary key")

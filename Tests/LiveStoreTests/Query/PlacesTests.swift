@@ -65,7 +65,7 @@ struct PlacesTests {
         }
         #expect(inCallback.isEmpty, "TIDEGAUGE_SEED=\(SeededRandom.base)")
         token.invalidate()
-        #expect(notes.index(of: Note(id: 1)) == nil)
+        #expect(try notes.index(of: Note(id: 1)) == nil)
     }
 
     @Test(

@@ -12,6 +12,17 @@ public enum QueryArgumentValue: Sendable {
     case value(ColumnValue)
     /// Several values, for IN.
     case list([ColumnValue])
+    /// An object.
+    case object(ObjectArgument)
+}
+
+/// An object as an argument: its number, and what it is a number of.
+public struct ObjectArgument: Sendable {
+    /// That of no object where it is not stored.
+    let id: ObjectID
+    let type: String
+    /// nil where it is not stored.
+    let home: ObjectHome?
 }
 
 extension StorableValue {
@@ -22,9 +33,11 @@ extension Array: QueryArgument where Element: StorableValue {
     public var _queryArgument: QueryArgumentValue { .list(map(\._columnValue)) }
 }
 
-/// A link or a list can be compared with a stored object; no link leads to one that is not stored.
+/// A link or a list can be compared with a stored object of this store; no link leads to one that is not stored.
 extension StoredObject: QueryArgument {
-    public var _queryArgument: QueryArgumentValue { .value(.link(objectID ?? ObjectID(rawValue: 0))) }
+    public var _queryArgument: QueryArgumentValue {
+        .object(ObjectArgument(id: objectID ?? .none, type: "\(type(of: self))", home: binding?.home))
+    }
 }
 
 extension Optional: QueryArgument where Wrapped: StorableValue {}

@@ -8,6 +8,8 @@ struct QueryConstant {
     let value: ColumnValue
     /// How a fault names it.
     let described: String
+    /// The class of the object that it is.
+    var type: String?
 }
 
 extension QueryConstant {
@@ -29,7 +31,9 @@ extension QueryConstant {
 
     /// The value as one of the column at a path's end; null stays null. Not for integers and fractions.
     func converted(_ path: QueryPath) throws(QueryTextFault) -> ColumnValue {
-        let type = try path.column().schema.type
+        let schema = try path.column().schema
+        let type = schema.type
+        if type == .link { try checkIsObject(of: schema.target) }
         switch (type, value) {
         case (_, .null), (.int, .int), (.double, .double), (.bool, .bool), (.string, .string), (.date, .date),
             (.data, .data), (.uuid, .uuid), (.link, .link):
@@ -69,7 +73,15 @@ extension QueryConstant {
                 offset: offset,
                 reason: "\(path.name) has objects: compare them by == or != with one, as an argument, as in $0")
         }
+        try checkIsObject(of: path.lists.last.flatMap { path.table.columns[$0.column].target })
         return comparison == .equal ? .identity(id) : .not(.identity(id))
+    }
+
+    /// Refuses an object of another class than can be meant: its number is another object's there.
+    func checkIsObject(of expected: String?) throws(QueryTextFault) {
+        guard let type, let expected, type != expected else { return }
+        throw QueryTextFault(
+            offset: offset, reason: "\(StoreError.otherClass(type: type, expected: expected))")
     }
 
     /// An integer column compared with a number that need not be one.

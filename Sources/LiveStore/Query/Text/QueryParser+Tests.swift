@@ -181,6 +181,7 @@ extension QueryParser {
             throw QueryTextFault(
                 offset: constant.offset, reason: "SELF is an object: compare it with one, as an argument, as in $0")
         }
+        try constant.checkIsObject(of: table.name)
         return comparison.operator == .equal ? .identity(id) : .not(.identity(id))
     }
 
@@ -230,6 +231,7 @@ extension QueryParser {
     mutating func constant() throws(QueryTextFault) -> QueryConstant {
         let token = tokens.current
         let value: ColumnValue
+        var type: String?
         switch token.kind {
         case .int(let number): value = .int(number)
         case .double(let number): value = .double(number)
@@ -238,10 +240,14 @@ extension QueryParser {
             guard let argument = argument(number) else {
                 throw tokens.fault("there is no argument $\(number): \(arguments.count) are given")
             }
-            guard case .value(let given) = argument else {
-                throw tokens.fault("$\(number) is an array, which only IN takes")
+            switch argument {
+            case .value(let given): value = given
+            case .object(let object):
+                if let home = object.home, let reason = reasonAgainst(home) { throw tokens.fault(reason) }
+                value = .link(object.id)
+                type = object.type
+            case .list: throw tokens.fault("$\(number) is an array, which only IN takes")
             }
-            value = given
         default:
             switch tokens.keyword {
             case .true: value = .bool(true)
@@ -251,7 +257,7 @@ extension QueryParser {
             }
         }
         tokens.advance()
-        return QueryConstant(offset: token.offset, value: value, described: token.described)
+        return QueryConstant(offset: token.offset, value: value, described: token.described, type: type)
     }
 
     private func argument(_ number: Int) -> QueryArgumentValue? {

@@ -28,6 +28,8 @@ struct QueryParser {
     /// The other tables, by name.
     let tables: (String) -> TableSchema?
     let arguments: [QueryArgumentValue]
+    /// Why an object that is stored there cannot be meant; nil where it can.
+    let reasonAgainst: (ObjectHome) -> String?
     var tokens: QueryTokens
     private var depth = 0
 
@@ -35,14 +37,18 @@ struct QueryParser {
     /// - Throws: `invalidQuery`.
     static func parse(
         _ text: String, _ table: TableSchema, _ arguments: [QueryArgumentValue],
-        tables: (String) -> TableSchema? = { _ in nil }
+        tables: (String) -> TableSchema? = { _ in nil }, reasonAgainst: (ObjectHome) -> String? = { _ in nil }
     ) throws(StoreError) -> QueryText {
         let scalars = Array(text.unicodeScalars)
         do throws(QueryTextFault) {
             let tokens = QueryTokens(try QueryLexer.tokens(scalars))
             return try withoutActuallyEscaping(tables) { tables throws(QueryTextFault) in
-                var parser = QueryParser(table: table, tables: tables, arguments: arguments, tokens: tokens)
-                return try parser.query()
+                try withoutActuallyEscaping(reasonAgainst) { reasonAgainst throws(QueryTextFault) in
+                    var parser = QueryParser(
+                        table: table, tables: tables, arguments: arguments, reasonAgainst: reasonAgainst, tokens: tokens
+                    )
+                    return try parser.query()
+                }
             }
         } catch {
             throw .invalidQuery(error, in: scalars)
@@ -51,8 +57,9 @@ struct QueryParser {
 
     private init(
         table: TableSchema, tables: @escaping (String) -> TableSchema?, arguments: [QueryArgumentValue],
-        tokens: QueryTokens
+        reasonAgainst: @escaping (ObjectHome) -> String?, tokens: QueryTokens
     ) {
+        self.reasonAgainst = reasonAgainst
         self.table = table
         self.tables = tables
         self.arguments = arguments

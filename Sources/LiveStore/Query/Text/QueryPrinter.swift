@@ -4,80 +4,110 @@
 struct QueryPrinter {
     /// The names of a class's columns, and of those that its links lead to.
     struct Names {
-        let columns: [String]
+        private let columns: [String]
         private let layout: ModelLayout?
+
+        /// Columns by their numbers, for want of a class.
+        static let numbers = Names(columns: [])
 
         init(_ layout: ModelLayout) {
             columns = layout.properties.map(\.name)
             self.layout = layout
         }
 
-        /// Of the elements of a list of values.
-        private init() {
-            columns = ListTable.columnNames
+        private init(columns: [String]) {
+            self.columns = columns
             layout = nil
         }
 
         func target(_ column: Int) -> Names {
-            guard let target = layout?.properties[column].target else { return Names() }
-            return Names(ModelLayout.of(target))
+            guard let layout else { return .numbers }
+            if let target = layout.properties[column].target { return Names(ModelLayout.of(target)) }
+            // The elements of a list of values.
+            return Names(columns: ListTable.columnNames)
+        }
+
+        func name(_ column: Int) -> String {
+            guard columns.indices.contains(column) else { return "#\(column)" }
+            return QueryKeyword(word: columns[column]) == nil ? columns[column] : "`\(columns[column])`"
         }
     }
 
-    private var names: Names
     private(set) var arguments: [QueryArgumentValue] = []
+    private let names: Names
 
     init(_ names: Names) { self.names = names }
 
+    /// What is still to be printed, the next last: filters may be nested deeper than a stack is.
+    private enum Piece {
+        case text(String)
+        case filter(FilterExpression, Names)
+    }
+
+    /// O(all parts); one that is shared is printed each time.
     mutating func print(_ filter: FilterExpression) -> String {
-        switch filter {
-        case .all: "TRUEPREDICATE"
-        case .none: "FALSEPREDICATE"
-        case .compare(let column, let comparison, let value, _):
-            "\(name(column)) \(Self.symbol(comparison)) \(print(value))"
-        case .oneOf(let column, let values, _):
-            "\(name(column)) IN {\(values.map { print($0) }.sorted().joined(separator: ", "))}"
-        case .text(let column, let pattern, _):
-            "\(name(column)) \(Self.symbol(pattern.match))\(pattern.foldsCase ? "[c]" : "") \(Self.quoted(pattern.text))"
-        case .and(let parts): print(parts, "AND", empty: .all)
-        case .or(let parts): print(parts, "OR", empty: .none)
-        case .not(let part): "NOT (\(print(part)))"
-        case .identity(let id): "SELF == \(print(.link(id)))"
-        case .linked(let column, let condition): "\(name(column)).(\(print(condition, behind: column)))"
-        case .quantified(let column, let quantifier, let condition):
-            "\(Self.symbol(quantifier)) \(name(column)).(\(print(condition, behind: column)))"
-        case .aggregate(let column, let aggregate, let of, let comparison, let value):
-            "\(name(column)).\(Self.symbol(aggregate))\(of.map { ".\(name($0, in: names.target(column)))" } ?? "") "
-                + "\(Self.symbol(comparison)) \(print(value))"
-        }
-    }
-
-    /// A condition on what a link or a list leads to.
-    private mutating func print(_ condition: FilterExpression, behind column: Int) -> String {
-        let outer = names
-        names = names.target(column)
-        defer { names = outer }
-        return print(condition)
-    }
-
-    private mutating func print(_ parts: [FilterExpression], _ word: String, empty: FilterExpression) -> String {
-        if parts.isEmpty { return print(empty) }
-        var texts: [String] = []
-        for part in parts {
-            let text = print(part)
-            switch part {
-            case .and, .or: texts.append("(\(text))")
-            default: texts.append(text)
+        var text = ""
+        var pending: [Piece] = [.filter(filter, names)]
+        while let next = pending.popLast() {
+            switch next {
+            case .text(let words): text += words
+            case .filter(.node(let node), let names): pending.append(contentsOf: pieces(node, names).reversed())
+            case .filter(let filter, let names): text += print(filter, names)
             }
         }
-        return texts.joined(separator: " \(word) ")
+        return text
     }
 
-    private func name(_ column: Int) -> String { name(column, in: names) }
+    private func pieces(_ node: FilterNode, _ names: Names) -> [Piece] {
+        let part = node.parts.first ?? .all
+        switch node.kind {
+        case .and: return joined(node.parts, "AND", empty: .all, names)
+        case .or: return joined(node.parts, "OR", empty: .none, names)
+        case .not: return [.text("NOT ("), .filter(part, names), .text(")")]
+        case .naming: return [.filter(part, names)]
+        case .linked(let column):
+            return [.text("\(names.name(column)).("), .filter(part, names.target(column)), .text(")")]
+        case .quantified(let column, let quantifier):
+            let opening = "\(Self.symbol(quantifier)) \(names.name(column)).("
+            return [.text(opening), .filter(part, names.target(column)), .text(")")]
+        }
+    }
 
-    private func name(_ column: Int, in names: Names) -> String {
-        let name = names.columns[column]
-        return QueryKeyword(word: name) == nil ? name : "`\(name)`"
+    private func joined(
+        _ parts: [FilterExpression], _ word: String, empty: FilterExpression, _ names: Names
+    ) -> [Piece] {
+        if parts.isEmpty { return [.filter(empty, names)] }
+        var pieces: [Piece] = []
+        for part in parts {
+            if !pieces.isEmpty { pieces.append(.text(" \(word) ")) }
+            if case .node(let node) = part, node.kind == .and || node.kind == .or {
+                pieces += [.text("("), .filter(part, names), .text(")")]
+            } else {
+                pieces.append(.filter(part, names))
+            }
+        }
+        return pieces
+    }
+
+    /// A filter that is not made of others.
+    private mutating func print(_ leaf: FilterExpression, _ names: Names) -> String {
+        switch leaf {
+        case .all, .node: "TRUEPREDICATE"
+        case .none: "FALSEPREDICATE"
+        case .compare(let column, let comparison, let value, _):
+            "\(names.name(column)) \(Self.symbol(comparison)) \(print(value))"
+        case .oneOf(let column, let values, _):
+            "\(names.name(column)) IN {\(values.map { print($0) }.sorted().joined(separator: ", "))}"
+        case .text(let column, let pattern, _):
+            """
+            \(names.name(column)) \(Self.symbol(pattern.match))\(pattern.foldsCase ? "[c]" : "") \
+            \(Self.quoted(pattern.text))
+            """
+        case .identity(let id): "SELF == \(print(.link(id)))"
+        case .aggregate(let column, let aggregate, let of, let comparison, let value):
+            "\(names.name(column)).\(Self.symbol(aggregate))\(of.map { ".\(names.target(column).name($0))" } ?? "") "
+                + "\(Self.symbol(comparison)) \(print(value))"
+        }
     }
 
     private mutating func print(_ value: ColumnValue) -> String {

@@ -16,9 +16,12 @@ extension Results {
 
     func refined(by text: String, _ arguments: [(any QueryArgument)?]) throws -> Results {
         let tables = connection.core.storage.tablesByID.values
-        let query = try QueryParser.parse(text, table.schema, arguments.map { $0?._queryArgument ?? .value(.null) }) {
-            name in tables.first { $0.schema.name == name }?.schema
-        }
+        let query = try QueryParser.parse(
+            text, table.schema, arguments.map { $0?._queryArgument ?? .value(.null) },
+            tables: { name in tables.first { $0.schema.name == name }?.schema },
+            reasonAgainst: { [connection] home in
+                home.storage === connection.core.storage ? nil : "\(connection.otherStore(home.path))"
+            })
         let kept = sort.filter { term in !query.sort.contains { $0.hasColumn(of: term) } }
         return refined(
             filter: .and([filter, query.filter]), sort: query.sort + kept, distinct: query.distinct,
