@@ -10,7 +10,7 @@ import TypedNotifications
 /// Live queries need none of this: they see every commit. It is for code that wants to be told synchronously, by class
 /// and identity.
 public final class ChangeLogger {
-    private let path: String
+    private let store: Store
     /// In the order of their first note; nil for one that came and went.
     private var entries: [LoggedObject?] = []
     /// Where each object's entry is.
@@ -21,7 +21,7 @@ public final class ChangeLogger {
         let id: ObjectID
     }
 
-    init(path: String) { self.path = path }
+    init(_ store: Store) { self.store = store }
 
     /// An object was added.
     public func didAdd(_ object: StoredObject) { note(object, .added) }
@@ -55,7 +55,7 @@ public final class ChangeLogger {
         entries = []
         places = [:]
         if noted.isEmpty { return }
-        let changes = EntityChanges(path: path, entries: noted)
+        let changes = EntityChanges(path: store.configuration.path, storePath: store.folder, entries: noted)
         NotificationManager.shared.center.post(changes, by: self)
     }
 }
@@ -66,7 +66,7 @@ extension Connection {
     /// - Throws: what `write` throws, and what `body` throws; then nothing is told.
     @discardableResult
     public func writeWithNotification<Result>(_ body: (ChangeLogger) throws -> Result) throws -> Result {
-        let logger = ChangeLogger(path: store.configuration.path)
+        let logger = ChangeLogger(store)
         let result = try write { try ChangeLogging.with(logger, self) { try body(logger) } }
         logger.post()
         return result
@@ -116,7 +116,7 @@ extension Store {
     /// - Throws: what `write` throws, and what `body` throws; then nothing is told.
     @discardableResult
     public func writeWithNotification<Result>(_ body: (Connection, ChangeLogger) throws -> Result) throws -> Result {
-        let logger = ChangeLogger(path: configuration.path)
+        let logger = ChangeLogger(self)
         let result = try write { connection in
             try ChangeLogging.with(logger, connection) { try body(connection, logger) }
         }

@@ -8,6 +8,8 @@ public struct EntityChanges: TypedNotification {
 
     /// Where the store is.
     public let path: String
+    /// What the store's safe objects name it by.
+    let storePath: String
     let entries: [LoggedObject]
 
     /// Objects of a class that were added.
@@ -20,7 +22,9 @@ public struct EntityChanges: TypedNotification {
     private func objects<Object: StoredObject>(
         _ type: Object.Type, _ change: LoggedObject.Change
     ) -> [SafeObject<Object>] {
-        entries.filter { $0.type == ObjectIdentifier(type) && $0.change == change }.map { SafeObject(id: $0.id) }
+        entries.filter { $0.type == ObjectIdentifier(type) && $0.change == change }.map {
+            SafeObject(id: $0.id, storePath: storePath)
+        }
     }
 }
 
