@@ -4,58 +4,96 @@ import TracedSync
 import TypedNotifications
 
 /// Notes which objects a write adds, changes and deletes, by hand or by the conveniences of `Connection`, and has the
-/// notification manager tell them once they are committed; of a write that is cancelled nothing is told. One per
-/// connection, on its scheduler.
+/// notification manager tell them once they are committed; of a write that is cancelled nothing is told. One per write, on
+/// the thread that writes.
+///
+/// What is told of an object that was noted is what the write has done to it in the end: nothing of one that came and went,
+/// no addition of one that was there already, no deletion of one that was gone, or whose deletion failed.
 ///
 /// Live queries need none of this: they see every commit. It is for code that wants to be told synchronously, by class
 /// and identity.
 public final class ChangeLogger {
-    private let path: String
-    /// In the order of their first note; nil for one that came and went.
-    private var entries: [LoggedObject?] = []
+    private let store: Store
+    private let write: WriteRecord
+    /// In the order of their first note.
+    private var entries: [Entry] = []
     /// Where each object's entry is.
-    private var places: [Key: Int] = [:]
+    private var places: [WriteRecord.Row: Int] = [:]
+    /// The first thing that was wrong with a note.
+    private var failure: StoreError?
 
-    private struct Key: Hashable {
+    private struct Entry {
         let type: ObjectIdentifier
         let id: ObjectID
+        var isChanged = false
+        var isAdded = false
+        var isDeleted = false
+
+        /// What the write did to it; nil for nothing.
+        var change: LoggedObject.Change? {
+            switch (isAdded, isDeleted) {
+            case (true, true): nil
+            case (true, false): .added
+            case (false, true): .deleted
+            case (false, false): isChanged ? .changed : nil
+            }
+        }
     }
 
-    init(path: String) { self.path = path }
+    init(_ store: Store, _ write: WriteRecord) {
+        self.store = store
+        self.write = write
+    }
 
     /// An object was added.
-    public func didAdd(_ object: StoredObject) { note(object, .added) }
+    public func didAdd(_ object: StoredObject) { note(object) }
 
     /// An object was changed.
-    public func didChange(_ object: StoredObject) { note(object, .changed) }
+    public func didChange(_ object: StoredObject) { note(object, isChanged: true) }
 
     /// An object is about to be deleted: afterwards it has no identity any more.
-    public func willDelete(_ object: StoredObject) { note(object, .deleted) }
+    public func willDelete(_ object: StoredObject) { note(object) }
 
-    /// One entry per object: what the whole write did to it. O(1).
-    private func note(_ object: StoredObject, _ change: LoggedObject.Change) {
-        guard let id = object.objectID else { return }
-        let key = Key(type: ObjectIdentifier(Swift.type(of: object)), id: id)
-        guard let place = places[key] else {
-            places[key] = entries.count
-            return entries.append(LoggedObject(type: key.type, id: id, change: change))
+    /// One entry per object that is there. O(log n).
+    private func note(_ object: StoredObject, isChanged: Bool = false) {
+        guard let row = object.storedRow, let id = object.objectID, let connection = object.connection else { return }
+        guard connection.store.folder == store.folder else {
+            if failure == nil {
+                failure = .otherStore(path: connection.store.folder, used: store.folder)
+            }
+            return
         }
-        switch (entries[place]?.change, change) {
-        case (.added, .deleted):
-            entries[place] = nil
-            places[key] = nil
-        case (.changed, .deleted): entries[place]?.change = .deleted
-        default: break
+        if let place = places[row] {
+            if isChanged { entries[place].isChanged = true }
+        } else if write.contains(object) {
+            places[row] = entries.count
+            entries.append(Entry(type: ObjectIdentifier(Swift.type(of: object)), id: id, isChanged: isChanged))
         }
     }
 
-    /// Tells what was noted, once it is committed.
+    /// Whether it belongs to the write that goes on on a connection.
+    func isOf(_ connection: Connection) -> Bool { write.goesOn(on: connection) }
+
+    /// Grows with every change of the write.
+    var changeCount: Int { write.changeCount }
+
+    /// - Throws: what was wrong with a note.
+    func check() throws(StoreError) {
+        if let failure { throw failure }
+    }
+
+    /// Tells what was noted, if it is committed. O(changes of the write).
     func post() {
-        let noted = entries.compactMap(\.self)
-        entries = []
-        places = [:]
-        if noted.isEmpty { return }
-        let changes = EntityChanges(path: path, entries: noted)
+        guard write.isCommitted, !entries.isEmpty else { return }
+        write.forEachAdditionOrDeletion { row, isAddition in
+            guard let place = places[row] else { return }
+            if isAddition { entries[place].isAdded = true } else { entries[place].isDeleted = true }
+        }
+        let told = entries.compactMap { entry in
+            entry.change.map { LoggedObject(type: entry.type, id: entry.id, change: $0) }
+        }
+        if told.isEmpty { return }
+        let changes = EntityChanges(path: store.configuration.path, storePath: store.folder, entries: told)
         NotificationManager.shared.center.post(changes, by: self)
     }
 }
@@ -63,18 +101,22 @@ public final class ChangeLogger {
 extension Connection {
     /// Runs `body` in a write of this connection and, once it is committed, has what it logged told to listeners, before
     /// returning. Waits for them.
-    /// - Throws: what `write` throws, and what `body` throws; then nothing is told.
+    /// - Throws: what `write` throws, and what `body` throws; then nothing is told, unless `body` has committed by itself.
+    ///   `StoreError.otherStore` for an object of another store.
     @discardableResult
     public func writeWithNotification<Result>(_ body: (ChangeLogger) throws -> Result) throws -> Result {
-        let logger = ChangeLogger(path: store.configuration.path)
-        let result = try write { try ChangeLogging.with(logger, self) { try body(logger) } }
-        logger.post()
-        return result
+        var logger: ChangeLogger?
+        defer { logger?.post() }
+        return try write {
+            let new = try ChangeLogging.begin(self)
+            logger = new
+            return try ChangeLogging.with(new, self) { try body(new) }
+        }
     }
 
     // MARK: Conveniences
 
-    /// Adds an object, in a write of its own if there is none, and has it told.
+    /// Adds an object, in a write of its own if there is none, and has it told; one that is stored already is left alone.
     /// - Throws: as `add` and `write`; `FetchedResultsError.notLogged`.
     public func addWithNotification(_ object: StoredObject) throws {
         try logging { logger in
@@ -83,18 +125,20 @@ extension Connection {
         }
     }
 
-    /// Changes an object through a block, in a write of its own if there is none, and has it told.
+    /// Changes an object through a block, in a write of its own if there is none, and has it told if the block writes
+    /// anything: where it throws half-way and the write is committed all the same, too.
     /// - Throws: as `write`, and what the block throws; `FetchedResultsError.notLogged`.
     public func changeWithNotification<Object: StoredObject>(
         _ object: Object, _ body: (Object) throws -> Void
     ) throws {
         try logging { logger in
+            let countBefore = logger.changeCount
+            defer { if logger.changeCount != countBefore { logger.didChange(object) } }
             try body(object)
-            logger.didChange(object)
         }
     }
 
-    /// Deletes an object, in a write of its own if there is none, and has it told.
+    /// Deletes an object, in a write of its own if there is none, and has it told; one that is gone is left alone.
     /// - Throws: as `delete` and `write`; `FetchedResultsError.notLogged`.
     public func deleteWithNotification(_ object: StoredObject) throws {
         try logging { logger in
@@ -116,12 +160,13 @@ extension Store {
     /// - Throws: what `write` throws, and what `body` throws; then nothing is told.
     @discardableResult
     public func writeWithNotification<Result>(_ body: (Connection, ChangeLogger) throws -> Result) throws -> Result {
-        let logger = ChangeLogger(path: configuration.path)
-        let result = try write { connection in
-            try ChangeLogging.with(logger, connection) { try body(connection, logger) }
+        var logger: ChangeLogger?
+        defer { logger?.post() }
+        return try write { connection in
+            let new = try ChangeLogging.begin(connection)
+            logger = new
+            return try ChangeLogging.with(new, connection) { try body(connection, new) }
         }
-        logger.post()
-        return result
     }
 }
 
@@ -134,13 +179,23 @@ private enum ChangeLogging {
         let connection: Connection
     }
 
-    static func with<Result>(
-        _ logger: ChangeLogger, _ connection: Connection, _ body: () throws -> Result
-    ) rethrows -> Result {
-        try $current.withValue(Bound(logger: logger, connection: connection), operation: body)
+    /// A logger for the write that has begun on a connection.
+    static func begin(_ connection: Connection) throws -> ChangeLogger {
+        guard let write = connection.writeRecord else { throw StoreError.notInWrite }
+        return ChangeLogger(connection.store, write)
     }
 
+    static func with<Result>(
+        _ logger: ChangeLogger, _ connection: Connection, _ body: () throws -> Result
+    ) throws -> Result {
+        let bound = Bound(logger: logger, connection: connection)
+        let result = try $current.withValue(bound, operation: body)
+        try logger.check()
+        return result
+    }
+
+    /// The logger of the write that goes on on a connection; of one that was begun by hand there is none.
     static func logger(_ connection: Connection) -> ChangeLogger? {
-        current.flatMap { $0.connection === connection ? $0.logger : nil }
+        current.flatMap { $0.connection === connection && $0.logger.isOf(connection) ? $0.logger : nil }
     }
 }

@@ -6,7 +6,7 @@ import LiveStore
 ///     let request = FetchRequest(Note.self) { $0.where(\.stars > 2).sorted(by: \.title) }.sectioned(by: \.group)
 public struct FetchRequest<Object: StoredObject>: Sendable {
     private let query: @Sendable (Results<Object>) -> Results<Object>
-    private let section: @Sendable (Results<Object>) -> any FetchedRows<Object>
+    private let section: @Sendable (Results<Object>) -> FetchedRows<Object>
 
     /// Objects of a class in one section.
     /// - Parameter query: filters and sorts them. It is called on whichever thread fetches.
@@ -14,37 +14,42 @@ public struct FetchRequest<Object: StoredObject>: Sendable {
         _ type: Object.Type = Object.self, _ query: @escaping @Sendable (Results<Object>) -> Results<Object> = { $0 }
     ) {
         self.query = query
-        section = { KeyedRows($0.inOneSection(), isOne: true) }
+        section = { FetchedRows($0) }
     }
 
     private init(
         _ query: @escaping @Sendable (Results<Object>) -> Results<Object>,
-        section: @escaping @Sendable (Results<Object>) -> any FetchedRows<Object>
+        section: @escaping @Sendable (Results<Object>) -> FetchedRows<Object>
     ) {
         self.query = query
         self.section = section
     }
 
     /// The same objects in sections, one per value of a property and ordered by it; within a section in the order of the
-    /// query. The name of a section is the value's description.
+    /// query, which must not be limited. The name of a section is the value in words.
     public func sectioned<Key: StorableValue>(
         by keyPath: KeyPath<Object, Key> & Sendable, ascending: Bool = true
     ) -> FetchRequest {
-        FetchRequest(query, section: { KeyedRows($0.sectioned(by: keyPath, ascending: ascending), isOne: false) })
+        FetchRequest(query, section: { FetchedRows($0.sectioned(by: keyPath, ascending: ascending), function: nil) })
     }
 
-    /// The same objects in sections, one per value that a function gives for a property.
-    /// - Parameter function: gives the same key for the same value, always. It is called on several threads.
+    /// The same objects in sections, one per value that a function gives for a property. The query must not be limited.
+    /// - Parameters:
+    ///   - name: what the function is known by in a controller's cache: functions cannot be compared, so another one, in a
+    ///     later version of the program too, needs another name. Nil keeps the sections out of the cache.
+    ///   - function: gives the same key for the same value, always. It is called on several threads.
     public func sectioned<Value: StorableValue, Key: StorableValue>(
-        by keyPath: KeyPath<Object, Value> & Sendable, ascending: Bool = true,
+        by keyPath: KeyPath<Object, Value> & Sendable, ascending: Bool = true, named name: String? = nil,
         _ function: @escaping @Sendable (Value) -> Key
     ) -> FetchRequest {
-        FetchRequest(
-            query, section: { KeyedRows($0.sectioned(by: keyPath, ascending: ascending, function), isOne: false) })
+        let known = name.map { SectionFunctionName.known($0) } ?? .unknown
+        return FetchRequest(
+            query,
+            section: { FetchedRows($0.sectioned(by: keyPath, ascending: ascending, function), function: known) })
     }
 
     /// The rows on a connection. Evaluates nothing yet.
-    func rows(on connection: Connection) throws -> any FetchedRows<Object> {
+    func rows(on connection: Connection) throws -> FetchedRows<Object> {
         section(query(try connection.objects(Object.self)))
     }
 }

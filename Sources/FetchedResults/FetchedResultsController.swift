@@ -9,13 +9,18 @@ import LiveStore
 ///
 /// The query is evaluated when it is read first, or in the background if nobody reads; its upkeep is always in the
 /// background, and no thread waits for another one's delegate.
+///
+/// Between two batches it shows what its connection shows, whose own writes are there at once and are told later: who
+/// reads everything anew does so after `performFetch`, or where nothing of its own is still to be told. While a batch is
+/// told it shows that batch, and nothing else.
 public final class FetchedResultsController<Object: StoredObject> {
     /// The connection it belongs to.
     public let connection: Connection
     /// What is shown. A new one holds from the next `performFetch` on.
     public var fetchRequest: FetchRequest<Object>
-    /// The name of the file that section names and sizes are kept in from one run of the program to the next; nil keeps
-    /// none.
+    /// The name of the file that section names and sizes are kept in from one run of the program to the next, with the
+    /// version that they are of; nil keeps none. Written when the first batch is told, and by `invalidate`; a controller
+    /// that is let go of on another thread than its connection's leaves the file as it is.
     public let cacheName: String?
     /// Is told of changes. Held weakly.
     public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
@@ -25,11 +30,13 @@ public final class FetchedResultsController<Object: StoredObject> {
 
     private let keyPaths: [PartialKeyPath<Object>]?
     private let delivery: FetchedResultsDelivery
-    private var rows: (any FetchedRows<Object>)?
+    private var rows: FetchedRows<Object>?
     /// What was shown when it was read first, until the first delivery says what has changed since.
     private var readBeforeDelivery: SectionedRows?
     private var isDelivered = false
     private var legacy: LegacyDelivery<Object>?
+    /// The batch that is being told.
+    private var batch: FetchedBatch?
 
     /// A controller that shows nothing before `performFetch`.
     /// - Parameters:
@@ -48,7 +55,11 @@ public final class FetchedResultsController<Object: StoredObject> {
         self.delivery = delivery
     }
 
-    deinit { invalidate() }
+    deinit {
+        // The last reference may go anywhere; what is shown can be read on the connection's scheduler only.
+        if connection.placeCheck() { keepCache() }
+        end()
+    }
 
     // MARK: Fetching
 
@@ -56,13 +67,13 @@ public final class FetchedResultsController<Object: StoredObject> {
     /// follows is told relative to what was read.
     /// - Throws: `unknownModel`, `noScheduler` on a connection that lives for one block, `closed`.
     public func performFetch() throws {
-        end()
         let rows = try fetchRequest.rows(on: connection)
+        end()
         self.rows = rows
-        cachedSections = cache?.sections(rows.identity, version: connection.version)
+        cachedSections = readCache(rows)
         switch delivery {
         case .live:
-            notificationToken = try rows.observe(keyPaths: keyPaths) { [weak self] in self?.tell($0) }
+            notificationToken = try rows.query.observe(keyPaths: keyPaths) { [weak self] in self?.tell($0) }
         case .legacySynchronous(let place):
             legacy = try LegacyDelivery(connection, fetchRequest, place) { [weak self] in
                 self?.tellSynchronously($0)
@@ -81,7 +92,7 @@ public final class FetchedResultsController<Object: StoredObject> {
 
     /// Tells nothing more. It keeps showing, until it is gone.
     public func invalidate() {
-        if isDelivered { keepCache() }
+        keepCache()
         end()
     }
 
@@ -92,25 +103,33 @@ public final class FetchedResultsController<Object: StoredObject> {
         legacy = nil
         readBeforeDelivery = nil
         isDelivered = false
+        batch = nil
     }
 
     // MARK: What is shown
 
     /// The sections. Evaluates the query if nobody has. O(sections · log n).
-    public var sections: [FetchedSection<Object>] { read?.sections ?? [] }
+    public var sections: [FetchedSection<Object>] { shown.flatMap { rows?.sections(in: $0) } ?? [] }
 
     /// All objects, in order. O(n).
     public var fetchedObjects: [Object] { sections.flatMap { Array($0.objects) } }
 
-    /// The object at a path. O(sections · log n).
+    /// The object at a path. O(log n).
     public func object(at path: RowPath) -> Object {
-        let objects = sections[path.section].objects
-        return objects[objects.index(objects.startIndex, offsetBy: path.row)]
+        guard let shown, let rows else { preconditionFailure("\(FetchedResultsError.notFetched)") }
+        return rows.query.object(at: path, in: shown)
     }
 
-    /// The path of an object; nil where it is not shown. O(log n).
-    /// - Throws: `otherStore` for an object of another store.
-    public func path(of object: Object) throws -> RowPath? { try read?.path(of: object) }
+    /// The path of an object; nil where it is not shown. O(log n); O(n) once in a batch.
+    /// - Throws: `StoreError.otherStore`: the identity of another store's object may be that of another one here.
+    public func path(of object: Object) throws -> RowPath? {
+        guard let id = object.objectID, let store = object.connection?.store else { return nil }
+        guard store.folder == connection.store.folder else {
+            throw StoreError.otherStore(path: store.folder, used: connection.store.folder)
+        }
+        guard let batch else { return shown.flatMap { _ in rows?.query.path(of: id) } }
+        return batch.path(of: id)
+    }
 
     /// The titles of an index at the side of a list, one per section.
     public var sectionIndexTitles: [String] { sections.map(\.indexTitle) }
@@ -123,37 +142,37 @@ public final class FetchedResultsController<Object: StoredObject> {
     /// - Throws: `notFetched`, `closed`.
     public func changes() throws -> LiveChanges<SectionedUpdate> {
         guard let rows else { throw FetchedResultsError.notFetched }
-        return try rows.changes(keyPaths: keyPaths)
+        return try rows.query.changes(keyPaths: keyPaths)
     }
 
-    /// The rows, for somebody who reads them.
-    private var read: (any FetchedRows<Object>)? {
-        if let rows, !isDelivered, readBeforeDelivery == nil { readBeforeDelivery = rows.shownRows }
-        return rows
+    /// The rows, for somebody who reads them; nil before the first fetch.
+    private var shown: SectionedRows? {
+        if let batch { return batch.rows }
+        guard let shown = rows?.query.shown else { return nil }
+        if !isDelivered, readBeforeDelivery == nil { readBeforeDelivery = shown }
+        return shown
     }
 
     // MARK: Telling
 
-    private func tell(_ change: FetchedRowsChange) {
-        guard let rows else { return }
-        let shown = rows.shownRows
+    private func tell(_ change: SectionedRowsChange) {
         switch change {
-        case .initial:
+        case .initial(let new):
             isDelivered = true
             keepCache()
-            let changes = readBeforeDelivery.map { rows.told($0.changes(to: shown)) } ?? .none
+            let old = readBeforeDelivery
             readBeforeDelivery = nil
-            delegate?.tell(changes, shown, self)
-        case .update(let changes): delegate?.tell(rows.told(changes), shown, self)
+            tell(old?.changes(to: new) ?? .none, from: old ?? new, to: new)
+        case .update(let changes, let old, let new): tell(changes, from: old, to: new)
         case .failed(let error): delegate?.controller(self, didFailWith: error)
         }
     }
 
     private func tellSynchronously(_ outcome: LegacyDelivery<Object>.Outcome) {
         do {
-            let (changes, new) = try outcome.get()
+            let (changes, old, new) = try outcome.get()
             try connection.refresh()
-            delegate?.tell(rows?.told(changes) ?? changes, new, self)
+            tell(changes, from: old, to: new)
         } catch let error as StoreError {
             delegate?.controller(self, didFailWith: error)
         } catch {
@@ -161,18 +180,53 @@ public final class FetchedResultsController<Object: StoredObject> {
         }
     }
 
+    /// Tells a batch to who is the delegate now, for as long as that is so and nobody fetches anew or ends the controller.
+    private func tell(_ changes: SectionedChangeSet, from old: SectionedRows, to new: SectionedRows) {
+        guard let delegate, let rows else { return }
+        let batch = FetchedBatch(before: old)
+        self.batch = batch
+        defer { if self.batch === batch { self.batch = nil } }
+        func isOver() -> Bool { self.batch !== batch || self.delegate !== delegate }
+        delegate.controllerWillChangeContent(self)
+        if isOver() { return }
+        batch.show(new)
+        for change in FetchedChange.all(changes, new) {
+            switch change {
+            case .section(let index, let type):
+                let section = rows.section(index, in: type == .delete ? old : new)
+                delegate.controller(self, didChange: section, atSectionIndex: index, for: type)
+            case .object(let id, let type, let path, let newPath):
+                let object = SafeObject<Object>(id: id, in: connection.store)
+                delegate.controller(self, didChange: object, at: path, for: type, newPath: newPath)
+            }
+            if isOver() { return }
+        }
+        delegate.controllerDidChangeContent(self)
+    }
+
     // MARK: The cache
 
     /// Names and sizes of the sections as they were kept the last time, where nothing has changed since: to be shown
-    /// while the query is being evaluated. nil where there is no cache, or it is of another version or request.
+    /// while the query is being evaluated. nil where there is no cache, or it is of another version or request; and
+    /// always for sections by a function that has no name.
     public private(set) var cachedSections: [CachedSection]?
 
     private var cache: SectionCache? { cacheName.map { SectionCache($0, connection.store) } }
 
+    private func readCache(_ rows: FetchedRows<Object>) -> [CachedSection]? {
+        guard let cache, connection.showsDelivered else { return nil }
+        guard let identity = rows.identity() else {
+            cache.noteUnnamed()
+            return nil
+        }
+        return cache.sections(identity, version: connection.version)
+    }
+
+    /// Keeps what has been delivered, at the version that it stands at: own writes since are of none yet.
     private func keepCache() {
-        guard let cache, let rows else { return }
-        let sections = rows.sections.map { CachedSection(name: $0.name, objectCount: $0.objectCount) }
-        cache.keep(sections, rows.identity, version: connection.version)
+        guard isDelivered, let cache, let rows, let delivered = rows.query.delivered, let identity = rows.identity()
+        else { return }
+        cache.keep(rows.cachedSections(of: delivered), identity, version: connection.version)
     }
 }
 
@@ -197,8 +251,8 @@ public enum FetchedResultsError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .notFetched: "the controller has not fetched yet: call performFetch() first"
         case .notLogged:
-            "a change was logged in a store.write block, whose end the change logger does not see: use "
-                + "store.writeWithNotification, or a live connection"
+            "a change was logged in a write whose end the change logger does not see: use store.writeWithNotification "
+                + "or connection.writeWithNotification, and log in that write only"
         }
     }
 }

@@ -14,16 +14,24 @@ public enum FetchedChangeType: Sendable, Equatable {
 /// (from the last to the first), inserted (from the first to the last), moved, updated.
 ///
 /// Old paths count in what was shown before all of it, new paths in what is shown after: a table may apply them in one
-/// batch. Called where the controller's connection is, with no lock held: a delegate may write, fetch again and end the
-/// controller.
+/// batch. In `willChangeContent` the controller shows the old content, then the new one, and that does not change before
+/// `didChangeContent` has returned. An object that was deleted is invalidated throughout.
+///
+/// Called where the controller's connection is, with no lock held: a delegate may write, and what it writes is told in a
+/// later batch. It may fetch again, end the controller and take itself away; then nothing more of the batch is told, its
+/// `didChangeContent` neither, and who applies changes to a table reads it anew.
 public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
     associatedtype Object: StoredObject
 
-    /// The content is about to change, or to be there for the first time. What the controller shows is new already.
+    /// The content is about to change, or to be there for the first time. The controller still shows the old one.
     func controllerWillChangeContent(_ controller: FetchedResultsController<Object>)
     /// A section came or went.
+    /// - Parameters:
+    ///   - section: as it is now; one that went, as it was, with objects that may be invalidated.
+    ///   - index: in the new sections for `insert`, in the old ones for `delete`.
     func controller(
-        _ controller: FetchedResultsController<Object>, didChangeSectionAt index: Int, for type: FetchedChangeType)
+        _ controller: FetchedResultsController<Object>, didChange section: FetchedSection<Object>,
+        atSectionIndex index: Int, for type: FetchedChangeType)
     /// An object came, went, moved or was written.
     /// - Parameters:
     ///   - object: which, for any thread; one that was deleted is not there any more.
@@ -42,7 +50,8 @@ public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
 extension FetchedResultsControllerDelegate {
     public func controllerWillChangeContent(_ controller: FetchedResultsController<Object>) {}
     public func controller(
-        _ controller: FetchedResultsController<Object>, didChangeSectionAt index: Int, for type: FetchedChangeType
+        _ controller: FetchedResultsController<Object>, didChange section: FetchedSection<Object>,
+        atSectionIndex index: Int, for type: FetchedChangeType
     ) {}
     public func controller(
         _ controller: FetchedResultsController<Object>, didChange object: SafeObject<Object>, at path: RowPath?,
@@ -50,37 +59,4 @@ extension FetchedResultsControllerDelegate {
     ) {}
     public func controllerDidChangeContent(_ controller: FetchedResultsController<Object>) {}
     public func controller(_ controller: FetchedResultsController<Object>, didFailWith error: StoreError) {}
-}
-
-extension FetchedResultsControllerDelegate {
-    /// Tells all of a change set, in the order that is promised.
-    /// - Parameter rows: those after the changes.
-    func tell(
-        _ changes: SectionedChangeSet, _ rows: SectionedRows, _ controller: FetchedResultsController<Object>
-    ) {
-        controllerWillChangeContent(controller)
-        for index in changes.deletedSections.reversed() {
-            self.controller(controller, didChangeSectionAt: index, for: .delete)
-        }
-        for index in changes.insertedSections { self.controller(controller, didChangeSectionAt: index, for: .insert) }
-        let movedFrom = Set(changes.moves.map(\.from))
-        let movedTo = Set(changes.moves.map(\.to))
-        let deleted = zip(changes.deletions.filter { !movedFrom.contains($0) }, changes.deletedIDs)
-        for (path, id) in Array(deleted).reversed() {
-            self.controller(controller, didChange: SafeObject(id: id), at: path, for: .delete, newPath: nil)
-        }
-        for path in changes.insertions where !movedTo.contains(path) {
-            let object = SafeObject<Object>(id: rows.objectID(at: path))
-            self.controller(controller, didChange: object, at: nil, for: .insert, newPath: path)
-        }
-        for move in changes.moves {
-            let object = SafeObject<Object>(id: rows.objectID(at: move.to))
-            self.controller(controller, didChange: object, at: move.from, for: .move, newPath: move.to)
-        }
-        for (path, newPath) in zip(changes.modifications, changes.modificationsNew) {
-            let object = SafeObject<Object>(id: rows.objectID(at: newPath))
-            self.controller(controller, didChange: object, at: path, for: .update, newPath: newPath)
-        }
-        controllerDidChangeContent(controller)
-    }
 }

@@ -45,8 +45,8 @@ final class LegacyDelivery<Object: StoredObject>: @unchecked Sendable {
     private var hasFailed = false
     private var subscription: NotificationSubscription?
 
-    /// What changed and the rows after it, or why there is nothing to be told any more.
-    typealias Outcome = Result<(changes: SectionedChangeSet, rows: SectionedRows), any Error>
+    /// What changed, from which rows to which, or why there is nothing to be told any more.
+    typealias Outcome = Result<(changes: SectionedChangeSet, old: SectionedRows, new: SectionedRows), any Error>
 
     /// On the delegate's thread.
     init(
@@ -60,7 +60,7 @@ final class LegacyDelivery<Object: StoredObject>: @unchecked Sendable {
         self.tell = tell
         // Between two commits, and not in the middle of one being told.
         let store = store
-        told = try serial.withLock { try store.read { try request.rows(on: $0).shownRows } }
+        told = try serial.withLock { try store.read { try request.rows(on: $0).query.shown } }
         subscription = NotificationManager.shared.addListener { [weak self] in self?.process($0) }
     }
 
@@ -79,18 +79,19 @@ final class LegacyDelivery<Object: StoredObject>: @unchecked Sendable {
         serial.withLock {
             if hasFailed { return }
             let outcome = Outcome { try difference(changes) }
-            if case .success(let (changes, _)) = outcome, changes.isEmpty { return }
+            if case .success(let (changes, _, _)) = outcome, changes.isEmpty { return }
             if isThere() { tell(outcome) } else { place.wait { [self] in tell(outcome) } }
         }
     }
 
     /// Holding `serial`.
-    private func difference(_ changes: EntityChanges) throws -> (SectionedChangeSet, SectionedRows) {
+    private func difference(_ changes: EntityChanges) throws -> (SectionedChangeSet, SectionedRows, SectionedRows) {
         do {
-            let new = try store.read { try request.rows(on: $0).shownRows }
+            let new = try store.read { try request.rows(on: $0).query.shown }
             let changed = Set(changes.changed(Object.self).map(\.id))
-            defer { told = new }
-            return (told.changes(to: new).keepingModifications { changed.contains(new.objectID(at: $0)) }, new)
+            let old = told
+            told = new
+            return (old.changes(to: new).keepingModifications { changed.contains(new.objectID(at: $0)) }, old, new)
         } catch {
             hasFailed = true
             throw error

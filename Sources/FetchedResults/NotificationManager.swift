@@ -8,6 +8,8 @@ public struct EntityChanges: TypedNotification {
 
     /// Where the store is.
     public let path: String
+    /// What the store's safe objects name it by.
+    let storePath: String
     let entries: [LoggedObject]
 
     /// Objects of a class that were added.
@@ -17,10 +19,18 @@ public struct EntityChanges: TypedNotification {
     /// Objects of a class that were deleted, and had been there before.
     public func deleted<Object: StoredObject>(_ type: Object.Type) -> [SafeObject<Object>] { objects(type, .deleted) }
 
+    /// What happened to objects of a class; nil where nothing did.
+    func only(_ type: ObjectIdentifier) -> EntityChanges? {
+        let own = entries.filter { $0.type == type }
+        return own.isEmpty ? nil : EntityChanges(path: path, storePath: storePath, entries: own)
+    }
+
     private func objects<Object: StoredObject>(
         _ type: Object.Type, _ change: LoggedObject.Change
     ) -> [SafeObject<Object>] {
-        entries.filter { $0.type == ObjectIdentifier(type) && $0.change == change }.map { SafeObject(id: $0.id) }
+        entries.filter { $0.type == ObjectIdentifier(type) && $0.change == change }.map {
+            SafeObject(id: $0.id, storePath: storePath)
+        }
     }
 }
 
@@ -34,7 +44,7 @@ struct LoggedObject: Sendable, Equatable {
 
     let type: ObjectIdentifier
     let id: ObjectID
-    var change: Change
+    let change: Change
 }
 
 /// Tells listeners of all changes that loggers of this program have seen committed, before the call that committed them
@@ -50,5 +60,14 @@ public final class NotificationManager: Sendable {
         on place: NotificationPlace = .poster, _ body: @escaping @Sendable (EntityChanges) -> Void
     ) -> NotificationSubscription {
         center.subscribe(to: EntityChanges.self, on: place, body)
+    }
+
+    /// Has a block told of commits that did something to objects of a class, and of those objects alone.
+    public func addListener<Object: StoredObject>(
+        to type: Object.Type, on place: NotificationPlace = .poster,
+        _ body: @escaping @Sendable (EntityChanges) -> Void
+    ) -> NotificationSubscription {
+        let type = ObjectIdentifier(type)
+        return addListener(on: place) { changes in changes.only(type).map(body) }
     }
 }

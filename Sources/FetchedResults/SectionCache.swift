@@ -6,8 +6,8 @@ import Logging
 
 /// A section as it was kept.
 public struct CachedSection: Sendable, Codable, Equatable {
-    /// The section key in words.
-    public let name: String
+    /// The section key in words, as `FetchedSection.name`.
+    public let name: String?
     /// How many objects there were.
     public let objectCount: Int
 }
@@ -15,10 +15,12 @@ public struct CachedSection: Sendable, Codable, Equatable {
 /// One cache file. Any thread; who keeps last wins.
 struct SectionCache {
     private struct Content: Codable {
-        static let currentFormat = 1
+        /// 2: identities are exact, and names may be nil.
+        static let currentFormat = 2
 
         var format = Content.currentFormat
-        /// The query, the order, and the columns of the model. A schema that changes makes another one.
+        /// The query with its constants, the order, the section keys, and the columns of the model. A schema that changes
+        /// makes another one.
         let identity: String
         let version: UInt64
         let sections: [CachedSection]
@@ -45,13 +47,20 @@ struct SectionCache {
     func sections(_ identity: String, version: UInt64) -> [CachedSection]? {
         guard let data = try? Data(contentsOf: file) else { return nil }
         let content = try? JSONDecoder().decode(Content.self, from: data)
-        if let content, content.format == Content.currentFormat, content.identity == identity,
-            content.version == version
+        if let content, content.format == Content.currentFormat, content.version == version,
+            content.identity.utf8.elementsEqual(identity.utf8)
         {
             return content.sections
         }
         try? FileManager.default.removeItem(at: file)
         return nil
+    }
+
+    /// Says that nothing is kept, and what would help.
+    func noteUnnamed() {
+        Logger(label: "fetched-results").warning(
+            "the section cache \(file.path) is not used: the function of the section keys has no name; give it one with sectioned(by:named:)"
+        )
     }
 
     /// Replaces the file, as a whole. A disk that is full costs the cache, and a line in the log.

@@ -50,7 +50,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
             ranks: places.ranks(of: position))
     }
 
-    private func key(_ position: Int, _ places: SectionPlaces) -> Key {
+    func key(_ position: Int, _ places: SectionPlaces) -> Key {
         layout.values(in: places.key(of: position).bytes[...])[0].value()
     }
 
@@ -113,10 +113,11 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     private func observe(
         _ query: ConnectionQuery, _ place: String, _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
-        try connection.observe(query, madeAt: place) { [self] change in
+        try connection.observe(query, madeAt: place) { [self, window = query.window] change in
             switch change {
             case .initial: body(.initial(self))
             case .update(let changes, let old, let new):
+                let (old, new) = (SectionedRows(old, window), SectionedRows(new, window))
                 body(.update(self, SectionedChangeSet(changes, from: old, to: new)))
             case .failed(let error): body(.error(error))
             }

@@ -1,69 +1,74 @@
-// For targets of this package that show sections in other forms: results as one section, and the rows of sections taken
-// out of their connection.
+// The rows of a query in sections at one version, taken out of their connection.
 
-extension Results {
-    /// These objects as one section; none where there are none.
-    package func inOneSection() -> SectionedResults<Int, Object> {
-        sectioned(SectionTerm(term: SortTerm(column: 0, ascending: true), function: .constant))
-    }
-}
-
-extension SectionFunction {
-    /// One section for everything. One instance, so that all such queries share their trees.
-    fileprivate static let constant = SectionFunction(constant: 0)
-}
-
-/// Which rows are in which section, at one version. For any thread.
+/// Which rows are in which section, at one version. Without section keys all are in one, which is there even when it is
+/// empty; otherwise no section is. For any thread.
 package struct SectionedRows: Sendable {
     private let tree: RankedTree
+    private let window: TreeWindow
+    /// nil where there are no section keys.
+    private(set) var sections: SectionPlaces?
 
-    init(_ tree: RankedTree) { self.tree = tree }
+    /// - Parameter window: of the tree's query; with section keys it has no bounds.
+    init(_ tree: RankedTree, _ window: TreeWindow) {
+        self.tree = tree
+        self.window = window
+        sections = window.sections == nil ? nil : SectionPlaces(tree)
+    }
 
-    /// From these to others of the same query, which may have been evaluated apart: every row counts as modified then
-    /// that is in both and kept its place. O(n).
-    package func changes(to new: SectionedRows) -> SectionedChangeSet {
-        SectionedChangeSet(.between(tree, new.tree), from: tree, to: new.tree)
+    /// How many sections there are.
+    package var sectionCount: Int { sections?.count ?? 1 }
+
+    /// How many rows a section has. O(log n).
+    package func count(ofSection section: Int) -> Int { ranks(of: section).count }
+
+    /// The places of a section's rows in the tree. O(log n).
+    func ranks(of section: Int) -> Range<Int> {
+        precondition(
+            section >= 0 && section < sectionCount, "section \(section) is outside of \(sectionCount) sections")
+        return sections?.ranks(of: section) ?? tree.ranks(in: window)
     }
 
     /// The row at a path. O(log n).
     package func objectID(at path: RowPath) -> ObjectID {
-        let ranks = SectionPlaces(tree).ranks(of: path.section)
+        let ranks = ranks(of: path.section)
+        precondition(
+            path.row >= 0 && path.row < ranks.count, "row \(path.row) is outside of a section of \(ranks.count) rows")
         return ObjectID(rawValue: tree.id(at: ranks.lowerBound + path.row))
     }
 
-    /// The rows of each section. O(n).
-    package var ids: [[ObjectID]] {
-        let places = SectionPlaces(tree)
-        return (0..<places.count).map { section in
-            tree.ids(in: places.ranks(of: section)).map { ObjectID(rawValue: $0) }
-        }
+    /// The path of the row at an index of the whole run of rows. O(log n), O(1) in the section looked at last.
+    mutating func path(ofIndex index: Int) -> RowPath {
+        sections?.path(ofRank: index) ?? RowPath(section: 0, row: index)
     }
-}
 
-extension SectionedResults {
-    /// The rows as shown now.
-    package var shownRows: SectionedRows { SectionedRows(connection.shownRows(query)) }
+    /// The path of every row. O(n).
+    package var paths: [ObjectID: RowPath] {
+        var paths: [ObjectID: RowPath] = [:]
+        for section in 0..<sectionCount {
+            for (row, id) in tree.ids(in: ranks(of: section)).enumerated() {
+                paths[ObjectID(rawValue: id)] = RowPath(section: section, row: row)
+            }
+        }
+        return paths
+    }
 
-    /// What the query asks, in words that are the same whenever and wherever it is asked of models declared like this.
-    package var queryIdentity: String { "\(table.schema)|\(query.plan.identity)" }
-}
+    /// From these to others of the same query, which may have been evaluated apart: every row counts as modified then
+    /// that is in both and kept its place. O(n).
+    package func changes(to new: SectionedRows) -> SectionedChangeSet {
+        SectionedChangeSet(.between(tree, new.tree, in: window), from: self, to: new)
+    }
 
-extension Connection {
-    /// Says whether the caller is where the connection is. For any thread.
-    package var placeCheck: @Sendable () -> Bool { { [scheduler] in scheduler?.isCurrent ?? false } }
+    /// The objects of a section on a connection. O(log n).
+    func objects<Object>(
+        ofSection section: Int, _ connection: Connection, _ table: Table
+    ) -> ResultsSection<Int, Object> {
+        ResultsSection(key: section, connection: connection, table: table, rows: tree, ranks: ranks(of: section))
+    }
 }
 
 extension SectionedChangeSet {
     /// Nothing has changed.
     package static var none: SectionedChangeSet { SectionedChangeSet() }
-
-    /// The changes of the rows alone.
-    package var withoutSections: SectionedChangeSet {
-        var changes = self
-        changes.deletedSections = []
-        changes.insertedSections = []
-        return changes
-    }
 
     /// Without the modifications of rows for which `isMeant` is false, given their new paths.
     package func keepingModifications(where isMeant: (RowPath) -> Bool) -> SectionedChangeSet {

@@ -67,6 +67,142 @@ import TypedNotifications
         #expect(heard.all.last?.deleted(Boat.self).count == 1)
     }
 
+    @Test("only what the write has done is told: no addition of what was there, no deletion of what was gone")
+    func nothingDone() throws {
+        let connection = try boats.store.connect(on: .scheduler(Turnstile()))
+        let (one, two) = (Boat(1), Boat(2))
+        try connection.writeWithNotification { logger in
+            try connection.add(one)
+            try connection.add(two)
+        }
+        #expect(heard.all.isEmpty)
+        try connection.addWithNotification(one)
+        try connection.writeWithNotification { logger in
+            try connection.add(one)
+            logger.didAdd(one)
+        }
+        #expect(heard.all.isEmpty, "nothing was added")
+        try boats.store.write { try $0.delete(boat(2, $0)) }
+        try connection.deleteWithNotification(two)
+        try connection.writeWithNotification { logger in
+            logger.didChange(two)
+            logger.willDelete(two)
+            try connection.delete(two)
+        }
+        #expect(heard.all.isEmpty, "it was gone")
+        try boats.store.writeWithNotification { writing, logger in
+            let boat = try boat(1, writing)
+            logger.didChange(boat)
+            boat.length = 3
+            logger.willDelete(boat)
+        }
+        #expect(heard.all.map { $0.changed(Boat.self).count } == [1])
+        #expect(heard.all.allSatisfy { $0.deleted(Boat.self).isEmpty })
+    }
+
+    @Test("a deletion that fails and is caught is not told; a change that is caught half-way is")
+    func caught() throws {
+        let connection = try boats.store.connect(on: .scheduler(Turnstile()))
+        let one = Boat(1)
+        try connection.addWithNotification(one)
+        let frozen = try one.freeze().object
+        try connection.writeWithNotification { _ in
+            #expect(throws: StoreError.frozen) { try connection.deleteWithNotification(frozen) }
+        }
+        #expect(heard.all.count == 1)
+        try connection.writeWithNotification { _ in
+            try? connection.changeWithNotification(one) { _ in throw NoSuchBoat(number: 0) }
+        }
+        #expect(heard.all.count == 1)
+        try connection.writeWithNotification { _ in
+            try? connection.changeWithNotification(one) { boat in
+                boat.length = 9
+                throw NoSuchBoat(number: 1)
+            }
+        }
+        #expect(heard.all.count == 2 && heard.all[1].changed(Boat.self).map(\.id) == [one.objectID!])
+    }
+
+    @Test("a block that ends the write itself has told what it committed, and nothing of what it cancelled")
+    func endedInside() throws {
+        let connection = try boats.store.connect(on: .scheduler(Turnstile()))
+        try connection.writeWithNotification { _ in
+            try connection.addWithNotification(Boat(1))
+            try connection.cancelWrite()
+        }
+        #expect(heard.all.isEmpty)
+        #expect(throws: NoSuchBoat.self) {
+            try connection.writeWithNotification { _ in
+                try connection.addWithNotification(Boat(2))
+                try connection.commitWrite()
+                throw NoSuchBoat(number: 2)
+            }
+        }
+        #expect(heard.all.map { $0.added(Boat.self).count } == [1])
+    }
+
+    @Test("a safe object of one store is none of another: the error names both; nil is one that was deleted")
+    func otherStore() throws {
+        let other = try BoatStore()
+        try boats.add(0..<1)
+        try other.add(5..<6)
+        let safe = try boats.store.read { try SafeObject(boat(0, $0))! }
+        let error = #expect(throws: StoreError.self) {
+            try other.store.read { try safe.object(in: $0) != nil }
+        }
+        let words = error.map { "\($0)" } ?? ""
+        let ends = [boats, other].map { URL(fileURLWithPath: $0.path).lastPathComponent }
+        #expect(ends.allSatisfy(words.contains), "\(words)")
+        #expect(try boats.store.read { try safe.object(in: $0)?.number } == 0)
+        // One that a connection has not been told of yet is not deleted.
+        let early = try boats.store.connect(on: .scheduler(Turnstile()))
+        let late = try boats.store.write { connection -> SafeObject<Boat> in
+            let boat = Boat(7)
+            try connection.add(boat)
+            return SafeObject(boat)!
+        }
+        #expect(try late.object(in: early)?.number == 7)
+        try boats.store.write { try $0.delete(boat(7, $0)) }
+        #expect(try boats.store.read { try late.object(in: $0) == nil })
+    }
+
+    @Test("who listens to a class is told of its objects alone, and of no commit without one")
+    func oneClass() throws {
+        let (ofBuoys, path) = (Heard(), boats.path)
+        let subscription = NotificationManager.shared.addListener(to: Buoy.self) {
+            if $0.path == path { ofBuoys.add($0) }
+        }
+        try boats.store.writeWithNotification { connection, _ in try connection.addWithNotification(Boat(1)) }
+        #expect(heard.all.count == 1 && ofBuoys.all.isEmpty)
+        try boats.store.writeWithNotification { connection, _ in
+            try connection.addWithNotification(Boat(2))
+            try connection.addWithNotification(Buoy())
+        }
+        #expect(heard.all.count == 2)
+        #expect(ofBuoys.all.map { $0.added(Buoy.self).count } == [1])
+        #expect(ofBuoys.all.allSatisfy { $0.added(Boat.self).isEmpty })
+        subscription.cancel()
+    }
+
+    @Test("an object of another store cannot be logged: the write fails and names both")
+    func logsOtherStore() throws {
+        let other = try BoatStore()
+        try other.add(0..<1)
+        try boats.add(0..<1)
+        let foreign = try boat(0, other.store.connect(on: .scheduler(Turnstile())))
+        let error = #expect(throws: StoreError.self) {
+            try boats.store.writeWithNotification { connection, logger in
+                try boat(0, connection).length = 5
+                logger.didChange(foreign)
+            }
+        }
+        let words = error.map { "\($0)" } ?? ""
+        let ends = [boats, other].map { URL(fileURLWithPath: $0.path).lastPathComponent }
+        #expect(ends.allSatisfy(words.contains), "\(words)")
+        #expect(heard.all.isEmpty)
+        #expect(try boats.store.read { try boat(0, $0).length } == 0)
+    }
+
     @Test("in a write whose end no logger sees, logging is an error that says what to do")
     func notLogged() throws {
         let error = #expect(throws: FetchedResultsError.self) {

@@ -26,6 +26,9 @@ import Testing
         #expect(controller.object(at: path).number == 4)
         #expect(try controller.path(of: controller.object(at: path)) == path)
         #expect(try controller.path(of: Boat(1)) == nil)
+        let other = try BoatStore()
+        try other.add(0..<7)
+        #expect(throws: StoreError.self) { try other.store.read { try controller.path(of: boat(4, $0)) } }
     }
 
     @Test("without section keys there is one section, empty or not")
@@ -41,6 +44,51 @@ import Testing
         #expect(desk.told(1))
         #expect(desk.controller.sections.map(\.objectCount) == [0] && desk.table.sections == [[]])
         #expect(desk.table.problems.isEmpty)
+    }
+
+    @Test("limited results are one section, in which rows move over the end")
+    func limited() throws {
+        let boats = try BoatStore()
+        try boats.add(0..<4)
+        let request = FetchRequest(Boat.self) { $0.sorted(by: \.length).limited(to: 2) }
+        let desk = try Desk(boats.store, request)
+        #expect(try desk.fetch())
+        #expect(desk.controller.fetchedObjects.map(\.number) == [0, 1])
+        #expect(try desk.controller.path(of: boat(2, desk.connection)) == nil)
+        try boats.store.write { connection in
+            try connection.delete(boat(0, connection))
+            try connection.add(Boat(9, length: 9))
+        }
+        #expect(desk.told(1))
+        #expect(desk.table.log == ["delete 0.0→", "insert →0.1"])
+        #expect(try desk.isRight(request, boats.store))
+        #expect(desk.controller.fetchedObjects.map(\.number) == [1, 2])
+    }
+
+    @Test("every section key has a name of its own: nil and nothing, data, and dates within a second")
+    func names() throws {
+        let boats = try BoatStore()
+        try boats.store.write { connection in
+            for (number, berth) in [nil, "", "a", nil].enumerated() {
+                let boat = Boat(number)
+                boat.berth = berth
+                boat.hull = Data([UInt8(number)])
+                boat.built = Date(timeIntervalSinceReferenceDate: Double(number) / 4)
+                try connection.add(boat)
+            }
+        }
+        let berths = try Desk(boats.store, FetchRequest(Boat.self).sectioned(by: \.berth))
+        #expect(try berths.fetch())
+        #expect(berths.controller.sections.map(\.objectCount) == [2, 1, 1])
+        #expect(Set(berths.controller.sections.map(\.name)).count == 3)
+        #expect(berths.controller.sectionIndexTitles == ["", "", "A"])
+        for request in [
+            FetchRequest(Boat.self).sectioned(by: \.hull), FetchRequest(Boat.self).sectioned(by: \.built),
+        ] {
+            let desk = try Desk(boats.store, request)
+            #expect(try desk.fetch())
+            #expect(Set(desk.controller.sections.map(\.name)).count == 4)
+        }
     }
 
     @Test("the delegate is told in the order of NSFetchedResultsController, old paths and new ones")
@@ -67,7 +115,23 @@ import Testing
                 "insert →0.0", "insert →2.0", "move 1.0→1.2", "move 2.0→3.0", "update 1.1→1.0",
             ])
         #expect(try desk.isRight(Self.byQuay, boats.store))
-        #expect(desk.controller.sections.map(\.name) == ["", "1", "2", "7"])
+        #expect(desk.controller.sections.map(\.name) == [nil, "1", "2", "7"])
+    }
+
+    @Test("a section that comes or goes is told with its name and its objects")
+    func sectionInfo() throws {
+        let boats = try BoatStore()
+        try boats.add(0..<9)
+        let desk = try Desk(boats.store, Self.byQuay)
+        #expect(try desk.fetch())
+        try boats.store.write { connection in
+            for number in [0, 3, 6] { try connection.delete(boat(number, connection)) }
+            for number in [21, 20] { try connection.add(Boat(number, length: number, quay: nil)) }
+            try connection.add(Boat(22, length: 22, quay: 7))
+        }
+        #expect(desk.told(1))
+        #expect(desk.table.sectionLog == ["0: 3, []", "nil: 2, [20, 21]", "7: 1, [22]"])
+        #expect(desk.table.problems.isEmpty)
     }
 
     @Test("what was read before the first delivery is the state that it tells from")

@@ -11,6 +11,9 @@ final class Boat: StoredObject {
     @Stored var name = ""
     @Stored var length = 0
     @Stored var quay: Int? = nil
+    @Stored var berth: String? = nil
+    @Stored var hull = Data()
+    @Stored var built = Date(timeIntervalSinceReferenceDate: 0)
 
     convenience init(_ number: Int, length: Int = 0, quay: Int? = nil) {
         self.init()
@@ -21,13 +24,17 @@ final class Boat: StoredObject {
     }
 }
 
+final class Buoy: StoredObject {
+    @Stored var colour = "red"
+}
+
 final class BoatStore {
     let store: Store
     let path: String
 
     init(durability: Durability = .memory, path: String? = nil) throws {
         self.path = path ?? NSTemporaryDirectory() + "fetched-results-\(UUID().uuidString)"
-        store = try Store(.init(path: self.path, models: [Boat.self], durability: durability))
+        store = try Store(.init(path: self.path, models: [Boat.self, Buoy.self], durability: durability))
     }
 
     deinit {
@@ -53,11 +60,22 @@ final class Table: FetchedResultsControllerDelegate {
 
     private(set) var sections: [[ObjectID]] = []
     private(set) var log: [String] = []
+    /// Of sections that came or went: the name, the size, and which of the objects are there.
+    private(set) var sectionLog: [String] = []
     private(set) var problems: [String] = []
     private var batch: Batch?
     var whenChanged: (() -> Void)?
+    /// Called at the end of every callback but a failure's.
+    var whenCalled: ((Callback, FetchedResultsController<Boat>) -> Void)?
+    private var hasRead = false
+
+    enum Callback: Hashable, CaseIterable {
+        case will, section, object, did
+    }
 
     private struct Batch {
+        /// What the controller shows once the first change is told.
+        var shown: [[ObjectID]]?
         var deletedSections: [Int] = []
         var insertedSections: [Int] = []
         var deleted: [RowPath] = []
@@ -67,18 +85,47 @@ final class Table: FetchedResultsControllerDelegate {
 
     /// Reads everything, as a table does that is shown for the first time.
     func reload(_ controller: FetchedResultsController<Boat>) {
-        sections = controller.sections.map { $0.objects.map { $0.objectID! } }
+        sections = Self.shown(controller)
+        hasRead = true
     }
+
+    static func shown(_ controller: FetchedResultsController<Boat>) -> [[ObjectID]] {
+        controller.sections.map { $0.objects.map { $0.objectID! } }
+    }
+
+    /// Forgets a batch that has been stopped.
+    func abandonBatch() { batch = nil }
 
     func controllerWillChangeContent(_ controller: FetchedResultsController<Boat>) {
         if batch != nil { problems.append("will, twice") }
         batch = Batch()
+        if hasRead, Self.shown(controller) != sections { problems.append("will: the old content is not shown") }
+        whenCalled?(.will, controller)
+    }
+
+    /// Whether the controller shows the same in all callbacks from the first change on.
+    private func checkShown(_ controller: FetchedResultsController<Boat>, _ callback: Callback) {
+        guard batch != nil else { return problems.append("\(callback), without will") }
+        let shown = Self.shown(controller)
+        if let known = batch?.shown, known != shown { problems.append("\(callback): what is shown has changed") }
+        batch?.shown = shown
     }
 
     func controller(
-        _ controller: FetchedResultsController<Boat>, didChangeSectionAt index: Int, for type: FetchedChangeType
+        _ controller: FetchedResultsController<Boat>, didChange section: FetchedSection<Boat>,
+        atSectionIndex index: Int, for type: FetchedChangeType
     ) {
         log.append("section \(type) \(index)")
+        let there = section.objects.filter { !$0.isInvalidated }.map(\.number)
+        sectionLog.append("\(section.name ?? "nil"): \(section.objectCount), \(there)")
+        if hasRead, type == .delete, section.objectCount != sections[index].count {
+            problems.append("a deleted section is told as one of \(section.objectCount) objects")
+        }
+        if type == .insert, section.name != controller.sections[index].name {
+            problems.append("section \(index) is told by another name")
+        }
+        checkShown(controller, .section)
+        defer { whenCalled?(.section, controller) }
         if type == .delete { batch?.deletedSections.append(index) } else { batch?.insertedSections.append(index) }
     }
 
@@ -87,6 +134,15 @@ final class Table: FetchedResultsControllerDelegate {
         for type: FetchedChangeType, newPath: RowPath?
     ) {
         log.append("\(type) \(Self.words(path))→\(Self.words(newPath))")
+        checkShown(controller, .object)
+        defer { whenCalled?(.object, controller) }
+        if let newPath {
+            let shown = controller.object(at: newPath)
+            if shown.objectID != object.id { problems.append("another object is shown at \(newPath)") }
+            if (try? controller.path(of: shown)) != newPath {
+                problems.append("\(newPath) is not the path of its object")
+            }
+        }
         if type == .update {
             batch?.updated.append((newPath!, object.id))
         } else {
@@ -98,7 +154,8 @@ final class Table: FetchedResultsControllerDelegate {
     private static func words(_ path: RowPath?) -> String { path.map { "\($0.section).\($0.row)" } ?? "" }
 
     func controllerDidChangeContent(_ controller: FetchedResultsController<Boat>) {
-        guard let batch else { return problems.append("did, without will") }
+        checkShown(controller, .did)
+        guard let batch else { return }
         self.batch = nil
         for path in batch.deleted.sorted().reversed() { sections[path.section].remove(at: path.row) }
         for section in batch.deletedSections.sorted().reversed() where !sections.remove(at: section).isEmpty {
@@ -111,7 +168,9 @@ final class Table: FetchedResultsControllerDelegate {
         for (path, id) in batch.updated where sections[path.section][path.row] != id {
             problems.append("another row is updated at \(path)")
         }
+        if hasRead, sections != Self.shown(controller) { problems.append("did: the new content is not shown") }
         whenChanged?()
+        whenCalled?(.did, controller)
     }
 
     func controller(_ controller: FetchedResultsController<Boat>, didFailWith error: StoreError) {
@@ -119,6 +178,11 @@ final class Table: FetchedResultsControllerDelegate {
     }
 
     func clearLog() { log = [] }
+}
+
+/// What one thread has for another.
+final class Held<Value>: @unchecked Sendable {
+    var value: Value?
 }
 
 /// Delivers when `turn` is called, on the one thread that uses the connection.

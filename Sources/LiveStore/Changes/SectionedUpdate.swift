@@ -6,27 +6,22 @@ public struct SectionedUpdate: Sendable {
     public let changes: SectionedChangeSet?
     /// The version of the store at which this is so.
     public let version: UInt64
-    private let places: SectionPlaces
+    private let rows: SectionedRows
 
-    init(_ changes: SectionedChangeSet?, version: UInt64, _ tree: RankedTree) {
+    init(_ changes: SectionedChangeSet?, version: UInt64, _ rows: SectionedRows) {
         self.changes = changes
         self.version = version
-        places = SectionPlaces(tree)
+        self.rows = rows
     }
 
-    /// How many sections there are; none is empty.
-    public var sectionCount: Int { places.count }
+    /// How many sections there are; none is empty, but the one of rows that have no section keys.
+    public var sectionCount: Int { rows.sectionCount }
 
     /// How many rows a section has. O(log n).
-    public func count(ofSection section: Int) -> Int { places.ranks(of: section).count }
+    public func count(ofSection section: Int) -> Int { rows.ranks(of: section).count }
 
     /// The row at a path, whose object `connection.object(_:withID:)` finds. O(log n).
-    public func objectID(at path: RowPath) -> ObjectID {
-        let ranks = places.ranks(of: path.section)
-        precondition(
-            path.row >= 0 && path.row < ranks.count, "row \(path.row) is outside of a section of \(ranks.count) rows")
-        return ObjectID(rawValue: places.rows.id(at: ranks.lowerBound + path.row))
-    }
+    public func objectID(at path: RowPath) -> ObjectID { rows.objectID(at: path) }
 }
 
 extension SectionedResults {
@@ -37,13 +32,26 @@ extension SectionedResults {
     public func changes(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<SectionedUpdate> {
-        let query = keyPaths.map(observed(by:)) ?? query
+        try query.sectionedChanges(keyPaths.map(observed(by:)), connection, "\(file):\(line)")
+    }
+}
+
+extension ConnectionQuery {
+    /// The changes of these rows as a sequence.
+    /// - Parameter observed: the query of the same rows in which other changes count as modifications.
+    func sectionedChanges(
+        _ observed: ConnectionQuery?, _ connection: Connection, _ place: String
+    ) throws -> LiveChanges<SectionedUpdate> {
+        let query = observed ?? self
         let plan = query.plan
-        return try NewestRows.sequence(query, connection, "\(file):\(line)") { reported, newest in
+        return try NewestRows.sequence(query, connection, place) { reported, newest in
             let changes = newest.changes(since: reported, plan)
             if let changes, changes.isEmpty { return nil }
-            let sectioned = changes.map { SectionedChangeSet($0, from: reported!, to: newest.tree) }
-            return SectionedUpdate(sectioned, version: newest.version, newest.tree)
+            let rows = SectionedRows(newest.tree, plan.window)
+            let sectioned = changes.map { changes in
+                SectionedChangeSet(changes, from: SectionedRows(reported!, plan.window), to: rows)
+            }
+            return SectionedUpdate(sectioned, version: newest.version, rows)
         }
     }
 }

@@ -164,7 +164,7 @@ final class ConnectionQuery: @unchecked Sendable {
     }
 
     /// The root of the last delivery, by whatever columns the rows are observed.
-    private var deliveredToAnyVariant: RankedTree? {
+    var deliveredToAnyVariant: RankedTree? {
         delivered ?? variants.lazy.compactMap { $0.query?.delivered }.first
     }
 

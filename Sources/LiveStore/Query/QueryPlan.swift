@@ -69,19 +69,6 @@ struct QueryPlan: Sendable, Hashable {
         sections = section?.layout(table.schema)
     }
 
-    /// The plan in words, which do not depend on the order that a set has in this process. A section function is one
-    /// like any other.
-    var identity: String {
-        let conditions = tree.residual.map { condition in
-            var printer = QueryPrinter(.numbers)
-            let text = printer.print(condition)
-            return printer.arguments.isEmpty ? text : "\(text) \(printer.arguments)"
-        }.sorted().joined(separator: " and ")
-        let section = tree.section.map { "\($0.term)\($0.function == nil ? "" : " by a function")" } ?? ""
-        let parts: [Any] = [conditions, tree.sort, tree.distinct, section, lower ?? [], upper ?? [], limit ?? -1]
-        return parts.map { "\($0)" }.joined(separator: "|")
-    }
-
     /// What an observer hears of some changes: a shallow one hears of no modification, not even where a row left the
     /// filter and came back in between.
     func heard(_ changes: ChangeSet) -> ChangeSet {

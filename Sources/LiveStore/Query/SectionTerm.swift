@@ -14,13 +14,6 @@ final class SectionFunction: Sendable {
         apply = { row in function(row.isNull(column) ? Value._zero : Value._read(row, column))._columnValue }
     }
 
-    /// The same key for every row.
-    init(constant key: Int) {
-        type = Int._columnType
-        isOptional = false
-        apply = { _ in .int(key) }
-    }
-
     func callAsFunction(_ row: RowReader) -> ColumnValue { apply(row) }
 }
 

@@ -42,15 +42,16 @@ public struct SectionedChangeSet: Sendable, Equatable {
 
 extension SectionedChangeSet {
     /// The changes of the whole run of rows, in paths. O(k log n).
-    init(_ changes: ChangeSet, from old: RankedTree, to new: RankedTree) {
-        var before = SectionPlaces(old)
-        var after = SectionPlaces(new)
-        (deletedSections, insertedSections) = SectionPlaces.changes(from: before, to: after)
-        deletions = changes.deletions.map { before.path(ofRank: $0) }
-        insertions = changes.insertions.map { after.path(ofRank: $0) }
-        modifications = changes.modifications.map { before.path(ofRank: $0) }
-        modificationsNew = changes.modificationsNew.map { after.path(ofRank: $0) }
-        moves = changes.moves.map { SectionedMove(from: before.path(ofRank: $0.from), to: after.path(ofRank: $0.to)) }
+    init(_ changes: ChangeSet, from old: SectionedRows, to new: SectionedRows) {
+        if let before = old.sections, let after = new.sections {
+            (deletedSections, insertedSections) = SectionPlaces.changes(from: before, to: after)
+        }
+        var (old, new) = (old, new)
+        deletions = changes.deletions.map { old.path(ofIndex: $0) }
+        insertions = changes.insertions.map { new.path(ofIndex: $0) }
+        modifications = changes.modifications.map { old.path(ofIndex: $0) }
+        modificationsNew = changes.modificationsNew.map { new.path(ofIndex: $0) }
+        moves = changes.moves.map { SectionedMove(from: old.path(ofIndex: $0.from), to: new.path(ofIndex: $0.to)) }
         deletedIDs = changes.deletedIDs
     }
 }

@@ -1,0 +1,52 @@
+// One batch of changes as a delegate is told of it: what is shown meanwhile, and when it ends. On the connection's
+// scheduler.
+import LiveStore
+
+/// What is shown while a batch is told: the rows before it in `willChangeContent`, those after it from the first change
+/// to `didChangeContent`. What the delegate or somebody else writes meanwhile comes with a later batch.
+final class FetchedBatch {
+    private(set) var rows: SectionedRows
+    /// Where each row is, once somebody has asked.
+    private var knownPaths: [ObjectID: RowPath]?
+
+    init(before rows: SectionedRows) { self.rows = rows }
+
+    func show(_ rows: SectionedRows) {
+        self.rows = rows
+        knownPaths = nil
+    }
+
+    /// O(n) the first time, then O(1).
+    func path(of id: ObjectID) -> RowPath? {
+        let paths = knownPaths ?? rows.paths
+        knownPaths = paths
+        return paths[id]
+    }
+}
+
+/// One call of a delegate between will and did.
+enum FetchedChange {
+    /// At an index of the old sections if it is gone, of the new ones if it is new.
+    case section(Int, FetchedChangeType)
+    case object(ObjectID, FetchedChangeType, from: RowPath?, to: RowPath?)
+
+    /// All calls of a change set, in the order that is promised.
+    /// - Parameter rows: those after the changes.
+    static func all(_ changes: SectionedChangeSet, _ rows: SectionedRows) -> [FetchedChange] {
+        var all: [FetchedChange] = []
+        all += changes.deletedSections.reversed().map { .section($0, .delete) }
+        all += changes.insertedSections.map { .section($0, .insert) }
+        let movedFrom = Set(changes.moves.map(\.from))
+        let movedTo = Set(changes.moves.map(\.to))
+        let deleted = zip(changes.deletions.filter { !movedFrom.contains($0) }, changes.deletedIDs)
+        all += Array(deleted).reversed().map { .object($1, .delete, from: $0, to: nil) }
+        all += changes.insertions.filter { !movedTo.contains($0) }.map {
+            .object(rows.objectID(at: $0), .insert, from: nil, to: $0)
+        }
+        all += changes.moves.map { .object(rows.objectID(at: $0.to), .move, from: $0.from, to: $0.to) }
+        all += zip(changes.modifications, changes.modificationsNew).map {
+            .object(rows.objectID(at: $1), .update, from: $0, to: $1)
+        }
+        return all
+    }
+}

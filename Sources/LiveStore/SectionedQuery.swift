@@ -1,0 +1,117 @@
+// A live query for those targets of this package that show its rows in sections, in a form of their own: one face for
+// results and for sectioned results, whatever the type of the section keys.
+
+/// A live query and its rows in sections. On its connection's scheduler.
+package struct SectionedQuery<Object: StoredObject> {
+    package let connection: Connection
+    private let table: Table
+    private let query: ConnectionQuery
+
+    fileprivate init(_ connection: Connection, _ table: Table, _ query: ConnectionQuery) {
+        self.connection = connection
+        self.table = table
+        self.query = query
+    }
+
+    /// The rows as the connection shows them now, with its own writes. Evaluates the query if nobody has.
+    package var shown: SectionedRows { SectionedRows(connection.shownRows(query), query.window) }
+
+    /// The rows at the connection's `version`, without its own writes since; nil where none have been delivered.
+    package var delivered: SectionedRows? {
+        connection.checkScheduler()
+        return query.deliveredToAnyVariant.map { SectionedRows($0, query.window) }
+    }
+
+    /// What is asked, as text that is the same whenever and wherever it is asked, and another for every other query; all
+    /// functions of a section key count as one. O(columns + conditions).
+    package var identity: String { QueryIdentity.of(query.plan, table.schema) }
+
+    /// The path of an object as shown now; nil where it is not shown. O(log n).
+    package func path(of id: ObjectID) -> RowPath? {
+        guard let index = connection.shownIndex(of: id, query) else { return nil }
+        var rows = shown
+        return rows.path(ofIndex: index)
+    }
+
+    /// The objects of a section of `rows`. O(log n).
+    package func objects(ofSection section: Int, in rows: SectionedRows) -> ResultsSection<Int, Object> {
+        rows.objects(ofSection: section, connection, table)
+    }
+
+    /// The object at a path in `rows`. O(log n).
+    package func object(at path: RowPath, in rows: SectionedRows) -> Object {
+        connection.checkScheduler()
+        return connection.makeObject(table, rows.objectID(at: path))
+    }
+
+    /// Observes the rows.
+    /// - Parameter keyPaths: the properties whose changes are modifications; nil means all.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    package func observe(
+        keyPaths: [PartialKeyPath<Object>]?, file: String = #fileID, line: Int = #line,
+        _ body: @escaping (SectionedRowsChange) -> Void
+    ) throws -> NotificationToken {
+        let observed = observed(by: keyPaths)
+        let window = query.window
+        return try connection.observe(observed, madeAt: "\(file):\(line)") { [unowned observed] change in
+            switch change {
+            case .initial: body(.initial(SectionedRows(observed.delivered ?? RankedTree(), window)))
+            case .update(let changes, let old, let new):
+                let (old, new) = (SectionedRows(old, window), SectionedRows(new, window))
+                body(.update(SectionedChangeSet(changes, from: old, to: new), from: old, to: new))
+            case .failed(let error): body(.failed(error))
+            }
+        }
+    }
+
+    /// The changes as a sequence, for any task.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    package func changes(
+        keyPaths: [PartialKeyPath<Object>]?, file: String = #fileID, line: Int = #line
+    ) throws -> LiveChanges<SectionedUpdate> {
+        try query.sectionedChanges(observed(by: keyPaths), connection, "\(file):\(line)")
+    }
+
+    private func observed(by keyPaths: [PartialKeyPath<Object>]?) -> ConnectionQuery {
+        guard let keyPaths else { return query }
+        let observed = Observed(keyPaths.map { table.layout.stored(ColumnPath($0)) })
+        return connection.query(query.plan.observing(observed), table, showing: query)
+    }
+}
+
+/// What an observer of a sectioned query is told.
+package enum SectionedRowsChange {
+    /// The query has been evaluated.
+    case initial(SectionedRows)
+    /// What changed since the last call, and the rows before and after.
+    case update(SectionedChangeSet, from: SectionedRows, to: SectionedRows)
+    /// The query cannot be kept any more; no further call comes.
+    case failed(StoreError)
+}
+
+extension Results {
+    /// These objects as one section.
+    package var asOneSection: SectionedQuery<Object> {
+        checkNotOfList("a section without keys")
+        return SectionedQuery(connection, table, query)
+    }
+}
+
+extension SectionedResults {
+    /// These sections, whatever their keys.
+    package var asQuery: SectionedQuery<Object> { SectionedQuery(connection, table, query) }
+
+    /// The key of a section of `rows`. O(log n).
+    package func key(ofSection section: Int, in rows: SectionedRows) -> Key {
+        guard let sections = rows.sections else { preconditionFailure("rows of a query without sections") }
+        return key(section, sections)
+    }
+}
+
+extension Connection {
+    /// Whether the caller is where the connection is. For any thread.
+    package var placeCheck: @Sendable () -> Bool { { [scheduler] in scheduler?.isCurrent ?? false } }
+
+    /// Whether what is shown is what was delivered last, without own writes.
+    package var showsDelivered: Bool { transaction == nil && showsDeliveredVersion }
+}
