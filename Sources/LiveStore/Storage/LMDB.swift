@@ -39,6 +39,21 @@ enum LMDB {
         }
     }
 
+    /// As `get`, with a failure told apart from a value that is not there.
+    static func read(
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, id: UInt64, path: String
+    ) throws(StoreError) -> UnsafeRawBufferPointer? {
+        var id = id
+        var value = MDB_val()
+        let code = withUnsafeMutablePointer(to: &id) { pointer in
+            var key = MDB_val(mv_size: 8, mv_data: pointer)
+            return mdb_get(transaction, table, &key, &value)
+        }
+        if code == MDB_NOTFOUND { return nil }
+        try check(code, "read object", path: path)
+        return UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+    }
+
     /// The value under a byte key; nil when there is none.
     static func get(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, key bytes: UnsafeRawBufferPointer
