@@ -125,6 +125,14 @@ public final class FetchedResultsController<Object: StoredObject> {
         return try rows.changes(keyPaths: keyPaths)
     }
 
+    /// The same for targets of this package that offer changes in other forms.
+    /// - Parameter makeOutput: given nil for what there is at first.
+    /// - Returns: what makes one subscription after the other.
+    package func feeds<Output>(_ makeOutput: @escaping (SectionedChangeSet?) -> Output) throws -> () -> Feed<Output> {
+        guard let rows else { throw FetchedResultsError.notFetched }
+        return { [keyPaths] in rows.makeFeed(keyPaths: keyPaths, makeOutput) }
+    }
+
     /// The rows, for somebody who reads them.
     private var read: (any FetchedRows<Object>)? {
         if let rows, !isDelivered, readBeforeDelivery == nil { readBeforeDelivery = rows.shownRows }

@@ -38,6 +38,10 @@ protocol FetchedRows<Object>: AnyObject {
         keyPaths: [PartialKeyPath<Object>]?, _ body: @escaping (FetchedRowsChange) -> Void
     ) throws -> NotificationToken
     func changes(keyPaths: [PartialKeyPath<Object>]?) throws -> LiveChanges<SectionedUpdate>
+    /// - Parameter makeOutput: given nil for what there is at first.
+    func makeFeed<Output>(
+        keyPaths: [PartialKeyPath<Object>]?, _ makeOutput: @escaping (SectionedChangeSet?) -> Output
+    ) -> Feed<Output>
     /// What the delegate is told of a change set of the rows.
     func told(_ changes: SectionedChangeSet) -> SectionedChangeSet
 }
@@ -94,6 +98,12 @@ final class KeyedRows<Key: StorableValue, Object: StoredObject>: FetchedRows {
 
     func changes(keyPaths: [PartialKeyPath<Object>]?) throws -> LiveChanges<SectionedUpdate> {
         try results.changes(keyPaths: keyPaths)
+    }
+
+    func makeFeed<Output>(
+        keyPaths: [PartialKeyPath<Object>]?, _ makeOutput: @escaping (SectionedChangeSet?) -> Output
+    ) -> Feed<Output> {
+        results.makeFeed(keyPaths: keyPaths) { [self] in makeOutput($0.map(told)) }
     }
 
     func told(_ changes: SectionedChangeSet) -> SectionedChangeSet {

@@ -16,6 +16,17 @@ final class Memo: StoredObject {
     }
 }
 
+final class Shelf: StoredObject {
+    @Stored(.primaryKey) var id = 0
+    @Listed var memos: List<Memo>
+    @Listed var labels: List<String>
+
+    convenience init(id: Int) {
+        self.init()
+        self.id = id
+    }
+}
+
 /// A store in a new folder, which goes with it.
 final class PublisherStore: Sendable {
     let store: Store
@@ -23,7 +34,7 @@ final class PublisherStore: Sendable {
 
     init() throws {
         path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
-        store = try Store(.init(path: path, models: [Memo.self], durability: .relaxed))
+        store = try Store(.init(path: path, models: [Memo.self, Shelf.self], durability: .relaxed))
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
@@ -50,9 +61,9 @@ final class ManualScheduler: Scheduler, @unchecked Sendable {
     func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
     func invalidate() {}
 
-    /// Waits for a request, then delivers.
+    /// Waits for a request, then delivers. The limit is there for one that never comes.
     func turn() throws {
-        let deadline = Int64(DispatchTime.now().uptimeNanoseconds) + 20_000_000_000
+        let deadline = Int64(DispatchTime.now().uptimeNanoseconds) + 300_000_000_000
         lock.lock()
         while posts == 0 {
             guard changed.wait(untilNs: deadline) else {
