@@ -111,6 +111,33 @@ struct PublisherTests {
         #expect(probe.completion == .finished)
     }
 
+    @Test("an object whose row cannot be read fails its publishers")
+    func unreadableObject() throws {
+        try change(1) { $0.title = "needle" }
+        let whole = Probe<ObjectChange<Memo>>()
+        notes[1].changePublisher().subscribe(whole)
+        whole.subscription?.request(.unlimited)
+        let score = Probe<Int>()
+        notes[1].publisher(for: \.score).subscribe(score)
+        score.subscription?.request(.unlimited)
+        try scheduler.turn { score.values.count == 1 }
+        // What the requests have asked for besides; what comes next is the commit.
+        while try connection.refresh() {}
+        try test.store.write { try #require(try $0.object(Memo.self, forPrimaryKey: 1)).score = 11 }
+        try scheduler.waitForPost()
+        try test.damagePages(with: "needle")
+        try scheduler.turn { whole.completion != nil && score.completion != nil }
+        for completion in [whole.completion, score.completion] {
+            guard case .failure(let error) = completion else {
+                Issue.record("\(String(describing: completion))")
+                continue
+            }
+            // A transaction that has failed once is of no more use.
+            #expect("\(error)".contains("MDB_CORRUPTED") || "\(error)".contains("MDB_BAD_TXN"))
+        }
+        #expect(whole.values.isEmpty && score.values == [10])
+    }
+
     @Test("a property: its value at first, then each other one it gets, own writes included")
     func property() throws {
         var seen: [Int] = []

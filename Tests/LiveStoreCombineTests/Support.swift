@@ -38,6 +38,22 @@ final class PublisherStore: Sendable {
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Overwrites every page of the file that has these bytes on it.
+    func damagePages(with bytes: String) throws {
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/data.mdb"))
+        defer { try? file.close() }
+        let pageBytes = Int(getpagesize())
+        var start: UInt64 = 0
+        while let page = try file.read(upToCount: pageBytes), !page.isEmpty {
+            if page.range(of: Data(bytes.utf8)) != nil {
+                try file.seek(toOffset: start)
+                try file.write(contentsOf: Data(count: page.count))
+            }
+            start += UInt64(page.count)
+            try file.seek(toOffset: start)
+        }
+    }
 }
 
 /// Delivers when `turn()` is called, on the one thread that uses the connection.
@@ -61,8 +77,15 @@ final class ManualScheduler: Scheduler, @unchecked Sendable {
     func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
     func invalidate() {}
 
-    /// Waits for a request, then delivers. The limit is there for one that never comes.
+    /// Waits for a request, then delivers.
     func turn() throws {
+        try waitForPost()
+        lock.withLock { posts = 0 }
+        deliver?()
+    }
+
+    /// Waits for a request, and leaves it. The limit is there for one that never comes.
+    func waitForPost() throws {
         let deadline = Int64(DispatchTime.now().uptimeNanoseconds) + 300_000_000_000
         lock.lock()
         while posts == 0 {
@@ -71,9 +94,7 @@ final class ManualScheduler: Scheduler, @unchecked Sendable {
                 throw Stuck()
             }
         }
-        posts = 0
         lock.unlock()
-        deliver?()
     }
 
     /// Takes turns until `condition` holds.
