@@ -193,7 +193,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Stress",
-            // A sanitizer makes everything several times slower, and limits of time with it.
+            // A sanitizer makes everything several times slower: less comes up in a run.
             swiftSettings: sanitizing ? [.define("SANITIZING")] : []),
     ],
     swiftLanguageModes: [.v6]
