@@ -88,7 +88,10 @@ import Testing
         spec.writers.rowsPerCommit = 1
         spec.durationNs = 150_000_000
         spec.fault = FaultSpec(kind: .slowdown, amount: amount)
-        let result = try runTrial(spec, on: TimedDriver(commitNs: 100_000))
+        // Of twenty commits of each kind at least; and medians of few are those of who else had the cores.
+        let result = try runTrial(spec, on: TimedDriver(commitNs: 100_000)) {
+            $0.value(.slowdownSeen).map { abs($0 - amount) < 0.02 } ?? false
+        }
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
         #expect(abs(try #require(result.value(.slowdownSeen)) - amount) < 0.02)
     }
