@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "LiveStore", targets: ["LiveStore"]),
         .library(name: "LiveStoreCombine", targets: ["LiveStoreCombine"]),
         .library(name: "FetchedResults", targets: ["FetchedResults"]),
+        .library(name: "FetchedResultsCombine", targets: ["FetchedResultsCombine"]),
         .library(name: "TypedNotifications", targets: ["TypedNotifications"]),
         .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "StoreDriver"]),
         .executable(name: "tidegauge", targets: ["tidegauge"]),
@@ -39,6 +40,12 @@ let package = Package(
             name: "FetchedResults",
             dependencies: [
                 "LiveStore", "TracedSync", "TypedNotifications", .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "FetchedResultsCombine",
+            dependencies: [
+                "FetchedResults", "LiveStore", "LiveStoreCombine",
+                .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
         .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
         .target(name: "TracedSync", dependencies: ["CPlatform"]),
@@ -133,6 +140,12 @@ let package = Package(
             dependencies: [
                 "LiveStore", "LiveStoreCombine", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
+        .testTarget(
+            name: "FetchedResultsCombineTests",
+            dependencies: [
+                "FetchedResults", "FetchedResultsCombine", "LiveStore", "LiveStoreCombine",
+                .product(name: "OpenCombine", package: "OpenCombine"),
+            ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "SeededRandom"], exclude: ["Golden"]),
         .testTarget(name: "MeasureTests", dependencies: ["CZlib", "Measure", "Scenario", "SeededRandom"]),
         .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),
@@ -180,7 +193,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Stress",
-            // A sanitizer makes everything several times slower, and limits of time with it.
+            // A sanitizer makes everything several times slower: less comes up in a run.
             swiftSettings: sanitizing ? [.define("SANITIZING")] : []),
     ],
     swiftLanguageModes: [.v6]

@@ -145,6 +145,14 @@ public final class FetchedResultsController<Object: StoredObject> {
         return try rows.query.changes(keyPaths: keyPaths)
     }
 
+    /// The same for targets of this package that offer changes in other forms.
+    /// - Parameter makeOutput: given nil for what there is at first.
+    /// - Returns: what makes one subscription after the other.
+    package func feeds<Output>(_ makeOutput: @escaping (SectionedChangeSet?) -> Output) throws -> () -> Feed<Output> {
+        guard let rows else { throw FetchedResultsError.notFetched }
+        return { [keyPaths] in rows.query.makeFeed(keyPaths: keyPaths, makeOutput) }
+    }
+
     /// The rows, for somebody who reads them; nil before the first fetch.
     private var shown: SectionedRows? {
         if let batch { return batch.rows }

@@ -150,14 +150,20 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ListChange<Element>) -> Void
     ) throws -> NotificationToken {
-        guard let stored else { throw StoreError.notStored(type: owner.map { "\(type(of: $0))" } ?? "List") }
-        return try stored.connection.observe(query(stored), madeAt: "\(file):\(line)") { change in
+        let (connection, query) = try observed()
+        return try connection.observe(query, madeAt: "\(file):\(line)") { change in
             switch change {
             case .initial: body(.initial(self))
             case .update(let changes, _, _): body(.update(self, changes))
             case .failed(let error): body(.error(error))
             }
         }
+    }
+
+    /// What an observer of the list observes.
+    func observed() throws(StoreError) -> (Connection, ConnectionQuery) {
+        guard let stored else { throw .notStored(type: owner.map { "\(type(of: $0))" } ?? "List") }
+        return (stored.connection, query(stored))
     }
 }
 

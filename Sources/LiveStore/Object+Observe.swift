@@ -1,4 +1,4 @@
-// Observing one object: which properties changed, from what to what, and that it was deleted.
+// Observing one object: which properties changed, from what to what, that it was deleted, or that nobody can say.
 
 /// What the observer of an object is told.
 public enum ObjectChange<Object: StoredObject> {
@@ -6,6 +6,9 @@ public enum ObjectChange<Object: StoredObject> {
     case change(Object, [PropertyChange])
     /// The object is gone; no further call comes.
     case deleted
+    /// The object was written or deleted, and its row cannot be read when that is to be told: the file is damaged, or
+    /// cannot be reached. No further call comes.
+    case error(StoreError)
 }
 
 /// What every `StoredObject` is: a name for `Self` in its methods, which an extension of the class does not have.
@@ -30,6 +33,7 @@ extension LiveObject {
             switch change {
             case .change(let changes): body(.change(self, changes))
             case .deleted: body(.deleted)
+            case .failed(let error): body(.error(error))
             }
         }
     }

@@ -72,7 +72,7 @@ package struct SectionedQuery<Object: StoredObject> {
         try query.sectionedChanges(observed(by: keyPaths), connection, "\(file):\(line)")
     }
 
-    private func observed(by keyPaths: [PartialKeyPath<Object>]?) -> ConnectionQuery {
+    func observed(by keyPaths: [PartialKeyPath<Object>]?) -> ConnectionQuery {
         guard let keyPaths else { return query }
         let observed = Observed(keyPaths.map { table.layout.stored(ColumnPath($0)) })
         return connection.query(query.plan.observing(observed), table, showing: query)

@@ -18,10 +18,45 @@ import TracedSync
 /// coalescing: while there is none nothing is queued, and what comes next is all that happened meanwhile as one value.
 /// Cancelling ends the subscription at once; closing the store finishes it.
 public struct LivePublisher<Output>: Publisher {
-    /// What the store says of a query that it cannot keep, or of something that cannot be observed.
+    /// What the store says of a query that it cannot keep, of an object that it cannot read, or of something that cannot be
+    /// observed.
     public typealias Failure = StoreError
 
-    let makeFeed: () throws -> Feed<Output>
+    private let makeFeed: () throws -> Feed<Output>
+    private var tokenMade: (NotificationToken) -> Void = { _ in }
+
+    /// For targets of this package that publish changes of their own.
+    /// - Parameter makeFeed: called for each subscriber.
+    package init(_ makeFeed: @escaping () throws -> Feed<Output>) { self.makeFeed = makeFeed }
+
+    // MARK: Its token
+
+    /// This publisher, with the token of each subscription given to `body`, on the connection's scheduler and before the
+    /// first value: for writes that are not to come back, as those that a table has shown already.
+    ///
+    ///     notes.changePublisher().handleToken { token = $0 }.sink { … }
+    ///     try connection.write(withoutNotifying: [token]) { … }
+    ///
+    /// The subscription ends when it is cancelled, or the token invalidated; keeping the token does not keep it.
+    public func handleToken(_ body: @escaping (NotificationToken) -> Void) -> LivePublisher {
+        var publisher = self
+        let earlier = tokenMade
+        publisher.tokenMade = { token in
+            earlier(token)
+            body(token)
+        }
+        return publisher
+    }
+
+    /// As `handleToken`, with the token of the last subscription kept in a property.
+    /// - Parameter object: whose property it is; held weakly.
+    public func saveToken<Owner: AnyObject>(
+        on object: Owner, at keyPath: ReferenceWritableKeyPath<Owner, NotificationToken?>
+    ) -> LivePublisher {
+        handleToken { [weak object] token in object?[keyPath: keyPath] = token }
+    }
+
+    // MARK: Subscribing
 
     /// On the connection's scheduler.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
@@ -29,7 +64,7 @@ public struct LivePublisher<Output>: Publisher {
         do {
             let subscription = LiveSubscription(try makeFeed(), subscriber)
             subscriber.receive(subscription: subscription)
-            try subscription.start()
+            try subscription.start(tokenMade: tokenMade)
         } catch {
             subscriber.receive(subscription: Subscriptions.empty)
             let other = StoreError.storage(operation: "subscribe", code: 0, reason: "\(error)")
@@ -57,14 +92,11 @@ where Downstream.Failure == StoreError {
         self.downstream = downstream
     }
 
-    func start() throws {
+    func start(tokenMade: (NotificationToken) -> Void) throws {
         // The subscriber may have cancelled already.
         guard let feed = lock.withLock({ feed }) else { return }
-        try feed.start { [weak self] in
-            self?.flush()
-        } ended: { [weak self] error in
-            self?.end(error)
-        }
+        try feed.start(
+            tokenMade: tokenMade, changed: { [weak self] in self?.flush() }, ended: { [weak self] in self?.end($0) })
     }
 
     /// Any thread.

@@ -1,11 +1,16 @@
 // The way to a run loop for blocks, from any thread: to have one run there, and to wait until it has.
 //
-// `inbox` (a leaf) guards `blocks`; they run, and are released, on the loop without it.
+// `inbox` (a leaf) guards `blocks` and `isSignalled`; blocks run, and are released, on the loop without it.
 
 /// Has blocks run on the run loop that it was made on, in order. Any thread.
+///
+/// A block may run the loop again: what waits goes on there, and its order is kept. What blocks add waits for the loop to
+/// come round.
 public final class RunLoopHandOff: @unchecked Sendable {
     private let inbox = TracedMutex("run-loop hand-off")
-    private var blocks: [() -> Void] = []
+    private var blocks = BlockQueue()
+    /// The loop will come here without being asked once more.
+    private var isSignalled = false
     private var signal: RunLoopSignal?
 
     /// On the run loop's thread.
@@ -19,8 +24,11 @@ public final class RunLoopHandOff: @unchecked Sendable {
 
     /// Has a block run there some time.
     public func perform(_ block: @escaping @Sendable () -> Void) {
-        inbox.withLock { blocks.append(block) }
-        signal!.signal()
+        let mustSignal = inbox.withLock {
+            blocks.append(block)
+            return shouldSignal()
+        }
+        if mustSignal { signal!.signal() }
     }
 
     /// Has a block run there and waits for it; on the very thread, for ever.
@@ -40,14 +48,36 @@ public final class RunLoopHandOff: @unchecked Sendable {
         done.withLock { while !isDone { finished.wait(for: resource, file, line) } }
     }
 
-    /// Nothing runs any more. Any thread.
-    public func invalidate() { signal!.invalidate() }
-
-    private func drain() {
-        let taken = inbox.withLock {
-            defer { blocks = [] }
+    /// Nothing runs any more, and what waits is let go of. Any thread.
+    public func invalidate() {
+        signal!.invalidate()
+        let dropped = inbox.withLock {
+            defer { blocks = BlockQueue() }
             return blocks
         }
-        for block in taken { block() }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Runs what waits. On the run loop's thread.
+    func drain() {
+        let end = inbox.withLock {
+            isSignalled = false
+            return blocks.addedCount
+        }
+        // One at a time, and the loop is asked to come here for the others: a block may run it before it returns.
+        while let block = takeFirst(before: end) { block() }
+    }
+
+    private func takeFirst(before end: Int) -> (() -> Void)? {
+        let (block, mustSignal) = inbox.withLock { (blocks.takeFirst(before: end), shouldSignal()) }
+        if mustSignal { signal!.signal() }
+        return block
+    }
+
+    /// Holding the lock: whether the loop has to be asked to come, which it then counts as asked.
+    private func shouldSignal() -> Bool {
+        if isSignalled || blocks.isEmpty { return false }
+        isSignalled = true
+        return true
     }
 }

@@ -1,17 +1,18 @@
 // A thread with a run loop of its own, kept alive until `stop()`: the place where things that need a run loop (live
 // objects, notifications) can live off the main thread.
 //
-// `inbox` guards `blocks` and `stopped`; blocks run, and are released, on the thread without it.
+// `state` guards `handOff`, `end` and `isStopped`; blocks run, and are released, on the thread without it.
 import CoreFoundation
 import Foundation
 
-/// Performs blocks, in order, on a run loop of its own.
+/// Performs blocks, in order, on a run loop of its own. One that runs the loop again has those that wait run meanwhile.
 public final class RunLoopThread: @unchecked Sendable {
-    private let inbox = TracedMutex("run-loop thread inbox")
+    private let state = TracedMutex("run-loop thread")
     private let changed: TracedCondition
-    private var blocks: [() -> Void] = []
-    private var stopped = false
-    private var wake: RunLoopSignal?
+    /// The way to the loop; nil before it runs and after it has ended.
+    private var handOff: RunLoopHandOff?
+    private var end: RunLoopSignal?
+    private var isStopped = false
     private var thread: TracedThread?
 
     /// Starts the thread and returns once its run loop accepts blocks. Ends the process where the system starts none.
@@ -22,51 +23,40 @@ public final class RunLoopThread: @unchecked Sendable {
     /// Starts the thread and returns once its run loop accepts blocks.
     /// - Throws: `ThreadError` where the system has no room for another thread.
     public init(starting name: String) throws(ThreadError) {
-        changed = TracedCondition("run-loop thread start", inbox)
+        changed = TracedCondition("run-loop thread start", state)
         thread = try TracedThread(starting: name) { [self] in run(name) }
-        inbox.withLock { while wake == nil { changed.wait() } }
+        state.withLock { while handOff == nil { changed.wait() } }
     }
 
     private func run(_ name: String) {
         let explored = ScheduleControl.makeLoopOfThisThread()
-        let signal = RunLoopSignal(name) { [unowned self] in drain() }
-        inbox.withLock {
-            wake = signal
+        let handOff = RunLoopHandOff(name)
+        let end = RunLoopSignal(name) { [unowned self] in endLoop() }
+        state.withLock {
+            self.handOff = handOff
+            self.end = end
             changed.broadcast()
         }
         if let explored {
             explored.run()
         } else {
-            // Runs until `drain` stops it. `RunLoop.run(mode:before:)` would leave and enter the loop for every source.
-            while !inbox.withLock({ stopped }) { CFRunLoopRun() }
+            // Runs until it is stopped. `RunLoop.run(mode:before:)` would leave and enter the loop for every source.
+            while !state.withLock({ isStopped }) { CFRunLoopRun() }
         }
-        drain()
-        signal.invalidate()
+        handOff.drain()
+        handOff.invalidate()
+        end.invalidate()
     }
 
-    private func drain() {
-        let (taken, isLast) = inbox.withLock {
-            defer { blocks = [] }
-            return (blocks, stopped)
-        }
-        for block in taken { block() }
-        if isLast {
-            if let explored = ExploredLoop.ofThisThread {
-                explored.stop()
-            } else {
-                CFRunLoopStop(CFRunLoopGetCurrent())
-            }
-        }
+    /// Ends the innermost loop, and then those it runs in.
+    private func endLoop() {
+        if let explored = ExploredLoop.ofThisThread { return explored.stop() }
+        CFRunLoopStop(CFRunLoopGetCurrent())
+        state.withLock { end }?.signal()
     }
 
     /// Queues `block`; any thread. Blocks queued after `stop()` has been called may never run.
-    public func perform(_ block: @escaping @Sendable () -> Void) {
-        let signal = inbox.withLock {
-            blocks.append(block)
-            return wake
-        }
-        signal?.signal()
-    }
+    public func perform(_ block: @escaping @Sendable () -> Void) { state.withLock { handOff }?.perform(block) }
 
     /// Runs `block` on the thread and returns its result. On the thread itself it runs at once.
     public func performAndWait<Result: Sendable>(
@@ -83,23 +73,30 @@ public final class RunLoopThread: @unchecked Sendable {
                 finished.broadcast()
             }
         }
-        let loop = inbox.withLock { wake?.resource }
+        let loop = resource
         done.withLock { while outcome == nil { finished.wait(for: loop, file, line) } }
         return try outcome!.get()
     }
 
     /// The run loop, as reports of waits name it.
-    public var resource: TracedResource? { inbox.withLock { wake?.resource } }
+    public var resource: TracedResource? { state.withLock { handOff }?.resource }
 
     /// Ends the run loop after the blocks queued so far and waits for the thread. Once, and not on the thread itself.
     public func stop() {
         precondition(!isCurrent, "a run-loop thread cannot wait for its own end: call stop() from another thread")
-        inbox.withLock { stopped = true }
-        wake?.signal()
+        let end = state.withLock {
+            isStopped = true
+            return self.end
+        }
+        end?.signal()
         thread?.join()
         thread = nil
-        // With it goes the run loop, and the kernel's three descriptors of one.
-        inbox.withLock { wake = nil }
+        // With them goes the run loop, and the kernel's three descriptors of one.
+        let ended = state.withLock {
+            defer { (handOff, self.end) = (nil, nil) }
+            return (handOff, self.end)
+        }
+        withExtendedLifetime(ended) {}
     }
 
     /// Whether the calling thread is this one.

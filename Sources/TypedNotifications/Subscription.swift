@@ -1,5 +1,5 @@
-// One subscriber's interest in one type. Immutable but for `isActive`, the run loop's inbox and the weak references,
-// which only the runtime clears: any thread.
+// One subscriber's interest in one type. Immutable but for `isActive`, what waits for a run loop and the weak
+// references, which only the runtime clears: any thread.
 import Dispatch
 import Synchronization
 import TracedSync
@@ -10,12 +10,13 @@ final class Subscription: @unchecked Sendable {
     enum Target {
         case object(WeakSubscriber)
         case block(@Sendable (any TypedNotification) -> Void)
+        case posterBlock(@Sendable (any TypedNotification, NotificationPoster) -> Void)
     }
 
     private enum Way {
         case direct
         case queue(TracedQueue)
-        case runLoop(RunLoopInbox)
+        case runLoop(RunLoopHandOff)
     }
 
     private let target: Target
@@ -30,7 +31,7 @@ final class Subscription: @unchecked Sendable {
         switch place {
         case .poster: way = .direct
         case .queue(let queue): way = .queue(TracedQueue(queue))
-        case .runLoop: way = .runLoop(RunLoopInbox())
+        case .runLoop: way = .runLoop(RunLoopHandOff("notifications"))
         }
     }
 
@@ -51,24 +52,35 @@ final class Subscription: @unchecked Sendable {
     /// No call starts after this has returned. One that has started goes on.
     func end() {
         isActive.store(false, ordering: .sequentiallyConsistent)
-        if case .runLoop(let inbox) = way { inbox.end() }
+        if case .runLoop(let loop) = way { loop.invalidate() }
     }
 
     /// Hands a notification over, or tells it at once where that is the way.
     func send(_ notification: any TypedNotification, from poster: AnyObject) {
         if let wanted = self.poster, wanted.object !== poster { return }
+        // On its way somewhere else it is kept only for who wants it.
+        let poster = NotificationPoster(wantsPoster ? poster : nil)
         switch way {
-        case .direct: tell(notification)
-        case .queue(let queue): queue.async { [self] in tell(notification) }
-        case .runLoop(let inbox): inbox.add { [self] in tell(notification) }
+        case .direct: tell(notification, poster)
+        case .queue(let queue): queue.async { [self] in tell(notification, poster) }
+        case .runLoop(let loop): loop.perform { [self] in tell(notification, poster) }
         }
     }
 
-    private func tell(_ notification: any TypedNotification) {
+    private var wantsPoster: Bool {
+        switch target {
+        case .object(let subscriber): subscriber.wantsPoster
+        case .block: false
+        case .posterBlock: true
+        }
+    }
+
+    private func tell(_ notification: any TypedNotification, _ poster: NotificationPoster) {
         guard isActive.load(ordering: .sequentiallyConsistent) else { return }
         switch target {
-        case .object(let subscriber): subscriber.object?.handle(notification)
+        case .object(let subscriber): subscriber.tell(notification, poster)
         case .block(let block): block(notification)
+        case .posterBlock(let block): block(notification, poster)
         }
     }
 }
@@ -83,6 +95,21 @@ final class WeakObject: @unchecked Sendable {
 /// A subscriber that somebody refers to without keeping it.
 final class WeakSubscriber: @unchecked Sendable {
     private(set) weak var object: (any NotificationSubscriber)?
+    /// The same object, if it wants to know who posts. Asked once: a cast costs more than telling.
+    private weak var posterSubscriber: (any PosterSubscriber)?
+    let wantsPoster: Bool
 
-    init(_ object: any NotificationSubscriber) { self.object = object }
+    init(_ object: any NotificationSubscriber) {
+        self.object = object
+        posterSubscriber = object as? any PosterSubscriber
+        wantsPoster = posterSubscriber != nil
+    }
+
+    func tell(_ notification: any TypedNotification, _ poster: NotificationPoster) {
+        if wantsPoster {
+            posterSubscriber?.handle(notification, from: poster)
+        } else {
+            object?.handle(notification)
+        }
+    }
 }

@@ -23,7 +23,7 @@ public final class TypedNotificationCenter: @unchecked Sendable {
     /// twice.
     /// - Parameters:
     ///   - subscriber: held weakly.
-    ///   - poster: tells of this one's notifications only, and is held weakly; nil tells of everybody's.
+    ///   - poster: tells of this one's notifications only, by identity, and is held weakly; nil tells of everybody's.
     ///   - place: where it is told; with `.runLoop`, call this on the thread that is to be told.
     public func subscribe<Notification: TypedNotification>(
         _ subscriber: any NotificationSubscriber, to type: Notification.Type, from poster: Notification.Poster? = nil,
@@ -32,15 +32,32 @@ public final class TypedNotificationCenter: @unchecked Sendable {
         add(Subscription(.object(WeakSubscriber(subscriber)), from: poster, on: place), to: type)
     }
 
-    /// Has a block told, for as long as the subscription that is returned is kept.
+    /// Has a block told, for as long as the subscription that is returned is kept. A block of two parameters is told who
+    /// has posted as well.
     public func subscribe<Notification: TypedNotification>(
         to type: Notification.Type, from poster: Notification.Poster? = nil, on place: NotificationPlace = .poster,
         _ body: @escaping @Sendable (Notification) -> Void
     ) -> NotificationSubscription {
         let subscription = Subscription(
             .block { if let notification = $0 as? Notification { body(notification) } }, from: poster, on: place)
-        add(subscription, to: type)
-        return NotificationSubscription { [weak self] in self?.remove(subscription, of: type) }
+        return added(subscription, to: type)
+    }
+
+    /// As `subscribe` with a block of one parameter, with who has posted as the second. The poster is kept until the block
+    /// has been called, which may be on another thread: its class is `Sendable`.
+    public func subscribe<Notification: TypedNotification>(
+        to type: Notification.Type, from poster: Notification.Poster? = nil, on place: NotificationPlace = .poster,
+        _ body: @escaping @Sendable (Notification, Notification.Poster) -> Void
+    ) -> NotificationSubscription where Notification.Poster: Sendable {
+        let subscription = Subscription(
+            .posterBlock { notification, poster in
+                if let notification = notification as? Notification,
+                    let poster = poster.object(as: Notification.Poster.self)
+                {
+                    body(notification, poster)
+                }
+            }, from: poster, on: place)
+        return added(subscription, to: type)
     }
 
     /// Ends a subscriber's subscriptions to a type. No call starts after this has returned.
@@ -75,6 +92,13 @@ public final class TypedNotificationCenter: @unchecked Sendable {
 
     private func add(_ subscription: Subscription, to type: (some TypedNotification).Type) {
         lock.withLock { subscriptions[ObjectIdentifier(type), default: []].append(subscription) }
+    }
+
+    private func added(
+        _ subscription: Subscription, to type: (some TypedNotification).Type
+    ) -> NotificationSubscription {
+        add(subscription, to: type)
+        return NotificationSubscription { [weak self] in self?.remove(subscription, of: type) }
     }
 
     private func remove(_ subscription: Subscription, of type: (some TypedNotification).Type) {

@@ -104,6 +104,8 @@ public final class TypedNotificationQueue {
     private func post(_ timing: NotificationTiming, in mode: RunLoop.Mode) {
         let end = pending.addedCount
         while let entry = pending.takeFirst(timing, in: mode, before: end) {
+            // A handler may run the loop again, which then goes on here with what is left.
+            if pending.contains(timing, in: mode) { outlet(mode).request(timing) }
             center.deliver(entry.notification, type: entry.type, from: entry.poster)
         }
         if pending.contains(timing, in: mode) { outlet(mode).request(timing) }

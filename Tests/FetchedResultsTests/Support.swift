@@ -200,7 +200,7 @@ final class Turnstile: Scheduler, @unchecked Sendable {
     /// - Returns: false when no mail came for a time that only a hang takes.
     func turn(until condition: () -> Bool) -> Bool {
         while !condition() {
-            if posted.wait(timeout: .now() + 20) == .timedOut { return false }
+            if posted.wait(timeout: .now() + 300) == .timedOut { return false }
             deliver?()
         }
         return true

@@ -47,7 +47,7 @@ import Testing
         var spec = tiny(LiveStoreDriver())
         spec.dataset.links = links
         spec.writers.changes = ["touch": 1]
-        let result = try runTrial(spec, on: LiveStoreDriver())
+        let result = try runTrial(spec, on: LiveStoreDriver()) { ($0.counts["callbacks"] ?? 0) > 10 }
         expectSound(result, "\(links) links")
         #expect(result.counts["callbacks"]! > 10)
         spec.dataset.links = 4
@@ -127,7 +127,7 @@ import Testing
     @Test func aNeighbourIsBusy() throws {
         var spec = tiny(LiveStoreDriver())
         spec.dataset.neighbour = .busy
-        let result = try runTrial(spec, on: LiveStoreDriver())
+        let result = try runTrial(spec, on: LiveStoreDriver()) { ($0.counts["neighbour_commits"] ?? 0) > 10 }
         expectSound(result, "neighbour")
         #expect(result.counts["neighbour_commits"]! > 10)
     }

@@ -19,7 +19,7 @@ import Testing
             spec.observers.deliver = deliver
             spec.observers.sort = sort
             spec.observers.threads = 2
-            let result = try runTrial(spec, on: ModelDriver())
+            let result = try runTrial(spec, on: ModelDriver()) { ($0.counts["replayed_callbacks"] ?? 0) > 3 }
             #expect(result.fate == .completed, "seed \(seed): \(result.notes) \(result.violations)")
             #expect(result.value(.missedFinal) == 0)
             #expect(result.value(.spuriousNotifications) == 0)
@@ -148,11 +148,18 @@ import Testing
         spec.writers.threads = 1
         spec.writers.load = .lockstep
         spec.writers.keys = .matching
-        // Long enough for six deliveries even where other tests have the cores.
-        spec.durationNs = 500_000_000
         spec.hangTimeoutNs = 300_000_000
-        let result = try runTrial(spec, on: FaultyDriver(.lostDelivery))
-        #expect(result.notes.contains { $0.contains("not every observer was called") }, "\(result.notes)")
+        // It needs six deliveries to come to it.
+        let result = try runTrial(spec, on: FaultyDriver(.lostDelivery)) { $0.fate != .completed }
+        #expect(result.fate == .hang)
+        // The one that lost a delivery, and not the writer that waits for it.
+        #expect(result.notes.count == 1)
+        #expect(
+            result.notes.allSatisfy {
+                $0.contains("not every observer was called for version ") && $0.contains("'observer 0' was called at")
+                    && !$0.contains("'observer 1'")
+            },
+            "\(result.notes)")
     }
 
     @Test(arguments: [ObserversSpec.Calls.beginWrite, .refresh])
@@ -162,7 +169,7 @@ import Testing
                 var spec = TrialSpec.tiny(driver: driver.name)
                 spec.observers.calls = calls
                 spec.observers.deliver = deliver
-                let result = try runTrial(spec, on: driver)
+                let result = try runTrial(spec, on: driver) { ($0.value(.observerStall, "count") ?? 0) > 10 }
                 #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
                 #expect(try #require(result.value(.observerStall, "count")) > 10)
             }
@@ -192,7 +199,7 @@ import Testing
         var spec = TrialSpec.tiny(driver: "null")
         spec.writers.threads = 1
         spec.writers.rateHz = 1_000
-        let result = try runTrial(spec, on: NullDriver())
+        let result = try runTrial(spec, on: NullDriver()) { ($0.value(.wakeFloor, "count") ?? 0) > 50 }
         let floors = try #require(result.value(.wakeFloor, "count"))
         #expect(floors > 50 && floors <= Double(result.counts["measured_commits"]!))
         let ratio = try #require(result.value(.deliveryOverFloor))
@@ -238,7 +245,8 @@ import Testing
         // A delivery that only modifies needs a commit that only modifies.
         if fault == .needlessMove { spec.writers.changes = ["touch": 1] }
         spec.hangTimeoutNs = 500_000_000
-        let result = try runTrial(spec, on: FaultyDriver(fault))
+        // It needs a few deliveries to come to it.
+        let result = try runTrial(spec, on: FaultyDriver(fault)) { $0.fate != .completed }
         #expect(result.fate == .oracleViolation, "\(result.notes)")
         #expect(result.violations.contains { $0.contains(text) }, "\(result.violations)")
         #expect(result.violations.allSatisfy { $0.contains("seed 1") })
@@ -261,7 +269,7 @@ import Testing
     func whatEndsATrialIsNamed(fault: Fault, fate: TrialFate, text: String) throws {
         var spec = TrialSpec.tiny(driver: fault.rawValue)
         spec.hangTimeoutNs = 300_000_000
-        let result = try runTrial(spec, on: FaultyDriver(fault))
+        let result = try runTrial(spec, on: FaultyDriver(fault)) { $0.fate != .completed }
         #expect(result.fate == fate, "\(result.violations)")
         #expect(result.notes.contains { $0.contains(text) }, "\(result.notes)")
         #expect(result.isUnavailable == (fault == .unavailable))

@@ -16,6 +16,17 @@ final class Memo: StoredObject {
     }
 }
 
+final class Shelf: StoredObject {
+    @Stored(.primaryKey) var id = 0
+    @Listed var memos: List<Memo>
+    @Listed var labels: List<String>
+
+    convenience init(id: Int) {
+        self.init()
+        self.id = id
+    }
+}
+
 /// A store in a new folder, which goes with it.
 final class PublisherStore: Sendable {
     let store: Store
@@ -23,10 +34,26 @@ final class PublisherStore: Sendable {
 
     init() throws {
         path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
-        store = try Store(.init(path: path, models: [Memo.self], durability: .relaxed))
+        store = try Store(.init(path: path, models: [Memo.self, Shelf.self], durability: .relaxed))
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Overwrites every page of the file that has these bytes on it.
+    func damagePages(with bytes: String) throws {
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/data.mdb"))
+        defer { try? file.close() }
+        let pageBytes = Int(getpagesize())
+        var start: UInt64 = 0
+        while let page = try file.read(upToCount: pageBytes), !page.isEmpty {
+            if page.range(of: Data(bytes.utf8)) != nil {
+                try file.seek(toOffset: start)
+                try file.write(contentsOf: Data(count: page.count))
+            }
+            start += UInt64(page.count)
+            try file.seek(toOffset: start)
+        }
+    }
 }
 
 /// Delivers when `turn()` is called, on the one thread that uses the connection.
@@ -52,7 +79,14 @@ final class ManualScheduler: Scheduler, @unchecked Sendable {
 
     /// Waits for a request, then delivers.
     func turn() throws {
-        let deadline = Int64(DispatchTime.now().uptimeNanoseconds) + 20_000_000_000
+        try waitForPost()
+        lock.withLock { posts = 0 }
+        deliver?()
+    }
+
+    /// Waits for a request, and leaves it. The limit is there for one that never comes.
+    func waitForPost() throws {
+        let deadline = Int64(DispatchTime.now().uptimeNanoseconds) + 300_000_000_000
         lock.lock()
         while posts == 0 {
             guard changed.wait(untilNs: deadline) else {
@@ -60,9 +94,7 @@ final class ManualScheduler: Scheduler, @unchecked Sendable {
                 throw Stuck()
             }
         }
-        posts = 0
         lock.unlock()
-        deliver?()
     }
 
     /// Takes turns until `condition` holds.

@@ -86,18 +86,23 @@ struct ProcessTests {
         for fixture in fixtures { try fixture.go() }
         for fixture in fixtures { try fixture.waitForLines(1) }
         let before = try counts()
-        let endNs = monotonicNs() + 1_000_000_000
+        // So many commits of all, however long they take.
+        let enough = before.reduce(0, +) + 2_000
+        let isOver = Watched(false)
         let threads = names.suffix(2).map { name in
             TracedThread(name) {
                 do {
-                    while monotonicNs() < endNs {
-                        try test.store.write { connection in
+                    while !isOver.value {
+                        let total = try test.store.write { connection in
                             try Batches.increment(name, connection)
                             Batches.spend(us: heldUs)
+                            return try names.reduce(0) { try $0 + Batches.value($1, connection) }
                         }
+                        if total >= enough { isOver.update { $0 = true } }
                     }
                 } catch {
                     Issue.record(error)
+                    isOver.update { $0 = true }
                 }
             }
         }

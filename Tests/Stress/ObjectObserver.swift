@@ -35,6 +35,8 @@ final class ObjectObserver: Observer, @unchecked Sendable {
             let now = RowValue(row)
             load.verdict.expectNone(.i1, follow(changes, now), description)
             kept = now
+        case .error(let error):
+            load.verdict.expect(.i1, false, description, "told that it cannot be read: \(error)")
         }
     }
 

@@ -1,3 +1,4 @@
+import CoreFoundation
 import Foundation
 import Testing
 import TracedSync
@@ -15,6 +16,49 @@ struct RunLoopThreadTests {
         #expect(onThread)
         #expect(seen.withLock { numbers } == Array(0..<1_000))
         #expect(!thread.isCurrent)
+    }
+
+    @Test("a block that runs the loop again has those that wait run meanwhile, in order all the same")
+    func nestedOrder() throws {
+        let thread = RunLoopThread("nested")
+        defer { thread.stop() }
+        let (all, inside) = try thread.performAndWait { () -> ([Int], [Int]) in
+            nonisolated(unsafe) var numbers: [Int] = []
+            nonisolated(unsafe) var inside: [Int] = []
+            thread.perform {
+                numbers.append(1)
+                thread.perform { numbers.append(3) }
+                while CFRunLoopRunInMode(kCFRunLoopDefaultMode, 0, true) == .handledSource {}
+                inside = numbers
+            }
+            thread.perform { numbers.append(2) }
+            while CFRunLoopRunInMode(kCFRunLoopDefaultMode, 0, true) == .handledSource {}
+            return (numbers, inside)
+        }
+        #expect(all == [1, 2, 3])
+        #expect(inside == [1, 2, 3])
+    }
+
+    @Test("ends from inside a loop that a block runs", .timeLimit(.minutes(5)))
+    func nestedStop() throws {
+        let thread = RunLoopThread("nested stop")
+        let isInside = TracedMutex("inside")
+        let changed = TracedCondition("inside", isInside)
+        nonisolated(unsafe) var hasBegun = false
+        nonisolated(unsafe) var hasReturned = false
+        thread.perform {
+            thread.perform {
+                isInside.withLock {
+                    hasBegun = true
+                    changed.broadcast()
+                }
+            }
+            CFRunLoopRun()
+            hasReturned = true
+        }
+        isInside.withLock { while !hasBegun { changed.wait() } }
+        thread.stop()
+        #expect(hasReturned)
     }
 
     @Test("passes errors of a block on to the caller")

@@ -6,9 +6,9 @@ import Testing
 
 @testable import TracedSync
 
-/// Waits until a thread waits, as its trace says.
+/// Waits until a thread waits, as its trace says, of which nobody tells. The limit is there for what never comes.
 func waitUntil(_ isSo: () -> Bool) -> Bool {
-    let deadline = Date().addingTimeInterval(10)
+    let deadline = Date().addingTimeInterval(300)
     while !isSo() {
         if Date() > deadline { return false }
         usleep(200)
@@ -112,12 +112,15 @@ struct TracingTests {
         let thread = RunLoopThread("main")
         let mutex = TracedMutex("serial section")
         let isTaken = Flag()
+        let isRunning = Flag()
         TracedThread("background") {
             mutex.lock()
             isTaken.raise()
+            isRunning.await()
             try? thread.performAndWait {}
         }.detach()
         thread.perform {
+            isRunning.raise()
             isTaken.await()
             mutex.lock()
         }

@@ -116,6 +116,112 @@ import TracedSync
         #expect(Set(book.toldOn) == ["tower"])
     }
 
+    @Test("a handler that runs the loop again has what waits told meanwhile, in the order of posting all the same")
+    func nestedRunLoop() throws {
+        let (center, harbour, book) = (center, harbour, book)
+        let toldInside = try onRunLoopThread { () -> [String] in
+            var toldInside: [String] = []
+            nonisolated(unsafe) let inside = { (lines: [String]) in toldInside = lines }
+            book.whenTold = { [weak book] notification in
+                guard notification as? TideTurned == TideTurned(heightMm: 1), let book else { return }
+                center.post(TideTurned(heightMm: 3), by: harbour)
+                turnRunLoop()
+                inside(book.lines)
+            }
+            center.subscribe(book, to: TideTurned.self, on: .runLoop)
+            center.post(TideTurned(heightMm: 1), by: harbour)
+            center.post(TideTurned(heightMm: 2), by: harbour)
+            turnRunLoop()
+            return toldInside
+        }
+        #expect(book.lines == ["tide 1", "tide 2", "tide 3"])
+        #expect(toldInside == ["tide 1", "tide 2", "tide 3"])
+    }
+
+    @Test("who wants to know is told who has posted, wherever it is told")
+    func posterOfANotification() throws {
+        let other = Harbour()
+        let queue = DispatchQueue(label: "posters")
+        let seen = Logbook()
+        let (center, harbour) = (center, harbour)
+        @Sendable func line(_ turned: TideTurned, _ isHome: Bool) -> TideTurned {
+            TideTurned(heightMm: turned.heightMm + (isHome ? 1_000 : 2_000))
+        }
+        try onRunLoopThread {
+            let here = center.subscribe(to: TideTurned.self) { turned, poster in
+                seen.handle(line(turned, poster === harbour))
+            }
+            let there = center.subscribe(to: TideTurned.self, on: .queue(queue)) { turned, poster in
+                seen.handle(line(turned, poster === harbour))
+            }
+            let loop = center.subscribe(to: TideTurned.self, from: other, on: .runLoop) { turned, poster in
+                seen.handle(line(turned, poster === harbour))
+            }
+            center.post(TideTurned(heightMm: 1), by: harbour)
+            queue.sync {}
+            center.post(TideTurned(heightMm: 2), by: other)
+            queue.sync {}
+            turnRunLoop()
+            withExtendedLifetime((here, there, loop)) {}
+        }
+        #expect(seen.lines == ["tide 1001", "tide 1001", "tide 2002", "tide 2002", "tide 2002"])
+    }
+
+    @Test("a subscriber that asks for posters tells them apart, and one that was told of is kept until then")
+    func posterSubscriber() {
+        let watch = HarbourWatch(harbour)
+        let queue = DispatchQueue(label: "watch")
+        let gate = DispatchSemaphore(value: 0)
+        center.subscribe(watch, to: TideTurned.self)
+        center.subscribe(watch, to: LampLit.self, on: .queue(queue))
+        center.post(TideTurned(heightMm: 1), by: harbour)
+        center.post(TideTurned(heightMm: 2), by: Harbour())
+        queue.async { gate.wait() }
+        var lighthouse: Lighthouse? = Lighthouse()
+        weak let seen = lighthouse
+        center.post(LampLit(number: 3), by: lighthouse!)
+        lighthouse = nil
+        #expect(seen != nil)
+        gate.signal()
+        queue.sync {}
+        #expect(watch.lines == ["tide 1 of ours", "tide 2 of somebody's", "lamp 3 of Lighthouse"])
+        #expect(seen == nil)
+        watch.handle(TideTurned(heightMm: 4))
+        #expect(watch.lines.last == "tide 4 of somebody's")
+        center.unsubscribe(watch)
+        #expect(center.subscriptionCount == 0)
+    }
+
+    @Test("who does not ask for the poster does not keep it")
+    func posterNotKept() {
+        let queue = DispatchQueue(label: "plain")
+        let gate = DispatchSemaphore(value: 0)
+        center.subscribe(book, to: LampLit.self, on: .queue(queue))
+        queue.async { gate.wait() }
+        var lighthouse: Lighthouse? = Lighthouse()
+        weak let seen = lighthouse
+        center.post(LampLit(number: 1), by: lighthouse!)
+        lighthouse = nil
+        #expect(seen == nil)
+        gate.signal()
+        queue.sync {}
+        #expect(book.lines == ["lamp 1"])
+    }
+
+    @Test("a class that notifications inherit from is a type beside theirs: what counts is what it is posted as")
+    func classes() {
+        let told = Logbook()
+        let weather = center.subscribe(to: Weather.self) { told.handle(ShipEntered(number: $0 is Storm ? 11 : 10)) }
+        let storms = center.subscribe(to: Storm.self) { _ in told.handle(ShipEntered(number: 20)) }
+        center.post(Weather(), by: harbour)
+        #expect(told.lines == ["ship 10"])
+        center.post(Storm(), by: harbour)
+        #expect(told.lines == ["ship 10", "ship 20"])
+        center.post(Storm() as Weather, by: harbour)
+        #expect(told.lines == ["ship 10", "ship 20", "ship 11"])
+        withExtendedLifetime((weather, storms)) {}
+    }
+
     @Test("many threads post, subscribe and end at once; nobody is called after its end, nothing of one thread is lost")
     func manyThreads() {
         let center = center
@@ -146,6 +252,30 @@ import TracedSync
             #expect(mine == (0..<500).map { number * 1_000 + $0 })
         }
         #expect(center.subscriptionCount == 1)
+    }
+}
+
+private class Weather: TypedNotification, @unchecked Sendable { typealias Poster = Harbour }
+private final class Storm: Weather, @unchecked Sendable {}
+
+private final class HarbourWatch: PosterSubscriber, @unchecked Sendable {
+    private let ours: Harbour
+    private let lock = TracedMutex("watch")
+    private var written: [String] = []
+    var lines: [String] { lock.withLock { written } }
+
+    init(_ ours: Harbour) { self.ours = ours }
+
+    func handle(_ notification: any TypedNotification, from poster: NotificationPoster) {
+        let line =
+            switch notification {
+            case let turned as TideTurned where poster.isIdentical(to: ours): "tide \(turned.heightMm) of ours"
+            case let turned as TideTurned: "tide \(turned.heightMm) of somebody's"
+            case let lit as LampLit:
+                "lamp \(lit.number) of \(poster.object(as: Lighthouse.self).map { "\(type(of: $0))" } ?? "nobody")"
+            default: "?"
+            }
+        lock.withLock { written.append(line) }
     }
 }
 

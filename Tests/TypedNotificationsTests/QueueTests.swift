@@ -122,6 +122,29 @@ import TracedSync
         TypedNotificationCenter.default.unsubscribe(book)
     }
 
+    @Test("a handler that runs the loop again has what waits posted meanwhile, in order", arguments: [false, true])
+    func nestedRunLoop(_ isIdle: Bool) throws {
+        let timing: NotificationTiming = isIdle ? .whenIdle : .asSoonAsPossible
+        let (toldInside, told) = try onRunLoopThread { () -> ([String], [String]) in
+            let desk = Desk()
+            var toldInside: [String] = []
+            nonisolated(unsafe) let inside = { (lines: [String]) in toldInside = lines }
+            nonisolated(unsafe) weak let shared = desk
+            desk.book.whenTold = { notification in
+                guard notification as? ShipEntered == ShipEntered(number: 1), let desk = shared else { return }
+                turnRunLoop()
+                inside(desk.book.lines)
+                // The loop inside may have been woken for the end of the outer one's time.
+                CFRunLoopWakeUp(CFRunLoopGetCurrent())
+            }
+            for number in 1...3 { desk.enqueueShip(number, timing) }
+            turnRunLoop()
+            return (toldInside, desk.book.lines)
+        }
+        #expect(toldInside == ["ship 1", "ship 2", "ship 3"])
+        #expect(told == ["ship 1", "ship 2", "ship 3"])
+    }
+
     @Test("a queue that is gone posts nothing, and lets go of posters and notifications")
     func end() throws {
         let isGone = try onRunLoopThread { () -> Bool in

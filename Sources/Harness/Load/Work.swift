@@ -53,9 +53,7 @@ final class Work {
     ///   - report: called twice a second with the commits made so far.
     func awaitEnd(look: (Int64) throws -> Void, report: (Int) -> Void) throws {
         var seen = -1
-        // A writer in lockstep gives its observers as long, and knows who was not called.
-        let patience: Int64 = spec.writers.load == .lockstep ? 2 : 1
-        var deadline = HangDeadline(timeoutNs: patience * spec.hangTimeoutNs)
+        var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
         var reportNs = MonotonicClock.nowNs()
         while end.arrivals < writers.count {
             let nowNs = MonotonicClock.nowNs()
@@ -64,7 +62,8 @@ final class Work {
                 report(commits)
                 reportNs = nowNs + 500_000_000
             }
-            // A writer that waits for a due time yet to come makes no progress either, and owes none.
+            // A writer that waits for a due time yet to come, or in lockstep for its observers, makes no progress either, and
+            // owes none.
             if commits != seen || writers.allSatisfy({ $0.waitsUntilNs > nowNs }) {
                 seen = commits
                 deadline.restart()
@@ -74,7 +73,7 @@ final class Work {
             try look(nowNs)
             Pacing.sleep(untilNs: nowNs + Self.lookEveryNs)
         }
-        if let fault = writers.lazy.compactMap(\.fault).first { throw TrialFault.store(fault) }
+        if let fault = writers.lazy.compactMap(\.fault).first { throw fault }
         if let writer = writers.first(where: { $0.recorder.overflowCount > 0 }) {
             throw TrialFault.harness("\(writer.name) made more commits than could be recorded: shorten the trial")
         }

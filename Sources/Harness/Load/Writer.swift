@@ -24,7 +24,7 @@ final class Writer: @unchecked Sendable {
     let recorder: CommitRecorder
     /// CPU time spent waiting actively for due times in the measured window: the harness's, not the store's.
     private(set) var spunNs: Int64 = 0
-    private(set) var fault: String?
+    private(set) var fault: TrialFault?
     /// The thread's own counters; set before it is ready.
     private(set) var allocations: ThreadAllocations?
     /// Commits that the store refused while its disk was full, and that were made again.
@@ -89,7 +89,8 @@ final class Writer: @unchecked Sendable {
     /// Commits begun and returned so far; any thread.
     var commits: Int { progress.load(ordering: .relaxed) }
 
-    /// The due time of the next commit, or of the one being made; any thread.
+    /// The due time of the next commit, or of the one being made; never, while a writer in lockstep waits for its observers,
+    /// which has a limit of its own. Any thread.
     var waitsUntilNs: Int64 { dueNs.load(ordering: .relaxed) }
 
     /// The thread's body: ready at `start`, and kept alive until `end` opens so that its CPU clock can be read.
@@ -107,8 +108,10 @@ final class Writer: @unchecked Sendable {
             case .open: try follow(writer, windowNs: windowNs)
             case .closed, .lockstep: try saturate(writer, windowNs: windowNs)
             }
+        } catch TrialFault.hang(let reason) {
+            fault = .hang(reason)
         } catch {
-            fault = "\(name): \(error)"
+            fault = .store("\(name): \(error)")
         }
         end.arriveAndWait()
     }
@@ -161,11 +164,15 @@ final class Writer: @unchecked Sendable {
     private func awaitObservers(_ windowNs: Int64) throws {
         let startNs = MonotonicClock.nowNs()
         var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
+        // What does not move from here on is not the writer.
+        dueNs.store(.max, ordering: .relaxed)
+        defer { dueNs.store(startNs, ordering: .relaxed) }
         while let watch = company.watch, !watch.areAllCovered(lastVersion) {
             let nowNs = MonotonicClock.nowNs()
             let waitedNs = nowNs - startNs
             if deadline.hasPassed() {
-                throw TrialFault.hang("not every observer was called for version \(lastVersion)")
+                throw TrialFault.hang(
+                    "not every observer was called for version \(lastVersion): \(watch.behind(lastVersion))")
             }
             // Looks come seldomer with time: a commit begins a sixteenth of its predecessor's wait too late at most, and
             // no figure depends on when it does.

@@ -5,7 +5,7 @@ import Measure
 import Scenario
 import StoreDriver
 
-/// The observing side of one trial. `areAllCovered` is for any thread, the rest for the conducting one.
+/// The observing side of one trial. `areAllCovered` and `behind` are for any thread, the rest for the conducting one.
 final class Watch: @unchecked Sendable {
     private static let lookEveryNs: Int64 = 1_000_000
 
@@ -48,6 +48,16 @@ final class Watch: @unchecked Sendable {
     /// Whether every measured observer has been called at `version` or later; any thread.
     func areAllCovered(_ version: Int64) -> Bool {
         observers.prefix(spec.observers.count).allSatisfy { $0.covered >= version }
+    }
+
+    /// Which measured observers have not been called at `version` or later, and where they stand; any thread.
+    func behind(_ version: Int64) -> String {
+        observers.prefix(spec.observers.count).compactMap { observer in
+            let covered = observer.covered
+            if covered >= version { return nil }
+            return covered == .min
+                ? "'\(observer.name)' was never called" : "'\(observer.name)' was called at version \(covered) last"
+        }.joined(separator: ", ")
     }
 
     /// Counters of the observing threads; nil where there are none but queues, or where nothing counts.

@@ -47,7 +47,7 @@ public enum TrialHelper {
         start.open(windowNs)
         while end.arrivals == 0 { Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000) }
         let overflow = writer.recorder.overflowCount > 0 ? "more commits than could be recorded" : ""
-        say("done \(writer.fault ?? overflow)")
+        say("done \(writer.fault?.description ?? overflow)")
         end.open(0)
         thread.join()
     }

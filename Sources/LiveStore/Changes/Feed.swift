@@ -19,10 +19,15 @@ package class Feed<Output>: @unchecked Sendable {
     /// - Parameters:
     ///   - changed: there may be something to take.
     ///   - ended: nothing more will come, with what is to be taken still there.
-    package func start(changed: @escaping () -> Void, ended: @escaping (StoreError?) -> Void) throws {
+    ///   - tokenMade: called once, before anything comes, with the token behind the subscription.
+    package func start(
+        tokenMade: (NotificationToken) -> Void, changed: @escaping () -> Void, ended: @escaping (StoreError?) -> Void
+    ) throws {
         self.changed = changed
         self.ended = ended
-        token = try subscribe()
+        let token = try subscribe()
+        self.token = token
+        tokenMade(token)
         connection.core.whenClosing(ObjectIdentifier(self)) { [weak self] in self?.soon { self?.end(nil) } }
     }
 
@@ -47,44 +52,6 @@ package class Feed<Output>: @unchecked Sendable {
     deinit {
         token?.invalidate()
         connection.core.forgetClosing(ObjectIdentifier(self))
-    }
-}
-
-/// The changes of results.
-package final class ResultsFeed<Object: StoredObject>: Feed<ResultsChange<Object>>, @unchecked Sendable {
-    private let results: Results<Object>
-    private let query: ConnectionQuery
-    private var reported: RankedTree?
-    /// From the rows reported to those delivered, while only one delivery lies between.
-    private var known: ChangeSet?
-    private var isBehind = false
-
-    package init(_ results: Results<Object>, keyPaths: [PartialKeyPath<Object>]?) {
-        self.results = results
-        query = keyPaths.map(results.observed(by:)) ?? results.query
-        super.init(results.connection)
-    }
-
-    override func subscribe() throws -> NotificationToken {
-        try results.connection.observe(query, madeAt: "a publisher of results") { [weak self] change in
-            guard let self else { return }
-            switch change {
-            case .initial: known = nil
-            case .update(let changes, _, _): known = isBehind ? nil : changes
-            case .failed(let error): return end(error)
-            }
-            isBehind = true
-            tellChanged()
-        }
-    }
-
-    package override func take() -> ResultsChange<Object>? {
-        guard isBehind, let delivered = query.delivered else { return nil }
-        isBehind = false
-        defer { reported = delivered }
-        guard let reported else { return .initial(results) }
-        let changes = known ?? query.plan.heard(.between(reported, delivered, in: query.window))
-        return changes.isEmpty ? nil : .update(results, changes)
     }
 }
 
@@ -115,6 +82,7 @@ package final class ObjectFeed<Object: StoredObject>: Feed<ObjectChange<Object>>
                 pending = .deleted
                 tellChanged()
                 end(nil)
+            case .failed(let error): end(error)
             }
         }
     }
@@ -145,7 +113,11 @@ package final class PropertyFeed<Object: LiveObject, Value: StorableValue>: Feed
     override func subscribe() throws -> NotificationToken {
         try object.observe(keyPaths: [keyPath]) { [weak self] change in
             guard let self else { return }
-            if case .deleted = change { end(nil) } else { tellChanged() }
+            switch change {
+            case .change: tellChanged()
+            case .deleted: end(nil)
+            case .error(let error): end(error)
+            }
         }
     }
 

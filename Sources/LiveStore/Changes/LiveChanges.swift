@@ -10,7 +10,7 @@
 /// The subscription begins where the sequence is made and ends with the task that iterates it, with the sequence itself, or
 /// with the store, which finishes the loop. One task iterates at a time; several loops need a sequence each.
 public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
-    /// The query cannot be evaluated.
+    /// The query cannot be evaluated, or the object not be read.
     public typealias Failure = StoreError
 
     let source: ChangeSource<Element>

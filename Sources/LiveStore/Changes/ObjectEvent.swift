@@ -32,7 +32,8 @@ public struct StoreEvent: Sendable, Equatable {
 
 extension LiveObject {
     /// What happens to this object as a sequence, for any task. There is no first element for what is there already;
-    /// what a slow loop has not taken is merged. On the connection's scheduler.
+    /// what a slow loop has not taken is merged. It throws when the object's row cannot be read. On the connection's
+    /// scheduler.
     /// - Parameter keyPaths: the properties to hear of; nil means all.
     /// - Throws: `noScheduler` on a connection that lives for one block, `invalidatedObject`, `observedInWrite`,
     ///   `notStored`, `closed`.
@@ -47,6 +48,7 @@ extension LiveObject {
             case .deleted:
                 channel.offer(.deleted)
                 channel.finish()
+            case .error(let error): channel.finish(error)
             }
         }
         return PendingSource(channel) { $0 }.keep(token, of: core)

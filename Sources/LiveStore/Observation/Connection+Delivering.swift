@@ -86,11 +86,19 @@ extension Connection {
 
     private func tell(_ update: ObjectUpdate, from old: Snapshot?, to new: Snapshot) {
         let token = update.token
-        let change = token.change(
-            update, old: old?.rowOrStop(token.table, token.id), new: new.rowOrStop(token.table, token.id))
+        let change: DeliveredObjectChange?
+        do throws(StoreError) {
+            change = token.change(
+                update, old: try old?.readRow(token.table, token.id), new: try new.readRow(token.table, token.id))
+        } catch {
+            // Whether it was changed or deleted, a row that cannot be read does not say.
+            change = .failed(error)
+        }
         guard let change else { return }
         run(token) { token.tell(change) }
-        if case .deleted = change {
+        switch change {
+        case .change: return
+        case .deleted, .failed:
             _ = token.invalidate()
             sweep(.object(token))
         }

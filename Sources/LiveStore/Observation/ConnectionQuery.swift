@@ -93,6 +93,10 @@ final class ConnectionQuery: @unchecked Sendable {
                 continue
             }
             if let skips = update?.skips, !skips.isEmpty { reported = silence(skips, for: token, reported, old) }
+            if token.isBehind {
+                token.reported = reported
+                continue
+            }
             if known == nil || !known!.from.isIdentical(to: reported) {
                 known = KnownChanges(from: reported, .between(reported, delivered, in: window))
             }

@@ -5,6 +5,7 @@
 enum DeliveredObjectChange {
     case change([PropertyChange])
     case deleted
+    case failed(StoreError)
 }
 
 /// One property that changed, with its values at the last delivery and now. Links are the targets' ids; a list has no

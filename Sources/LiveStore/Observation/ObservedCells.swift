@@ -89,7 +89,7 @@ final class ObservedCells {
             [weak self, weak tracked] change in
             guard let tracked else { return }
             switch change {
-            case .deleted: tracked.fire(columns: .max) { _ in nil }
+            case .deleted, .failed: tracked.fire(columns: .max) { _ in nil }
             case .change(let changes):
                 for change in changes {
                     guard let column = table.schema.columns.firstIndex(where: { $0.name == change.name }) else {

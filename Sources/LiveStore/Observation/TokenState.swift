@@ -49,6 +49,9 @@ final class CollectionToken: TokenState, @unchecked Sendable {
     let query: ConnectionQuery
     /// The root this observer was last told about; nil before its initial callback.
     var reported: RankedTree?
+    /// Somebody stands behind the observer who takes what is new when he wants it, and has not: `reported` is what he has
+    /// taken last. Deliveries apply to it what he is not to hear of, and call nobody.
+    var isBehind = false
 
     init(_ query: ConnectionQuery, _ deliver: @escaping (DeliveredChange) -> Void) {
         self.query = query

@@ -82,7 +82,7 @@ struct DeepFilterTests {
                 #expect(first.expression == second.expression && Set([first.expression, second.expression]).count == 1)
                 let text = "\(first)"
                 #expect(text.count { $0 == "(" } == text.count { $0 == ")" })
-                #expect(!notes.where(first).query.plan.identity.isEmpty)
+                #expect(!notes.where(first).asOneSection.identity.isEmpty)
             }
         }
     }

@@ -68,6 +68,7 @@ final class Feed {
                     let list = changes.map { "\($0.name) \($0.oldValue.text) to \($0.newValue.text)" }
                     log.append("\(name) \(list.joined(separator: ", "))")
                 case .deleted: log.append("\(name) deleted")
+                case .error(let error): log.append("\(name) \(error)")
                 }
             })
     }

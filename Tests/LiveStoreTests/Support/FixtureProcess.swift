@@ -31,6 +31,10 @@ final class FixtureProcess: @unchecked Sendable {
         self.input = input
         process.executableURL = try Self.binary("livestore-fixture")
         process.arguments = [path, durability.rawValue] + arguments
+        // Some are to trap, and the runtime's backtrace takes minutes where a sanitizer has made the program large.
+        var environment = ProcessInfo.processInfo.environment
+        if environment["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
+        process.environment = environment
         process.standardInput = childInput
         process.standardOutput = childOutput
         try process.run()

@@ -19,6 +19,9 @@ final class ManualScheduler: Scheduler, @unchecked Sendable {
         deliver?()
     }
 
+    /// Waits for a request, and leaves it.
+    func waitForMail() throws { try posts.wait("mail") { $0 > 0 } }
+
     /// Delivers what is there; nothing is waited for.
     func turnNow() { deliver?() }
 

@@ -39,7 +39,7 @@ final class Watched<Value: Sendable>: @unchecked Sendable {
 
     /// Waits until `condition` holds; fails the test after a time which only a hang takes.
     @discardableResult
-    func wait(_ what: Comment, atMostS limitS: UInt64 = 20, _ condition: (Value) -> Bool) throws -> Value {
+    func wait(_ what: Comment, atMostS limitS: UInt64 = 300, _ condition: (Value) -> Bool) throws -> Value {
         let deadline = DispatchTime.now().uptimeNanoseconds + limitS * 1_000_000_000  // monotonic on Linux
         lock.lock()
         defer { lock.unlock() }

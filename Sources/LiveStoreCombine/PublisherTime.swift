@@ -1,0 +1,77 @@
+// Times and distances of time as Combine's operators want them. Values; what is too far is the farthest there is.
+
+#if canImport(Combine)
+    import Combine
+#else
+    import OpenCombine
+#endif
+
+/// A time of a `PublisherScheduler`, by its clock.
+public struct PublisherTime: Strideable, Hashable, Sendable {
+    /// Nanoseconds since the clock's beginning.
+    public let ns: Int64
+
+    /// A time so many nanoseconds after the clock's beginning.
+    public init(ns: Int64) { self.ns = ns }
+
+    public func distance(to other: PublisherTime) -> Stride { Stride(ns: other.ns) - Stride(ns: ns) }
+    public func advanced(by distance: Stride) -> PublisherTime { PublisherTime(ns: (Stride(ns: ns) + distance).ns) }
+
+    /// A distance between two times. Literals are seconds.
+    public struct Stride: SchedulerTimeIntervalConvertible, Comparable, SignedNumeric, ExpressibleByFloatLiteral,
+        Hashable,
+        Sendable
+    {
+        /// Nanoseconds; negative into the past.
+        public let ns: Int64
+
+        /// A distance of so many nanoseconds.
+        public init(ns: Int64) { self.ns = ns }
+
+        public init(integerLiteral seconds: Int) { self = .seconds(seconds) }
+        public init(floatLiteral seconds: Double) { self = .seconds(seconds) }
+        public init?<Source: BinaryInteger>(exactly seconds: Source) {
+            guard let seconds = Int(exactly: seconds) else { return nil }
+            self = .seconds(seconds)
+        }
+
+        public static func seconds(_ s: Int) -> Stride { Stride(s, 1_000_000_000) }
+        public static func milliseconds(_ ms: Int) -> Stride { Stride(ms, 1_000_000) }
+        public static func microseconds(_ us: Int) -> Stride { Stride(us, 1_000) }
+        public static func nanoseconds(_ ns: Int) -> Stride { Stride(ns, 1) }
+
+        /// What is not a number is no distance.
+        public static func seconds(_ s: Double) -> Stride {
+            let ns = (s * 1e9).rounded()
+            if ns.isNaN { return Stride(ns: 0) }
+            return Stride(ns: Int64(exactly: ns) ?? (ns < 0 ? .min : .max))
+        }
+
+        private init(_ count: Int, _ unitNs: Int64) {
+            let (ns, isTooMuch) = Int64(count).multipliedReportingOverflow(by: unitNs)
+            self.ns = isTooMuch ? (count < 0 ? .min : .max) : ns
+        }
+
+        public var magnitude: Stride { ns < 0 ? Stride(ns: 0) - self : self }
+
+        public static func < (a: Stride, b: Stride) -> Bool { a.ns < b.ns }
+
+        public static func + (a: Stride, b: Stride) -> Stride {
+            let (ns, isTooMuch) = a.ns.addingReportingOverflow(b.ns)
+            return Stride(ns: isTooMuch ? (a.ns < 0 ? .min : .max) : ns)
+        }
+
+        public static func - (a: Stride, b: Stride) -> Stride {
+            let (ns, isTooMuch) = a.ns.subtractingReportingOverflow(b.ns)
+            return Stride(ns: isTooMuch ? (a.ns < 0 ? .min : .max) : ns)
+        }
+
+        /// One of the two counts: `distance * 3` is three times as far, because a literal is seconds.
+        public static func * (a: Stride, b: Stride) -> Stride {
+            let s = Double(a.ns) / 1e9 * Double(b.ns) / 1e9
+            return .seconds(s)
+        }
+
+        public static func *= (a: inout Stride, b: Stride) { a = a * b }
+    }
+}
