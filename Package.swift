@@ -46,7 +46,7 @@ let package = Package(
         // What measures.
         .target(name: "Scenario", dependencies: ["Yams"]),
         .target(name: "StoreDriver", dependencies: ["TracedSync"]),
-        .target(name: "NullDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Null"),
+        .target(name: "NoopDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Noop"),
         .target(
             name: "LiveStoreDriver",
             dependencies: [
@@ -89,7 +89,7 @@ let package = Package(
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "Comparison", "Harness", "Measure", "NullDriver", "Report", "Scenario", "Statistics", "StoreDriver",
+                "Comparison", "Harness", "Measure", "NoopDriver", "Report", "Scenario", "Statistics", "StoreDriver",
                 "TracedSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -145,7 +145,7 @@ let package = Package(
             dependencies: [
                 "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "Harness", "HarnessFixtures",
                 "LiveStoreDriver", "Measure", "NotificationQueueDriver",
-                "NullDriver", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics", "StoreDriver",
+                "NoopDriver", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics", "StoreDriver",
                 "TemplateDriver", "TracedSync",
             ]),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),

@@ -14,7 +14,7 @@ public struct SweepPoint: Sendable, Equatable {
     public var hangTimeoutNs: Int64
     /// Trials at this point, on each driver.
     public var repetitions: Int
-    /// Child processes per trial: itself, and its companions without observers and on the null driver, as the measured
+    /// Child processes per trial: itself, and its companions without observers and on the no-op driver, as the measured
     /// metrics ask for them.
     public var processesPerTrial: Int
     /// A play instead of a load: over when its threads are, or a circle has been looked at for long enough.

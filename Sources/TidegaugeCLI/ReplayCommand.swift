@@ -55,7 +55,8 @@ struct ReplayCommand: ParsableCommand {
                 let kept = try? JSONDecoder().decode(ReplayableHang.self, from: data)
             else { throw ValidationError("\(file) is no hang that a run has kept; they are in its folder 'hangs'") }
             guard Tidegauge.driverNames.contains(kept.spec.driver) else {
-                throw ValidationError("this binary has no driver '\(kept.spec.driver)'")
+                let hint = Nearest.hint(for: kept.spec.driver, among: Tidegauge.driverNames)
+                throw ValidationError("this binary has no driver '\(kept.spec.driver)' \(hint)")
             }
             return (kept.spec, kept.hang)
         }

@@ -15,7 +15,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "How much to run: smoke, ci or full.")
     var profile: Profile = .ci
 
-    @Option(help: "A driver to run on; may be given several times. Default: all but null and peers.")
+    @Option(help: "A driver to run on; may be given several times. Default: all but noop and peers.")
     var driver: [String] = []
 
     @Option(help: "Where reports go.")

@@ -2,15 +2,15 @@
 import ArgumentParser
 import Foundation
 import Harness
-import NullDriver
+import NoopDriver
 import StoreDriver
 
 /// Runs the command line on `drivers` and exits with its outcome. Call once, from `main`.
-/// - Parameter peers: further drivers, which run only where `--driver` or a scenario names them; as does the null driver,
+/// - Parameter peers: further drivers, which run only where `--driver` or a scenario names them; as does the no-op driver,
 ///   which is always there, to say what the harness itself costs.
 public func tidegaugeMain(drivers: [any StoreDriver], peers: [any StoreDriver] = []) -> Never {
-    Tidegauge.drivers = [NullDriver()] + drivers + peers
-    Tidegauge.askedFor = Set(peers.map(\.name) + ["null"])
+    Tidegauge.drivers = [NoopDriver()] + drivers + peers
+    Tidegauge.askedFor = Set(peers.map(\.name) + ["noop"])
     Tidegauge.main()
     exit(Outcome.pass.rawValue)
 }

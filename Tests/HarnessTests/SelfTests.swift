@@ -4,7 +4,7 @@ import Foundation
 import HarnessFixtures
 import LiveStoreDriver
 import Measure
-import NullDriver
+import NoopDriver
 import Scenario
 import StoreDriver
 import Testing
@@ -14,7 +14,7 @@ import Testing
 @Suite(.serialized) struct SelfTests {
     /// Every commit in time, and a store without any cost, so that what is late is late by the stall.
     @Test func aStallReadsAsArithmeticSays() throws {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.writers = TrialSpec.tiny().writers
         spec.writers.threads = 1
         spec.writers.arrivals = .uniform
@@ -26,7 +26,7 @@ import Testing
         // Other tests have the cores as well: the best of three has had them most.
         var best: (seen: Double, corrected: Double, uncorrected: Double)?
         for _ in 0..<3 {
-            let result = try runTrial(spec, on: NullDriver())
+            let result = try runTrial(spec, on: NoopDriver())
             #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
             let seen = try #require(result.value(.stallSeen))
             let corrected = try #require(result.value(.writeResponseTime, "p99"))
@@ -72,15 +72,15 @@ import Testing
     }
 
     @Test func aStoreWithoutChangeSetsIsNotAskedForLostDeliveries() {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.fault = FaultSpec(kind: .loss, every: 5)
-        #expect(Fitness.obstacle(spec, NullDriver().capabilities)?.contains("no change sets") == true)
+        #expect(Fitness.obstacle(spec, NoopDriver().capabilities)?.contains("no change sets") == true)
     }
 
     /// Commits that take exactly as long as they are told to, so that what is read can be held against it.
     @Test(arguments: [0.05, 0.2, 1])
     func aSlowdownReadsAsWhatItIs(amount: Double) throws {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.observers.count = 0
         spec.observers.bystanders = 0
         spec.writers.threads = 1
@@ -121,10 +121,10 @@ import Testing
     }
 
     @Test func aTimeUnderThreeReadingsOfTheClockIsAtTheFloor() throws {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.writers.threads = 1
         spec.writers.load = .closed
-        let result = try runTrial(spec, on: NullDriver())
+        let result = try runTrial(spec, on: NoopDriver())
         // Nothing happens between being called and the lock being there.
         let clockNs = ClockCost.measure()
         let waits = result.figures.filter { $0.metric == .lockWait && $0.statistic == .min }
@@ -135,14 +135,14 @@ import Testing
     }
 }
 
-/// The null store, with commits that spin for a while.
+/// The no-op store, with commits that spin for a while.
 private struct TimedDriver: StoreDriver {
     let commitNs: Int64
-    var name: String { "null" }
-    var capabilities: Capabilities { NullDriver().capabilities }
+    var name: String { "noop" }
+    var capabilities: Capabilities { NoopDriver().capabilities }
 
     func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
-        TimedStore(NullDriver().open(configuration), commitNs)
+        TimedStore(NoopDriver().open(configuration), commitNs)
     }
 }
 

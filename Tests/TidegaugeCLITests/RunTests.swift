@@ -111,11 +111,11 @@ import Testing
 
     @Test func aDriverThatCannotIsSkippedWithTheReason() throws {
         let folder = try Folder()
-        try folder.write("a.yaml", scenario("model, null", extra: ""))
+        try folder.write("a.yaml", scenario("model, noop", extra: ""))
         let ran = try Binary.fixture.run(
-            ["run", "a.yaml", "--driver", "model", "--driver", "null", "--set", "durability=full"], in: folder)
+            ["run", "a.yaml", "--driver", "model", "--driver", "noop", "--set", "durability=full"], in: folder)
         #expect(ran.status == 0, "\(ran.errors)")
         #expect(ran.errors.contains("a: skipped on model: it has no durability 'full'"))
-        #expect(outcomes(folder) == ["null": ""])
+        #expect(outcomes(folder) == ["noop": ""])
     }
 }

@@ -78,7 +78,7 @@ struct CompareOptions: ParsableArguments {
     )
     var profile: Profile = .smoke
 
-    @Option(help: "A driver to compare on; may be given several times. Default: all but null and peers.")
+    @Option(help: "A driver to compare on; may be given several times. Default: all but noop and peers.")
     var driver: [String] = []
 
     @Option(help: ArgumentHelp("Overrides a scenario's value, as dataset.items=1000.", valueName: "key=value"))
