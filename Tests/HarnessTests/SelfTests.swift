@@ -146,8 +146,8 @@ private struct TimedDriver: StoreDriver {
     }
 }
 
-private final class TimedStore: DrivenStore, @unchecked Sendable {
-    private let store: any DrivenStore
+private final class TimedStore: ForwardingStore, @unchecked Sendable {
+    let store: any DrivenStore
     private let commitNs: Int64
 
     init(_ store: any DrivenStore, _ commitNs: Int64) {
@@ -155,14 +155,7 @@ private final class TimedStore: DrivenStore, @unchecked Sendable {
         self.commitNs = commitNs
     }
 
-    func load(count: Int, item: (Int) -> Item) throws { try store.load(count: count, item: item) }
-    func contents(of query: Query) throws -> [Item] { try store.contents(of: query) }
-    func fileBytes() throws -> Int { 0 }
-    func close() throws { try store.close() }
     func makeWriter() throws -> any StoreWriter { TimedWriter(try store.makeWriter(), commitNs) }
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
-        try store.subscribe(to: query, at: site, sink: sink)
-    }
 }
 
 private final class TimedWriter: StoreWriter {
