@@ -103,7 +103,8 @@ let package = Package(
 
         // Measurements too small for a scenario.
         .executableTarget(
-            name: "tidegauge-micro", dependencies: ["FetchedResults", "LiveStore", "TracedSync", "TypedNotifications"]),
+            name: "tidegauge-micro",
+            dependencies: ["FetchedResults", "LiveStore", "Measure", "TracedSync", "TypedNotifications"]),
 
         // The program of the README.
         .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),
