@@ -59,8 +59,8 @@ struct RunCommand: ParsableCommand {
 
     private func start() throws -> Outcome {
         let plan = try RunPlan(header)
-        try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
-        let environment = EnvironmentReport.capture(storeDirectories: [out, "/dev/shm"])
+        try refusingFolder { try ReportFolder.prepare(out, links: true) }
+        let environment = EnvironmentReport.capture(storeDirectories: [out, PrivateFolder.memoryFileSystem])
         return try measure(plan, root: out, runID: runID(environment.commit), environment, nil)
     }
 
