@@ -53,7 +53,7 @@ let package = Package(
         // What measures.
         .target(name: "Scenario", dependencies: ["Yams"]),
         .target(name: "StoreDriver", dependencies: ["TracedSync"]),
-        .target(name: "NullDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Null"),
+        .target(name: "NoopDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Noop"),
         .target(
             name: "LiveStoreDriver",
             dependencies: [
@@ -96,7 +96,7 @@ let package = Package(
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "Comparison", "Harness", "Measure", "NullDriver", "Report", "Scenario", "Statistics", "StoreDriver",
+                "Comparison", "Harness", "Measure", "NoopDriver", "Report", "Scenario", "Statistics", "StoreDriver",
                 "TracedSync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -110,7 +110,8 @@ let package = Package(
 
         // Measurements too small for a scenario.
         .executableTarget(
-            name: "tidegauge-micro", dependencies: ["FetchedResults", "LiveStore", "TracedSync", "TypedNotifications"]),
+            name: "tidegauge-micro",
+            dependencies: ["FetchedResults", "LiveStore", "Measure", "TracedSync", "TypedNotifications"]),
 
         // The program of the README.
         .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),
@@ -158,7 +159,7 @@ let package = Package(
             dependencies: [
                 "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "Harness", "HarnessFixtures",
                 "LiveStoreDriver", "Measure", "NotificationQueueDriver",
-                "NullDriver", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics", "StoreDriver",
+                "NoopDriver", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics", "StoreDriver",
                 "TemplateDriver", "TracedSync",
             ]),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),

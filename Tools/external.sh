@@ -20,7 +20,7 @@ lines=$(wc -l <"$package/Sources/TemplateDriver/TemplateDriver.swift")
 [ "$lines" -lt 150 ] || fail "the template has $lines lines; 'under 150' is what README says"
 "$program" list drivers | cut -f 1 | grep -qx template || fail "the program does not list its driver"
 "$program" run Scenarios/latency/commit-latency.yaml --profile smoke --set dataset.items=1000 --quiet --out "$out"
-# Named nowhere, the program's own driver is the one that runs, with the null driver beside it.
+# Named nowhere, the program's own driver is the one that runs, with the no-op driver beside it.
 for metric in end_to_end_latency upkeep_cost harness_cost; do
     grep -q ",template,.*,$metric," "$out/latest/metrics.csv" || fail "there is no $metric of the template"
 done

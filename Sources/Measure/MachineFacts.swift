@@ -106,16 +106,9 @@ public struct GitRevision: Codable, Sendable, Equatable {
     }
 
     private static func git(_ arguments: [String], in folder: String) -> String? {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["git", "-C", folder] + arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        process.standardInput = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return nil }
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return process.terminationStatus == 0 ? String(decoding: data, as: UTF8.self) : nil
+        guard let ran = try? OtherProgram.run("/usr/bin/env", ["git", "-C", folder] + arguments), ran.succeeded else {
+            return nil
+        }
+        return String(decoding: ran.output, as: UTF8.self)
     }
 }

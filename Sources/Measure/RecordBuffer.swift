@@ -50,7 +50,8 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
     public init(file path: String, capacity: Int, isNew: Bool) throws(RecorderError) {
         self.capacity = capacity
         byteCount = Self.headerBytes + Swift.max(capacity, 1) * MemoryLayout<Element>.stride
-        let descriptor = open(path, isNew ? O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC : O_RDWR | O_CLOEXEC, 0o600)
+        let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = open(path, isNew ? flags | O_CREAT | O_TRUNC : flags, 0o600)
         guard descriptor >= 0 else { throw .noFile(path: path, errno: errno) }
         defer { _ = Glibc.close(descriptor) }
         guard !isNew || ftruncate(descriptor, byteCount) == 0 else { throw .noFile(path: path, errno: errno) }

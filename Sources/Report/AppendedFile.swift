@@ -10,7 +10,10 @@ final class AppendedFile {
     /// - Parameter header: written where there is no whole line yet.
     init(_ path: String, header: String = "") throws {
         self.path = path
-        file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+        file = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard file >= 0 || errno != ELOOP else {
+            throw ReportError("open the file", path, reason: "it is a link, which somebody else may have put there")
+        }
         guard file >= 0 else { throw ReportError("open the file", path, errno: errno) }
         let existing = try Data(contentsOf: URL(fileURLWithPath: path))
         let wholeLines = existing.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0

@@ -25,7 +25,7 @@ public final class ChromeTrace: ReportFormat {
         guard !recordings.trace.isEmpty else { return }
         trials += 1
         let events = try Self.events(recordings.trace, of: trial, process: trials)
-        let file = open(path, O_RDWR | O_CLOEXEC)
+        let file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { throw ReportError("open the file", path, errno: errno) }
         defer { close(file) }
         lseek(file, -off_t(Self.end.utf8.count), SEEK_END)

@@ -1,6 +1,7 @@
 // Runs gnuplot, once for all pictures of a page. Where it is missing or fails, each picture says so and the page is whole
 // without them.
 import Foundation
+import Measure
 
 /// Draws with the `gnuplot` on the PATH.
 public struct Gnuplot: PlotDrawing {
@@ -23,10 +24,11 @@ public struct Gnuplot: PlotDrawing {
                 .missing("gnuplot is not installed: install it (Debian: gnuplot-nox), then run tidegauge report")
             }
         }
-        let folder = NSTemporaryDirectory() + "tidegauge-plots-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let drawn: PrivateFolder
+        let folder: String
         do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            drawn = try PrivateFolder()
+            folder = drawn.path
             let whole = scripts.enumerated().map { index, script in "set output '\(index).svg'\n\(script)" }
             let head = "set encoding utf8\nset terminal svg size 420,270 fixed font 'sans-serif,12'\n"
             try Data((head + whole.joined() + "unset output\n").utf8).write(to: URL(fileURLWithPath: folder + "/all"))
@@ -34,6 +36,7 @@ public struct Gnuplot: PlotDrawing {
         } catch {
             return scripts.map { _ in .missing("gnuplot could not be run: \(error)") }
         }
+        defer { drawn.remove() }
         return scripts.indices.map { index in
             let text = try? String(contentsOfFile: "\(folder)/\(index).svg", encoding: .utf8)
             return text.flatMap { SVGTheme.themed($0).map { .svg($0) } }

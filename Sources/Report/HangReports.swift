@@ -44,7 +44,7 @@ public final class HangReports: ReportFormat {
         if let file { return file }
         let folder = "\(run.directory)/\(Self.folderName)"
         do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try ReportFolder.make(folder)
         } catch {
             throw ReportError("make the folder", folder, errno: errno)
         }

@@ -13,7 +13,7 @@ public final class HistogramLogs: ReportFormat {
     public func add(_ recordings: TrialRecordings, of trial: TrialKey, in run: ReportedRun) throws {
         guard !recordings.histograms.isEmpty else { return }
         let folder = run.directory + "/" + Self.folderName
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try ReportFolder.make(folder)
         try ReportFile.replace(
             "\(folder)/\(Self.fileName(trial))", with: Self.text(recordings.histograms, of: trial).utf8)
     }

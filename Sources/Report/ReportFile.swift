@@ -8,21 +8,28 @@ public struct ReportError: Error, CustomStringConvertible, Equatable {
     public var reason: String
 
     init(_ action: String, _ path: String, errno code: Int32) {
-        self.path = path
-        self.action = action
-        reason = String(cString: strerror(code))
+        self.init(action, path, reason: String(cString: strerror(code)))
     }
 
-    public var description: String {
-        "\(path): cannot \(action): \(reason); free some space or choose another folder with --out"
+    init(_ action: String, _ path: String, reason: String) {
+        self.path = path
+        self.action = action
+        self.reason = reason
     }
+
+    /// Without a remedy, for who knows a better one.
+    public var problem: String { "\(path): cannot \(action): \(reason)" }
+
+    public var description: String { "\(problem); free some space or choose another folder with --out" }
 }
 
 enum ReportFile {
     /// Replaces the file in one step: a reader sees the old text or the new, never a part.
     static func replace(_ path: String, with bytes: some Collection<UInt8>) throws {
         let temporary = path + ".new"
-        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        // What a killed run left; or a link that somebody has put there, through which nothing may be written.
+        unlink(temporary)
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw ReportError("create the file", temporary, errno: errno) }
         do {
             defer { close(file) }

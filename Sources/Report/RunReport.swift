@@ -21,7 +21,7 @@ public final class RunReport {
         self.formats = formats
         let directory = root + "/" + runID
         run = ReportedRun(runID: runID, directory: directory, header: header, environment: environment)
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try ReportFolder.make(directory)
         for format in formats { try format.begin(run) }
         try LatestLink.point(to: runID, in: root)
     }

@@ -1,8 +1,20 @@
 // The word that was probably meant. Pure functions over short words; quadratic in their length.
 
 public enum Nearest {
+    /// Words that had to go, because one YAML or another takes them for a truth or for nothing, and what is said instead.
+    private static let renamed = [
+        "null": ["noop"], "on": ["runs_on", "on_time"], "off": ["off_time"],
+        "writers.on": ["writers.on_time"], "writers.off": ["writers.off_time"],
+    ]
+
+    /// The word that `word` was replaced by, where it is one of `known`.
+    static func replacement(of word: String, among known: [String]) -> String? {
+        renamed[word]?.first(where: known.contains)
+    }
+
     /// A hint to end a refusal with: the one word that was probably meant, or else all that are known.
     public static func hint(for word: String, among known: [String]) -> String {
+        if let new = replacement(of: word, among: known) { return "(it is called '\(new)' now)" }
         if let nearest = nearest(to: word, among: known) { return "(did you mean '\(nearest)'?)" }
         return known.isEmpty ? "(none is known here)" : "(known here: \(known.joined(separator: ", ")))"
     }

@@ -14,7 +14,7 @@ public struct SweepPoint: Sendable, Equatable {
     public var hangTimeoutNs: Int64
     /// Trials at this point, on each driver.
     public var repetitions: Int
-    /// Child processes per trial: itself, and its companions without observers and on the null driver, as the measured
+    /// Child processes per trial: itself, and its companions without observers and on the no-op driver, as the measured
     /// metrics ask for them.
     public var processesPerTrial: Int
     /// A play instead of a load: over when its threads are, or a circle has been looked at for long enough.
@@ -68,6 +68,7 @@ extension Scenario {
         // The file itself was checked when it was read; what can be wrong now came with the options.
         if !options.isEmpty {
             for point in points { point.settings.checkRules(missingAt: start, into: &problems) }
+            checkCount(points.map(\.settings), into: &problems)
             try problems.check()
         }
         return points
@@ -111,6 +112,7 @@ extension Scenario {
     func check(_ profile: Profile, _ measured: [Metric: Position], into problems: inout ProblemList) {
         let points = points(profile, [:])
         for point in points { point.settings.checkRules(missingAt: start, into: &problems) }
+        checkCount(points.map(\.settings), into: &problems)
 
         for metric in measure where !metric.neededSweep.isEmpty {
             checkSweep(metric, profile, measured, into: &problems)
@@ -128,6 +130,20 @@ extension Scenario {
                 "'\(metric.rawValue)' needs observers, and 'observers.count' is 0 throughout (make it 1 or more)")
         }
     }
+
+    /// Trials on one driver are listed before the first runs: a list that nobody would live to see the end of is refused.
+    private func checkCount(_ points: [Settings], into problems: inout ProblemList) {
+        guard let most = points.max(by: { $0.integer(.repetitions) < $1.integer(.repetitions) }) else { return }
+        let repetitions = most.integer(.repetitions)
+        guard points.count * repetitions > Self.maximumTrials else { return }
+        problems.add(
+            most[.repetitions]?.place ?? start,
+            "\(points.count) points, \(repetitions) times each, are more than \(Self.maximumTrials) trials; repeat them "
+                + "less often, or shorten the sweep")
+    }
+
+    /// On each driver. The shortest trial takes half a second.
+    private static let maximumTrials = 10_000
 
     /// A search goes on where a sweep over rates has ended.
     private func checkSearch(_ settings: Settings?, into problems: inout ProblemList) {
@@ -184,8 +200,14 @@ extension Scenario {
         let sweeps = Profile.allCases.map { sweep(in: $0) }
         guard sweeps.allSatisfy({ $0?.isComplete ?? true }) else { return }
         let variants = Set(Profile.allCases.flatMap { points($0, [:]).map(\.variant) })
-        for limit in limits where !limit.at.isEmpty {
-            guard let position = places[limit], !variants.contains(where: limit.applies(to:)) else { continue }
+        // By what stands in a variant, so that each limit looks at the few points that it may be for.
+        var holders: [Substring: Set<String>] = [:]
+        for variant in variants {
+            for part in variant.split(separator: ";") { holders[part, default: []].insert(variant) }
+        }
+        for limit in limits where !limit.at.isEmpty && !problems.isFull {
+            let candidates = limit.at.map { holders["\($0.key)=\($0.value)"] ?? [] }.min { $0.count < $1.count } ?? []
+            guard let position = places[limit], !candidates.contains(where: limit.applies(to:)) else { continue }
             problems.add(
                 position, "no profile measures this point (its keys must be swept, and its values among the swept)")
         }

@@ -8,8 +8,18 @@ extension ScenarioReader {
                 "'limits' expects a map such as '{ upkeep_exponent: \"< 0.2\" }', found \(node.description)")
             return []
         }
+        let count = entries.reduce(0) { count, entry in
+            if case .sequence(let nodes) = entry.value.content { count + nodes.count } else { count + 1 }
+        }
+        guard count <= Self.maximumLimits else {
+            problems.add(node.position, "there are more than \(Self.maximumLimits) limits; remove some")
+            return []
+        }
         return entries.flatMap { readLimit($0, measured: measured) }
     }
+
+    /// Each is held against every point of every profile.
+    private static let maximumLimits = 1_000
 
     private mutating func readLimit(_ entry: YAMLNode.Entry, measured: [Metric]) -> [Limit] {
         let parts = entry.key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

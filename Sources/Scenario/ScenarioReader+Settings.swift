@@ -75,7 +75,7 @@ extension ScenarioReader {
         switch node.content {
         case .mapping(let entries): readProduct(entries, node, into: &sweep)
         case .sequence(let nodes) where !nodes.isEmpty:
-            for node in nodes {
+            for node in nodes where !problems.isFull {
                 if case .mapping(let entries) = node.content {
                     readProduct(entries, node, into: &sweep)
                 } else {
@@ -102,7 +102,9 @@ extension ScenarioReader {
         var product = Sweep.Product(axes: [])
         if entries.isEmpty { problems.add(node.position, "the sweep names no key (leave 'sweep' out, or name one)") }
         for entry in entries {
-            guard let setting = sweptSetting(entry), let values = axis(entry.value, of: setting, into: &sweep) else {
+            guard let setting = sweptSetting(entry), let values = axis(entry.value, of: setting, into: &sweep),
+                !values.isEmpty
+            else {
                 sweep.isComplete = false
                 continue
             }
@@ -140,7 +142,7 @@ extension ScenarioReader {
         }
         var values: [GivenValue] = []
         var seen: Set<SettingValue> = []
-        for node in nodes {
+        for node in nodes where !problems.isFull {
             guard let value = value(node, of: setting) else {
                 sweep.isComplete = false
                 continue

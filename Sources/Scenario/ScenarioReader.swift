@@ -121,8 +121,12 @@ struct ScenarioReader {
         }
         // A key of another section, spelt right, is nearer than any word like it.
         let moved = Setting.allCases.map(\.rawValue).filter { $0.hasSuffix("." + entry.key) }
-        let near = Nearest.nearest(to: entry.key, among: moved + known)
-        let hint = near.map { "(did you mean '\($0)'?)" } ?? Nearest.hint(for: entry.key, among: known)
+        let new = Nearest.replacement(of: entry.key, among: known)
+        let near = new ?? Nearest.nearest(to: entry.key, among: moved + known)
+        let hint =
+            new != nil
+            ? Nearest.hint(for: entry.key, among: known)
+            : near.map { "(did you mean '\($0)'?)" } ?? Nearest.hint(for: entry.key, among: known)
         problems.add(entry.position, "unknown key '\(key)' \(hint)")
         return near.flatMap { known.contains($0) ? $0 : nil }
     }

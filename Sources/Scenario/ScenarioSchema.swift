@@ -51,7 +51,8 @@ public enum ScenarioSchema {
                 [
                     "sweep": sweep, "profile": closed(settings + [("sweep", ["$ref": "#/$defs/sweep"])]),
                     "actor": anyOf([
-                        steps, closed([("on", words(Choreography.Place.allCases.map(\.rawValue))), ("steps", steps)]),
+                        steps,
+                        closed([("runs_on", words(Choreography.Place.allCases.map(\.rawValue))), ("steps", steps)]),
                     ]),
                     "step": step,
                     "point": closed(swept.map { ($0.rawValue, value($0)) }),

@@ -15,6 +15,14 @@ public enum SpecDialect {
         4: ["turns": []],
     ]
 
+    /// Drivers that have another name since a version: the older one by today's.
+    private static let renamedDrivers: [Int: [String: String]] = [5: ["noop": "null"]]
+
+    /// What a binary of `version` calls the driver that is `name` here.
+    public static func driver(_ name: String, version: Int) -> String {
+        renamedDrivers.filter { $0.key > version }.sorted { $0.key > $1.key }.reduce(name) { $1.value[$0] ?? $0 }
+    }
+
     /// The oldest version whose specs mean the same as today's, additions apart.
     static let oldestVersion = 2
 
@@ -35,6 +43,11 @@ public enum SpecDialect {
         }
         var spec = spec
         spec.specVersion = version
+        spec.driver = driver(spec.driver, version: version)
+        if let endings = spec.choreography?.endings {
+            let named = endings.map { (driver($0.key, version: version), $0.value) }
+            spec.choreography?.endings = Dictionary(uniqueKeysWithValues: named)
+        }
         guard let data = try? JSONEncoder().encode(spec),
             let tree = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
         else { throw Refusal(description: "its trial spec cannot be written") }

@@ -1,9 +1,23 @@
 // A sweep: the points at which a scenario is measured. One map is a cartesian product, a list of maps their union. Pure.
 
 struct Sweep {
-    /// One map: settings in key order, and the values each takes.
+    /// One map: settings in key order, and the values each takes, one or more.
     struct Product {
         var axes: [(setting: Setting, values: [GivenValue])]
+
+        /// All combinations, one after the other, the last axis varying fastest; none of them is kept.
+        func forEachPoint(without pinned: Set<Setting>, _ body: ([Setting: GivenValue]) -> Void) {
+            let axes = axes.filter { !pinned.contains($0.setting) && !$0.values.isEmpty }
+            var places = axes.map { _ in 0 }
+            while true {
+                body(
+                    Dictionary(
+                        zip(axes, places).map { ($0.setting, $0.values[$1]) }, uniquingKeysWith: { _, later in later }))
+                guard let next = places.indices.last(where: { places[$0] + 1 < axes[$0].values.count }) else { return }
+                places[next] += 1
+                for index in places.indices where index > next { places[index] = 0 }
+            }
+        }
     }
 
     /// More points than anybody waits for: a slip in a list, not a plan.
@@ -32,31 +46,26 @@ struct Sweep {
         return values
     }
 
+    /// At least as many as `points` will give; beyond `maximumPoints` one more than those. Looks at lengths alone.
     var pointCount: Int {
-        products.reduce(0) { total, product in
-            let size = product.axes.reduce(1) { size, axis in
-                let (result, overflow) = size.multipliedReportingOverflow(by: axis.values.count)
-                return overflow ? Self.maximumPoints + 1 : min(result, Self.maximumPoints + 1)
-            }
-            return min(total + size, Self.maximumPoints + 1)
+        let most = Self.maximumPoints + 1
+        return products.reduce(0) { total, product in
+            // An axis without a valid value takes none away: the others are still gone through.
+            let size = product.axes.reduce(1) { min($0 * min(max($1.values.count, 1), most), most) }
+            return min(total + size, most)
         }
     }
 
     /// The points in the order written, the last key of a map varying fastest; each once, by the values in force.
     /// Settings of `pinned` keep the value of `base` throughout.
     func points(over base: Settings, pinned: Set<Setting> = []) -> [(variant: String, settings: Settings)] {
+        let columns = self.settings
         var seen: Set<String> = []
         var points: [(variant: String, settings: Settings)] = []
         for product in products {
-            var layers: [[Setting: GivenValue]] = [[:]]
-            for axis in product.axes where !pinned.contains(axis.setting) {
-                layers = layers.flatMap { layer in
-                    axis.values.map { layer.merging([axis.setting: $0]) { _, new in new } }
-                }
-            }
-            for layer in layers {
+            product.forEachPoint(without: pinned) { layer in
                 let settings = base.overlaid(by: layer)
-                let variant = Self.variant(of: settings, self.settings)
+                let variant = Self.variant(of: settings, columns)
                 if seen.insert(variant).inserted { points.append((variant, settings)) }
             }
         }

@@ -4,7 +4,7 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
-    public static let currentVersion = 4
+    public static let currentVersion = 5
 
     public var specVersion = TrialSpec.currentVersion
     public var scenario: String
@@ -220,7 +220,7 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         case poisson
         /// `burst` commits at one due time, then nothing until the mean rate is kept.
         case bursts
-        /// Poisson for `on`, silence for `off`, over and over; the mean rate is kept.
+        /// Poisson for `on_time`, silence for `off_time`, over and over; the mean rate is kept.
         case onOff = "on-off"
         /// Due times from a file beside the scenario, from the start of the warm-up, dealt out to the writers in turn.
         case trace

@@ -146,7 +146,7 @@ public struct Capabilities: Sendable {
     /// Commits and deliveries carry versions; without them coverage is read from the rows' stamps.
     public var hasVersions: Bool
     public var persists: Bool
-    /// Keeps rows that can be read back. Without them only versions are checked: the null driver, nothing else.
+    /// Keeps rows that can be read back. Without them only versions are checked: the no-op driver, nothing else.
     public var hasContents: Bool
     /// Observing threads can write and refresh (`DrivenStore.call`).
     public var canCallOnSite: Bool

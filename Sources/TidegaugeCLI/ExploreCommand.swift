@@ -44,11 +44,11 @@ struct ExploreCommand: ParsableCommand {
             var arguments: [UnsafeMutablePointer<CChar>?] = CommandLine.arguments.map { strdup($0) } + [nil]
             execv("/proc/self/exe", &arguments)
         }
-        let folder = "/dev/shm/tidegauge-explore-\(getpid())"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        var explorer = Explorer(try program(in: folder))
+        let folder = try PrivateFolder(in: PrivateFolder.memoryPlace)
+        defer { folder.remove() }
+        var explorer = Explorer(try program(in: folder.path))
         let outcome = schedule.map { replay(Schedule($0)!, &explorer) } ?? search(&explorer)
-        try? FileManager.default.removeItem(atPath: folder)
+        folder.remove()
         // Threads that hang are asleep for good, and no ordinary exit may wait for them.
         fflush(nil)
         _exit(outcome.rawValue)

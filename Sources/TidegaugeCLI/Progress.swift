@@ -12,23 +12,18 @@ final class Progress: @unchecked Sendable {
     private static let plainEveryNs: Int64 = 10_000_000_000
 
     private let isQuiet: Bool
-    private let isLive: Bool
     private let lock = TracedMutex("progress")
     /// When the first trial began: what was built before it says nothing about the rest. Anew for each of several
     /// comparisons.
     private var startNs = MonotonicClock.nowNs()
     private var printedNs = MonotonicClock.nowNs()
-    private var hasLine = false
     private var title = ""
     private var index = 0
     /// The first trial that ran, behind those that a resumed run has kept.
     private var first: Int?
     private var total = 0
 
-    init(isQuiet: Bool) {
-        self.isQuiet = isQuiet
-        isLive = isatty(2) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
-    }
+    init(isQuiet: Bool) { self.isQuiet = isQuiet }
 
     func began(_ title: String, index: Int, of total: Int) {
         lock.withLock {
@@ -55,32 +50,17 @@ final class Progress: @unchecked Sendable {
     func show() { lock.withLock { show("running") } }
 
     /// A line that stays.
-    func note(_ text: String) {
-        lock.withLock {
-            clear()
-            printError(text)
-        }
-    }
-
-    /// Takes the live line away.
-    func end() { lock.withLock { clear() } }
+    func note(_ text: String) { printError(text) }
 
     private func show(_ text: String) {
         guard !isQuiet else { return }
         let line = "[\(index)/\(total)] \(title): \(text)\(timeLeft)"
-        if isLive {
-            // A line that wrapped could not be taken back.
-            FileHandle.standardError.write(Data("\r\u{1B}[2K\(line.prefix(columns - 1))".utf8))
-            hasLine = true
+        if LiveLine.isPossible {
+            LiveLine.show(line)
         } else if MonotonicClock.nowNs() - printedNs >= Self.plainEveryNs {
             printedNs = MonotonicClock.nowNs()
             printError(line)
         }
-    }
-
-    private var columns: Int {
-        var size = winsize()
-        return ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }
 
     /// From what the trials so far took.
@@ -89,11 +69,5 @@ final class Progress: @unchecked Sendable {
         let perTrial = Double(MonotonicClock.nowNs() - startNs) / 1e9 / Double(index - first)
         let seconds = Int(perTrial * Double(total - index + 1))
         return ", about \(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60) left"
-    }
-
-    private func clear() {
-        guard hasLine else { return }
-        FileHandle.standardError.write(Data("\r\u{1B}[2K".utf8))
-        hasLine = false
     }
 }

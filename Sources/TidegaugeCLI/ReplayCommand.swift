@@ -29,12 +29,12 @@ struct ReplayCommand: ParsableCommand {
 
     func run() throws {
         let (spec, wanted) = try subject()
-        let folder = NSTemporaryDirectory() + "tidegauge-replay-\(getpid())"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let folder = try PrivateFolder()
+        defer { folder.remove() }
         let interruption = Interruption()
         let signals = StopSignals(interruption)
         defer { signals.stop() }
-        let executor = ChildProcess(directory: folder, interruption: interruption)
+        let executor = ChildProcess(directory: folder.path, interruption: interruption)
         var same = 0
         for _ in 0..<times where !interruption.isRaised {
             let result = executor.run(spec) { _ in }
@@ -55,7 +55,8 @@ struct ReplayCommand: ParsableCommand {
                 let kept = try? JSONDecoder().decode(ReplayableHang.self, from: data)
             else { throw ValidationError("\(file) is no hang that a run has kept; they are in its folder 'hangs'") }
             guard Tidegauge.driverNames.contains(kept.spec.driver) else {
-                throw ValidationError("this binary has no driver '\(kept.spec.driver)'")
+                let hint = Nearest.hint(for: kept.spec.driver, among: Tidegauge.driverNames)
+                throw ValidationError("this binary has no driver '\(kept.spec.driver)' \(hint)")
             }
             return (kept.spec, kept.hang)
         }

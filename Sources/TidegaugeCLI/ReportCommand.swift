@@ -1,5 +1,6 @@
 // `tidegauge report`: makes the pages of a run again from what its folder holds. Measures nothing.
 import ArgumentParser
+import Harness
 import Report
 
 struct ReportCommand: ParsableCommand {
@@ -19,6 +20,9 @@ struct ReportCommand: ParsableCommand {
             try FinalReports(drawing: Gnuplot()).write(into: directory)
         } catch let error as DamagedReport {
             throw ValidationError("\(error)")
+        } catch let error as ReportError {
+            printError("error: \(error.problem); free some space, or make the report of a copy that you may write to")
+            throw ExitCode(.fault)
         }
         print("Report: \(directory)/\(FinalReports.htmlName)")
     }

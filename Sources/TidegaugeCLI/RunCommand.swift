@@ -15,7 +15,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "How much to run: smoke, ci or full.")
     var profile: Profile = .ci
 
-    @Option(help: "A driver to run on; may be given several times. Default: all but null and peers.")
+    @Option(help: "A driver to run on; may be given several times. Default: all but noop and peers.")
     var driver: [String] = []
 
     @Option(help: "Where reports go.")
@@ -59,8 +59,8 @@ struct RunCommand: ParsableCommand {
 
     private func start() throws -> Outcome {
         let plan = try RunPlan(header)
-        try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
-        let environment = EnvironmentReport.capture(storeDirectories: [out, "/dev/shm"])
+        try refusingFolder { try ReportFolder.prepare(out, links: true) }
+        let environment = EnvironmentReport.capture(storeDirectories: [out, PrivateFolder.memoryFileSystem])
         return try measure(plan, root: out, runID: runID(environment.commit), environment, nil)
     }
 

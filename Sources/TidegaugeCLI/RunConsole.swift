@@ -80,7 +80,6 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
 
     /// After the summary.
     func printJudgements() {
-        progress.end()
         for (scenario, judgement) in judgements where judgement.verdict != .kept {
             print("limit \(judgement.verdict.rawValue): \(scenario): \(judgement.text)")
         }

@@ -52,7 +52,8 @@ struct RunPlan {
     /// they show is that everything runs, and that nothing is lost, which the oracle sees to in any profile.
     static func judges(_ profile: Profile) -> Bool { profile != .smoke }
 
-    /// Null runs as a companion; it and the peers by themselves only where a scenario names them or the command line does.
+    /// The no-op driver runs as a companion; it and the peers by themselves only where a scenario names them or the command
+    /// line does.
     static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
         if !asked.isEmpty { return asked }
         return Tidegauge.driverNames.filter { !Tidegauge.askedFor.contains($0) || scenario.drivers.contains($0) }

@@ -1,6 +1,7 @@
 // The PATH arguments that `run`, `check` and `list` share.
 import ArgumentParser
 import Harness
+import Report
 import Scenario
 
 struct ScenarioPaths: ParsableArguments {
@@ -14,6 +15,15 @@ struct ScenarioPaths: ParsableArguments {
         try refusing { () throws(ScenarioErrors) in
             try ScenarioLibrary.load(paths: paths, drivers: Tidegauge.driverNames)
         }
+    }
+}
+
+/// Turns what is wrong with a folder that was asked for into a message and exit code 64.
+func refusingFolder(_ body: () throws -> Void) throws {
+    do {
+        try body()
+    } catch let error as ReportError {
+        throw ValidationError("--out: \(error.problem); choose a folder that you may write to, with room in it")
     }
 }
 

@@ -2,17 +2,38 @@
 import ArgumentParser
 import Foundation
 import Harness
-import NullDriver
+import NoopDriver
 import StoreDriver
 
 /// Runs the command line on `drivers` and exits with its outcome. Call once, from `main`.
-/// - Parameter peers: further drivers, which run only where `--driver` or a scenario names them; as does the null driver,
+/// - Parameter peers: further drivers, which run only where `--driver` or a scenario names them; as does the no-op driver,
 ///   which is always there, to say what the harness itself costs.
 public func tidegaugeMain(drivers: [any StoreDriver], peers: [any StoreDriver] = []) -> Never {
-    Tidegauge.drivers = [NullDriver()] + drivers + peers
-    Tidegauge.askedFor = Set(peers.map(\.name) + ["null"])
-    Tidegauge.main()
+    Tidegauge.drivers = [NoopDriver()] + drivers + peers
+    Tidegauge.askedFor = Set(peers.map(\.name) + ["noop"])
+    do {
+        var command = try Tidegauge.parseAsRoot()
+        try command.run()
+    } catch {
+        LiveLine.clear()
+        // What no command has made a refusal of is a fault of the harness or of what it stands on, such as a disk that is full
+        // by now, and no verdict about a store: 1 would be one.
+        if !(error is ExitCode), Tidegauge.exitCode(for: error) == .failure {
+            printError("error: \((error as? CocoaError)?.sentence ?? "\(error)")")
+            exit(Outcome.fault.rawValue)
+        }
+        Tidegauge.exit(withError: error)
+    }
     exit(Outcome.pass.rawValue)
+}
+
+extension CocoaError {
+    /// What Foundation says of a file, without its own names for things.
+    fileprivate var sentence: String {
+        let path = filePath ?? url?.path
+        let cause = (underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
+        return [path, cause ?? localizedDescription].compactMap { $0 }.joined(separator: ": ")
+    }
 }
 
 struct Tidegauge: ParsableCommand {
@@ -37,6 +58,3 @@ struct Tidegauge: ParsableCommand {
 extension ExitCode {
     init(_ outcome: Outcome) { self.init(outcome.rawValue) }
 }
-
-/// Everything that is not data.
-func printError(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }

@@ -3,6 +3,7 @@
 import FetchedResults
 import Foundation
 import LiveStore
+import Measure
 import TracedSync
 
 final class MeasuredRow: StoredObject {
@@ -40,9 +41,9 @@ enum FetchedResultsCost {
     }
 
     private static func run(_ size: Int) throws {
-        let path = NSTemporaryDirectory() + "tidegauge-micro-\(getpid())-\(size)"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let store = try Store(.init(path: path, models: [MeasuredRow.self], durability: .memory))
+        let folder = try PrivateFolder()
+        defer { folder.remove() }
+        let store = try Store(.init(path: "\(folder.path)/store", models: [MeasuredRow.self], durability: .memory))
         defer { store.close() }
         for start in stride(from: 0, to: size, by: 50_000) {
             try store.write { connection in

@@ -63,6 +63,20 @@ import Testing
         }
     }
 
+    /// The driver that does nothing was `null` up to version 4.
+    @Test func anOlderBinaryIsAskedForADriverByTheNameThatItKnows() throws {
+        var spec = TrialSpec.tiny(driver: "noop")
+        spec.choreography = Choreography(actors: [])
+        spec.choreography?.endings = ["noop": .deadlock, "livestore": .completes]
+        for (version, name) in [(2, "null"), (4, "null"), (TrialSpec.currentVersion, "noop")] {
+            let sent = try JSONDecoder().decode(TrialSpec.self, from: SpecDialect.json(spec, version: version))
+            #expect(sent.driver == name)
+            #expect(sent.choreography?.endings == [name: .deadlock, "livestore": .completes])
+            #expect(SpecDialect.driver("noop", version: version) == name)
+            #expect(SpecDialect.driver("livestore", version: version) == "livestore")
+        }
+    }
+
     @Test(arguments: ["spin=5%", "tail=100:5ms", "linger=2:3ms", "none"])
     func aShimIsReadAndTheStoreStaysTrue(text: String) throws {
         var spec = TrialSpec.tiny()

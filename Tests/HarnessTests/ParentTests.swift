@@ -1,7 +1,7 @@
 // What the parent makes of trials: companions, figures of several trials, limits and exit codes. No processes here.
 import HarnessFixtures
 import Measure
-import NullDriver
+import NoopDriver
 import Scenario
 import StoreDriver
 import Testing
@@ -57,7 +57,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         let executor = CannedTrials(result)
         let told = Told()
         let runner = Runner(
-            drivers: [NullDriver(), ModelDriver(), FaultyDriver(.crash)], executor: executor,
+            drivers: [NoopDriver(), ModelDriver(), FaultyDriver(.crash)], executor: executor,
             interruption: Interruption(), delegate: told)
         let outcome = try runner.run([
             .init(scenario: "tiny", limits: limits, trials: trials, reference: reference, guests: guests)
@@ -74,10 +74,10 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         return spec
     }
 
-    /// 100 commits of which half affect: 90 µs each with observers, 40 without, 2 on null.
+    /// 100 commits of which half affect: 90 µs each with observers, 40 without, 2 on noop.
     private func costs(_ spec: TrialSpec) -> TrialResult {
         var result = TrialResult(fate: .completed)
-        let perCommitNs: Int64 = spec.driver == "null" ? 2_000 : spec.observers.count > 0 ? 90_000 : 40_000
+        let perCommitNs: Int64 = spec.driver == "noop" ? 2_000 : spec.observers.count > 0 ? 90_000 : 40_000
         result.cpu = account(perCommitNs * 100, commits: 100, affecting: spec.observers.count > 0 ? 50 : 0)
         return result
     }
@@ -85,7 +85,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
     @Test func upkeepIsChargedToTheCommitsThatAffectSomeone() throws {
         let (outcome, executor, told) = try run([spec([.upkeepCost, .harnessCost])], costs)
         #expect(outcome == .pass)
-        #expect(executor.ran.map(\.driver) == ["model", "model", "null"])
+        #expect(executor.ran.map(\.driver) == ["model", "model", "noop"])
         #expect(executor.ran.map(\.observers.count) == [2, 0, 2])
         // (90 - 40) µs over 100 commits, of which 50 affect.
         #expect(told.value(.upkeepCost) == 100_000)
@@ -101,7 +101,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
     }
 
     /// What the harness costs does not depend on who is beside it.
-    @Test func driversAtOnePointShareTheTrialOnTheNullDriver() throws {
+    @Test func driversAtOnePointShareTheTrialOnTheNoopDriver() throws {
         let trials = (0..<2).flatMap { trial in
             ["model", "crash"].map { driver in
                 var spec = self.spec([.harnessCost], trial: trial)
@@ -111,16 +111,16 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         }
         let (_, executor, told) = try run(trials, costs)
         // The second repetition has another seed and begins with the companion.
-        #expect(executor.ran.map(\.driver) == ["model", "null", "crash", "null", "model", "crash"])
+        #expect(executor.ran.map(\.driver) == ["model", "noop", "crash", "noop", "model", "crash"])
         #expect(
             told.figures.filter { $0.figure.metric == .harnessCost }.map(\.figure.value) == [
                 2_000, 2_000, 2_000, 2_000,
             ])
         // One that did not complete is tried again.
         let (_, again, _) = try run(Array(trials.prefix(2))) {
-            $0.driver == "null" ? TrialResult(fate: .hang) : self.costs($0)
+            $0.driver == "noop" ? TrialResult(fate: .hang) : self.costs($0)
         }
-        #expect(again.ran.map(\.driver) == ["model", "null", "crash", "null"])
+        #expect(again.ran.map(\.driver) == ["model", "noop", "crash", "noop"])
     }
 
     @Test func aGuestIsMeasuredAndNotJudged() throws {
@@ -145,10 +145,10 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
     }
 
     @Test func aCostUnderThriceTheHarnessIsAtTheFloor() throws {
-        for (nullNs, isAtFloor) in [(Int64(30_000), false), (40_000, true)] {
+        for (noopNs, isAtFloor) in [(Int64(30_000), false), (40_000, true)] {
             let (_, _, told) = try run([spec([.upkeepCost, .harnessCost])]) { spec in
                 var result = self.costs(spec)
-                if spec.driver == "null" { result.cpu = account(nullNs * 100, commits: 100, affecting: 50) }
+                if spec.driver == "noop" { result.cpu = account(noopNs * 100, commits: 100, affecting: 50) }
                 return result
             }
             let figure = try #require(told.figures.first { $0.figure.metric == .upkeepCost }?.figure)

@@ -1,7 +1,7 @@
 // The sustainable rate, its search, and trials that the machine made void. No processes here.
 import HarnessFixtures
 import Measure
-import NullDriver
+import NoopDriver
 import Scenario
 import StoreDriver
 import Testing
@@ -58,7 +58,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
 @Suite struct RateTests {
     private func specs(_ rates: [Double]) -> [TrialSpec] {
         rates.map { rate in
-            var spec = TrialSpec.tiny(driver: "null")
+            var spec = TrialSpec.tiny(driver: "noop")
             spec.measure = [Metric.sustainableRate, .kneeRate].map(\.rawValue)
             spec.writers.rateHz = rate
             spec.variant = "observers.count=2;writers.rate=\(Int(rate))/s"
@@ -74,7 +74,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         executor.noise = noise
         let heard = Heard()
         let runner = Runner(
-            drivers: [NullDriver()], executor: executor, interruption: Interruption(), delegate: heard,
+            drivers: [NoopDriver()], executor: executor, interruption: Interruption(), delegate: heard,
             calibratedHiccupNs: 100_000)
         let outcome = try runner.run([
             .init(

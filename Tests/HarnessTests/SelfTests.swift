@@ -4,7 +4,7 @@ import Foundation
 import HarnessFixtures
 import LiveStoreDriver
 import Measure
-import NullDriver
+import NoopDriver
 import Scenario
 import StoreDriver
 import Testing
@@ -14,7 +14,7 @@ import Testing
 @Suite(.serialized) struct SelfTests {
     /// Every commit in time, and a store without any cost, so that what is late is late by the stall.
     @Test func aStallReadsAsArithmeticSays() throws {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.writers = TrialSpec.tiny().writers
         spec.writers.threads = 1
         spec.writers.arrivals = .uniform
@@ -26,7 +26,7 @@ import Testing
         // Other tests have the cores as well: the best of some has had them most. A harness that reads wrong does so always.
         var best: (seen: Double, corrected: Double, uncorrected: Double)?
         for _ in 0..<20 {
-            let result = try runTrial(spec, on: NullDriver())
+            let result = try runTrial(spec, on: NoopDriver())
             #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
             let seen = try #require(result.value(.stallSeen))
             let corrected = try #require(result.value(.writeResponseTime, "p99"))
@@ -72,15 +72,15 @@ import Testing
     }
 
     @Test func aStoreWithoutChangeSetsIsNotAskedForLostDeliveries() {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.fault = FaultSpec(kind: .loss, every: 5)
-        #expect(Fitness.obstacle(spec, NullDriver().capabilities)?.contains("no change sets") == true)
+        #expect(Fitness.obstacle(spec, NoopDriver().capabilities)?.contains("no change sets") == true)
     }
 
     /// Commits that take exactly as long as they are told to, so that what is read can be held against it.
     @Test(arguments: [0.05, 0.2, 1])
     func aSlowdownReadsAsWhatItIs(amount: Double) throws {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.observers.count = 0
         spec.observers.bystanders = 0
         spec.writers.threads = 1
@@ -124,13 +124,13 @@ import Testing
     }
 
     @Test func aTimeUnderThreeReadingsOfTheClockIsAtTheFloor() throws {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.writers.threads = 1
         spec.writers.load = .closed
         func waits(_ result: TrialResult) -> [Figure] {
             result.figures.filter { $0.metric == .lockWait && $0.statistic == .min }
         }
-        let result = try runTrial(spec, on: NullDriver()) { waits($0).allSatisfy { $0.value != nil } }
+        let result = try runTrial(spec, on: NoopDriver()) { waits($0).allSatisfy { $0.value != nil } }
         // Nothing happens between being called and the lock being there.
         let clockNs = ClockCost.measure()
         let waits = waits(result)
@@ -142,19 +142,19 @@ import Testing
     }
 }
 
-/// The null store, with commits that spin for a while.
+/// The no-op store, with commits that spin for a while.
 private struct TimedDriver: StoreDriver {
     let commitNs: Int64
-    var name: String { "null" }
-    var capabilities: Capabilities { NullDriver().capabilities }
+    var name: String { "noop" }
+    var capabilities: Capabilities { NoopDriver().capabilities }
 
     func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
-        TimedStore(NullDriver().open(configuration), commitNs)
+        TimedStore(NoopDriver().open(configuration), commitNs)
     }
 }
 
-private final class TimedStore: DrivenStore, @unchecked Sendable {
-    private let store: any DrivenStore
+private final class TimedStore: ForwardingStore, @unchecked Sendable {
+    let store: any DrivenStore
     private let commitNs: Int64
 
     init(_ store: any DrivenStore, _ commitNs: Int64) {
@@ -162,14 +162,7 @@ private final class TimedStore: DrivenStore, @unchecked Sendable {
         self.commitNs = commitNs
     }
 
-    func load(count: Int, item: (Int) -> Item) throws { try store.load(count: count, item: item) }
-    func contents(of query: Query) throws -> [Item] { try store.contents(of: query) }
-    func fileBytes() throws -> Int { 0 }
-    func close() throws { try store.close() }
     func makeWriter() throws -> any StoreWriter { TimedWriter(try store.makeWriter(), commitNs) }
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
-        try store.subscribe(to: query, at: site, sink: sink)
-    }
 }
 
 private final class TimedWriter: StoreWriter {

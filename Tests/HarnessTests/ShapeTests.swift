@@ -3,7 +3,7 @@
 import HarnessFixtures
 import LiveStoreDriver
 import Measure
-import NullDriver
+import NoopDriver
 import Scenario
 import StoreDriver
 import Testing
@@ -37,9 +37,9 @@ import Testing
                 #expect(result.counts["rows_compared"]! > 100)
             }
         }
-        var spec = tiny(NullDriver())
+        var spec = tiny(NoopDriver())
         spec.observers.sort = .list
-        #expect(Fitness.obstacle(spec, NullDriver().capabilities) == "it has no lists")
+        #expect(Fitness.obstacle(spec, NoopDriver().capabilities) == "it has no lists")
     }
 
     @Test(arguments: [1, 2, 3])
@@ -60,7 +60,7 @@ import Testing
         var spec = tiny(LiveStoreDriver())
         spec.observers.operators = operators
         expectSound(try runTrial(spec, on: LiveStoreDriver()), "\(operators) operators")
-        #expect(Fitness.obstacle(spec, NullDriver().capabilities) == "it has no publishers")
+        #expect(Fitness.obstacle(spec, NoopDriver().capabilities) == "it has no publishers")
     }
 
     @Test func aQueryMayBeReadFirst() throws {
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func observersThatHaveGoneCostNothingAndHearNothing() throws {
-        for driver in [NullDriver() as any StoreDriver, LiveStoreDriver()] {
+        for driver in [NoopDriver() as any StoreDriver, LiveStoreDriver()] {
             var spec = tiny(driver)
             spec.observers.subscribe = .cancelled
             let result = try runTrial(spec, on: driver)
@@ -117,11 +117,11 @@ import Testing
         expectSound(result, "pins")
         #expect(try #require(result.value(.activeVersions, "max")) > 20)
         #expect(try #require(result.value(.spaceAmplification)) > 1)
-        #expect(Fitness.obstacle(spec, NullDriver().capabilities) == "it holds no versions")
+        #expect(Fitness.obstacle(spec, NoopDriver().capabilities) == "it holds no versions")
         // Asked for without pins, on a store that does not count: no figure, and no refusal.
         spec.observers.pins = 0
-        let null = try runTrial(spec, on: NullDriver())
-        #expect(null.fate == .completed && null.value(.activeVersions) == nil)
+        let noop = try runTrial(spec, on: NoopDriver())
+        #expect(noop.fate == .completed && noop.value(.activeVersions) == nil)
     }
 
     @Test func aNeighbourIsBusy() throws {

@@ -2,7 +2,7 @@
 import HarnessFixtures
 import LiveStoreDriver
 import Measure
-import NullDriver
+import NoopDriver
 import Scenario
 import StoreDriver
 import Testing
@@ -51,11 +51,11 @@ import Testing
         #expect(result.value(.missedFinal) == 0)
     }
 
-    @Test func theNullStoreRunsWithoutRows() throws {
-        var spec = TrialSpec.tiny(driver: "null")
+    @Test func theNoopStoreRunsWithoutRows() throws {
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.observers.queries = .ranges
         spec.observers.count = 5
-        let result = try runTrial(spec, on: NullDriver())
+        let result = try runTrial(spec, on: NoopDriver())
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
         #expect(result.value(.missedFinal) == 0)
         #expect(result.value(.endToEndLatency, "count")! > 0)
@@ -90,10 +90,10 @@ import Testing
     }
 
     @Test func withoutObserversOnlyWritersAreMeasured() throws {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.observers.count = 0
         spec.observers.bystanders = 0
-        let result = try runTrial(spec, on: NullDriver())
+        let result = try runTrial(spec, on: NoopDriver())
         #expect(result.fate == .completed)
         #expect(result.value(.writeServiceTime, "count")! > 0)
         #expect(!result.figures.contains { $0.metric == .endToEndLatency })
@@ -101,11 +101,11 @@ import Testing
     }
 
     @Test func aClosedLoopHasServiceTimesAndNoLatencies() throws {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.writers.load = .closed
         spec.writers.rateHz = 0  // as a scenario file that names no rate gives it
         spec.durationNs = 20_000_000
-        let result = try runTrial(spec, on: NullDriver())
+        let result = try runTrial(spec, on: NoopDriver())
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
         #expect(result.value(.writeServiceTime, "count")! > 0)
         for metric in [Metric.endToEndLatency, .deliveryLatency, .writeResponseTime, .scheduleDelay] {
@@ -115,7 +115,7 @@ import Testing
 
     @Test(arguments: [ObserversSpec.Queries.same, .overlapping, .filters])
     func inLockstepEveryCommitHasItsCallback(queries: ObserversSpec.Queries) throws {
-        for driver in [NullDriver() as any StoreDriver, ModelDriver(), LiveStoreDriver()] {
+        for driver in [NoopDriver() as any StoreDriver, ModelDriver(), LiveStoreDriver()] {
             var spec = TrialSpec.tiny(driver: driver.name)
             spec.dataset.items = 400
             spec.observers.queries = queries
@@ -164,7 +164,7 @@ import Testing
 
     @Test(arguments: [ObserversSpec.Calls.beginWrite, .refresh])
     func callsOnTheObservingThreadAreMeasured(calls: ObserversSpec.Calls) throws {
-        for driver in [NullDriver() as any StoreDriver, LiveStoreDriver()] {
+        for driver in [NoopDriver() as any StoreDriver, LiveStoreDriver()] {
             for deliver in ObserversSpec.Deliver.allCases {
                 var spec = TrialSpec.tiny(driver: driver.name)
                 spec.observers.calls = calls
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test func observersSubscribeWhileAWriterHoldsTheLock() throws {
-        for driver in [NullDriver() as any StoreDriver, LiveStoreDriver()] {
+        for driver in [NoopDriver() as any StoreDriver, LiveStoreDriver()] {
             var spec = TrialSpec.tiny(driver: driver.name)
             spec.observers.subscribe = .locked
             let result = try runTrial(spec, on: driver)
@@ -196,10 +196,10 @@ import Testing
     }
 
     @Test func theFloorIsMeasuredBetweenTheCommits() throws {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.writers.threads = 1
         spec.writers.rateHz = 1_000
-        let result = try runTrial(spec, on: NullDriver()) { ($0.value(.wakeFloor, "count") ?? 0) > 50 }
+        let result = try runTrial(spec, on: NoopDriver()) { ($0.value(.wakeFloor, "count") ?? 0) > 50 }
         let floors = try #require(result.value(.wakeFloor, "count"))
         #expect(floors > 50 && floors <= Double(result.counts["measured_commits"]!))
         let ratio = try #require(result.value(.deliveryOverFloor))
@@ -218,12 +218,12 @@ import Testing
     }
 
     @Test func ratesAndSharesAreWhatTheCommitsSay() throws {
-        var spec = TrialSpec.tiny(driver: "null")
+        var spec = TrialSpec.tiny(driver: "noop")
         spec.writers.threads = 3
         spec.writers.load = .closed
         spec.writers.rowsPerCommit = 5
         spec.durationNs = 30_000_000
-        let result = try runTrial(spec, on: NullDriver())
+        let result = try runTrial(spec, on: NoopDriver())
         let serviceNs = try #require(result.value(.writeServiceTime, "mean"))
         let expected = 5 * 3 * 1e9 / serviceNs
         #expect(abs(try #require(result.value(.objectRate)) / expected - 1) < 0.01)

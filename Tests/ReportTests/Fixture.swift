@@ -30,7 +30,7 @@ enum Fixture {
             row(Figure(.endToEndLatency, .p99_99, nil, n: 5_000, censored: 80)),
             row(Figure(.coalescingRatio, .value, 1.25, n: 4_000)),
             row(Figure(.missedFinal, .value, 0, n: 1)),
-            row(Figure(.harnessCost, .value, 812.5, n: 5_000), driver: "null"),
+            row(Figure(.harnessCost, .value, 812.5, n: 5_000), driver: "noop"),
             row(TrialFate.completed.figure),
             result(Figure(.upkeepCost, .value, 31_250.75, n: 4_000), small, 0),
             result(Figure(.upkeepCost, .value, 29_000, n: 4_000, flags: ["not_steady", "at_floor"]), small, 1),

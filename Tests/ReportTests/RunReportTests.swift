@@ -94,3 +94,20 @@ struct RunReportTests {
         }
     }
 }
+
+/// What somebody else may have put where a report goes.
+@Suite struct PlantedLinkTests {
+    @Test func nothingIsWrittenThroughALink() throws {
+        try Fixture.withFolder { root in
+            let victim = "\(root)/victim"
+            for name in ["page.html.new", "history.ndjson"] {
+                try Data("kept".utf8).write(to: URL(fileURLWithPath: victim))
+                try FileManager.default.createSymbolicLink(atPath: "\(root)/\(name)", withDestinationPath: victim)
+            }
+            try ReportFile.replace("\(root)/page.html", with: "new".utf8)
+            #expect(throws: ReportError.self) { try AppendedFile("\(root)/history.ndjson") }
+            #expect(try String(contentsOfFile: victim, encoding: .utf8) == "kept")
+            #expect(try String(contentsOfFile: "\(root)/page.html", encoding: .utf8) == "new")
+        }
+    }
+}

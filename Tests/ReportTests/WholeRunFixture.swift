@@ -13,7 +13,7 @@ enum WholeRun {
     static var header: RunHeader {
         var header = RunHeader(paths: ["Scenarios"])
         header.profile = .smoke
-        header.drivers = ["livestore", "null"]
+        header.drivers = ["livestore", "noop"]
         header.overrides = ["repeat=2"]
         header.binary = "1a2b3c4d-100"
         header.scenarios = [
@@ -73,7 +73,7 @@ enum WholeRun {
         func add(_ spec: TrialSpec, _ figures: [Figure], _ fate: TrialFate, notes: [String] = []) throws {
             try report.add(
                 RunRow.rows(figures + [fate.figure], of: spec, runID: runID, environment: .fixed))
-            if fate == .completed { try report.add(recordings(spec.driver == "null" ? 1 : 40), of: TrialKey(spec)) }
+            if fate == .completed { try report.add(recordings(spec.driver == "noop" ? 1 : 40), of: TrialKey(spec)) }
             try report.add(
                 .trial(TrialRecord(spec: spec, fate: fate, notes: notes, processCPUPerCommitNs: 12.5)))
         }
@@ -86,7 +86,7 @@ enum WholeRun {
         try report.add(
             RunRow.rows(
                 [Figure(.upkeepExponent, .value, -0.0162, n: 2)], of: sweep, runID: runID, environment: .fixed))
-        for (driver, latency) in [("livestore", 812_000.0), ("null", 20_300)] {
+        for (driver, latency) in [("livestore", 812_000.0), ("noop", 20_300)] {
             let figures = [
                 Figure(.endToEndLatency, .p50, latency, n: 5_000),
                 Figure(.endToEndLatency, .p99_9, nil, n: 5_000, censored: 3),
@@ -97,8 +97,8 @@ enum WholeRun {
         try add(
             spec(hostile, "livestore", "writers.rate=1000/s"), [], .crashed(signal: "SIGSEGV"), notes: ["at \(hostile)"]
         )
-        try report.add(.skipped(SkippedRecord(scenario: "result-size", driver: "null", reason: "no \(hostile)")))
-        for (driver, verdict) in [("livestore", JudgementRecord.Verdict.broken), ("null", .unknown), ("null", .kept)] {
+        try report.add(.skipped(SkippedRecord(scenario: "result-size", driver: "noop", reason: "no \(hostile)")))
+        for (driver, verdict) in [("livestore", JudgementRecord.Verdict.broken), ("noop", .unknown), ("noop", .kept)] {
             try report.add(
                 .judged(
                     JudgementRecord(

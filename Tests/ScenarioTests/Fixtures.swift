@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Scenario
 
-let testDrivers = ["null", "livestore"]
+let testDrivers = ["noop", "livestore"]
 
 /// Those that ship, which the shipped scenarios may name.
 let shippedDrivers =

@@ -56,6 +56,60 @@ import Testing
         #expect(complaintsInTime(text).first?.contains("anchors and aliases are not accepted") == true)
     }
 
+    private func numbers(_ count: Int) -> String { "[" + (1...count).map(String.init).joined(separator: ",") + "]" }
+
+    /// Twenty kilobytes that stood for twenty million points: the axis without a valid value made them none when they were
+    /// counted, and not when they were listed.
+    @Test func anAxisWithoutAValidValueHidesNoPoints() {
+        let sweep =
+            "dataset.items: \(numbers(1_000)), observers.count: \(numbers(1_000)), dataset.groups: \(numbers(20))"
+        for nothing in ["durability: [never]", "observers.match: [7, x]"] {
+            for axes in ["\(sweep), \(nothing)", "\(nothing), \(sweep)"] {
+                let found = complaintsInTime(plainScenario + "\nsweep: { \(axes) }")
+                #expect(found.contains("test.yaml:9:8: the sweep has more than 10000 points; shorten its lists"))
+                #expect(found.contains { $0.contains("'durability' has") || $0.contains("'observers.match' ") })
+            }
+        }
+    }
+
+    @Test func aProductThatNoNumberHoldsIsCounted() {
+        let axes = [
+            "dataset.items", "dataset.groups", "observers.count", "observers.bystanders", "writers.rows_per_commit",
+            "writers.burst", "observers.threads", "writers.threads",
+        ].map { "\($0): \(numbers(1_000))" }
+        let found = complaintsInTime(plainScenario + "\nsweep: { \(axes.joined(separator: ", ")) }")
+        #expect(found.contains("test.yaml:9:8: the sweep has more than 10000 points; shorten its lists"))
+    }
+
+    /// Each point times each repetition is a trial in a list.
+    @Test func moreTrialsThanAnybodyWaitsForAreRefused() throws {
+        let sweep = "\nsweep: { dataset.items: \(numbers(100)), observers.count: \(numbers(100)) }"
+        let message =
+            "10000 points, 2 times each, are more than 10000 trials; repeat them less often, or shorten the sweep"
+        #expect(complaintsInTime(plainScenario + sweep).isEmpty)
+        #expect(complaintsInTime(plainScenario + "\nrepeat: 2" + sweep) == ["test.yaml:9:9: \(message)"])
+        #expect(
+            complaintsInTime(plainScenario + sweep + "\nprofiles: { full: { repeat: 2 } }")
+                == ["test.yaml:10:29: \(message)"])
+        #expect(throws: ScenarioErrors([ScenarioProblem(.option("--set repeat"), message)])) {
+            try parse(plainScenario + sweep).trials(
+                profile: .ci, drivers: ["noop"], overrides: ["repeat": "2"])
+        }
+    }
+
+    @Test func longListsAreReadInTime() {
+        let products = (1...9_990).map { "  - { dataset.items: [\($0)], observers.count: [\($0)] }\n" }.joined()
+        #expect(complaintsInTime(plainScenario + "\nsweep:\n" + products).isEmpty)
+        let limits = (1...1_001).map { "  - { at: { dataset.items: \($0 + 10_000) }, limit: \"< \($0)s\" }\n" }
+        let swept = "\nsweep: { dataset.items: \(numbers(9_990)) }\nlimits:\n  delivery_latency.p50:\n"
+        #expect(
+            complaintsInTime(plainScenario + swept + limits.joined())
+                == ["test.yaml:11:3: there are more than 1000 limits; remove some"])
+        #expect(complaintsInTime(plainScenario + swept + limits.dropLast().joined()).count == 100)
+        let words = String(repeating: "relaxd, ", count: 120_000)
+        #expect(complaintsInTime(plainScenario + "\nsweep: { durability: [\(words)full] }").count == 100)
+    }
+
     @Test func aFileIsAMebibyteAtMost() {
         let most = plainScenario + "\n#" + String(repeating: "x", count: (1 << 20) - plainScenario.utf8.count - 2)
         #expect(most.utf8.count == 1 << 20)

@@ -19,19 +19,66 @@ import Testing
         return YAMLTree.read(text, into: &problems)
     }
 
-    private func faults(_ node: YAMLNode) throws -> [String] { try Validator(root: schema).faults(node, schema, "") }
+    private func faults(_ node: YAMLNode, _ reading: YAMLReading = .yaml12) throws -> [String] {
+        try Validator(root: schema, reading: reading).faults(node, schema, "")
+    }
 
-    @Test func everyShippedScenarioIsValid() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Scenarios").standardizedFileURL
+    private static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../..").standardizedFileURL
+
+    /// An editor reads the file by the YAML that it knows, and so does a tool that turns it into JSON.
+    @Test(arguments: YAMLReading.allCases)
+    func everyShippedScenarioIsValid(_ reading: YAMLReading) throws {
+        let root = Self.repository.appendingPathComponent("Scenarios")
         let names = try #require(FileManager.default.enumerator(atPath: root.path)).compactMap { $0 as? String }
             .filter { $0.hasSuffix(".yaml") }
         #expect(names.count >= 10)
         for name in names {
             let node = try #require(try tree(root.appendingPathComponent(name)))
-            let found = try faults(node)
+            let found = try faults(node, reading)
             #expect(found.isEmpty, "\(name): \(found)")
         }
+    }
+
+    /// Those that the documents show; a part of one with what it leaves out.
+    @Test(arguments: YAMLReading.allCases)
+    func everyScenarioOfTheDocumentsIsValid(_ reading: YAMLReading) throws {
+        var count = 0
+        for name in ["README.md", "Reports/README.md"] {
+            let document = try String(contentsOf: Self.repository.appendingPathComponent(name), encoding: .utf8)
+            for block in document.components(separatedBy: "```yaml\n").dropFirst() {
+                let part = block.components(separatedBy: "```")[0]
+                let text = part.contains("purpose:") ? part : "purpose: A part.\nrepresents: a document\n" + part
+                var problems = ProblemList(path: name)
+                let bytes = try #require(YAMLText(Array(text.utf8), into: &problems))
+                let node = try #require(YAMLTree.read(bytes, into: &problems), "\(name): \(text)")
+                let found = try faults(node, reading)
+                #expect(found.isEmpty, "\(name): \(found)")
+                count += 1
+            }
+        }
+        #expect(count >= 1)
+    }
+
+    /// No key, no driver and no word that a scenario may hold is a truth, a number or nothing to somebody's YAML.
+    @Test(arguments: YAMLReading.allCases)
+    func everyWordOfTheSchemaIsTextInPlainYAML(_ reading: YAMLReading) {
+        func check(_ value: Any, in word: String) {
+            switch value {
+            case let object as [String: Any]:
+                for (key, value) in object {
+                    if word == "properties" { expectText(key) }
+                    check(value, in: word == "properties" ? "" : key)
+                }
+            case let list as [Any]: for value in list { check(value, in: word) }
+            case let text as String where word == "enum" || word == "const": expectText(text)
+            default: break
+            }
+        }
+        func expectText(_ word: String) {
+            #expect(reading.resolve(word) == .text(word), "\(word) is no text in \(reading.rawValue)")
+        }
+        check(schema, in: "")
     }
 
     /// Reader's words for a key that is none.
@@ -81,6 +128,7 @@ private struct Validator {
     struct Unknown: Error { var word: String }
 
     let root: [String: Any]
+    let reading: YAMLReading
 
     func faults(_ node: YAMLNode, _ schema: [String: Any], _ place: String) throws -> [String] {
         var faults: [String] = []
@@ -104,7 +152,7 @@ private struct Validator {
             return tried.contains { $0.isEmpty }
                 ? [] : tried.joined().isEmpty ? ["\(place): none"] : Array(tried.joined())
         case "type": isFine = has(node, value as! String)
-        case "enum": isFine = (value as! [String]).contains(text(node) ?? "")
+        case "enum": isFine = text(node).map { (value as! [String]).contains($0) } ?? false
         case "const": isFine = text(node) == value as? String
         case "pattern":
             isFine = text(node).map { $0.range(of: value as! String, options: .regularExpression) != nil } ?? true
@@ -130,6 +178,8 @@ private struct Validator {
             let known = Set((schema["properties"] as? [String: Any] ?? [:]).keys)
             let patterns = schema["patternProperties"] as? [String: [String: Any]] ?? [:]
             return try (map(node) ?? []).flatMap { entry -> [String] in
+                // Quoted or not: a key that needs quotes will be written without them by somebody.
+                guard reading.resolve(entry.key) == .text(entry.key) else { return ["\(place): no text \(entry.key)"] }
                 if known.contains(entry.key) { return [] }
                 if let pattern = patterns.first(where: {
                     entry.key.range(of: $0.key, options: .regularExpression) != nil
@@ -152,20 +202,23 @@ private struct Validator {
         if case .sequence(let nodes) = node.content { nodes } else { nil }
     }
 
-    private func text(_ node: YAMLNode) -> String? {
-        if case .scalar(let text, _) = node.content { text } else { nil }
+    private func scalar(_ node: YAMLNode) -> YAMLReading.Scalar? {
+        if case .scalar(let text, let isPlain) = node.content { reading.resolve(text, isPlain: isPlain) } else { nil }
     }
 
-    /// As YAML 1.2 has it: no underscores.
+    private func text(_ node: YAMLNode) -> String? {
+        if case .text(let text)? = scalar(node) { text } else { nil }
+    }
+
     private func number(_ node: YAMLNode) -> Double? {
-        if case .scalar(let text, isPlain: true) = node.content { Double(text) } else { nil }
+        if case .number(let number)? = scalar(node) { number } else { nil }
     }
 
     private func has(_ node: YAMLNode, _ type: String) -> Bool {
         switch type {
         case "object": map(node) != nil
         case "array": list(node) != nil
-        case "string": text(node) != nil && number(node) == nil
+        case "string": text(node) != nil
         case "number": number(node) != nil
         case "integer": number(node).map { $0 == $0.rounded() } ?? false
         default: false

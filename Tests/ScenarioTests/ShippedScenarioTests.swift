@@ -27,7 +27,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
 
     @Test func allAreValid() throws {
         let names = Set(try load().map(\.name))
-        #expect(names.isSuperset(of: ["commit-latency", "burst-coalesce", "result-size", "fan-out", "null-store"]))
+        #expect(names.isSuperset(of: ["commit-latency", "burst-coalesce", "result-size", "fan-out", "noop-store"]))
     }
 
     /// Six minutes are promised; the estimate leaves a fifth for a slower machine.

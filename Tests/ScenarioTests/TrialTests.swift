@@ -100,8 +100,8 @@ import Testing
         let text = plainScenario + "\nrepeat: 2\nsweep: { dataset.items: [1_000, 2_000] }"
         #expect(
             try trials(text).map { "\($0.trial) \($0.dataset.items) \($0.driver)" } == [
-                "0 1000 null", "0 1000 livestore", "0 2000 null", "0 2000 livestore",
-                "1 1000 null", "1 1000 livestore", "1 2000 null", "1 2000 livestore",
+                "0 1000 noop", "0 1000 livestore", "0 2000 noop", "0 2000 livestore",
+                "1 1000 noop", "1 1000 livestore", "1 2000 noop", "1 2000 livestore",
             ])
     }
 
@@ -116,18 +116,18 @@ import Testing
     }
 
     @Test func onlyTheDriversItIsMeantFor() throws {
-        let text = plainScenario + "\ndrivers: [null]"
-        #expect(Set(try trials(text).map(\.driver)) == ["null"])
+        let text = plainScenario + "\ndrivers: [noop]"
+        #expect(Set(try trials(text).map(\.driver)) == ["noop"])
         #expect(try parse(text).trials(profile: .ci, drivers: ["livestore"]).isEmpty)
     }
 
     @Test func unknownDriversAreRefused() {
         #expect(
             throws: ScenarioErrors([
-                ScenarioProblem(.option("--driver nul"), "unknown driver 'nul' (did you mean 'null'?)")
+                ScenarioProblem(.option("--driver noo"), "unknown driver 'noo' (did you mean 'noop'?)")
             ])
         ) {
-            try parse(plainScenario).trials(profile: .ci, drivers: ["nul"])
+            try parse(plainScenario).trials(profile: .ci, drivers: ["noo"])
         }
     }
 

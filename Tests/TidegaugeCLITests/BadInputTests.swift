@@ -6,7 +6,7 @@ import Testing
     private static let good = """
         purpose: Is this read?
         represents: itself
-        drivers: [null]
+        drivers: [noop]
         dataset: { items: 50 }
         observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }
         writers: { threads: 1, load: open, rate: 100/s, arrivals: uniform, change: { update: score }, rows_per_commit: 1 }
@@ -20,13 +20,13 @@ import Testing
         ("count: 1", "cuont: 1", "bad.yaml:5:14: "), ("duration: 50ms", "duration: 50parsec", "bad.yaml:9:11: "),
         ("count: 1", "count: -1", "bad.yaml:5:21: "),
         ("items: 50 }", "items: 50 }\nsweep: { dataset.itmes: [1] }", "5:10: "),
-        ("drivers: [null]", "drivers: [nul]", "did you mean 'null'?"), ("[end_to_end_latency]", "[latency]", "7:11: "),
+        ("drivers: [noop]", "drivers: [noo]", "did you mean 'noop'?"), ("[end_to_end_latency]", "[latency]", "7:11: "),
     ])
     func aWrongScenarioIs65WithItsPlace(from: String, to: String, place: String) throws {
         let folder = try Folder()
         try folder.write("good.yaml", Data(Self.good.utf8))
         try folder.write("bad.yaml", Data(Self.good.replacingOccurrences(of: from, with: to).utf8))
-        for command in [["run", "good.yaml", "bad.yaml", "--driver", "null"], ["check", "good.yaml", "bad.yaml"]] {
+        for command in [["run", "good.yaml", "bad.yaml", "--driver", "noop"], ["check", "good.yaml", "bad.yaml"]] {
             let ran = try Binary.tidegauge.run(command, in: folder)
             #expect(ran.status == 65, "\(ran.errors)")
             #expect(ran.errors.contains(place), "\(ran.errors)")
@@ -57,7 +57,7 @@ import Testing
 
     @Test(arguments: [
         (["run", "--profil", "ci"], "--profile"), (["run", "--profile", "huge"], "huge"),
-        (["run", "good.yaml", "--driver", "nul"], "did you mean 'null'?"),
+        (["run", "good.yaml", "--driver", "noo"], "did you mean 'noop'?"),
         (["run", "good.yaml", "--set", "x"], "KEY=VALUE"),
         (["list", "rivers"], "rivers"), (["frobnicate"], "frobnicate"), (["run", "good.yaml", "--filter", "z*"], "z*"),
     ])
@@ -74,7 +74,7 @@ import Testing
         let folder = try Folder()
         try folder.write("good.yaml", Data(Self.good.utf8))
         let ran = try Binary.tidegauge.run(
-            ["run", "good.yaml", "--driver", "null", "--set", "dataset.itmes=5"], in: folder)
+            ["run", "good.yaml", "--driver", "noop", "--set", "dataset.itmes=5"], in: folder)
         #expect(ran.status == 65)
         #expect(ran.errors.contains("--set dataset.itmes"))
         #expect(!folder.exists("Reports"))
@@ -91,7 +91,7 @@ import Testing
         let folder = try Folder()
         try folder.write("Scenarios/good.yaml", Data(Self.good.utf8))
         #expect(try Binary.tidegauge.run(["list", "scenarios"], in: folder).output.hasPrefix("good\tIs this read?\t"))
-        #expect(try Binary.tidegauge.run(["list", "drivers"], in: folder).output.contains("null\t"))
+        #expect(try Binary.tidegauge.run(["list", "drivers"], in: folder).output.contains("noop\t"))
         #expect(try Binary.tidegauge.run(["list", "metrics"], in: folder).output.contains("end_to_end_latency\tns"))
         #expect(try Binary.tidegauge.run(["check"], in: folder).output == "Scenarios/good.yaml: good: ok\n")
     }

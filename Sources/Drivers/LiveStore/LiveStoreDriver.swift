@@ -162,7 +162,9 @@ final class DrivenLiveStore<Row: DrivenRow, Shown: DrivenRow>: DrivenStore, @unc
     }
 
     func compactedBytes() throws -> Int {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("compact-\(UUID().uuidString)")
+        // Beside the store, in the trial's own folder: on the same file system, and where nobody else can be.
+        let folder = URL(fileURLWithPath: configuration.directory).appendingPathComponent(
+            "compact-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         try store.compact(to: folder.path)
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)

@@ -18,7 +18,7 @@ public struct ExploredChoreography: Sendable {
         guard let play = spec.choreography else { throw TrialFault.refused("a load has no schedules to explore") }
         if let actor = play.actors.first(where: { $0.place == .queue }) {
             throw TrialFault.refused(
-                "'\(actor.name)' is on a queue, of which no schedule can be chosen: give it 'on: run-loop'")
+                "'\(actor.name)' is on a queue, of which no schedule can be chosen: give it 'runs_on: run-loop'")
         }
         if let obstacle = Fitness.obstacle(spec, driver.capabilities) { throw TrialFault.refused(obstacle) }
         self.spec = spec

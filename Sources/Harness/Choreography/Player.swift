@@ -90,7 +90,7 @@ struct Player: Sendable {
 
     private func here(_ site: String?) throws -> DeliverySite {
         guard let site else {
-            throw DriverUnavailable("'\(actor)' is no site: give it 'on: run-loop' or 'on: queue'")
+            throw DriverUnavailable("'\(actor)' is no site: give it 'runs_on: run-loop' or 'runs_on: queue'")
         }
         return stage.deliverySite(site)
     }

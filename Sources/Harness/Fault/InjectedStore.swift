@@ -8,8 +8,8 @@ import StoreDriver
 import Synchronization
 
 /// Wraps a store; any thread, as the store inside.
-final class InjectedStore: DrivenStore, @unchecked Sendable {
-    private let store: any DrivenStore
+final class InjectedStore: ForwardingStore, @unchecked Sendable {
+    let store: any DrivenStore
     private let fault: FaultSpec
     /// Deliveries that told of changes, over all subscriptions.
     fileprivate let deliveries = Atomic<Int>(0)
@@ -27,18 +27,6 @@ final class InjectedStore: DrivenStore, @unchecked Sendable {
         case .slowdown, .loss, .reorder: InjectedStore(store, fault)
         default: store
         }
-    }
-
-    func load(count: Int, item: (Int) -> Item) throws { try store.load(count: count, item: item) }
-    func contents(of query: Query) throws -> [Item] { try store.contents(of: query) }
-    func fileBytes() throws -> Int { try store.fileBytes() }
-    func compactedBytes() throws -> Int { try store.compactedBytes() }
-    func activeVersions() throws -> Int { try store.activeVersions() }
-    func pin() throws -> AnyObject { try store.pin() }
-    func close() throws { try store.close() }
-
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
-        try store.call(call, at: site, granted: granted)
     }
 
     func makeWriter() throws -> any StoreWriter {

@@ -76,8 +76,8 @@ public final class Runner {
     private var total = 0
     /// Of the job under way.
     private var repeatsLeft = 0
-    /// Of the job under way: trials on the null driver, which all drivers at one point share.
-    private var nulls: [(spec: TrialSpec, result: TrialResult)] = []
+    /// Of the job under way: trials on the no-op driver, which all drivers at one point share.
+    private var noops: [(spec: TrialSpec, result: TrialResult)] = []
 
     public init(
         drivers: [any StoreDriver], executor: any TrialExecutor, interruption: Interruption,
@@ -125,7 +125,7 @@ public final class Runner {
         var entries: [LimitCheck.Entry] = []
         var points: [String: [SweepFigures.Point]] = [:]
         var peers = PeerFigures(reference: job.reference)
-        nulls = []
+        noops = []
         repeatsLeft = job.repeatsVoid ? (job.trials.count + Self.voidOneIn - 1) / Self.voidOneIn : 0
         /// Whether it came to its end.
         func measure(_ spec: TrialSpec) throws -> Bool {
@@ -216,7 +216,7 @@ public final class Runner {
         var results: [TrialGroup.Role: TrialResult] = [:]
         for (role, spec) in group.members {
             index += 1
-            if role == .null, let known = nulls.first(where: { $0.spec == spec }) {
+            if role == .noop, let known = noops.first(where: { $0.spec == spec }) {
                 results[role] = known.result
                 continue
             }
@@ -226,11 +226,11 @@ public final class Runner {
             outcome = outcome.worse(Outcome(result))
             results[role] = result
             if interruption.isRaised { break }
-            if role == .null, result.fate == .completed { nulls.append((spec, result)) }
+            if role == .noop, result.fate == .completed { noops.append((spec, result)) }
         }
         guard let measured = results[.measured] else { return nil }
         return GroupFigures(
-            spec: group.spec, measured: measured, baseline: results[.baseline], null: results[.null])
+            spec: group.spec, measured: measured, baseline: results[.baseline], noop: results[.noop])
     }
 
     private static let noisyFlag = "noisy:"
@@ -268,7 +268,7 @@ extension TrialGroup.Role {
         switch self {
         case .measured: "measured"
         case .baseline: "without observers"
-        case .null: "null driver"
+        case .noop: "no-op driver"
         }
     }
 }

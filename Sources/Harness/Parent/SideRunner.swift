@@ -36,7 +36,7 @@ public final class SideRunner {
         let failed = results.values.first { $0.fate != .completed }
         let measured = failed ?? results[.measured] ?? TrialResult(fate: .harnessFault(reason: "no_trial"))
         let figures = GroupFigures(
-            spec: spec, measured: measured, baseline: results[.baseline], null: results[.null]
+            spec: spec, measured: measured, baseline: results[.baseline], noop: results[.noop]
         ).figures()
         return SideRun(
             result: measured, figures: figures, pressure: PressureProbe.read().since(before), lengthNs: lengthNs)

@@ -1,35 +1,32 @@
 // The two folders of a trial: one for its result and log, in the run's own; one for the store, on a memory file system
-// where the store is to live in memory. The parent makes and removes them, because a killed child cannot.
+// where the store is to live in memory. The parent makes and removes them, because a killed child cannot; what is left of a
+// killed parent, the next one sweeps.
 import Foundation
+import Measure
 import Scenario
 import StoreDriver
-import Synchronization
 
 struct TrialFolder {
-    private static let memoryFileSystem = "/dev/shm"
-    /// Stores of this process so far: two trials may run at a time.
-    private static let stores = Atomic<Int>(0)
-
     let results: String
-    let store: String
+    /// Of one length for both sides of a pair, as everything is that a process is told.
+    private let ownStore: PrivateFolder
+
+    /// Below the private folder, which is locked: an engine may lock the one that it is given.
+    var store: String { "\(ownStore.path)/store" }
 
     /// - Parameter parent: the run's folder for trials, made if it is not there.
     init(in parent: String, number: Int, _ spec: TrialSpec) throws {
         results = "\(parent)/\(number)"
-        let isMemory = spec.durability == Durability.memory.rawValue
-        let hasMemory = FileManager.default.isWritableFile(atPath: Self.memoryFileSystem)
-        let place = isMemory ? (hasMemory ? Self.memoryFileSystem : NSTemporaryDirectory()) : results
-        // Of one length for both sides of a pair, as everything is that a process is told.
-        let index = "\(1_000_000 + Self.stores.add(1, ordering: .relaxed).newValue)"
-        store = "\(place)/tidegauge-\(getpid())-\(index)"
         try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
-        try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+        let isMemory = spec.durability == Durability.memory.rawValue
+        ownStore = try PrivateFolder(in: isMemory ? PrivateFolder.memoryPlace : results)
+        try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
     }
 
     var resultPath: String { "\(results)/\(TrialCommand.resultName)" }
     var logPath: String { "\(results)/log" }
 
-    func removeStore() { try? FileManager.default.removeItem(atPath: store) }
+    func removeStore() { ownStore.remove() }
     func removeResults() { try? FileManager.default.removeItem(atPath: results) }
 
     /// What a child that stopped itself said last about it; nil where it said nothing.

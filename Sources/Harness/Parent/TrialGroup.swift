@@ -1,12 +1,12 @@
 // A measured trial and the companions that its figures need: the same without observers, for what subscriptions cost, and
-// the same on the null driver, for what the harness costs. Which goes first alternates, so that drift of the machine
+// the same on the no-op driver, for what the harness costs. Which goes first alternates, so that drift of the machine
 // cancels over trials.
 import Measure
 import Scenario
 
 struct TrialGroup {
     enum Role {
-        case measured, baseline, null
+        case measured, baseline, noop
     }
 
     let spec: TrialSpec
@@ -21,7 +21,7 @@ struct TrialGroup {
         if asked.contains(where: \.needsBaseline), subscriptions > 0 {
             members.append((.baseline, Self.baseline(spec)))
         }
-        if asked.contains(.harnessCost), spec.driver != "null" { members.append((.null, Self.null(spec))) }
+        if asked.contains(.harnessCost), spec.driver != "noop" { members.append((.noop, Self.noop(spec))) }
         self.members = spec.trial.isMultiple(of: 2) ? members : members.reversed()
     }
 
@@ -40,10 +40,10 @@ struct TrialGroup {
         return baseline
     }
 
-    private static func null(_ spec: TrialSpec) -> TrialSpec {
-        var null = spec
-        null.driver = "null"
-        return null
+    private static func noop(_ spec: TrialSpec) -> TrialSpec {
+        var noop = spec
+        noop.driver = "noop"
+        return noop
     }
 }
 
@@ -55,7 +55,7 @@ struct GroupFigures {
     let spec: TrialSpec
     let measured: TrialResult
     let baseline: TrialResult?
-    let null: TrialResult?
+    let noop: TrialResult?
 
     func figures() -> [Figure] {
         let asked = Set(spec.measure.compactMap { Metric(rawValue: $0) })
@@ -132,15 +132,15 @@ struct GroupFigures {
     }
 
     private var harnessCost: Figure {
-        let account = spec.driver == "null" ? measured.cpu : null?.cpu
+        let account = spec.driver == "noop" ? measured.cpu : noop?.cpu
         return Figure(.harnessCost, .value, account?.perCommitNs, n: account?.commits ?? 0)
     }
 
-    /// Marks a time that the null driver nearly reaches too.
+    /// Marks a time that the no-op driver nearly reaches too.
     private func atFloor(_ figure: Figure) -> Figure {
         guard let value = figure.value, figure.metric.unit == "ns" || figure.metric.unit == "ns/commit",
             figure.statistic != .count, figure.metric != .harnessHiccup,
-            let floor = null?.figures.first(where: {
+            let floor = noop?.figures.first(where: {
                 $0.metric == figure.metric && $0.statistic == figure.statistic
             })?.value, value < Self.floorFactor * floor
         else { return figure }

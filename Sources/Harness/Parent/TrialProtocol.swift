@@ -1,5 +1,6 @@
 // Which specs a binary reads: asked before it is sent any, because it may be of another commit, and older than the question.
 import Foundation
+import Measure
 import Scenario
 import StoreDriver
 
@@ -44,23 +45,12 @@ public struct TrialProtocol: Codable, Sendable, Equatable {
     private static func run(_ path: String, _ arguments: [String], _ text: String) throws -> (
         output: String, errors: String
     ) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        let (input, output, errors) = (Pipe(), Pipe(), Pipe())
-        (process.standardInput, process.standardOutput, process.standardError) = (input, output, errors)
         do {
-            try process.run()
+            let ran = try OtherProgram.run(path, arguments, input: text)
+            return (String(decoding: ran.output, as: UTF8.self), String(decoding: ran.errors, as: UTF8.self))
         } catch {
             throw Refusal(description: "\(path) cannot be run: \(error.localizedDescription)")
         }
-        // A few bytes either way: no pipe fills up.
-        try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-        try? input.fileHandleForWriting.close()
-        let said = output.fileHandleForReading.readDataToEndOfFile()
-        let complained = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (String(decoding: said, as: UTF8.self), String(decoding: complained, as: UTF8.self))
     }
 }
 

@@ -6,8 +6,8 @@ import Scenario
 import StoreDriver
 
 /// A driver's store behind a shim.
-final class ShimmedStore: DrivenStore, @unchecked Sendable {
-    private let store: any DrivenStore
+final class ShimmedStore: ForwardingStore, @unchecked Sendable {
+    let store: any DrivenStore
     private let shim: Shim
 
     init(_ store: any DrivenStore, _ shim: Shim) {
@@ -15,21 +15,11 @@ final class ShimmedStore: DrivenStore, @unchecked Sendable {
         self.shim = shim
     }
 
-    func load(count: Int, item: (Int) -> Item) throws { try store.load(count: count, item: item) }
     func makeWriter() throws -> any StoreWriter { ShimmedWriter(try store.makeWriter(), shim) }
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
         let sink: any DeliverySink = shim.lingerEvery > 0 ? ShimmedSink(sink, shim) : sink
         return try store.subscribe(to: query, at: site, sink: sink)
     }
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
-        try store.call(call, at: site, granted: granted)
-    }
-    func contents(of query: Query) throws -> [Item] { try store.contents(of: query) }
-    func fileBytes() throws -> Int { try store.fileBytes() }
-    func compactedBytes() throws -> Int { try store.compactedBytes() }
-    func activeVersions() throws -> Int { try store.activeVersions() }
-    func pin() throws -> AnyObject { try store.pin() }
-    func close() throws { try store.close() }
 }
 
 private final class ShimmedWriter: StoreWriter {

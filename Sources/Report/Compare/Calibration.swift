@@ -134,7 +134,7 @@ public struct Calibration: Codable, Sendable, Equatable {
     /// - Returns: the page.
     /// - Throws: `ReportError`.
     public func write(_ root: String, drawing: any PlotDrawing) throws -> String {
-        try FileManager.default.createDirectory(atPath: "\(root)/\(Self.folderName)", withIntermediateDirectories: true)
+        try ReportFolder.make("\(root)/\(Self.folderName)")
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         try ReportFile.replace(Self.path(root), with: try encoder.encode(self))

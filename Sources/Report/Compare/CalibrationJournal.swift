@@ -51,8 +51,7 @@ public final class CalibrationJournal {
     /// - Throws: `ReportError`.
     public init(_ root: String, _ work: Work) throws {
         self.work = work
-        try FileManager.default.createDirectory(
-            atPath: "\(root)/\(Calibration.folderName)", withIntermediateDirectories: true)
+        try ReportFolder.make("\(root)/\(Calibration.folderName)")
         try ReportFile.replace(Self.path(root), with: try JSONLines.text(Line(work: work)).utf8)
         file = try AppendedFile(Self.path(root))
     }

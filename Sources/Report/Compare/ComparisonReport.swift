@@ -18,7 +18,7 @@ public final class ComparisonReport {
     public init(_ directory: String, _ plan: ComparisonPlan, _ environment: EnvironmentReport) throws {
         self.directory = directory
         self.plan = plan
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try ReportFolder.make(directory)
         try ReportFile.replace("\(directory)/\(EnvironmentJSON.fileName)", with: environment.json())
         journal = try AppendedFile(
             "\(directory)/\(ComparisonRecord.journalName)", header: try ComparisonRecord.Line(plan: plan).text())

@@ -16,6 +16,14 @@ public enum HistoryFile {
         return points
     }
 
+    /// Sees whether points can be put behind those in the file, which is made where it is not there.
+    /// - Throws: `ReportError`.
+    public static func check(_ path: String) throws {
+        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
+        try ReportFolder.prepare(String(folder))
+        _ = try AppendedFile(path)
+    }
+
     /// - Throws: `ReportError`.
     public static func append(_ points: [HistoryPoint], to path: String) throws {
         try AppendedFile(path).append(points.map { try JSONLines.text($0) }.joined())

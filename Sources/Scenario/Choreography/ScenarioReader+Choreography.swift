@@ -81,13 +81,13 @@ extension ScenarioReader {
             var actor = Choreography.Actor(name: entry.key, place: .thread, steps: [])
             for field in fields {
                 switch field.key {
-                case "on": actor.place = word(field.value, of: "on", Choreography.Place.self) ?? .thread
+                case "runs_on": actor.place = word(field.value, of: "runs_on", Choreography.Place.self) ?? .thread
                 case "steps": actor.steps = steps(field.value, &places)
                 default:
                     problems.add(
                         field.position,
                         "unknown key '\(Quantity.clipped(field.key))' "
-                            + Nearest.hint(for: field.key, among: ["on", "steps"]))
+                            + Nearest.hint(for: field.key, among: ["runs_on", "steps"]))
                 }
             }
             return actor
@@ -294,7 +294,7 @@ extension ScenarioReader {
                 if !sites.contains(name) {
                     problems.add(
                         position,
-                        "'\(name)' is no site \(Nearest.hint(for: name, among: sites)); one has 'on: run-loop' or 'on: queue'"
+                        "'\(name)' is no site \(Nearest.hint(for: name, among: sites)); one has 'runs_on: run-loop' or 'runs_on: queue'"
                     )
                 }
             case "subscription" where places["subscribe " + name] == nil:
@@ -311,7 +311,8 @@ extension ScenarioReader {
             }
             if isObserving, let position = places["thread " + actor.name] {
                 problems.add(
-                    position, "'\(actor.name)' does what only a site can (give it 'on: run-loop' or 'on: queue')")
+                    position,
+                    "'\(actor.name)' does what only a site can (give it 'runs_on: run-loop' or 'runs_on: queue')")
             }
         }
     }

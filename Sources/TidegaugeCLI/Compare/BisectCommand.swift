@@ -28,6 +28,7 @@ struct BisectCommand: ParsableCommand {
     func validate() throws { try options.check() }
 
     func run() throws {
+        try options.prepareOut()
         let run = CompareRun(isQuiet: options.quiet)
         let repository: Repository
         var left: [String]
@@ -55,7 +56,6 @@ struct BisectCommand: ParsableCommand {
             )
             left = isRed ? Array(left[...middle]) : Array(left[(middle + 1)...])
         }
-        run.end()
         print("\(left[0].prefix(12)) \(repository.subject(of: left[0]))")
         print("from it on: \(wanted.sorted().joined(separator: ", "))")
     }

@@ -38,6 +38,8 @@ struct CalibrateCommand: ParsableCommand {
     }
 
     func run() throws {
+        try options.prepareOut()
+        try refusingFolder { try ReportFolder.prepare("\(options.out)/\(Calibration.folderName)") }
         let run = CompareRun(isQuiet: options.quiet)
         let names = try Self.twoNames(in: options.out)
         let sides = try ComparedSides(base: names[0], head: names[1], options, run)
@@ -50,7 +52,6 @@ struct CalibrateCommand: ParsableCommand {
             let flawed = try engines(text, work.power, (Shim("none"), Shim(text)), journal, sides, run)
             if !flawed.isEmpty { calibration.add(text, flawed) }
         }
-        run.end()
         let page = try calibration.write(options.out, drawing: Gnuplot())
         print(CalibrationConsole.render(calibration), terminator: "")
         print("Report: \(page)")
@@ -115,7 +116,7 @@ struct CalibrateCommand: ParsableCommand {
     private static func twoNames(in root: String) throws -> [String] {
         try ["a", "b"].map { side in
             let folder = "\(root)/\(Calibration.folderName)/bin-\(side)"
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try ReportFolder.make(folder)
             let path = "\(folder)/tidegauge"
             try? FileManager.default.removeItem(atPath: path)
             let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

@@ -41,8 +41,9 @@ struct CompareCommand: ParsableCommand {
 
     private func start(_ base: String) throws -> Outcome {
         if let head, RunFolders.isRun(base), RunFolders.isRun(head) {
-            return try RunFolders(base: base, head: head).compare(out: options.out)
+            return try RunFolders(base: base, head: head).compare()
         }
+        try options.prepareOut()
         let run = CompareRun(isQuiet: options.quiet)
         let sides = try ComparedSides(base: base, head: head, options, run)
         let plan = try sides.plan(options)
@@ -78,7 +79,7 @@ struct CompareOptions: ParsableArguments {
     )
     var profile: Profile = .smoke
 
-    @Option(help: "A driver to compare on; may be given several times. Default: all but null and peers.")
+    @Option(help: "A driver to compare on; may be given several times. Default: all but noop and peers.")
     var driver: [String] = []
 
     @Option(help: ArgumentHelp("Overrides a scenario's value, as dataset.items=1000.", valueName: "key=value"))
@@ -150,6 +151,9 @@ struct CompareOptions: ParsableArguments {
             return (try shim(injectBase), try shim(injectHead))
         }
     }
+
+    /// Before anything is built or run whose report would have nowhere to go.
+    func prepareOut() throws { try refusingFolder { try ReportFolder.prepare(out) } }
 
     func isWanted(_ name: String) -> Bool {
         scenario.isEmpty || scenario.contains { fnmatch($0, name, 0) == 0 }

@@ -21,17 +21,13 @@ final class CompareRun {
 
     deinit { signals.stop() }
 
-    /// Takes the live line away.
-    func end() { progress.end() }
-
     func note(_ text: String) { progress.note(text) }
 
     /// - Returns: how the comparison ends, with its report written and its summary printed.
     func start(
         _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary), _ options: CompareOptions
     ) throws -> Outcome {
-        try FileManager.default.createDirectory(atPath: options.out, withIntermediateDirectories: true)
-        let environment = EnvironmentReport.capture(storeDirectories: [options.out, "/dev/shm"])
+        let environment = EnvironmentReport.capture(storeDirectories: [options.out, PrivateFolder.memoryFileSystem])
         let id = RunReport.makeRunID(
             secondsSince1970: Int(Date().timeIntervalSince1970), entropy: .random(in: 0 ... .max))
         let directory = "\(options.out)/compare-\(id)"
@@ -60,7 +56,6 @@ final class CompareRun {
         var complete = environment
         complete.finish()
         try report.end(exitCode: outcome.rawValue, complete, drawing: Gnuplot())
-        progress.end()
         print(ComparisonConsole.render(try JudgedComparison(directory)), terminator: "")
         print("Report: \(directory)/\(ComparisonReport.htmlName)")
         if outcome == .interrupted { printError("go on with it: tidegauge compare --resume \(directory)") }

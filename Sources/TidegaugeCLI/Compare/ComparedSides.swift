@@ -122,12 +122,12 @@ struct ComparedSides {
     /// Why one of the binaries cannot run the subject; nil where both can.
     private func refusal(_ subject: ComparedSubject) -> String? {
         for (name, side) in [("base", base), ("head", head)] {
-            if let drivers = side.binary.talks.drivers, !drivers.contains(subject.driver) {
-                return "the \(name) has no driver '\(subject.driver)'"
-            }
+            let talks = side.binary.talks
+            let driver = SpecDialect.driver(subject.driver, version: talks.specVersion)
+            if let drivers = talks.drivers, !drivers.contains(driver) { return "the \(name) has no driver '\(driver)'" }
             for point in subject.points {
                 do {
-                    _ = try SpecDialect.json(point, version: side.binary.talks.specVersion)
+                    _ = try SpecDialect.json(point, version: talks.specVersion)
                 } catch {
                     return "the \(name) cannot be asked: \(error)"
                 }

@@ -32,7 +32,11 @@ struct HistoryCommand: ParsableCommand {
 
     func run() throws {
         let path = file ?? "\(options.out)/\(HistoryFile.fileName)"
-        if let add { try measure(add, path) }
+        if let add {
+            try options.prepareOut()
+            try refusingFolder { try HistoryFile.check(path) }
+            try measure(add, path)
+        }
         do {
             let points = try HistoryFile.read(path)
             let anchors = Set(points.map(\.anchor))
@@ -61,7 +65,6 @@ struct HistoryCommand: ParsableCommand {
         let plan = try sides.plan(options)
         var engine = ComparisonEngine(plan)
         try run.pool(&engine, sides.binaries, "\(options.out)/history-trials", options.shims) { _ in }
-        run.end()
         guard !run.interruption.isRaised else { throw ExitCode(.interrupted) }
         let repository = try Repository()
         let position = Int(try repository.git(["rev-list", "--count", "--first-parent", plan.head.commit])) ?? 0

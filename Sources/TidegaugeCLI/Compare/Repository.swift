@@ -1,6 +1,7 @@
 // The repository whose commits are compared. Reads it, and adds one thing: a commit that no branch holds, for what the
 // working tree has beyond the last one.
 import Foundation
+import Measure
 
 /// A commit to build.
 struct Revision {
@@ -36,9 +37,9 @@ struct Repository {
     func workingTree() throws -> Revision {
         let head = try revision("HEAD")
         if try git(["status", "--porcelain"]).isEmpty { return head }
-        let index = NSTemporaryDirectory() + "tidegauge-index-\(getpid())"
-        defer { try? FileManager.default.removeItem(atPath: index) }
-        let own = ["GIT_INDEX_FILE": index]
+        let folder = try PrivateFolder()
+        defer { folder.remove() }
+        let own = ["GIT_INDEX_FILE": "\(folder.path)/index"]
         try git(["read-tree", "HEAD"], own)
         try git(["add", "--all"], own)
         let tree = try git(["write-tree"], own)

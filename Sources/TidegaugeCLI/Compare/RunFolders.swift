@@ -20,7 +20,7 @@ struct RunFolders {
         self.head = try RunRecord.load(head)
     }
 
-    func compare(out: String) throws -> Outcome {
+    func compare() throws -> Outcome {
         let rows = WeakComparison.rows(base: base, head: head)
         print(ComparisonConsole.weak(rows, base, head), terminator: "")
         return rows.contains { $0.isGate && $0.verdict == .inconclusive } ? .inconclusive : .pass

@@ -1,6 +1,7 @@
 // Other programs: git, and the compiler. Runs one to its end, or until somebody wants to stop.
 import Foundation
 import Harness
+import Measure
 
 /// A program that failed, with the end of what it said.
 struct ShellFailure: Error, CustomStringConvertible {
@@ -14,18 +15,17 @@ enum Shell {
     static func output(
         _ command: [String], in folder: String, environment: [String: String] = [:]
     ) throws -> String {
-        let process = self.process(command, in: folder, environment)
-        let (output, errors) = (Pipe(), Pipe())
-        (process.standardOutput, process.standardError) = (output, errors)
-        try start(process, command)
-        let said = output.fileHandleForReading.readDataToEndOfFile()
-        let complained = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            let reason = String(decoding: complained, as: UTF8.self).split(separator: "\n").suffix(3)
+        let ran: OtherProgram
+        do {
+            ran = try OtherProgram.run("/usr/bin/env", command, in: folder, environment: environment)
+        } catch {
+            throw unstartable(command, error)
+        }
+        guard ran.succeeded else {
+            let reason = String(decoding: ran.errors, as: UTF8.self).split(separator: "\n").suffix(3)
             throw ShellFailure(description: "\(command.joined(separator: " ")): \(reason.joined(separator: " "))")
         }
-        var text = String(decoding: said, as: UTF8.self)
+        var text = String(decoding: ran.output, as: UTF8.self)
         if text.hasSuffix("\n") { text.removeLast() }
         return text
     }
@@ -34,12 +34,20 @@ enum Shell {
     /// - Throws: `ShellFailure` where it fails, or where `interruption` stopped it.
     static func run(_ command: [String], in folder: String, log: String, _ interruption: Interruption) throws {
         try Data().write(to: URL(fileURLWithPath: log))
-        let process = self.process(command, in: folder, [:])
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        process.standardInput = FileHandle.nullDevice
         let file = FileHandle(forWritingAtPath: log)
         (process.standardOutput, process.standardError) = (file, file)
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        try start(process, command)
+        do {
+            try process.run()
+        } catch {
+            throw unstartable(command, error)
+        }
         while ended.wait(timeout: .now() + 0.2) == .timedOut {
             if interruption.isRaised {
                 process.terminate()
@@ -56,25 +64,7 @@ enum Shell {
         }
     }
 
-    private static func process(
-        _ command: [String], in folder: String, _ environment: [String: String]
-    ) -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        process.standardInput = FileHandle.nullDevice
-        if !environment.isEmpty {
-            process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-        }
-        return process
-    }
-
-    private static func start(_ process: Process, _ command: [String]) throws {
-        do {
-            try process.run()
-        } catch {
-            throw ShellFailure(description: "\(command[0]) cannot be run: \(error.localizedDescription)")
-        }
+    private static func unstartable(_ command: [String], _ error: any Error) -> ShellFailure {
+        ShellFailure(description: "\(command[0]) cannot be run: \(error.localizedDescription)")
     }
 }

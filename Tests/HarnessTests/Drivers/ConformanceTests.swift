@@ -3,8 +3,8 @@ import FetchedResultsDriver
 import GRDBDriver
 import HarnessFixtures
 import LiveStoreDriver
+import NoopDriver
 import NotificationQueueDriver
-import NullDriver
 import SQLiteHooksDriver
 import StoreDriver
 import TemplateDriver
@@ -16,7 +16,7 @@ import Testing
 extension TrialTests {
     @Suite(.serialized) struct ConformanceTests {
         private static let drivers: [any StoreDriver] = [
-            NullDriver(), ModelDriver(), TemplateDriver(), LiveStoreDriver(), GRDBDriver(.pool), GRDBDriver(.memory),
+            NoopDriver(), ModelDriver(), TemplateDriver(), LiveStoreDriver(), GRDBDriver(.pool), GRDBDriver(.memory),
             SQLiteHooksDriver(), NotificationQueueDriver(), NotificationQueueDriver(.typed),
             FetchedResultsDriver(.live),
         ]

@@ -1,4 +1,4 @@
-// The null store proper. Of each row it keeps the score, so that a commit wakes whom it concerns and nobody else, as a
+// The no-op store proper. Of each row it keeps the score, so that a commit wakes whom it concerns and nobody else, as a
 // real store would; there is no order, no query and no change set.
 //
 // `writeLock` is held by one commit at a time, `lock` guards everything that is mutable here and the inboxes of the
@@ -7,9 +7,9 @@ import StoreDriver
 import TracedSync
 
 /// Versions and wake-ups.
-final class NullStore: DrivenStore, @unchecked Sendable {
-    private let writeLock = TracedMutex("null store writers")
-    let lock = TracedMutex("null store")
+final class NoopStore: DrivenStore, @unchecked Sendable {
+    private let writeLock = TracedMutex("no-op store writers")
+    let lock = TracedMutex("no-op store")
     private var version: Int64 = 1
     /// By key for the rows that were loaded, and for those inserted later.
     private var loaded: ContiguousArray<Int64> = []
@@ -18,10 +18,10 @@ final class NullStore: DrivenStore, @unchecked Sendable {
     private var queries: [Query] = []
     private var numbers: [Query: Int] = [:]
     /// Of each query: the connections that watch it.
-    private var watchers: [[NullConnection]] = []
+    private var watchers: [[NoopConnection]] = []
     /// Made anew by the first commit after a subscription to a new query.
     private var index: QueryIndex? = QueryIndex([])
-    private var connections: [ObjectIdentifier: NullConnection] = [:]
+    private var connections: [ObjectIdentifier: NoopConnection] = [:]
     /// A deleted row, below every score.
     private static let absent = Int64.min
 
@@ -34,9 +34,9 @@ final class NullStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    func makeWriter() -> any StoreWriter { NullWriter(self) }
+    func makeWriter() -> any StoreWriter { NoopWriter(self) }
 
-    func contents(of query: Query) throws -> [Item] { throw NullStoreHasNoRows() }
+    func contents(of query: Query) throws -> [Item] { throw NoopStoreHasNoRows() }
     func fileBytes() -> Int { 0 }
 
     func close() {
@@ -50,8 +50,8 @@ final class NullStore: DrivenStore, @unchecked Sendable {
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
         let key = site.identity
         let known = lock.withLock { connections[key] }
-        let connection = known ?? NullConnection(self, site)
-        let subscription = NullSubscription(sink)
+        let connection = known ?? NoopConnection(self, site)
+        let subscription = NoopSubscription(sink)
         lock.withLock {
             connections[key] = connection
             let number = number(of: query)
@@ -72,7 +72,7 @@ final class NullStore: DrivenStore, @unchecked Sendable {
     }
 
     /// The head version; `work` becomes what the connection has to deliver for it. Both at one moment.
-    func take(_ connection: NullConnection, _ work: inout NullInbox.Work) -> Int64 {
+    func take(_ connection: NoopConnection, _ work: inout NoopInbox.Work) -> Int64 {
         lock.withLock {
             connection.inbox.take(&work)
             return version
@@ -81,7 +81,7 @@ final class NullStore: DrivenStore, @unchecked Sendable {
 
     /// - Parameter woken: room for the connections to wake, the caller's so that it is used again.
     func commit(
-        _ changes: UnsafeBufferPointer<Change>, _ woken: inout [NullConnection], locked: () -> Void
+        _ changes: UnsafeBufferPointer<Change>, _ woken: inout [NoopConnection], locked: () -> Void
     ) -> Int64 {
         woken.removeAll(keepingCapacity: true)
         let committed = writeLock.withLock {
@@ -103,7 +103,7 @@ final class NullStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    private func apply(_ change: Change, _ woken: inout [NullConnection]) {
+    private func apply(_ change: Change, _ woken: inout [NoopConnection]) {
         let key = change.item.key
         let isLoaded = key < loaded.count
         let before = isLoaded ? loaded[Int(key)] : inserted[key] ?? Self.absent
@@ -121,7 +121,7 @@ final class NullStore: DrivenStore, @unchecked Sendable {
         if after != before { notify(key, group, after, &woken) }
     }
 
-    private func notify(_ key: Int64, _ group: Int64, _ score: Int64, _ woken: inout [NullConnection]) {
+    private func notify(_ key: Int64, _ group: Int64, _ score: Int64, _ woken: inout [NoopConnection]) {
         guard score != Self.absent else { return }
         if index == nil { index = QueryIndex(queries) }
         index!.forEachMatch(key: key, group: group, score: score) { query in
@@ -131,11 +131,11 @@ final class NullStore: DrivenStore, @unchecked Sendable {
 }
 
 /// Commits on the calling thread, and allocates nothing once it has woken as many as it ever will.
-final class NullWriter: StoreWriter {
-    private let store: NullStore
-    private var woken: [NullConnection] = []
+final class NoopWriter: StoreWriter {
+    private let store: NoopStore
+    private var woken: [NoopConnection] = []
 
-    init(_ store: NullStore) { self.store = store }
+    init(_ store: NoopStore) { self.store = store }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64? {
         store.commit(changes, &woken, locked: locked)

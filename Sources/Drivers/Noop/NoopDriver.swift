@@ -3,10 +3,10 @@
 import StoreDriver
 
 /// Opens stores without rows. Deliveries carry versions and no change sets.
-public struct NullDriver: StoreDriver {
+public struct NoopDriver: StoreDriver {
     public init() {}
 
-    public var name: String { "null" }
+    public var name: String { "noop" }
 
     public var capabilities: Capabilities {
         Capabilities(
@@ -15,10 +15,10 @@ public struct NullDriver: StoreDriver {
             canCallOnSite: true)
     }
 
-    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { NullStore() }
+    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { NoopStore() }
 }
 
-/// Asked for rows, which a null store does not have.
-public struct NullStoreHasNoRows: Error, CustomStringConvertible {
-    public var description: String { "the null store keeps no rows: ask for versions only" }
+/// Asked for rows, which a no-op store does not have.
+public struct NoopStoreHasNoRows: Error, CustomStringConvertible {
+    public var description: String { "the no-op store keeps no rows: ask for versions only" }
 }

@@ -3,21 +3,21 @@
 // The inbox is guarded by the store's lock. `subscribers` and everything else of a delivery belongs to the site.
 import StoreDriver
 
-/// The delivering side of a null store at one site.
-final class NullConnection: @unchecked Sendable {
-    var inbox = NullInbox()
+/// The delivering side of a no-op store at one site.
+final class NoopConnection: @unchecked Sendable {
+    var inbox = NoopInbox()
     // Weak, and so is the signal's hold of the connection: a site may be at work when another thread ends the store.
-    private weak var store: NullStore?
+    private weak var store: NoopStore?
     private var signal: SiteSignal?
     /// What is being delivered; kept for its room. On the site.
-    private var work = NullInbox.Work()
+    private var work = NoopInbox.Work()
     /// By query.
-    private var subscribers: [[NullSubscription]] = []
+    private var subscribers: [[NoopSubscription]] = []
 
     /// On the site.
-    init(_ store: NullStore, _ site: DeliverySite) {
+    init(_ store: NoopStore, _ site: DeliverySite) {
         self.store = store
-        signal = SiteSignal(site, "null delivery") { [weak self] in self?.deliver() }
+        signal = SiteSignal(site, "no-op delivery") { [weak self] in self?.deliver() }
     }
 
     /// Any thread.
@@ -40,10 +40,10 @@ final class NullConnection: @unchecked Sendable {
 }
 
 /// What a site has yet to deliver.
-struct NullInbox {
+struct NoopInbox {
     struct Work {
         var queries: [Int] = []
-        var admitted: [(NullSubscription, query: Int)] = []
+        var admitted: [(NoopSubscription, query: Int)] = []
     }
 
     private var work = Work()
@@ -62,7 +62,7 @@ struct NullInbox {
         return !isRaised
     }
 
-    mutating func admit(_ subscription: NullSubscription, query: Int) {
+    mutating func admit(_ subscription: NoopSubscription, query: Int) {
         work.admitted.append((subscription, query))
         isRaised = true
     }
@@ -78,7 +78,7 @@ struct NullInbox {
 }
 
 /// One sink.
-final class NullSubscription: Subscription, @unchecked Sendable {
+final class NoopSubscription: Subscription, @unchecked Sendable {
     private let sink: CancellableSink
 
     init(_ sink: any DeliverySink) { self.sink = CancellableSink(sink) }
@@ -89,5 +89,5 @@ final class NullSubscription: Subscription, @unchecked Sendable {
 
     func cancel() { sink.cancel() }
 
-    func currentItems() throws -> [Item] { throw NullStoreHasNoRows() }
+    func currentItems() throws -> [Item] { throw NoopStoreHasNoRows() }
 }
