@@ -79,6 +79,18 @@ public protocol Subscription: AnyObject, Sendable {
     func cancel()
     /// The rows this subscription shows now, read through the live collection itself; called on its site.
     func currentItems() throws -> [Item]
+    /// Gives `body` those of the rows at `indices` that there are, as the delivery shows them that is being made: called on
+    /// the site, inside some of the callbacks. Where `Capabilities.shows` is `keys`, the other columns say nothing. Costs
+    /// the callback what it costs to read so many rows, so that who has to make rows should make no others.
+    /// - Throws: the engine's error.
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws
+}
+
+extension Subscription {
+    public func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws {
+        let items = try currentItems()
+        for item in items[indices.clamped(to: 0..<items.count)] { body(item) }
+    }
 }
 
 /// Receives deliveries, on the site of the subscription, one at a time.

@@ -60,6 +60,7 @@ struct FigureSheet {
         result.counts = [
             "commits": history.commits.count, "measured_commits": measured.count, "callbacks": callbacks,
             "pairs": pairs.pairs, "replayed_callbacks": verdict.replayed, "rows_compared": verdict.rowsCompared,
+            "row_samples": verdict.samplesCompared,
         ]
         result.recordings = recordings
         if !history.unmade.isEmpty {

@@ -55,7 +55,7 @@ public struct Trial {
         spec = departed?.rest ?? spec
         let plan = QueryPlan(spec.observers, items: spec.dataset.items)
         let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
-        let watch = try Watch(spec, plan, store)
+        let watch = try Watch(spec, plan, store, sampling: driver.capabilities)
         try watch.awaitInitialDeliveries()
         try holder?.release()
         let audit = try Audit(spec, dataset, watch, store, driver.capabilities)

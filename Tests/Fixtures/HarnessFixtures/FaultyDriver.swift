@@ -11,6 +11,8 @@ public enum Fault: String, Sendable, CaseIterable {
     case swappedDeliveries = "swapped-deliveries"
     case repeatedDelivery = "repeated-delivery"
     case shiftedIndex = "shifted-index"
+    /// A change set of several commits names the rows that changed in place by their old indices.
+    case staleModification = "stale-modification"
     case lostModification = "lost-modification"
     case extraModification = "extra-modification"
     case needlessMove = "needless-move"
@@ -25,6 +27,10 @@ public enum Fault: String, Sendable, CaseIterable {
     case lostCommit = "lost-commit"
     /// Of a transaction's two audited rows only one is there when they are read.
     case tornRead = "torn-read"
+    /// Hands out whole values; half of its callbacks claim the version after the one that their rows are of.
+    case versionAhead = "version-ahead"
+    /// Inside a callback one of the rows that it names is still as it was; once the callback has returned it is not.
+    case halfApplied = "half-applied"
     /// Says that observers are delivered to beside a writer, and they are not.
     case readersWait = "readers-wait"
     // What the parent must see.
@@ -49,6 +55,10 @@ public struct FaultyDriver: StoreDriver {
     public var capabilities: Capabilities {
         var capabilities = ModelDriver.capabilities
         if fault == .readersWait { capabilities.readsBesideWriter = true }
+        if fault == .versionAhead {
+            capabilities.hasChangeSets = false
+            capabilities.advancesTogether = false
+        }
         return capabilities
     }
 
