@@ -13,6 +13,7 @@ public enum SpecDialect {
             "writers.keys": ["uniform", "matching"], "writers.changes.move": [], "fault.kind": ["none"],
         ],
         4: ["turns": []],
+        5: ["observers.churn": []],
     ]
 
     /// The oldest version whose specs mean the same as today's, additions apart.

@@ -4,7 +4,7 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
-    public static let currentVersion = 4
+    public static let currentVersion = 5
 
     public var specVersion = TrialSpec.currentVersion
     public var scenario: String
@@ -168,6 +168,8 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var pins: Int
     /// Publisher operators between the store's notification and the callback.
     public var operators: Int
+    /// So many further observers of the first query come and go while the load runs; nil: none.
+    public var churn: Int?
 
     public init(
         count: Int, queries: Queries, match: Double, sort: Sort, deliver: Deliver, threads: Int, bystanders: Int,

@@ -179,6 +179,8 @@ public struct Capabilities: Sendable {
     public var canPin = false
     /// Several processes can have one store open, and tell one another of commits.
     public var isShared = false
+    /// Threads that observe may come and go while the store is open (`DrivenStore.forget`).
+    public var forgetsSites = false
     /// What to know before comparing figures: short phrases for people.
     public var remarks: [String]
     /// Names (as in `/proc/self/task/*/comm`) that the engine's own background threads start with: the `upkeep` role.

@@ -37,6 +37,7 @@ final class InjectedStore: DrivenStore, @unchecked Sendable {
     func pin() throws -> AnyObject { try store.pin() }
     func close() throws { try store.close() }
 
+    func forget(_ site: DeliverySite) throws { try store.forget(site) }
     func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         try store.call(call, at: site, granted: granted)
     }

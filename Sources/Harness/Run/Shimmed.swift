@@ -21,6 +21,7 @@ final class ShimmedStore: DrivenStore, @unchecked Sendable {
         let sink: any DeliverySink = shim.lingerEvery > 0 ? ShimmedSink(sink, shim) : sink
         return try store.subscribe(to: query, at: site, sink: sink)
     }
+    func forget(_ site: DeliverySite) throws { try store.forget(site) }
     func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         try store.call(call, at: site, granted: granted)
     }

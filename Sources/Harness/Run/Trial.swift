@@ -60,6 +60,8 @@ public struct Trial {
         try holder?.release()
         let audit = try Audit(spec, dataset, watch, store, driver.capabilities)
 
+        let churn = Churn(spec, plan, store, driver.capabilities)
+
         let floor = spec.asks(\.needsWakeProbe) ? try WakeProbe() : nil
         let stalls = StallProbe(spec, store, watch)
         let work: any WritingSide =
@@ -118,6 +120,7 @@ public struct Trial {
         probes.refusals = work.refusals
         if spec.asks({ $0 == .recordingCost || $0 == .recordingBytes }) { probes.recording = try RecordingCost() }
         let neighbourCommits = try neighbour?.stop()
+        try churn?.stop()
 
         report(.init(.checking))
         let endNs = MonotonicClock.nowNs()
@@ -126,6 +129,7 @@ public struct Trial {
         var verdict = try Oracle(spec, driver.capabilities, dataset, plan, history, logs).verdict(store, watch)
         verdict.add(torn.map(spec.located))
         verdict.add(try Silence.check(store, watch, logs).map(spec.located))
+        if let churn { verdict.add(try churn.violations().map(spec.located)) }
         if let departed { verdict.add(departed.stop().map(spec.located)) }
 
         let sheet = FigureSheet(spec, window, endNs: endNs, history, logs, plan, verdict, account, hiccups, probes)
@@ -136,6 +140,7 @@ public struct Trial {
         result.noise = NoiseAccount(noise, hiccups, lengthNs: loadEndNs - window.startNs)
         result.allocations = heap
         if spec.observers.audit == .sums { result.counts["audits"] = audits }
+        if let churn { result.counts["churned_observers"] = churn.made }
         if let neighbourCommits { result.counts["neighbour_commits"] = neighbourCommits }
         if let most = spec.traceEvents { result.recordings.trace = TraceSpans.spans(history, logs, window, most: most) }
         return result

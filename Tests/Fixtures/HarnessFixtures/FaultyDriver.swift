@@ -22,6 +22,8 @@ public enum Fault: String, Sendable, CaseIterable {
     case noInitial = "no-initial"
     case tornSite = "torn-site"
     case calledAfterCancel = "called-after-cancel"
+    /// One subscription in ten is called on after it has been cancelled.
+    case lateCall = "late-call"
     case staleCollection = "stale-collection"
     case wrongContents = "wrong-contents"
     case lostCommit = "lost-commit"
@@ -82,6 +84,7 @@ final class FaultyStore: DrivenStore, @unchecked Sendable {
 
     func load(count: Int, item: (Int) -> Item) { store.load(count: count, item: item) }
     func makeWriter() -> any StoreWriter { FaultyWriter(self, store.makeWriter(), fault) }
+    func forget(_ site: DeliverySite) { store.forget(site) }
     func fileBytes() -> Int { 0 }
     func close() { store.close() }
 
@@ -94,7 +97,13 @@ final class FaultyStore: DrivenStore, @unchecked Sendable {
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
         let number = subscriptions.add(1, ordering: .relaxed).newValue
         // One of several is at fault. A torn delivery shows in whoever is called second.
-        let isFaulty = fault == .tornRead ? query.group == -1 : number == (fault == .tornSite ? 2 : 1)
+        let isFaulty =
+            switch fault {
+            case .tornRead: query.group == -1
+            case .lateCall: number % 10 == 0
+            case .tornSite: number == 2
+            default: number == 1
+            }
         let faulty = FaultySink(sink, isFaulty ? fault : nil)
         let inner = store.subscribe(to: query, at: site, sink: faulty)
         return FaultySubscription(inner, faulty, isFaulty ? fault : nil)

@@ -124,7 +124,7 @@ final class FaultySubscription: Subscription, @unchecked Sendable {
 
     func cancel() {
         // As if the token's flag were never looked at.
-        if fault != .calledAfterCancel { inner.cancel() }
+        if fault != .calledAfterCancel, fault != .lateCall { inner.cancel() }
     }
 
     func currentItems() throws -> [Item] {
