@@ -32,12 +32,16 @@ extension TrialSpec {
 /// everything from scratch.
 /// - Parameter path: within the folder of scenarios.
 func shippedTrial(_ path: String, on driver: String, items: Int = 300) throws -> TrialSpec {
-    let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Scenarios/\(path)").standardizedFileURL
-    let scenario = try #require(try ScenarioLibrary.load(paths: [file.path], drivers: [driver, "livestore"]).first)
+    let scenario = try shippedScenario(path, on: driver)
     var spec = try #require(try scenario.trials(profile: .smoke, drivers: [driver]).first)
     spec.durability = "memory"
     spec.dataset.items = items
     return spec
+}
+
+func shippedScenario(_ path: String, on driver: String) throws -> Scenario {
+    let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Scenarios/\(path)").standardizedFileURL
+    return try #require(try ScenarioLibrary.load(paths: [file.path], drivers: [driver, "livestore"]).first)
 }
 
 /// Runs a trial here, in a folder of its own.

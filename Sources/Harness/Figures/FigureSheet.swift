@@ -116,6 +116,7 @@ struct FigureSheet {
         case .engineBytes: return bytes(metric, probes.allocations?.engineBytes)
         case .spaceAmplification: return [value(metric, probes.versions.amplification, n: 1)]
         case .activeVersions: return activeVersions
+        case .liveBytes, .residentBytes, .fileBytes, .openFiles: return probes.holdings.figures(metric)
         case .oracleCost:
             let commits = history.commits.count
             return [value(metric, commits > 0 ? Double(verdict.costNs) / Double(commits) : nil, n: commits)]

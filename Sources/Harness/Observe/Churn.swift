@@ -38,16 +38,19 @@ final class Churn: @unchecked Sendable {
     /// Observers that there were.
     private(set) var made = 0
 
-    /// Nil where a trial has none; else they come and go from now on.
-    init?(_ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore, _ capabilities: Capabilities) {
+    /// Nil where a trial has none; else the first of them are there.
+    init?(_ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore, _ capabilities: Capabilities) throws {
         guard let count = spec.observers.churn, count > 0, let query = plan.queries.first else { return nil }
         self.spec = spec
         self.query = query
         self.store = store
         forgetsSites = capabilities.forgetsSites
         slots = (0..<count).map { Slot(Site("churn-\($0)", spec.observers.deliver)) }
-        thread = TracedThread("churn") { [self] in run() }
+        for slot in slots { try replace(slot) }
     }
+
+    /// They come and go from now on.
+    func start() { thread = TracedThread("churn") { [self] in run() } }
 
     private func run() {
         var random = RandomSource(seed: spec.seed, stream: 6_000_000)
@@ -96,12 +99,18 @@ final class Churn: @unchecked Sendable {
         slot.site.stop()
     }
 
-    /// When the load is over: nobody comes any more, and those who are there are called once at least, and then cancelled.
-    func stop() throws {
+    /// When the load is over: nobody comes or goes any more.
+    func rest() throws {
         isOver.store(true, ordering: .releasing)
         thread?.join()
         thread = nil
         if let fault { throw fault }
+        // What went is gone.
+        for slot in slots { try slot.site.run(timeoutNs: spec.hangTimeoutNs) {} }
+    }
+
+    /// Those who are there are called once at least, and then cancelled.
+    func stop() throws {
         var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
         while let slot = slots.first(where: { $0.observer?.isCalled == false }) {
             if deadline.hasPassed() {

@@ -60,7 +60,7 @@ public struct Trial {
         try holder?.release()
         let audit = try Audit(spec, dataset, watch, store, driver.capabilities)
 
-        let churn = Churn(spec, plan, store, driver.capabilities)
+        let churn = try Churn(spec, plan, store, driver.capabilities)
 
         let floor = spec.asks(\.needsWakeProbe) ? try WakeProbe() : nil
         let stalls = StallProbe(spec, store, watch)
@@ -81,10 +81,13 @@ public struct Trial {
         Pacing.sleep(untilNs: window.startNs)
         let pressure = PressureProbe.read()
         let allocations = spec.asks(\.countsAllocations) ? AllocationWindow(work, watch) : nil
+        let holdings = try HoldingsMeter(spec, store, window) { work.commitsSoFar }
+        churn?.start()
         let cpu = CPUWindow()
         let disk = FullDisk(spec, window, directory: storeDirectory)
         let look = { (nowNs: Int64) in
             try versions.look(nowNs)
+            try holdings?.look(nowNs)
             witness?.look(nowNs, window)
             disk?.look(nowNs)
             calls?.look(nowNs, window)
@@ -105,6 +108,8 @@ public struct Trial {
         let affecting = affected.count(from: window.startNs, affecting: true)
         let account = cpu.close(driver, spunNs: work.spunNs, commits: commits, affectingCommits: affecting)
         let heap = allocations?.close(commits: commits, affectingCommits: affecting)
+        try churn?.rest()
+        let held = try holdings?.stop()
         // Not earlier: a thread that is gone has no CPU clock to take off.
         let hiccups = hiccup.stop()
         work.dismiss()
@@ -115,6 +120,7 @@ public struct Trial {
         var probes = ProbeSamples(wakeFloor: floor?.stop(), stalls: try stalls?.stop(window))
         probes.versions = try versions.stop()
         probes.clockNs = clockNs
+        if let held { probes.holdings = held }
         probes.allocations = heap
         probes.recoveryNs = work.recoveryNs
         probes.refusals = work.refusals

@@ -3,6 +3,7 @@
 import Foundation
 import StoreDriver
 import Synchronization
+import TracedSync
 
 public enum Fault: String, Sendable, CaseIterable {
     // What the oracle must see.
@@ -35,6 +36,13 @@ public enum Fault: String, Sendable, CaseIterable {
     case halfApplied = "half-applied"
     /// Says that observers are delivered to beside a writer, and they are not.
     case readersWait = "readers-wait"
+    // What limits must see.
+    /// Keeps a kilobyte of each commit.
+    case leakedBytes = "leaked-bytes"
+    /// Keeps a descriptor of each thread that has observed.
+    case leakedFile = "leaked-file"
+    /// Its file takes new pages for all that a commit writes, and uses none again.
+    case growingFile = "growing-file"
     // What the parent must see.
     case crash
     case killed
@@ -76,6 +84,8 @@ final class FaultyStore: DrivenStore, @unchecked Sendable {
     private let fault: Fault
     private let subscriptions = Atomic<Int>(0)
     let commits = Atomic<Int>(0)
+    private let lock = TracedMutex("faulty store")
+    private var sites: Set<ObjectIdentifier> = []
 
     init(_ store: ModelStore, _ fault: Fault) {
         self.store = store
@@ -84,8 +94,11 @@ final class FaultyStore: DrivenStore, @unchecked Sendable {
 
     func load(count: Int, item: (Int) -> Item) { store.load(count: count, item: item) }
     func makeWriter() -> any StoreWriter { FaultyWriter(self, store.makeWriter(), fault) }
-    func forget(_ site: DeliverySite) { store.forget(site) }
-    func fileBytes() -> Int { 0 }
+    func forget(_ site: DeliverySite) {
+        store.forget(site)
+        lock.withLock { _ = sites.remove(site.identity) }
+    }
+    func fileBytes() -> Int { fault == .growingFile ? commits.load(ordering: .relaxed) * 26 << 10 : 0 }
     func close() { store.close() }
 
     func contents(of query: Query) -> [Item] {
@@ -95,6 +108,9 @@ final class FaultyStore: DrivenStore, @unchecked Sendable {
     }
 
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+        if fault == .leakedFile, lock.withLock({ sites.insert(site.identity).inserted }) {
+            _ = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
+        }
         let number = subscriptions.add(1, ordering: .relaxed).newValue
         // One of several is at fault. A torn delivery shows in whoever is called second.
         let isFaulty =
@@ -127,6 +143,7 @@ final class FaultyWriter: StoreWriter {
             // Acknowledged, and its rows are not there.
             return try writer.commit(UnsafeBufferPointer(rebasing: changes[0..<0]), locked: locked)
         }
+        if fault == .leakedBytes { memset(malloc(1_024), 1, 1_024) }
         if number == 20 { try misbehave() }
         return try writer.commit(changes, locked: locked)
     }
