@@ -41,6 +41,7 @@ micro: setup  ## what tracing costs where it is off, the notification queue besi
 	.build/release/tidegauge-micro
 
 explore: build  ## search the interleavings of the store's own protocol (SCHEDULES=10000, SEED=)
+	$(TIDEGAUGE) explore Scenarios/deadlock/refresh-close.yaml --schedules $(or $(SCHEDULES),10000) $(if $(SEED),--seed $(SEED))
 	$(TIDEGAUGE) explore Scenarios/deadlock/commit-deliver-close.yaml --schedules $(or $(SCHEDULES),10000) $(if $(SEED),--seed $(SEED))
 
 check: build  ## are all scenario files valid? Runs none of them

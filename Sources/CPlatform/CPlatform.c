@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -159,3 +160,11 @@ void cp_set_timer_slack_ns(uint64_t ns) { prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0);
 extern const char *dispatch_queue_get_label(void *queue) __attribute__((weak));
 
 const char *cp_current_queue_label(void) { return dispatch_queue_get_label ? dispatch_queue_get_label(NULL) : NULL; }
+
+extern size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+uint64_t cp_heap_bytes(void) {
+    if (__sanitizer_get_current_allocated_bytes) return __sanitizer_get_current_allocated_bytes();
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}

@@ -1,5 +1,7 @@
 // Bytes allocated, by jemalloc's own counters. The library replaces malloc for the whole process, Swift's allocations
 // included; builds without it (sanitizers bring their own allocator) have no counters, and the columns say n/a.
+import CPlatform
+
 #if HAVE_JEMALLOC
     import CJemalloc
 #endif
@@ -35,8 +37,8 @@ public enum AllocationProbe {
     /// keep a `ThreadAllocations`.
     public static func threadAllocatedBytes() -> UInt64? { ThreadAllocations()?.allocatedBytes }
 
-    /// Bytes allocated and not freed, over all threads, as of now; `nil` where jemalloc is not linked. Refreshes
-    /// jemalloc's statistics, which takes its locks: outside the window.
+    /// Bytes allocated and not freed, over all threads, as of now; where jemalloc is not linked as a sanitizer's allocator
+    /// says, or glibc's. Refreshes jemalloc's statistics, which takes its locks for some 200 µs: seldom within the window.
     public static func liveBytes() -> UInt64? {
         #if HAVE_JEMALLOC
             // Statistics are cached until the epoch moves.
@@ -47,7 +49,7 @@ public enum AllocationProbe {
             guard mallctl("stats.allocated", &bytes, &size, nil, 0) == 0 else { return nil }
             return UInt64(bytes)
         #else
-            return nil
+            return cp_heap_bytes()
         #endif
     }
 

@@ -14,7 +14,8 @@ extension Metric {
             .upkeepCPU,
             .observerCPU, .otherCPU, .processCPU, .achievedRate, .harnessCost, .scheduleStarted, .writerPenalty,
             .upkeepAllocations, .upkeepBytes, .writerBytes, .observerBytes, .engineBytes, .unsubscribedCost,
-            .sustainableRate, .kneeRate, .spaceAmplification, .activeVersions, .failedCommits, .voidedTrials,
+            .sustainableRate, .kneeRate, .spaceAmplification, .activeVersions, .liveBytes, .residentBytes, .fileBytes,
+            .openFiles, .failedCommits, .voidedTrials,
             .recordingCost,
             .recordingBytes, .oracleCost, .faultsCaught, .slowdownSeen, .stallSeen, .oracleViolations,
             .hangDetectionTime, .choreographyTime,
@@ -35,7 +36,9 @@ extension Metric {
         switch self {
         case .scheduleDelay, .writeServiceTime, .writeResponseTime, .lockWait, .writerCPU, .upkeepCPU, .otherCPU,
             .processCPU, .achievedRate, .objectRate, .writerShareMin, .wakeFloor, .harnessHiccup, .harnessCost,
-            .scheduleStarted, .writerBytes, .engineBytes, .spaceAmplification, .activeVersions, .recoveryTime,
+            .scheduleStarted, .writerBytes, .engineBytes, .spaceAmplification, .activeVersions, .liveBytes,
+            .residentBytes,
+            .fileBytes, .openFiles, .recoveryTime,
             .failedCommits, .voidedTrials, .recordingCost, .recordingBytes, .oracleCost, .faultsCaught, .slowdownSeen,
             .stallSeen,
             .oracleViolations, .hangDetectionTime, .choreographyTime, .trialOutcome:
@@ -100,6 +103,14 @@ extension Metric {
         case .slowdownSeen:
             return settings.fault.kind == .slowdown ? nil : "needs a 'fault.kind' of slowdown"
         default: return nil
+        }
+    }
+
+    /// Of what the process holds, looked at again and again while the load runs.
+    public var isHolding: Bool {
+        switch self {
+        case .liveBytes, .residentBytes, .fileBytes, .openFiles: true
+        default: false
         }
     }
 

@@ -49,6 +49,10 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case writerShareMin = "writer_share_min"
     case spaceAmplification = "space_amplification"
     case activeVersions = "active_versions"
+    case liveBytes = "live_bytes"
+    case residentBytes = "resident_bytes"
+    case fileBytes = "file_bytes"
+    case openFiles = "open_files"
     case recoveryTime = "recovery_time"
     case failedCommits = "failed_commits"
     case harnessHiccup = "harness_hiccup"
@@ -85,7 +89,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
             "ns/commit"
         case .upkeepAllocations: "allocations/commit"
         case .upkeepBytes, .writerBytes, .observerBytes, .engineBytes: "bytes/commit"
-        case .recordingBytes: "bytes"
+        case .recordingBytes, .liveBytes, .residentBytes, .fileBytes: "bytes"
+        case .openFiles: "files"
         case .deliveryOverFloor, .upkeepExponent, .upkeepGrowth, .upkeepRatio, .observedRateRatio, .writerShareMin,
             .scheduleStarted, .writerPenalty, .spaceAmplification, .slowdownSeen, .stallSeen, .trialOutcome:
             "1"

@@ -22,6 +22,7 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case audit = "observers.audit"
     case pins = "observers.pins"
     case operators = "observers.operators"
+    case churn = "observers.churn"
     case writerThreads = "writers.threads"
     case process = "writers.process"
     case load = "writers.load"
@@ -123,7 +124,7 @@ extension Setting {
         case .neighbour: .word(DatasetSpec.Neighbour.allCases.map(\.rawValue))
         case .audit: .word(ObserversSpec.Audit.allCases.map(\.rawValue))
         case .pins: .integer(0...1_000)
-        case .operators: .integer(0...1_000)
+        case .operators, .churn: .integer(0...1_000)
         case .process: .word(WritersSpec.Process.allCases.map(\.rawValue))
         case .wait: .word(WritersSpec.Wait.allCases.map(\.rawValue))
         case .onTime, .offTime: .durationNs(1_000_000...600_000_000_000)
@@ -167,7 +168,7 @@ extension Setting {
         switch self {
         case .items, .groups, .duration, .rate, .burst, .onTime, .offTime, .trace: nil
         case .faultAt, .faultLength, .faultAmount, .faultEvery: nil
-        case .links, .pins, .operators, .search: .integer(0)
+        case .links, .pins, .operators, .churn, .search: .integer(0)
         case .neighbour: .word(DatasetSpec.Neighbour.none.rawValue)
         case .audit: .word(ObserversSpec.Audit.none.rawValue)
         case .process: .word(WritersSpec.Process.same.rawValue)

@@ -121,6 +121,9 @@ extension Settings {
         if word(.audit) != ObserversSpec.Audit.none.rawValue {
             blame([.audit, .observerCount], "'observers.audit' needs somebody who looks: 'observers.count' is 0")
         }
+        if integer(.churn) > 0 {
+            blame([.churn, .observerCount], "'observers.churn' come and go beside observers: 'observers.count' is 0")
+        }
         if integer(.operators) > 0 {
             blame([.operators, .observerCount], "'observers.operators' lead to nobody: 'observers.count' is 0")
         }

@@ -76,7 +76,7 @@ struct Settings {
     }
 
     var observers: ObserversSpec {
-        ObserversSpec(
+        var observers = ObserversSpec(
             count: integer(.observerCount), queries: ObserversSpec.Queries(rawValue: word(.queries))!,
             match: share(.match), sort: ObserversSpec.Sort(rawValue: word(.sort))!,
             deliver: ObserversSpec.Deliver(rawValue: word(.deliver))!, threads: integer(.observerThreads),
@@ -84,6 +84,8 @@ struct Settings {
             calls: ObserversSpec.Calls(rawValue: word(.calls))!,
             subscribe: ObserversSpec.Subscribe(rawValue: word(.subscribe))!,
             audit: ObserversSpec.Audit(rawValue: word(.audit))!, pins: integer(.pins), operators: integer(.operators))
+        observers.churn = integer(.churn) > 0 ? integer(.churn) : nil
+        return observers
     }
 
     /// - Parameter trace: the due times of the file that `writers.trace` names.

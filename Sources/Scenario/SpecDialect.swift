@@ -13,6 +13,7 @@ public enum SpecDialect {
             "writers.keys": ["uniform", "matching"], "writers.changes.move": [], "fault.kind": ["none"],
         ],
         4: ["turns": []],
+        5: ["observers.churn": []],
     ]
 
     /// Drivers that have another name since a version: the older one by today's.

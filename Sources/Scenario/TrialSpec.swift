@@ -168,6 +168,8 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var pins: Int
     /// Publisher operators between the store's notification and the callback.
     public var operators: Int
+    /// So many further observers of the first query come and go while the load runs; nil: none.
+    public var churn: Int?
 
     public init(
         count: Int, queries: Queries, match: Double, sort: Sort, deliver: Deliver, threads: Int, bystanders: Int,

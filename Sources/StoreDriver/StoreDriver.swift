@@ -22,6 +22,9 @@ public protocol DrivenStore: AnyObject, Sendable {
     /// Starts watching `query`; called on the thread or queue of `site`, where every delivery must run as well.
     /// The first delivery is the initial one. The sink is held until `cancel()`.
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription
+    /// The thread or queue of `site` is about to end: lets go of what belongs to it. Called there, when all that was
+    /// subscribed there is cancelled. Only where `Capabilities.forgetsSites`.
+    func forget(_ site: DeliverySite) throws
     /// What an application calls where it observes; on the thread or queue of `site`, where somebody has subscribed.
     /// `granted()` is called as soon as the call is through with waiting: when the write has begun (it is cancelled after
     /// that), or when the refresh is over. Only where `Capabilities.canCallOnSite`.
@@ -46,6 +49,8 @@ public protocol DrivenStore: AnyObject, Sendable {
 }
 
 extension DrivenStore {
+    public func forget(_ site: DeliverySite) throws { throw DriverUnavailable("the driver keeps its sites") }
+
     public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         throw DriverUnavailable("the driver cannot call its store on an observing thread")
     }
@@ -79,6 +84,18 @@ public protocol Subscription: AnyObject, Sendable {
     func cancel()
     /// The rows this subscription shows now, read through the live collection itself; called on its site.
     func currentItems() throws -> [Item]
+    /// Gives `body` those of the rows at `indices` that there are, as the delivery shows them that is being made: called on
+    /// the site, inside some of the callbacks. Where `Capabilities.shows` is `keys`, the other columns say nothing. Costs
+    /// the callback what it costs to read so many rows, so that who has to make rows should make no others.
+    /// - Throws: the engine's error.
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws
+}
+
+extension Subscription {
+    public func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws {
+        let items = try currentItems()
+        for item in items[indices.clamped(to: 0..<items.count)] { body(item) }
+    }
 }
 
 /// Receives deliveries, on the site of the subscription, one at a time.

@@ -137,6 +137,16 @@ public struct StoreConfiguration: Sendable {
 
 /// What an engine can do, as its driver declares it.
 public struct Capabilities: Sendable {
+    /// What a callback has in its hands of the rows at its version.
+    public enum Shown: Sendable {
+        /// That something has changed; rows are read later, at whatever version there is then.
+        case nothing
+        /// Their keys, in their order.
+        case keys
+        /// All of them.
+        case rows
+    }
+
     public var durabilities: Set<Durability>
     public var keyKinds: Set<KeyKind>
     public var canDeliverOnRunLoop: Bool
@@ -148,6 +158,8 @@ public struct Capabilities: Sendable {
     public var persists: Bool
     /// Keeps rows that can be read back. Without them only versions are checked: the no-op driver, nothing else.
     public var hasContents: Bool
+    /// What the oracle may read inside callbacks (`Subscription.forEachShown`) and compare with the version they claim.
+    public var shows: Shown
     /// Observing threads can write and refresh (`DrivenStore.call`).
     public var canCallOnSite: Bool
     /// All subscriptions of a site go to a version together: none is called at an older one after another was called at a
@@ -167,6 +179,8 @@ public struct Capabilities: Sendable {
     public var canPin = false
     /// Several processes can have one store open, and tell one another of commits.
     public var isShared = false
+    /// Threads that observe may come and go while the store is open (`DrivenStore.forget`).
+    public var forgetsSites = false
     /// What to know before comparing figures: short phrases for people.
     public var remarks: [String]
     /// Names (as in `/proc/self/task/*/comm`) that the engine's own background threads start with: the `upkeep` role.
@@ -175,6 +189,7 @@ public struct Capabilities: Sendable {
     public init(
         durabilities: Set<Durability>, keyKinds: Set<KeyKind> = [.ascending], canDeliverOnRunLoop: Bool,
         canDeliverOnQueue: Bool, hasChangeSets: Bool, hasVersions: Bool, persists: Bool, hasContents: Bool = true,
+        shows: Shown = .rows,
         canCallOnSite: Bool = false, advancesTogether: Bool = true, readsBesideWriter: Bool = true,
         remarks: [String] = [], upkeepThreadPrefixes: [String] = []
     ) {
@@ -186,6 +201,7 @@ public struct Capabilities: Sendable {
         self.hasVersions = hasVersions
         self.persists = persists
         self.hasContents = hasContents
+        self.shows = shows
         self.canCallOnSite = canCallOnSite
         self.advancesTogether = advancesTogether
         self.readsBesideWriter = readsBesideWriter

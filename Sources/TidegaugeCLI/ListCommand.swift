@@ -58,6 +58,7 @@ struct ListCommand: ParsableCommand {
         if capabilities.hasPublishers { words.append("publishers") }
         if capabilities.canReadFirst { words.append("read-first") }
         if capabilities.canPin { words.append("pins") }
+        if capabilities.forgetsSites { words.append("sites-that-end") }
         if capabilities.isShared { words.append("many-processes") }
         return words.joined(separator: " ") + "\t" + capabilities.remarks.joined(separator: "; ")
     }

@@ -55,6 +55,7 @@ import Testing
             { $0.observers.subscribe = .cancelled }, { $0.observers.audit = .sums }, { $0.observers.pins = 1 },
             { $0.observers.operators = 1 }, { $0.writers.process = .own }, { $0.writers.arrivals = .onOff },
             { $0.writers.keys = .zipf }, { $0.writers.changes = ["move": 1] }, { $0.fault.kind = .stall },
+            { $0.observers.churn = 1 },
         ]
         for change in news {
             var spec = plain

@@ -28,6 +28,22 @@ extension TrialSpec {
     }
 }
 
+/// The first trial of a scenario that ships, in profile `smoke`; on few rows, so that a store keeps up that evaluates
+/// everything from scratch.
+/// - Parameter path: within the folder of scenarios.
+func shippedTrial(_ path: String, on driver: String, items: Int = 300) throws -> TrialSpec {
+    let scenario = try shippedScenario(path, on: driver)
+    var spec = try #require(try scenario.trials(profile: .smoke, drivers: [driver]).first)
+    spec.durability = "memory"
+    spec.dataset.items = items
+    return spec
+}
+
+func shippedScenario(_ path: String, on driver: String) throws -> Scenario {
+    let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Scenarios/\(path)").standardizedFileURL
+    return try #require(try ScenarioLibrary.load(paths: [file.path], drivers: [driver, "livestore"]).first)
+}
+
 /// Runs a trial here, in a folder of its own.
 func runTrial(_ spec: TrialSpec, on driver: any StoreDriver) throws -> TrialResult {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")

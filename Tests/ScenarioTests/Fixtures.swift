@@ -11,7 +11,8 @@ let shippedDrivers =
     + ["typed-notifications", "fetched-results", "fetched-results-legacy"]
     + [
         "callback-under-lock", "waits-for-observers", "refresh-waits-for-turn", "cancel-waits", "called-under-registry",
-        "reader-pool", "async-write-held", "lock-order", "foreign-locks", "answers-counted", "workers-starve",
+        "reader-pool", "async-write-held", "lock-order", "foreign-locks", "answers-counted", "close-forgets-refresh",
+        "workers-starve",
         "bounded-mailbox", "sync-on-own-queue",
     ].map { "flawed-\($0)" }
 

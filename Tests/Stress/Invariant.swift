@@ -7,6 +7,7 @@ import TracedSync
 
 enum Invariant: Int, CaseIterable, Sendable {
     case i1, i2, i3, i4, i5, i6, i7, i8, i9, i10
+    case holdings
     case stall
     case noError
     case pause
@@ -17,6 +18,7 @@ enum Invariant: Int, CaseIterable, Sendable {
 
     var name: String {
         switch self {
+        case .holdings: "holdings"
         case .stall: "stall"
         case .noError: "no error"
         case .pause: "pause"
@@ -37,6 +39,8 @@ enum Invariant: Int, CaseIterable, Sendable {
         case .i8: "the file stays bounded: 64 MB, and 40 KB for each commit that a version is pinned for"
         case .i9: "upkeep reaches the last commit within the poll period after a kill"
         case .i10: "all views of a connection advance together"
+        case .holdings:
+            "no descriptor stays when a run is over, and no commit adds more than \(Limits.heapBytesPerCommit) bytes to the heap"
         case .stall: "everyone shows signs of life, every \(Int(Limits.stallS)) s at least"
         case .noError: "the store throws only what its documentation says"
         case .pause: "with autorefresh off a connection stays at its version until refresh()"

@@ -33,11 +33,13 @@ final class Monitor: Sendable {
         let startNs = monotonicNs()
         let turns = sites.map { Heartbeat("the turns of connection \($0.number) at the \($0.place.name)") }
         let answers = sites.map { _ in Counter() }
+        var heap = HeapLine()
         var asked = 0
         var nextProgressS = Self.progressS
         while !isOver.load(ordering: .relaxed) {
             sleep(us: Self.periodUs)
             checkFile()
+            if !load.isStopping { heap.add(commits: load.pulse.version) }
             if answers.allSatisfy({ $0.value == asked }) {
                 asked += 1
                 for (index, site) in sites.enumerated() {
@@ -59,6 +61,11 @@ final class Monitor: Sendable {
                 progress(elapsedS)
             }
         }
+        guard let bytes = heap.bytesPerCommit else { return }
+        load.tally.heapBytesPerCommit.raise(to: bytes)
+        load.verdict.expect(
+            .holdings, bytes <= Limits.heapBytesPerCommit, "the heap",
+            "it grows by \(bytes) bytes with every commit, \(Limits.heapBytesPerCommit) are allowed")
     }
 
     private func checkFile() {

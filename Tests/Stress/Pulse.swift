@@ -67,6 +67,11 @@ enum Limits {
     static let pollS = 1.0
     /// What a busy machine may add to that before it counts as a violation.
     static let slackS = 60.0
+    /// Descriptors that the system's libraries open once and keep: for queues, timers, random numbers.
+    static let filesOfTheSystem = 12
+    /// A leak of a kilobyte a commit; what a heap that many threads use is in pieces changes by less over so many commits.
+    static let heapBytesPerCommit = 1_000
+    static let fewestCommitsOfALine = 20_000
     static let fileBaseBytes = 64 << 20
     /// While a version is held no page that a commit replaces can be used again, so a commit costs as many pages of 4 KB as
     /// it writes. `livestore-stress pin` measures, over thousands of commits:

@@ -79,6 +79,12 @@ struct Report {
                     ("MB at most", tally.fileBytes.value >> 20),
                     ("commits a version was held for at most", tally.pinnedCommits.value),
                 ]),
+            line(
+                "left",
+                [
+                    ("descriptors", tally.filesLeft.value),
+                    ("bytes of heap per commit", tally.heapBytesPerCommit.value),
+                ]),
         ]
     }
 

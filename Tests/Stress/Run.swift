@@ -57,7 +57,9 @@ final class Run: @unchecked Sendable {
         do {
             let load = try Load(plan, path: folder)
             try load.fill()
+            let files = Holdings.openFiles
             run(load)
+            if load.verdict.isClean { checkFiles(load, atStart: files) }
             outcome = Outcome(isClean: load.verdict.isClean, text: Report(load, seconds: seconds).text)
         } catch {
             outcome = Outcome(isClean: false, text: "the run could not be set up in \(folder): \(error)")
@@ -101,6 +103,18 @@ final class Run: @unchecked Sendable {
         monitor.end()
         monitoring.join()
         for place in places.values where place !== mainPlace { place.stop() }
+    }
+
+    /// What connections, sites and helpers had open is closed soon after they have gone.
+    private func checkFiles(_ load: Load, atStart: Int) {
+        let allowed = atStart + Limits.filesOfTheSystem
+        let deadlineNs = monotonicNs() + Int64(Limits.stallS * 1e9)
+        while Holdings.openFiles > allowed, monotonicNs() < deadlineNs { sleep(us: 2_000) }
+        let files = Holdings.openFiles
+        load.tally.filesLeft.raise(to: files - atStart)
+        load.verdict.expect(
+            .holdings, files <= allowed, "the descriptors",
+            "\(files) are open when all have gone, \(atStart) were before they came")
     }
 
     /// A loop ends when its task is cancelled.

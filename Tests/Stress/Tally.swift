@@ -39,6 +39,10 @@ struct Tally: Sendable {
     let refreshes = Counter()
 
     let fileBytes = Counter()
+    /// Descriptors open at the end beyond those at the beginning.
+    let filesLeft = Counter()
+    /// What a commit adds to the heap, where that could be said.
+    let heapBytesPerCommit = Counter()
     /// The most commits that anybody has kept a version for.
     let pinnedCommits = Counter()
 

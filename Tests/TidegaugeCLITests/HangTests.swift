@@ -52,6 +52,12 @@ import Testing
         #expect(hangs(folder).contains { $0.contains(",stall,") && $0.contains("'main' waits for answers") })
     }
 
+    @Test func aRefreshThatACloseForgetsIsAStall() throws {
+        let folder = try Folder()
+        #expect(try run("close-while-refresh", in: folder).status == 0)
+        #expect(hangs(folder).contains { $0.contains("flawed-close-forgets-refresh") && $0.contains(",stall,") })
+    }
+
     @Test func anEndingThatWasNotExpectedFailsTheRun() throws {
         let play = """
             purpose: What if it ends otherwise?
@@ -77,7 +83,7 @@ import Testing
     }
 
     /// A refresh that is forgotten, a call after the end, half a version: each is found well within so many schedules.
-    @Test(arguments: [("commit-deliver-close", "400"), ("commit-deliver-cancel", "2000")])
+    @Test(arguments: [("commit-deliver-close", "400"), ("commit-deliver-cancel", "2000"), ("refresh-close", "400")])
     func noInterleavingBreaksTheStoresProtocol(play: String, schedules: String) throws {
         let folder = try Folder()
         let ran = try Binary.tidegauge.run(

@@ -47,6 +47,9 @@ bool cp_mutex_is_free(const pthread_mutex_t *mutex);
 /// The kernel thread id of the owner of a locked glibc mutex, 0 when free. A racy reading, for diagnosis only.
 int32_t cp_mutex_owner(const pthread_mutex_t *mutex);
 
+/// Bytes allocated and not freed: of the sanitizer's allocator where one is linked, else of glibc's.
+uint64_t cp_heap_bytes(void);
+
 /// How much of what threads do with locks is looked at: 0 nothing. One relaxed load, wherever it is asked.
 extern uint32_t cp_trace_mode_word;
 static inline uint32_t cp_trace_mode(void) { return __atomic_load_n(&cp_trace_mode_word, __ATOMIC_RELAXED); }

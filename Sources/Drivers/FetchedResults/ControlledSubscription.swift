@@ -35,6 +35,14 @@ final class ControlledSubscription: Subscription, @unchecked Sendable {
     }
 
     func currentItems() throws -> [Item] { controller.fetchedObjects.map(\.item) }
+
+    /// There is one section.
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
+        guard let count = controller.sections.first?.objectCount else { return }
+        for index in indices.clamped(to: 0..<count) {
+            body(controller.object(at: RowPath(section: 0, row: index)).item)
+        }
+    }
 }
 
 /// Collects what it is told between `will` and `did`. There is one section.

@@ -23,6 +23,8 @@ public enum Flaw: String, Sendable, CaseIterable {
     case foreignLocks = "foreign-locks"
     /// A refresh waits for as many answers as there were subscriptions; one that is dropped never answers.
     case answersCounted = "answers-counted"
+    /// A refresh waits for answers; who answers looks first whether the store is open, and says nothing if it is not.
+    case closeForgetsRefresh = "close-forgets-refresh"
     /// The only worker waits for the site, on which somebody waits for a worker.
     case workersStarve = "workers-starve"
     /// A mailbox takes one delivery; the writer waits for room with the write lock held.

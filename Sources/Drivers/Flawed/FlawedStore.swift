@@ -21,6 +21,7 @@ final class FlawedStore: DrivenStore, @unchecked Sendable {
     private var sites: [ObjectIdentifier: FlawedSite] = [:]
     private var version: Int64 = 1
     private var answers = 0
+    private var isClosed = false
 
     init(_ flaw: Flaw) {
         self.flaw = flaw
@@ -38,6 +39,7 @@ final class FlawedStore: DrivenStore, @unchecked Sendable {
     func fileBytes() -> Int { 0 }
 
     func close() {
+        counters.withLock { isClosed = true }
         let ending = registry.with { Array(sites.values) }
         for site in ending { site.end() }
     }
@@ -144,12 +146,13 @@ final class FlawedStore: DrivenStore, @unchecked Sendable {
         case .beginWrite: writeLock.with { granted() }
         case .refresh:
             if flaw == .refreshWaitsForTurn { flawedSite(site).performAndWait {} }
-            if flaw == .answersCounted { awaitAnswers() }
+            if flaw == .answersCounted || flaw == .closeForgetsRefresh { awaitAnswers() }
             granted()
         }
     }
 
-    /// Each subscription answers from a thread of its own, unless it has been dropped by then.
+    /// Each subscription answers from a thread of its own, unless it has been dropped by then, or the store closed where
+    /// that is the flaw.
     private func awaitAnswers() {
         let asked = registered
         counters.withLock { answers = 0 }
@@ -159,6 +162,7 @@ final class FlawedStore: DrivenStore, @unchecked Sendable {
                 let isThere = registry.with { subscriptions.contains { $0 === subscription } }
                 guard isThere else { return }
                 counters.withLock {
+                    if flaw == .closeForgetsRefresh, isClosed { return }
                     answers += 1
                     answered.broadcast()
                 }

@@ -31,12 +31,13 @@ public struct GRDBDriver: StoreDriver {
         case .pool:
             Capabilities(
                 durabilities: Set(Durability.allCases), canDeliverOnRunLoop: true, canDeliverOnQueue: true,
-                hasChangeSets: false, hasVersions: true, persists: true, canCallOnSite: true, advancesTogether: false,
+                hasChangeSets: false, hasVersions: true, persists: true, shows: .keys, canCallOnSite: true,
+                advancesTogether: false,
                 remarks: [whole, "the initial value is delivered twice", "'memory' is a WAL file on tmpfs"])
         case .memory:
             Capabilities(
                 durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: false,
-                hasVersions: true, persists: false, canCallOnSite: true, advancesTogether: false,
+                hasVersions: true, persists: false, shows: .keys, canCallOnSite: true, advancesTogether: false,
                 readsBesideWriter: false,
                 remarks: [whole, "it is run inside the commit, so read write_to_callback beside delivery_latency"])
         }

@@ -67,6 +67,11 @@ final class GRDBSubscription: Subscription, @unchecked Sendable {
             return try shown.keys.compactMap { key in try Row.fetchOne(row, arguments: [key]).map(Item.init) }
         }
     }
+
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
+        guard let keys = shown?.keys else { return }
+        for key in keys[indices.clamped(to: 0..<keys.count)] { body(Item(key: key, group: 0, score: 0, stamp: 0)) }
+    }
 }
 
 extension Item {

@@ -23,6 +23,7 @@ public struct LiveStoreDriver: StoreDriver {
         capabilities.canReadFirst = true
         capabilities.canPin = true
         capabilities.isShared = true
+        capabilities.forgetsSites = true
         return capabilities
     }
 
@@ -98,6 +99,11 @@ final class DrivenLiveStore<Row: DrivenRow, Shown: DrivenRow>: DrivenStore, @unc
         if configuration.readsFirst { _ = results.count }
         if configuration.operators > 0 { return try PublishedSubscription(results, configuration.operators, sink) }
         return try LiveStoreSubscription(results, sink)
+    }
+
+    func forget(_ site: DeliverySite) {
+        let ending = lock.withLock { connections.removeValue(forKey: site.identity) }
+        withExtendedLifetime(ending) {}
     }
 
     func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {

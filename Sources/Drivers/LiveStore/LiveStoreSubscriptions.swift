@@ -18,6 +18,9 @@ final class LiveStoreSubscription<Row: DrivenRow>: DriverSubscription, @unchecke
     func cancel() { token.invalidate() }
 
     func currentItems() throws -> [Item] { results.map(\.item) }
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
+        for index in indices.clamped(to: results.indices) { body(results[index].item) }
+    }
 }
 
 final class LiveStoreListSubscription: DriverSubscription, @unchecked Sendable {
@@ -38,6 +41,9 @@ final class LiveStoreListSubscription: DriverSubscription, @unchecked Sendable {
     func cancel() { token.invalidate() }
 
     func currentItems() throws -> [Item] { list.map(\.item) }
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
+        for index in indices.clamped(to: list.indices) { body(list[index].item) }
+    }
 }
 
 /// As an application with a reactive layer has it: a change passes through operators, each of them typed away, on its way.
@@ -65,6 +71,9 @@ final class PublishedSubscription<Row: DrivenRow>: DriverSubscription, @unchecke
     }
 
     func currentItems() throws -> [Item] { results.map(\.item) }
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
+        for index in indices.clamped(to: results.indices) { body(results[index].item) }
+    }
 }
 
 extension DeliverySink {

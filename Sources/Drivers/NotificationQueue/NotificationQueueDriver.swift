@@ -23,7 +23,7 @@ public struct NotificationQueueDriver: StoreDriver {
     public var capabilities: Capabilities {
         Capabilities(
             durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: false, hasChangeSets: false,
-            hasVersions: true, persists: false,
+            hasVersions: true, persists: false, shows: .nothing,
             remarks: [
                 "a notification carries no data: what it covers is the version of the model when it arrives"
             ] + (kind == .foundation ? ["taking one costs time in proportion to those pending"] : []))

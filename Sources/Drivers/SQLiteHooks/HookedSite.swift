@@ -130,6 +130,11 @@ final class HookedSubscription: Subscription, @unchecked Sendable {
         let items = try site.items(shown)
         return shown.compactMap { items[$0] }
     }
+
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
+        guard let keys = shown else { return }
+        for key in keys[indices.clamped(to: 0..<keys.count)] { body(Item(key: key, group: 0, score: 0, stamp: 0)) }
+    }
 }
 
 extension Item {

@@ -15,7 +15,7 @@ public struct SQLiteHooksDriver: StoreDriver {
     public var capabilities: Capabilities {
         Capabilities(
             durabilities: Set(Durability.allCases), canDeliverOnRunLoop: true, canDeliverOnQueue: true,
-            hasChangeSets: false, hasVersions: true, persists: true, canCallOnSite: true,
+            hasChangeSets: false, hasVersions: true, persists: true, shows: .keys, canCallOnSite: true,
             remarks: [
                 "a query that shows or matches a touched row is run again as a whole, on the observing thread",
                 "'memory' is a WAL file on tmpfs",

@@ -60,6 +60,7 @@ struct FigureSheet {
         result.counts = [
             "commits": history.commits.count, "measured_commits": measured.count, "callbacks": callbacks,
             "pairs": pairs.pairs, "replayed_callbacks": verdict.replayed, "rows_compared": verdict.rowsCompared,
+            "row_samples": verdict.samplesCompared,
         ]
         result.recordings = recordings
         if !history.unmade.isEmpty {
@@ -115,6 +116,7 @@ struct FigureSheet {
         case .engineBytes: return bytes(metric, probes.allocations?.engineBytes)
         case .spaceAmplification: return [value(metric, probes.versions.amplification, n: 1)]
         case .activeVersions: return activeVersions
+        case .liveBytes, .residentBytes, .fileBytes, .openFiles: return probes.holdings.figures(metric)
         case .oracleCost:
             let commits = history.commits.count
             return [value(metric, commits > 0 ? Double(verdict.costNs) / Double(commits) : nil, n: commits)]

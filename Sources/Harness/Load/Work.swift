@@ -57,7 +57,7 @@ final class Work {
         var reportNs = MonotonicClock.nowNs()
         while end.arrivals < writers.count {
             let nowNs = MonotonicClock.nowNs()
-            let commits = writers.reduce(0) { $0 + $1.commits }
+            let commits = commitsSoFar
             if nowNs >= reportNs {
                 report(commits)
                 reportNs = nowNs + 500_000_000

@@ -10,6 +10,8 @@ protocol WritingSide: AnyObject {
     ///   - look: called every 10 ms.
     ///   - report: called twice a second with the commits made so far.
     func awaitEnd(look: (Int64) throws -> Void, report: (Int) -> Void) throws
+    /// Commits made so far.
+    var commitsSoFar: Int { get }
     /// Of each writer, in the order it committed; after `awaitEnd`.
     var records: [RecordBuffer<CommitRecord>] { get }
     /// CPU time that writers of this process spent waiting actively.
@@ -25,6 +27,7 @@ protocol WritingSide: AnyObject {
 }
 
 extension Work: WritingSide {
+    var commitsSoFar: Int { writers.reduce(0) { $0 + $1.commits } }
     var refusals: Int { writers.reduce(0) { $0 + $1.refusals } }
     var recoveryNs: Int64? { nil }
 }

@@ -17,6 +17,8 @@ final class Observer: DeliverySink, @unchecked Sendable {
     /// Watches rows that no commit touches; not part of any figure.
     let isBystander: Bool
     let recorder: CallbackRecorder
+    /// Nil where nobody looks at the rows that callbacks show.
+    let sampler: RowSampler?
     private let workNs: Int64
     private let coveredVersion = Atomic<Int64>(.min)
     private let callbackCount = Atomic<Int>(0)
@@ -29,13 +31,14 @@ final class Observer: DeliverySink, @unchecked Sendable {
 
     init(
         name: String, query: Int, site: Site, isBystander: Bool, workNs: Int64, capacity: Int, indexCapacity: Int,
-        prefaulted: Int = 256
+        prefaulted: Int = 256, sampler: RowSampler? = nil
     ) throws {
         self.name = name
         self.query = query
         self.site = site
         self.isBystander = isBystander
         self.workNs = isBystander ? 0 : workNs
+        self.sampler = sampler
         recorder = try CallbackRecorder(
             capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, prefaulted))
     }
@@ -52,6 +55,7 @@ final class Observer: DeliverySink, @unchecked Sendable {
             while MonotonicClock.nowNs() - enterNs < workNs {}
         }
         recorder.finish(exitNs: MonotonicClock.nowNs())
+        if let sampler, let subscription { sampler.look(delivery, callback: recorder.records.count - 1, subscription) }
     }
 
     func fail(_ error: any Error) {

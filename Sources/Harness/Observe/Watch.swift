@@ -18,7 +18,10 @@ final class Watch: @unchecked Sendable {
     let sites: [Site]
 
     /// Subscribes every observer on its site.
-    init(_ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore) throws {
+    /// - Parameter capabilities: of the driver, where rows that callbacks show are to be looked at.
+    init(
+        _ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore, sampling capabilities: Capabilities? = nil
+    ) throws {
         self.spec = spec
         let total = plan.queryOfObserver.count
         let count = min(spec.observers.threads, total)
@@ -31,7 +34,9 @@ final class Watch: @unchecked Sendable {
                 site: sites[index % count], isBystander: isBystander, workNs: spec.observers.workNs,
                 capacity: isBystander ? TrialSize.bystanderCallbacks(spec) : TrialSize.callbacks(spec),
                 indexCapacity: isBystander ? 1024 : TrialSize.indices(spec),
-                prefaulted: max(256, Self.prefaulted / max(plan.mainObservers, 1)))
+                prefaulted: max(256, Self.prefaulted / max(plan.mainObservers, 1)),
+                sampler: isBystander
+                    ? nil : capabilities.flatMap { try RowSampler(index, plan.queries[query].order, spec, $0) })
         }
         for observer in observers { try Self.subscribe(observer, to: plan.queries[observer.query], store, spec) }
     }

@@ -17,6 +17,8 @@ struct QueryHistory: Sendable {
         var key: Int64
         var before: Int64
         var after: Int64
+        /// Of the row after the commit.
+        var stamp: Int64 = 0
     }
 
     /// Indices into `History.commits` of those that affect the query, ascending.
@@ -54,6 +56,7 @@ struct QueryHistory: Sendable {
         for touch in all {
             if let place = places[touch.key] {
                 merged[place].after = touch.after
+                merged[place].stamp = touch.stamp
             } else {
                 places[touch.key] = merged.count
                 merged.append(touch)
@@ -150,13 +153,14 @@ struct History: Sendable {
                 let stays = new.score != absent && queries[query].matches(key: key, group: group, score: new.score)
                 let order = queries[query].order
                 let after = stays ? order.position(of: new) : absent
-                body(query, .init(key: key, before: order.position(of: old), after: after))
+                body(query, .init(key: key, before: order.position(of: old), after: after, stamp: new.stamp))
             }
         }
         if new.score != absent {
             index.forEachMatch(key: key, group: group, score: new.score) { query in
                 if old.score != absent, queries[query].matches(key: key, group: group, score: old.score) { return }
-                body(query, .init(key: key, before: absent, after: queries[query].order.position(of: new)))
+                let after = queries[query].order.position(of: new)
+                body(query, .init(key: key, before: absent, after: after, stamp: new.stamp))
             }
         }
     }

@@ -58,14 +58,18 @@ struct Oracle {
         let log = alike[0]
         let query = history.queries[log.observer.query]
         var replay = ChangeSetReplay(rows)
+        var shown = ShownRows(alike, plan.queries[log.observer.query], capabilities)
         var done = 0
         var isSound = true
         for index in 0..<log.count {
             let record = log[index]
             // A version that goes back was reported as such; there is nothing to replay backwards.
-            let next = max(done, query.affecting(before: history.covered(by: record.version)))
+            let covered = query.affecting(before: history.covered(by: record.version))
+            let next = max(done, covered)
             let net = query.net(done..<next)
             let problem = check(log, index, net, &replay)
+            shown.advance(net)
+            verdict.add(shown.problems(at: index, covered == next ? replay.rows : nil).map(spec.located))
             if let problem, isSound {
                 isSound = false
                 let from = index == 0 ? "" : "from version \(log[index - 1].version) "
@@ -80,6 +84,7 @@ struct Oracle {
             done = next
         }
         verdict.replayed += alike.count * log.count
+        verdict.samplesCompared += shown.compared
         let rest = query.net(done..<query.commits.count)
         if !rest.isEmpty || log.count == 0 {
             verdict.missedFinal += alike.count

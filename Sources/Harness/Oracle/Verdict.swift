@@ -14,6 +14,8 @@ struct Verdict: Sendable {
     var replayed = 0
     /// Rows that were read back and compared at the end.
     var rowsCompared = 0
+    /// Looks at rows inside callbacks that were compared with the version of the callback.
+    var samplesCompared = 0
     /// What checking took, off the clock.
     var costNs: Int64 = 0
 

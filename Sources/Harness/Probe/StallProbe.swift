@@ -72,6 +72,7 @@ struct ProbeSamples: Sendable {
     var wakeFloor: LatencyHistogram?
     var stalls: LatencyHistogram?
     var versions = VersionFigures()
+    var holdings = HoldingsFigures()
     /// Of one reading of the clock.
     var clockNs: Double = 0
     var allocations: AllocationAccount?

@@ -67,6 +67,8 @@ final class RemoteWork: WritingSide {
         return window
     }
 
+    var commitsSoFar: Int { records.reduce(0) { $0 + $1.publishedCount } }
+
     func awaitEnd(look: (Int64) throws -> Void, report: (Int) -> Void) throws {
         var seen = -1
         var progressNs = MonotonicClock.nowNs()
@@ -82,7 +84,7 @@ final class RemoteWork: WritingSide {
                 return try finish()
             }
             try look(nowNs)
-            let commits = records.reduce(0) { $0 + $1.publishedCount }
+            let commits = commitsSoFar
             if nowNs >= reportNs {
                 report(commits)
                 reportNs = nowNs + 500_000_000

@@ -55,10 +55,12 @@ public struct Trial {
         spec = departed?.rest ?? spec
         let plan = QueryPlan(spec.observers, items: spec.dataset.items)
         let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
-        let watch = try Watch(spec, plan, store)
+        let watch = try Watch(spec, plan, store, sampling: driver.capabilities)
         try watch.awaitInitialDeliveries()
         try holder?.release()
         let audit = try Audit(spec, dataset, watch, store, driver.capabilities)
+
+        let churn = try Churn(spec, plan, store, driver.capabilities)
 
         let floor = spec.asks(\.needsWakeProbe) ? try WakeProbe() : nil
         let stalls = StallProbe(spec, store, watch)
@@ -79,10 +81,13 @@ public struct Trial {
         Pacing.sleep(untilNs: window.startNs)
         let pressure = PressureProbe.read()
         let allocations = spec.asks(\.countsAllocations) ? AllocationWindow(work, watch) : nil
+        let holdings = try HoldingsMeter(spec, store, window) { work.commitsSoFar }
+        churn?.start()
         let cpu = CPUWindow()
         let disk = FullDisk(spec, window, directory: storeDirectory)
         let look = { (nowNs: Int64) in
             try versions.look(nowNs)
+            try holdings?.look(nowNs)
             witness?.look(nowNs, window)
             disk?.look(nowNs)
             calls?.look(nowNs, window)
@@ -103,6 +108,8 @@ public struct Trial {
         let affecting = affected.count(from: window.startNs, affecting: true)
         let account = cpu.close(driver, spunNs: work.spunNs, commits: commits, affectingCommits: affecting)
         let heap = allocations?.close(commits: commits, affectingCommits: affecting)
+        try churn?.rest()
+        let held = try holdings?.stop()
         // Not earlier: a thread that is gone has no CPU clock to take off.
         let hiccups = hiccup.stop()
         work.dismiss()
@@ -113,11 +120,13 @@ public struct Trial {
         var probes = ProbeSamples(wakeFloor: floor?.stop(), stalls: try stalls?.stop(window))
         probes.versions = try versions.stop()
         probes.clockNs = clockNs
+        if let held { probes.holdings = held }
         probes.allocations = heap
         probes.recoveryNs = work.recoveryNs
         probes.refusals = work.refusals
         if spec.asks({ $0 == .recordingCost || $0 == .recordingBytes }) { probes.recording = try RecordingCost() }
         let neighbourCommits = try neighbour?.stop()
+        try churn?.stop()
 
         report(.init(.checking))
         let endNs = MonotonicClock.nowNs()
@@ -126,6 +135,7 @@ public struct Trial {
         var verdict = try Oracle(spec, driver.capabilities, dataset, plan, history, logs).verdict(store, watch)
         verdict.add(torn.map(spec.located))
         verdict.add(try Silence.check(store, watch, logs).map(spec.located))
+        if let churn { verdict.add(try churn.violations().map(spec.located)) }
         if let departed { verdict.add(departed.stop().map(spec.located)) }
 
         let sheet = FigureSheet(spec, window, endNs: endNs, history, logs, plan, verdict, account, hiccups, probes)
@@ -136,6 +146,7 @@ public struct Trial {
         result.noise = NoiseAccount(noise, hiccups, lengthNs: loadEndNs - window.startNs)
         result.allocations = heap
         if spec.observers.audit == .sums { result.counts["audits"] = audits }
+        if let churn { result.counts["churned_observers"] = churn.made }
         if let neighbourCommits { result.counts["neighbour_commits"] = neighbourCommits }
         if let most = spec.traceEvents { result.recordings.trace = TraceSpans.spans(history, logs, window, most: most) }
         return result

@@ -3,6 +3,7 @@
 import Foundation
 import StoreDriver
 import Synchronization
+import TracedSync
 
 public enum Fault: String, Sendable, CaseIterable {
     // What the oracle must see.
@@ -11,6 +12,8 @@ public enum Fault: String, Sendable, CaseIterable {
     case swappedDeliveries = "swapped-deliveries"
     case repeatedDelivery = "repeated-delivery"
     case shiftedIndex = "shifted-index"
+    /// A change set of several commits names the rows that changed in place by their old indices.
+    case staleModification = "stale-modification"
     case lostModification = "lost-modification"
     case extraModification = "extra-modification"
     case needlessMove = "needless-move"
@@ -20,13 +23,26 @@ public enum Fault: String, Sendable, CaseIterable {
     case noInitial = "no-initial"
     case tornSite = "torn-site"
     case calledAfterCancel = "called-after-cancel"
+    /// One subscription in ten is called on after it has been cancelled.
+    case lateCall = "late-call"
     case staleCollection = "stale-collection"
     case wrongContents = "wrong-contents"
     case lostCommit = "lost-commit"
     /// Of a transaction's two audited rows only one is there when they are read.
     case tornRead = "torn-read"
+    /// Hands out whole values; half of its callbacks claim the version after the one that their rows are of.
+    case versionAhead = "version-ahead"
+    /// Inside a callback one of the rows that it names is still as it was; once the callback has returned it is not.
+    case halfApplied = "half-applied"
     /// Says that observers are delivered to beside a writer, and they are not.
     case readersWait = "readers-wait"
+    // What limits must see.
+    /// Keeps a kilobyte of each commit.
+    case leakedBytes = "leaked-bytes"
+    /// Keeps a descriptor of each thread that has observed.
+    case leakedFile = "leaked-file"
+    /// Its file takes new pages for all that a commit writes, and uses none again.
+    case growingFile = "growing-file"
     // What the parent must see.
     case crash
     case killed
@@ -49,6 +65,10 @@ public struct FaultyDriver: StoreDriver {
     public var capabilities: Capabilities {
         var capabilities = ModelDriver.capabilities
         if fault == .readersWait { capabilities.readsBesideWriter = true }
+        if fault == .versionAhead {
+            capabilities.hasChangeSets = false
+            capabilities.advancesTogether = false
+        }
         return capabilities
     }
 
@@ -64,6 +84,8 @@ final class FaultyStore: DrivenStore, @unchecked Sendable {
     private let fault: Fault
     private let subscriptions = Atomic<Int>(0)
     let commits = Atomic<Int>(0)
+    private let lock = TracedMutex("faulty store")
+    private var sites: Set<ObjectIdentifier> = []
 
     init(_ store: ModelStore, _ fault: Fault) {
         self.store = store
@@ -72,7 +94,11 @@ final class FaultyStore: DrivenStore, @unchecked Sendable {
 
     func load(count: Int, item: (Int) -> Item) { store.load(count: count, item: item) }
     func makeWriter() -> any StoreWriter { FaultyWriter(self, store.makeWriter(), fault) }
-    func fileBytes() -> Int { 0 }
+    func forget(_ site: DeliverySite) {
+        store.forget(site)
+        lock.withLock { _ = sites.remove(site.identity) }
+    }
+    func fileBytes() -> Int { fault == .growingFile ? commits.load(ordering: .relaxed) * 26 << 10 : 0 }
     func close() { store.close() }
 
     func contents(of query: Query) -> [Item] {
@@ -82,9 +108,18 @@ final class FaultyStore: DrivenStore, @unchecked Sendable {
     }
 
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+        if fault == .leakedFile, lock.withLock({ sites.insert(site.identity).inserted }) {
+            _ = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
+        }
         let number = subscriptions.add(1, ordering: .relaxed).newValue
         // One of several is at fault. A torn delivery shows in whoever is called second.
-        let isFaulty = fault == .tornRead ? query.group == -1 : number == (fault == .tornSite ? 2 : 1)
+        let isFaulty =
+            switch fault {
+            case .tornRead: query.group == -1
+            case .lateCall: number % 10 == 0
+            case .tornSite: number == 2
+            default: number == 1
+            }
         let faulty = FaultySink(sink, isFaulty ? fault : nil)
         let inner = store.subscribe(to: query, at: site, sink: faulty)
         return FaultySubscription(inner, faulty, isFaulty ? fault : nil)
@@ -108,6 +143,7 @@ final class FaultyWriter: StoreWriter {
             // Acknowledged, and its rows are not there.
             return try writer.commit(UnsafeBufferPointer(rebasing: changes[0..<0]), locked: locked)
         }
+        if fault == .leakedBytes { memset(malloc(1_024), 1, 1_024) }
         if number == 20 { try misbehave() }
         return try writer.commit(changes, locked: locked)
     }

@@ -10,6 +10,7 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
     private var held: Delivery?
     /// The last one passed on.
     private(set) var last: Delivery?
+    private(set) var isDelivering = false
 
     init(_ sink: any DeliverySink, _ fault: Fault?) {
         self.sink = sink
@@ -38,6 +39,11 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
                 changed.insertions = Array(Set(changed.insertions)).sorted()
             }
             pass(changed)
+        case .staleModification:
+            if let last, let version = changed.version, version - (last.version ?? version) > 1 {
+                changed.modifications = Self.oldIndices(changed)
+            }
+            pass(changed)
         case .lostModification:
             changed.modifications.removeAll()
             pass(changed)
@@ -64,10 +70,24 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
             // The version of something older, while the other queries of the site stand at the new one.
             changed.version! -= 1
             pass(changed)
+        case .versionAhead where number % 2 == 1:
+            changed.version! += 1
+            pass(changed)
         case .stuckObserver where number == 5: while true { sleep(1000) }
         case .failedSubscription where number == 5: sink.fail(FixtureError(description: "the fixture gave up"))
         default: pass(changed)
         }
+    }
+
+    /// Of the modified rows, in the collection before; within the one there is now, so that nothing but the row is wrong.
+    private static func oldIndices(_ delivery: Delivery) -> [Int] {
+        let inserted = Set(delivery.insertions)
+        let deleted = Set(delivery.deletions)
+        let kept = (0..<delivery.count).filter { !inserted.contains($0) }
+        let oldCount = delivery.count - delivery.insertions.count + delivery.deletions.count
+        let wasKept = (0..<oldCount).filter { !deleted.contains($0) }
+        let old = Dictionary(uniqueKeysWithValues: zip(kept, wasKept))
+        return delivery.modifications.map { min(old[$0]!, delivery.count - 1) }.sorted()
     }
 
     /// A row that was modified in place is said to have been taken out and put back.
@@ -85,7 +105,9 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
 
     func pass(_ delivery: Delivery) {
         last = delivery
+        isDelivering = true
         sink.deliver(delivery)
+        isDelivering = false
     }
 }
 
@@ -102,12 +124,17 @@ final class FaultySubscription: Subscription, @unchecked Sendable {
 
     func cancel() {
         // As if the token's flag were never looked at.
-        if fault != .calledAfterCancel { inner.cancel() }
+        if fault != .calledAfterCancel, fault != .lateCall { inner.cancel() }
     }
 
     func currentItems() throws -> [Item] {
         var items = try inner.currentItems()
         if fault == .tornRead, let first = items.first, first.stamp != 0 { items[0].stamp = first.stamp - 1 }
+        if fault == .halfApplied, sink.isDelivering, let last = sink.last,
+            let index = last.modifications.last ?? last.insertions.last, items.indices.contains(index)
+        {
+            items[index].stamp -= 1
+        }
         return fault == .staleCollection ? items.dropLast() : items
     }
 }

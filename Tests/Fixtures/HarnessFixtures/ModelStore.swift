@@ -113,6 +113,15 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
         for connection in open { connection.end() }
     }
 
+    public func forget(_ site: DeliverySite) {
+        let ending = lock.withLock {
+            let ending = connections.filter { $0.site == site.identity }
+            connections.removeAll { $0.site == site.identity }
+            return ending
+        }
+        for connection in ending { connection.end() }
+    }
+
     public func subscribe(
         to query: Query, at site: DeliverySite, sink: any DeliverySink
     ) -> any Subscription {
@@ -152,6 +161,7 @@ public struct ModelDriver: StoreDriver {
             durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: true,
             hasVersions: true, persists: false, readsBesideWriter: false)
         capabilities.hasLists = true
+        capabilities.forgetsSites = true
         return capabilities
     }()
 

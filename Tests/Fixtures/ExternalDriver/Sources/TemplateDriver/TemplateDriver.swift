@@ -135,8 +135,10 @@ final class TemplateSubscription: Subscription, @unchecked Sendable {
 
     func show(_ items: [Item], _ version: Int64) {
         guard items != shown else { return }
-        defer { shown = items }
-        sink.deliver(Delivery(version: version, isInitial: shown == nil, count: items.count))
+        let isInitial = shown == nil
+        // Before the call: whoever is called looks at what is new.
+        shown = items
+        sink.deliver(Delivery(version: version, isInitial: isInitial, count: items.count))
     }
 
     func cancel() { sink.cancel() }

@@ -1,0 +1,44 @@
+// Observers that come and go, on stores that are right and on one that calls one in ten of them when it has gone.
+import FetchedResultsDriver
+import GRDBDriver
+import HarnessFixtures
+import LiveStoreDriver
+import NoopDriver
+import SQLiteHooksDriver
+import Scenario
+import StoreDriver
+import Testing
+
+@testable import Harness
+
+@Suite(.serialized) struct ChurnTests {
+    private let scenario = "fairness/observer-churn.yaml"
+
+    @Test func oneInTenThatIsCalledOnIsSeen() throws {
+        let spec = try shippedTrial(scenario, on: Fault.lateCall.rawValue)
+        var resting = spec
+        resting.observers.churn = nil
+        // Nobody whom all other scenarios look at is among the one in ten.
+        let blind = try runTrial(resting, on: FaultyDriver(.lateCall))
+        #expect(blind.fate == .completed, "\(blind.notes) \(blind.violations)")
+        let result = try runTrial(spec, on: FaultyDriver(.lateCall))
+        #expect(result.fate == .oracleViolation, "\(result.notes) \(result.counts)")
+        #expect(result.violations.contains { $0.contains("silence: churned observer") }, "\(result.violations)")
+    }
+
+    @Test func soundStoresPass() throws {
+        let drivers: [any StoreDriver] = [
+            ModelDriver(), NoopDriver(), LiveStoreDriver(), FetchedResultsDriver(.live), GRDBDriver(.pool),
+            SQLiteHooksDriver(),
+        ]
+        for driver in drivers {
+            for deliver in ObserversSpec.Deliver.allCases {
+                var spec = try shippedTrial(scenario, on: driver.name)
+                spec.observers.deliver = deliver
+                let result = try runTrial(spec, on: driver)
+                #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
+                #expect(try #require(result.counts["churned_observers"]) > 8, "\(driver.name)")
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// Stores that keep something of every commit or every thread, against the limits of the scenario that looks for it. Each
+// trial is a process, which holds nothing but what is its own.
+import Foundation
+import Testing
+
+@Suite(.serialized) struct HoldingsTests {
+    private static let soak = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Scenarios/fairness/soak.yaml").standardizedFileURL
+
+    /// The scenario as it ships, on one driver; with as little load as a store takes that evaluates everything from scratch.
+    private func run(_ binary: Binary, _ driver: String, _ settings: [String]) throws -> Ran {
+        let folder = try Folder()
+        let text = try String(contentsOf: Self.soak, encoding: .utf8)
+        try folder.write("soak.yaml", Data("drivers: [\(driver)]\n\(text)".utf8))
+        return try binary.run(
+            ["run", "soak.yaml", "--profile", "ci", "--quiet"] + settings.flatMap { ["--set", $0] }, in: folder)
+    }
+
+    private func broken(_ ran: Ran) -> [String] {
+        (ran.output + ran.errors).split(separator: "\n").filter { $0.hasPrefix("limit broken") }.map(String.init)
+    }
+
+    private static let small = [
+        "dataset.items=60", "observers.count=1", "observers.threads=1", "observers.bystanders=0", "writers.rate=500/s",
+        "duration=2s",
+    ]
+
+    @Test(arguments: [
+        ("leaked-bytes", "live_bytes.slope <= "), ("leaked-file", "open_files.slope <= "),
+        ("growing-file", "file_bytes.slope <= "),
+    ])
+    func whatIsKeptOfEachCommitBreaksTheLimit(driver: String, limit: String) throws {
+        let ran = try run(.fixture, driver, Self.small)
+        #expect(ran.status == 1, "\(ran.errors)")
+        #expect(broken(ran).contains { $0.contains(limit) }, "\(ran.output)")
+    }
+
+    @Test func storesThatKeepNothingKeepTheLimits() throws {
+        let model = try run(.fixture, "model", Self.small)
+        #expect(broken(model) == [], "\(model.errors)")
+        #expect(model.output.contains("missed"), "\(model.errors)")
+        // How large its file gets is a matter of how long the machine lets an observer stand still.
+        let store = try run(.tidegauge, "livestore", ["duration=2s"])
+        #expect(!broken(store).contains { $0.contains("live_bytes") || $0.contains("open_files") }, "\(store.output)")
+        #expect(store.output.contains("missed"), "\(store.errors)")
+    }
+}
