@@ -11,4 +11,7 @@ extension Metric {
         default: self == .spaceAmplification
         }
     }
+
+    /// A time that may lie under zero: the callback of a thread that preempts the writer begins before the commit returns.
+    public var mayBeNegative: Bool { self == .deliveryLatency || self == .lastDeliveryLatency }
 }
