@@ -16,7 +16,10 @@ public struct ComparedRow: Codable, Sendable, Equatable {
     /// Medians over the pairs.
     public var base: Double?
     public var head: Double?
-    /// As changes of the figure: 0.05 is 5 % more.
+    /// Whether change, interval, threshold and detectable effect are differences in `unit`: values at or under zero have no
+    /// ratio.
+    public var isDifference: Bool
+    /// As changes of the figure: 0.05 is 5 % more, or, of a difference, 0.05 of the unit.
     public var change: Double?
     public var low: Double?
     public var high: Double?
@@ -33,6 +36,7 @@ public struct ComparedRow: Codable, Sendable, Equatable {
     /// What the judge goes by: p of either direction, and the effect as a logarithm that is above zero where it is worse.
     var pEither: Double?
     var worsening: Double?
+    var delta: Double?
     /// Merged samples of all pairs: the same change with its interval, where the figure is a tail.
     public var merged: Interval?
 
@@ -61,8 +65,15 @@ public struct ComparedRow: Codable, Sendable, Equatable {
         self.pairs = pairs
         unit = criterion.unit
         threshold = criterion.threshold
+        isDifference = criterion.scale == .difference
         verdict = .inconclusive
         remark = ""
+    }
+
+    /// A gate whose pairs say that it is worse, and that is not red: they do not carry it as far as a verdict must be carried.
+    public var isSuspected: Bool {
+        guard isGate, verdict == .inconclusive, let worsening, let delta, let pValue else { return false }
+        return pValue < Screen.alpha && worsening > delta
     }
 
     /// Whether it belongs where only what changed is shown.

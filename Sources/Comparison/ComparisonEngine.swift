@@ -17,8 +17,7 @@ public struct ComparisonEngine: Sendable {
         public var paddingBytes: Int
     }
 
-    /// Of a budget, what the screening stage may take; the rest is for confirming.
-    private static let screeningShare = 0.6
+    /// What everybody gets of a budget before anybody gets more.
     private static let fewestBudgetPairs = 8
 
     public let plan: ComparisonPlan
@@ -30,6 +29,10 @@ public struct ComparisonEngine: Sendable {
     private var isConfirming = false
     /// Gates that went into confirmation and are not red.
     private var family = 0
+    /// How the budget is divided; nil without one, and before every subject has had a pair.
+    private var split: BudgetSplit?
+    /// The budget is spent, and what its pairs decide is decided.
+    private var isSettled = false
     /// Per subject: the sides' order of the next pairs.
     private var orders: [[Bool]]
 
@@ -43,6 +46,8 @@ public struct ComparisonEngine: Sendable {
 
     /// The next pair; nil when everything is decided, or the budget is spent.
     public mutating func next() -> Assignment? {
+        // A round is not finished for its own sake: what it would take belongs to the confirmation, or to nobody.
+        if isSettled || isScreeningOver { queue = [] }
         if queue.isEmpty { refill() }
         return queue.isEmpty ? nil : queue.removeFirst()
     }
@@ -52,16 +57,17 @@ public struct ComparisonEngine: Sendable {
         spentSeconds += record.lengthSeconds
         tracks[record.subject].take(record, plan.rule, planned: plan.pairs)
         if isConfirming { look(record.subject) }
-        let state = tracks[record.subject].state
-        if state == .noisy || state == .failing { queue.removeAll { $0.subject == record.subject } }
+        if !tracks[record.subject].wantsPairs { queue.removeAll { $0.subject == record.subject } }
+        if isConfirming, tracks[record.subject].isCutShort { lastLook([record.subject]) }
+        if !hasTime || (split == .direct && !tracks.contains(where: \.wantsPairs)) { settle() }
     }
 
     /// Pairs still to come, as far as can be known.
     public var pairsLeft: Int {
         tracks.reduce(queue.count) { sum, track in
             switch track.state {
-            case .screening: sum + max(0, plan.pairs - track.screen.count)
-            case .confirming: sum + max(0, looks.mostPairs - track.confirm.count)
+            case .screening where !track.isCutShort: sum + max(0, plan.pairs - track.screen.count)
+            case .confirming where !track.isCutShort: sum + max(0, looks.mostPairs - track.confirm.count)
             default: sum
             }
         }
@@ -69,29 +75,46 @@ public struct ComparisonEngine: Sendable {
 
     private var hasTime: Bool { plan.budgetSeconds.map { spentSeconds < $0 } ?? true }
 
+    private var isScreeningOver: Bool {
+        guard !isConfirming, case .staged(let screenSeconds) = split else { return false }
+        return spentSeconds >= screenSeconds
+    }
+
     private mutating func refill() {
-        guard hasTime else { return }
+        guard hasTime, !isSettled else { return }
         if !isConfirming {
-            let due =
-                plan.budgetSeconds.map(dueInBudget)
-                ?? tracks.indices.filter { index in
-                    tracks[index].isScreening && tracks[index].screen.count < plan.pairs
+            let due: [Int]
+            if let budget = plan.budgetSeconds {
+                due = dueInBudget(budget)
+            } else {
+                due = tracks.indices.filter { index in
+                    tracks[index].isScreening && tracks[index].wantsPairs && tracks[index].screen.count < plan.pairs
                 }
+            }
             if !due.isEmpty { return queue = due.shuffled(using: &random).map { assign($0, .screen) } }
             beginConfirming()
         }
-        let due = tracks.indices.filter { tracks[$0].isConfirming }
+        let due = tracks.indices.filter { tracks[$0].isConfirming && tracks[$0].wantsPairs }
         queue = due.shuffled(using: &random).map { assign($0, .confirm) }
     }
 
     /// Everybody the first few pairs; then whoever can be decided soonest, so that the most gates are decided.
-    private func dueInBudget(_ budget: Double) -> [Int] {
-        let open = tracks.indices.filter { tracks[$0].isScreening && !tracks[$0].isDecided }
+    private mutating func dueInBudget(_ budget: Double) -> [Int] {
+        let all = tracks.indices.filter { tracks[$0].isScreening && tracks[$0].wantsPairs }
+        let untried = all.filter { tracks[$0].attempts == 0 }
+        if !untried.isEmpty { return untried }
+        if split == nil {
+            split = BudgetSplit(
+                budgetSeconds: budget, gates: judgedCount, secondsPerPair: mean(tracks.map(\.secondsPerPair)) ?? 0)
+        }
+        if split == .direct { return all }
+        if isScreeningOver { return [] }
+        let open = all.filter { !tracks[$0].isDecided }
         let new = open.filter { tracks[$0].screen.count < Self.fewestBudgetPairs }
         if !new.isEmpty { return new }
-        guard spentSeconds < budget * Self.screeningShare else { return [] }
         func secondsLeft(_ track: GateTrack) -> Double {
-            let needed = track.screenEffect.flatMap { $0.pairsToDecide(track.criterion.delta) } ?? looks.mostPairs
+            let figure = track.screened
+            let needed = figure.effect.flatMap { $0.pairsToDecide(figure.criterion.delta) } ?? looks.mostPairs
             return Double(max(1, needed - track.screen.count)) * track.secondsPerPair
         }
         let rest = open.filter { tracks[$0].screen.count < looks.mostPairs }
@@ -112,25 +135,100 @@ public struct ComparisonEngine: Sendable {
 
     private mutating func beginConfirming() {
         isConfirming = true
+        var chosen = candidates()
+        if plan.budgetSeconds != nil { chosen = affordable(chosen) }
         for index in tracks.indices where tracks[index].isScreening {
-            let track = tracks[index]
-            let isHit = track.screenEffect.map { Screen.isHit($0, delta: track.criterion.delta) } ?? false
-            tracks[index].state = isHit && track.criterion.worse != .neither ? .confirming : .screened
+            if chosen.contains(index) { tracks[index].beginConfirming() } else { tracks[index].state = .screened }
         }
-        family = tracks.count { $0.isConfirming }
+        family = chosen.count
+    }
+
+    /// Whom to confirm, the clearest first.
+    private func candidates() -> [Int] {
+        let inBudget = plan.budgetSeconds != nil
+        return tracks.indices.compactMap { index -> (index: Int, p: Double, size: Double)? in
+            let figure = tracks[index].screened
+            guard tracks[index].isScreening, figure.criterion.worse != .neither, let effect = figure.effect else {
+                return nil
+            }
+            let delta = figure.criterion.delta
+            let isWanted =
+                inBudget ? Screen.isCandidate(effect, delta: delta) : Screen.isHit(effect, delta: delta)
+            return isWanted ? (index, effect.pWorse, delta > 0 ? effect.estimate / delta : .infinity) : nil
+        }
+        .sorted { ($0.p, $1.size, $0.index) < ($1.p, $0.size, $1.index) }.map(\.index)
+    }
+
+    /// As many of the first as the rest of the budget brings to the fewest pairs that can be red among so many: a family that
+    /// is too large for it would confirm nobody.
+    private func affordable(_ candidates: [Int]) -> [Int] {
+        let left = plan.budgetSeconds.map { $0 - spentSeconds } ?? .infinity
+        let count = (0...candidates.count).last { count in
+            let seconds = candidates.prefix(count).reduce(0) { $0 + tracks[$1].secondsPerPair }
+            return seconds * Double(Looks.fewestPairs(gates: count)) <= left
+        }
+        return Array(candidates.prefix(count ?? 0))
     }
 
     private mutating func look(_ index: Int) {
         let track = tracks[index]
+        let figure = track.confirmed
         guard track.isConfirming, track.nextLook < looks.pairs.count,
-            track.confirm.count >= looks.pairs[track.nextLook], let effect = track.confirmEffect
+            track.confirm.count >= looks.pairs[track.nextLook], let effect = figure.effect
         else { return }
-        switch looks.decide(effect, delta: track.criterion.delta, look: track.nextLook, family: family) {
+        switch looks.decide(effect, delta: figure.criterion.delta, look: track.nextLook, family: family) {
         case .regressed:
             tracks[index].state = .confirmed
             family -= 1
         case .futile: tracks[index].state = .refuted
         case .goOn: tracks[index].nextLook += 1
         }
+    }
+
+    // MARK: An early end
+
+    /// Gates that can be red at all.
+    private var judgedCount: Int {
+        plan.subjects.count { Criterion(metric: $0.gate, statistic: $0.statistic).worse != .neither }
+    }
+
+    /// What the pairs decide when there will be no more of them.
+    private mutating func settle() {
+        guard !isSettled else { return }
+        isSettled = true
+        queue = []
+        if isConfirming {
+            lastLook(tracks.indices.filter { tracks[$0].isConfirming })
+        } else if split == .direct {
+            family = judgedCount
+            lastLook(tracks.indices.filter { tracks[$0].isScreening && tracks[$0].criterion.worse != .neither })
+        }
+    }
+
+    /// One look more, with the α that the planned ones left, shared by Holm as there: one that is called leaves its share.
+    private mutating func lastLook(_ meant: [Int]) {
+        var open = meant.filter { tracks[$0].isConfirming || tracks[$0].isScreening }
+        var isAnyCalled = true
+        while isAnyCalled {
+            isAnyCalled = false
+            for index in open where isCalled(tracks[index]) {
+                tracks[index].isDirect = tracks[index].isScreening
+                tracks[index].state = .confirmed
+                family -= 1
+                open.removeAll { $0 == index }
+                isAnyCalled = true
+            }
+        }
+        for index in open where tracks[index].isConfirming {
+            let figure = tracks[index].confirmed
+            if figure.effect?.isUnder(figure.criterion.delta) ?? false { tracks[index].state = .refuted }
+        }
+    }
+
+    private func isCalled(_ track: GateTrack) -> Bool {
+        let figure = track.isConfirming ? track.confirmed : track.screened
+        guard let effect = figure.effect else { return false }
+        let alpha = Looks.rest(behind: track.nextLook) / Double(max(family, 1))
+        return effect.pWorse < alpha && effect.estimate > figure.criterion.delta
     }
 }

@@ -12,8 +12,6 @@ public struct GateTrack: Sendable {
         case confirmed
         /// A hit that fresh pairs did not bear out.
         case refuted
-        /// More void pairs than the rule allows.
-        case noisy
         /// Trials of a side do not complete.
         case failing
     }
@@ -23,30 +21,48 @@ public struct GateTrack: Sendable {
 
     public let subject: ComparedSubject
     public internal(set) var state = State.screening
+    /// Called by one look at all gates, without a second stage: see `BudgetSplit`.
+    public internal(set) var isDirect = false
+    /// More pairs of the stage were void than the rule allows: it has no more of them, and what the good ones say stands.
+    public private(set) var isCutShort = false
     /// Pairs that count, by stage.
     public private(set) var screen: [PairRecord] = []
     public private(set) var confirm: [PairRecord] = []
     public private(set) var voids: [PairRecord] = []
+    /// Whether noise leaves the gate's figure alone, so that no pair is void for it.
+    public let isCounted: Bool
     public private(set) var failed: [PairRecord] = []
     /// The look of the confirming stage that comes next.
     var nextLook = 0
 
-    init(_ subject: ComparedSubject) { self.subject = subject }
+    init(_ subject: ComparedSubject) {
+        self.subject = subject
+        isCounted = Criterion(metric: subject.gate, statistic: subject.statistic).isCounted
+    }
 
     /// Pairs that were run, whatever became of them.
     public var attempts: Int { screen.count + confirm.count + voids.count + failed.count }
 
     var isScreening: Bool { state == .screening }
     var isConfirming: Bool { state == .confirming }
+    /// Whether the stage it is in may have another pair.
+    var wantsPairs: Bool { (isScreening || isConfirming) && !isCutShort }
 
-    /// - Parameter planned: pairs that the screening stage is to have: a few void ones at its start are not a share of it.
+    mutating func beginConfirming() {
+        state = .confirming
+        isCutShort = false
+    }
+
+    /// - Parameter planned: pairs that a stage is to have: a few void ones at its start are not a share of it.
     mutating func take(_ record: PairRecord, _ rule: VoidRule, planned: Int) {
         if !record.failures.isEmpty {
             failed.append(record)
             if failed.count > Self.mostFailures { state = .failing }
-        } else if record.void != nil {
+        } else if record.void != nil, !isCounted {
             voids.append(record)
-            if voids.count > rule.mostVoids(pairs: max(screen.count + confirm.count, planned)) { state = .noisy }
+            let good = (record.stage == .screen ? screen : confirm).count
+            let void = voids.count { $0.stage == record.stage }
+            if void > rule.mostVoids(pairs: max(good, planned)) { isCutShort = true }
         } else {
             switch record.stage {
             case .screen: screen.append(record)
@@ -55,8 +71,16 @@ public struct GateTrack: Sendable {
         }
     }
 
-    /// Seconds that a pair takes.
-    var secondsPerPair: Double { median((screen + confirm).map(\.lengthSeconds)) ?? 0 }
+    /// Seconds that a pair takes; without the pauses behind void ones, where there are others.
+    var secondsPerPair: Double {
+        median((screen + confirm).map(\.lengthSeconds)) ?? median((voids + failed).map(\.lengthSeconds)) ?? 0
+    }
+
+    /// Pairs that count for a figure: those of the gate; of what noise cannot touch, void ones too.
+    public func goodPairs(for name: FigureName) -> [PairRecord] {
+        Criterion(metric: name.metric, statistic: name.statistic).isCounted
+            ? screen + confirm + voids : (screen + confirm).filter { $0.void == nil }
+    }
 
     // MARK: The gate's figure
 
@@ -65,35 +89,32 @@ public struct GateTrack: Sendable {
         let wanted = FigureName(subject.gate, subject.statistic)
         guard let first = screen.first, wanted.statistic != "value" else { return wanted }
         let candidates = [wanted, FigureName(subject.gate, "mean")]
-        return candidates.first { name in first.worsening(name) != nil } ?? wanted
+        return candidates.first { name in first.values(name) != nil } ?? wanted
     }
 
-    public var criterion: Criterion { Criterion(metric: gate.metric, statistic: gate.statistic) }
+    /// Of all pairs that count, so that both stages are told on one scale.
+    public var criterion: Criterion { PairedFigure(gate, screen + confirm).criterion }
+    var screened: PairedFigure { PairedFigure(gate, screen) }
+    var confirmed: PairedFigure { PairedFigure(gate, confirm) }
 
-    public var screenEffect: PairedEffect? { effect(screen) }
-    public var confirmEffect: PairedEffect? { effect(confirm) }
-
-    private func effect(_ pairs: [PairRecord]) -> PairedEffect? {
-        PairedEffect(pairs.compactMap { $0.worsening(gate) })
-    }
+    public var screenEffect: PairedEffect? { screened.effect }
+    public var confirmEffect: PairedEffect? { confirmed.effect }
 
     /// Whether more screening would change what is said.
     var isDecided: Bool {
-        guard let effect = screenEffect, screen.count >= 8 else { return false }
-        return effect.isUnder(criterion.delta) || Screen.isHit(effect, delta: criterion.delta)
+        let figure = screened
+        guard let effect = figure.effect, screen.count >= 8 else { return false }
+        return effect.isUnder(figure.criterion.delta) || Screen.isHit(effect, delta: figure.criterion.delta)
     }
 }
 
 extension PairRecord {
-    /// How much worse the head is over all points of the sweep: the mean of the logarithms, so each point weighs the same.
-    /// nil where a point lacks the figure.
-    public func worsening(_ name: FigureName) -> Double? {
-        let criterion = Criterion(metric: name.metric, statistic: name.statistic)
-        let all = points.map { point -> Double? in
-            guard let base = point.base.value(name), let head = point.head.value(name) else { return nil }
-            return criterion.worsening(base: base, head: head)
-        }
-        let known = all.compactMap { $0 }
-        return known.count == points.count ? mean(known) : nil
+    /// How much worse the head is over all points of the sweep, on `criterion`'s scale (default: the metric's own): the mean
+    /// of the logarithms, so each point weighs the same. nil where a point lacks the figure, or its values a logarithm.
+    public func worsening(_ name: FigureName, on criterion: Criterion? = nil) -> Double? {
+        guard let values = values(name) else { return nil }
+        let criterion = criterion ?? Criterion(metric: name.metric, statistic: name.statistic)
+        let effects = values.compactMap { criterion.worsening(base: $0.base, head: $0.head) }
+        return effects.count == values.count ? mean(effects) : nil
     }
 }

@@ -26,51 +26,68 @@ public struct Judge: Sendable {
         let pairs = hasFresh ? track.confirm : track.screen
         let name = track.gate
         let variant = track.subject.points.count == 1 ? track.subject.points[0].variant : ComparedRow.overSweep
-        let effect = PairedEffect(pairs.compactMap { $0.worsening(name) })
-        var row = self.row(track.subject, variant, name, effect, isGate: true)
+        let figure = PairedFigure(name, pairs)
+        var row = self.row(track.subject, variant, name, figure, isGate: true)
         (row.base, row.head) = medians(pairs, name)
-        (row.verdict, row.remark) = verdict(track, effect)
-        if row.verdict == .inconclusive, let effect {
-            row.pairsToDecide = effect.pairsToDecide(track.criterion.delta)
-        }
+        (row.verdict, row.remark) = verdict(track, figure)
+        guard row.verdict == .inconclusive else { return row }
+        row.remark = ([row.remark] + doubts(track, figure.effect)).filter { !$0.isEmpty }.joined(separator: "; ")
+        row.pairsToDecide = figure.effect?.pairsToDecide(figure.criterion.delta)
         return row
     }
 
-    private func verdict(_ track: GateTrack, _ effect: PairedEffect?) -> (Verdict, String) {
-        switch track.state {
-        case .noisy: return (.inconclusive, "noisy machine: \(track.voids.count) void pairs")
-        case .failing: return (.inconclusive, "trials do not complete")
-        default: break
+    private func verdict(_ track: GateTrack, _ figure: PairedFigure) -> (Verdict, String) {
+        if track.state == .failing { return (.inconclusive, "trials do not complete") }
+        guard let effect = figure.effect else {
+            return (.inconclusive, track.voids.isEmpty ? "no pair has this figure" : "")
         }
-        guard let effect else { return (.inconclusive, "no pair has this figure") }
-        let delta = track.criterion.delta
+        let delta = figure.criterion.delta
         switch track.state {
+        case .confirmed where track.isDirect: return (.regressed, "called in one look at all gates")
         case .confirmed: return (.regressed, "confirmed on fresh pairs")
         case .refuted where effect.isUnder(delta): return (.unchanged, "a first suspicion was not borne out")
         case .refuted: return (.inconclusive, "suspected, not confirmed")
         case .confirming: return (.inconclusive, "suspected, confirmation not finished")
         default: break
         }
-        if track.criterion.worse == .neither {
+        if figure.criterion.worse == .neither {
             let isShifted = effect.pEither < 0.01 && abs(effect.estimate) > delta
             return (isShifted ? .shifted : .inconclusive, "")
         }
         if effect.pBetter < 0.01, effect.estimate < -delta { return (.improved, "") }
         if effect.isUnder(delta) { return (.unchanged, "") }
-        return (.inconclusive, track.state == .screening ? "not finished" : "")
+        return (.inconclusive, Screen.isHit(effect, delta: delta) ? "suspected, not confirmed" : "")
+    }
+
+    /// Why no more can be said: the machine's noise first, then the budget, then that there are too few pairs for anything.
+    private func doubts(_ track: GateTrack, _ effect: PairedEffect?) -> [String] {
+        var doubts: [String] = []
+        if track.isCutShort { doubts.append("noisy machine: \(track.voids.count) void pairs") }
+        if let budget = engine.plan.budgetSeconds, engine.spentSeconds >= budget {
+            doubts.append("the budget ended")
+        } else if track.state == .screening, !track.isCutShort {
+            doubts.append("not finished")
+        }
+        if let effect, effect.detectable == nil {
+            doubts.append(
+                "no effect is detectable: \(effect.pairs) pair\(effect.pairs == 1 ? "" : "s") cannot reach α = 1 %")
+        }
+        return doubts
     }
 
     // MARK: Advice
 
     private func others(_ track: GateTrack) -> [ComparedRow] {
-        let pairs = track.screen + track.confirm
+        let all = track.screen + track.confirm + track.voids
         return track.subject.points.indices.flatMap { point -> [ComparedRow] in
             let variant = track.subject.points[point].variant
-            let base = names(pairs.flatMap { $0.points[point].base.values })
-            let head = names(pairs.flatMap { $0.points[point].head.values })
+            let base = names(all.flatMap { $0.points[point].base.values })
+            let head = names(all.flatMap { $0.points[point].head.values })
             return base.union(head).sorted().compactMap { name -> ComparedRow? in
                 if Metric(rawValue: name.metric)?.isOfTheMachine ?? false { return nil }
                 if name == track.gate, track.subject.points.count == 1 { return nil }
+                let pairs = track.goodPairs(for: name)
+                if pairs.isEmpty { return nil }
                 guard base.contains(name), head.contains(name) else {
                     return oneSided(track.subject, variant, name, pairs, point, isBase: base.contains(name))
                 }
@@ -86,26 +103,17 @@ public struct Judge: Sendable {
     private func advice(
         _ subject: ComparedSubject, _ variant: String, _ name: FigureName, _ pairs: [PairRecord], _ point: Int
     ) -> ComparedRow {
-        let values = pairs.compactMap { pair -> (base: Double, head: Double)? in
-            guard let base = pair.points[point].base.value(name), let head = pair.points[point].head.value(name)
-            else { return nil }
-            return (base, head)
-        }
-        let criterion = Criterion(metric: name.metric, statistic: name.statistic)
-        let worsening = values.compactMap { criterion.worsening(base: $0.base, head: $0.head) }
-        // Some pairs without a logarithm (a cost under zero, a median of nothing) and those that are left would be a choice
-        // by what was measured.
-        let effect = worsening.count == values.count ? PairedEffect(worsening) : nil
-        var row = self.row(subject, variant, name, effect, isGate: false)
+        let values = pairs.compactMap { $0.values(name, point: point)?.first }
+        let figure = PairedFigure(name, pairs, point: point)
+        let criterion = figure.criterion
+        var row = self.row(subject, variant, name, figure, isGate: false)
         (row.base, row.head) = (median(values.map(\.base)), median(values.map(\.head)))
-        if let effect {
+        if let effect = figure.effect {
             row.verdict = effect.isUnder(criterion.delta) && criterion.worse != .neither ? .unchanged : .inconclusive
             row.pairsToDecide = effect.pairsToDecide(criterion.delta)
-        } else {
-            row.remark = "values at or under zero"
         }
         if name.statistic == "p99", let metric = Metric(rawValue: name.metric) {
-            row.merged = merged(metric, pairs, point, criterion)
+            row.merged = merged(metric, pairs, point, Criterion(metric: name.metric, statistic: name.statistic))
         }
         return row
     }
@@ -117,7 +125,9 @@ public struct Judge: Sendable {
         let values = pairs.compactMap { (isBase ? $0.points[point].base : $0.points[point].head).value(name) }
         // A percentile that the samples of one side just carry is no metric of its own.
         guard pairs.count >= 5, values.count > pairs.count / 2 else { return nil }
-        var row = self.row(subject, variant, name, nil, isGate: false)
+        var row = ComparedRow(
+            scenario: subject.scenario, driver: subject.driver, variant: variant, name: name,
+            criterion: Criterion(metric: name.metric, statistic: name.statistic), isGate: false, pairs: 0)
         row.verdict = isBase ? .onlyBase : .onlyHead
         row.pairs = values.count
         if isBase { row.base = median(values) } else { row.head = median(values) }
@@ -132,8 +142,8 @@ public struct Judge: Sendable {
         for (index, q) in zip(tested, adjusted) {
             rows[index].qValue = q
             let criterion = Criterion(metric: rows[index].name.metric, statistic: rows[index].name.statistic)
-            guard q < Self.falseDiscoveryRate, let worsening = rows[index].worsening,
-                abs(worsening) > criterion.delta
+            guard q < Self.falseDiscoveryRate, let worsening = rows[index].worsening, let delta = rows[index].delta,
+                abs(worsening) > delta
             else { continue }
             rows[index].verdict = criterion.worse == .neither ? .shifted : worsening > 0 ? .regressed : .improved
             rows[index].pairsToDecide = nil
@@ -144,20 +154,21 @@ public struct Judge: Sendable {
     // MARK: Parts
 
     private func row(
-        _ subject: ComparedSubject, _ variant: String, _ name: FigureName, _ effect: PairedEffect?, isGate: Bool
+        _ subject: ComparedSubject, _ variant: String, _ name: FigureName, _ figure: PairedFigure, isGate: Bool
     ) -> ComparedRow {
-        let criterion = Criterion(metric: name.metric, statistic: name.statistic)
+        let criterion = figure.criterion
         var row = ComparedRow(
             scenario: subject.scenario, driver: subject.driver, variant: variant, name: name, criterion: criterion,
-            isGate: isGate, pairs: effect?.pairs ?? 0)
-        guard let effect else { return row }
+            isGate: isGate, pairs: figure.effect?.pairs ?? 0)
+        guard let effect = figure.effect else { return row }
         row.change = criterion.change(effect.estimate)
         let ends = [effect.low, effect.high].map { $0.map(criterion.change) }
         (row.low, row.high) = criterion.worse == .less ? (ends[1], ends[0]) : (ends[0], ends[1])
-        row.detectable = abs(criterion.change(effect.detectable))
+        row.detectable = effect.detectable.map { abs(criterion.change($0)) }
         row.pValue = criterion.worse == .neither ? effect.pEither : effect.pWorse
         row.pEither = effect.pEither
         row.worsening = effect.estimate
+        row.delta = criterion.delta
         return row
     }
 

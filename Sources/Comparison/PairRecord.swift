@@ -58,10 +58,13 @@ public struct SideTrial: Codable, Sendable, Equatable {
     public struct Samples: Codable, Sendable, Equatable {
         public var metric: String
         public var text: String
+        /// Magnitudes of those under zero; nil where there are none.
+        public var negated: String?
 
-        public init(metric: String, text: String) {
+        public init(metric: String, text: String, negated: String? = nil) {
             self.metric = metric
             self.text = text
+            self.negated = negated
         }
     }
 

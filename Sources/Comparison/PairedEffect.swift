@@ -1,7 +1,7 @@
 // What pairs say of one figure: where the effect lies, how sure that is, and what could have been seen. Pure.
 import Statistics
 
-/// Effects are logarithms; above zero is worse.
+/// Effects are logarithms, or differences where values have none; above zero is worse.
 public struct PairedEffect: Sendable, Equatable, Codable {
     public var pairs: Int
     /// Hodges–Lehmann.
@@ -17,8 +17,8 @@ public struct PairedEffect: Sendable, Equatable, Codable {
     public var pBetter: Double
     /// 1.4826 · MAD of the differences.
     public var sigma: Double
-    /// The smallest effect that so many pairs show in four of five comparisons.
-    public var detectable: Double
+    /// The smallest effect that so many pairs show in four of five comparisons; nil where they are too few to show any.
+    public var detectable: Double?
 
     /// `nil` where there is no pair.
     public init?(_ worsening: [Double]) {

@@ -1,13 +1,14 @@
 // When a pair does not count: rules fixed beforehand, of the machine's noise alone. A pair is never dropped for what it
 // measured. Pure.
+import Measure
 
 public struct VoidRule: Codable, Sendable, Equatable {
     /// Of the trial's time, taken by the hypervisor.
-    public var mostStealShare = 0.02
+    public var mostStealShare = NoiseLimits.mostStealShare
     /// The same where the sides took turns: a fifth may be taken from both, and no more from the one than from the other.
     public var mostStealShareInTurns = 0.2
     /// Late wake-ups, 99th percentile.
-    public var mostHiccupNs = 5e6
+    public var mostHiccupNs: Double
     /// Both sides follow one schedule; by so much the commits due in their windows may differ.
     public var mostPacingError = 0.01
     /// So many pairs of a subject may be void before the machine is too noisy to say anything.
@@ -15,7 +16,7 @@ public struct VoidRule: Codable, Sendable, Equatable {
 
     /// - Parameter calibratedHiccupNs: what is usual on this machine, where that is known; four times it is not noise.
     public init(calibratedHiccupNs: Double? = nil) {
-        mostHiccupNs = max(mostHiccupNs, 4 * (calibratedHiccupNs ?? 0))
+        mostHiccupNs = NoiseLimits.mostHiccupNs(calibratedNs: calibratedHiccupNs)
     }
 
     public static var keepingEverything: VoidRule {

@@ -8,36 +8,40 @@ import Scenario
 /// beyond every earlier one.
 public struct LatencyHistogram: Sendable {
     /// Samples whose value is known.
-    private(set) var complete = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
+    private(set) var complete = SignedHistogram()
     /// Lower bounds of the samples whose value is not; `nil` while there are none, which is the usual case.
     private(set) var bounds: Histogram<UInt64>?
     private var sum = 0.0
     private var minimum = Int64.max
-    private var maximum: Int64 = 0
+    private var maximum = Int64.min
 
     /// Samples whose true value is only known to be at least what was recorded; part of `count`.
     public private(set) var censoredCount = 0
-    /// Samples under zero, recorded as 0: a callback may be entered before the commit it reports has returned.
+    /// Samples under zero, which are what they are: a callback may be entered before the commit it reports has returned. Cut
+    /// off at zero, the slower the machine the faster a store would look.
     public private(set) var negativeCount = 0
 
     public init() {}
 
     /// All samples, censored ones included.
-    public var count: Int { Int(complete.totalCount) + censoredCount }
+    public var count: Int { Int(complete.count) + censoredCount }
 
     /// Adds `count` samples of the same value.
     public mutating func record(_ ns: Int64, count: Int = 1) {
-        guard let value = admit(ns, count: count) else { return }
-        complete.record(value, count: UInt64(count))
+        guard admit(ns, count: count) else { return }
+        if ns < 0 { negativeCount += count }
+        complete.record(ns, count: UInt64(count))
     }
 
     /// Adds one sample of which it is only known that it is not less than `atLeastNs`: a commit that was not covered
-    /// when the run ended. Dropping it would make a hang look fast.
+    /// when the run ended. Dropping it would make a hang look fast. A bound is a time that somebody has waited, so one under
+    /// zero (a callback that began while the end was being noted) is one of nothing.
     public mutating func recordCensored(_ atLeastNs: Int64) {
-        guard let value = admit(atLeastNs, count: 1) else { return }
+        let value = Swift.max(atLeastNs, 0)
+        guard admit(value, count: 1) else { return }
         censoredCount += 1
         if bounds == nil { bounds = Histogram(numberOfSignificantValueDigits: .three) }
-        bounds?.record(value)
+        bounds?.record(UInt64(value))
     }
 
     /// Adds all samples of `other`.
@@ -54,15 +58,13 @@ public struct LatencyHistogram: Sendable {
         negativeCount += other.negativeCount
     }
 
-    private mutating func admit(_ ns: Int64, count: Int) -> UInt64? {
+    private mutating func admit(_ value: Int64, count: Int) -> Bool {
         precondition(count >= 0, "a histogram cannot take a negative number of samples")
-        guard count > 0 else { return nil }
-        if ns < 0 { negativeCount += count }
-        let value = Swift.max(ns, 0)
+        guard count > 0 else { return false }
         sum += Double(value) * Double(count)
         minimum = Swift.min(minimum, value)
         maximum = Swift.max(maximum, value)
-        return UInt64(value)
+        return true
     }
 }
 
@@ -72,7 +74,7 @@ extension LatencyHistogram {
     public var min: Int64? { count > 0 ? minimum : nil }
     /// The highest sample or bound; `nil` when empty. Exact.
     public var max: Int64? { count > 0 ? maximum : nil }
-    /// Mean over samples and bounds; `nil` when empty. Exact but for rounding.
+    /// Mean over samples and bounds, from their sum and not from buckets; `nil` when empty. Exact but for rounding.
     public var mean: Double? { count > 0 ? sum / Double(count) : nil }
 
     /// What a percentile is known to be.
@@ -90,11 +92,16 @@ extension LatencyHistogram {
     public func percentile(_ statistic: Statistic) -> Percentile? {
         guard let denominator = statistic.tailDenominator, count > 0 else { return nil }
         let rank = percentileRank(tailDenominator: denominator, total: UInt64(count))
-        var everything = complete
-        if let bounds { everything.add(bounds) }
         guard let lowest = everything.weights().value(atRank: rank) else { return nil }
         let isKnown = bounds == nil || complete.weights().value(atRank: rank) == lowest
-        return Percentile(value: Swift.min(Int64(clamping: lowest), maximum), isLowerBound: !isKnown)
+        return Percentile(value: Swift.min(lowest, maximum), isLowerBound: !isKnown)
+    }
+
+    /// Complete samples, and censored ones at their bound.
+    var everything: SignedHistogram {
+        var everything = complete
+        if let bounds { everything.add(SignedHistogram(bounds)) }
+        return everything
     }
 
     /// The percentiles asked for, then min, max, mean and count, under the rules of honest measuring: a percentile
@@ -119,34 +126,12 @@ extension LatencyHistogram {
         }
         let isCensored = censoredCount > 0
         // A censored sample can be anything from its bound up, so the minimum is known if a complete sample is it.
-        let minimumIsKnown = complete.totalCount > 0 && (bounds == nil || complete.min <= bounds!.min)
+        let minimumIsKnown =
+            complete.count > 0 && (bounds == nil || complete.negated != nil || complete.positive.min <= bounds!.min)
         figures.append(figure(.min, min.map { Double($0) }, isLowerBound: !minimumIsKnown))
         figures.append(figure(.max, max.map { Double($0) }, isLowerBound: isCensored))
         figures.append(figure(.mean, mean, isLowerBound: isCensored))
         figures.append(figure(.count, Double(count)))
         return figures
-    }
-}
-
-extension Histogram {
-    /// Its buckets, found through the public accessors: the library's own iterator sums value × count in 64 bits,
-    /// which nanoseconds weighted by nanoseconds overflow.
-    func weights() -> BucketedWeights {
-        var weights = BucketedWeights()
-        guard totalCount > 0 else { return weights }
-        var value: UInt64 = 0
-        while value <= maxRecorded {
-            let upperEdge = highestEquivalentForValue(value)
-            weights.append(upperEdge: upperEdge, weight: UInt64(countForValue(value)))
-            value = upperEdge + 1
-        }
-        return weights
-    }
-}
-
-extension Histogram {
-    /// Counts by bucket, ascending, empty ones left out; the layout is HdrHistogram's, which time-weighted ones share.
-    func indexedCounts() -> [(index: Int, count: UInt64)] {
-        weights().buckets.map { (TimeWeightedHistogram.bucket(of: Int64(clamping: $0.upperEdge)), $0.weight) }
     }
 }

@@ -20,18 +20,18 @@ let samplesBeyondPercentile = 10
 
 /// Weights by value, ascending; `upperEdge` is the highest value that falls into the bucket.
 struct BucketedWeights {
-    private(set) var buckets: [(upperEdge: UInt64, weight: UInt64)] = []
+    private(set) var buckets: [(upperEdge: Int64, weight: UInt64)] = []
     private(set) var total: UInt64 = 0
 
     /// Buckets must come in ascending order; empty ones are skipped.
-    mutating func append(upperEdge: UInt64, weight: UInt64) {
+    mutating func append(upperEdge: Int64, weight: UInt64) {
         guard weight > 0 else { return }
         buckets.append((upperEdge, weight))
         total += weight
     }
 
     /// The value at a 1-based rank; `nil` beyond the last.
-    func value(atRank rank: UInt64) -> UInt64? {
+    func value(atRank rank: UInt64) -> Int64? {
         var seen: UInt64 = 0
         for bucket in buckets {
             seen += bucket.weight

@@ -50,6 +50,9 @@ public struct Pressure: Codable, Sendable, Equatable {
 
 /// Reads the noise counters. Any thread; four small files, well under a millisecond.
 public enum PressureProbe {
+    /// Processors that the kernel's machine-wide times are the sums of; a process may be allowed fewer.
+    public static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
     public static func read() -> Pressure {
         var own = rusage()
         var children = rusage()

@@ -99,7 +99,7 @@ extension TimeWeightedHistogram {
     public func percentile(_ statistic: Statistic) -> Int64? {
         guard let denominator = statistic.tailDenominator, totalNs > 0 else { return nil }
         let rank = percentileRank(tailDenominator: denominator, total: UInt64(totalNs))
-        return bucketedWeights().value(atRank: rank).map { Swift.min(Int64(clamping: $0), maximum) }
+        return bucketedWeights().value(atRank: rank).map { Swift.min($0, maximum) }
     }
 
     /// The percentiles asked for, then min, max, mean and count (of events). A percentile with fewer than ten events
@@ -129,7 +129,7 @@ extension TimeWeightedHistogram {
             crossing += rampDeltas[index]
             let width = UInt64(Self.upperEdge(ofBucket: index) - Self.lowerEdge(ofBucket: index) + 1)
             result.append(
-                upperEdge: UInt64(Self.upperEdge(ofBucket: index)), weight: weights[index] + UInt64(crossing) * width)
+                upperEdge: Self.upperEdge(ofBucket: index), weight: weights[index] + UInt64(crossing) * width)
         }
         return result
     }

@@ -48,33 +48,53 @@ public final class HistogramLogs: ReportFormat {
 
             """
         for histogram in histograms {
-            text += line(histogram, tag: histogram.metric.rawValue, histogram.samples)
+            let tag = histogram.metric.rawValue
+            text += line(histogram, tag: tag, max: max(histogram.max, 0), histogram.samples)
+            if let negated = histogram.negated {
+                text += line(histogram, tag: tag + negatedSuffix, max: histogram.negatedMax ?? 0, negated)
+            }
             if let bounds = histogram.bounds {
-                text += line(histogram, tag: histogram.metric.rawValue + censoredSuffix, bounds)
+                text += line(histogram, tag: tag + censoredSuffix, max: max(histogram.max, 0), bounds)
             }
         }
         return text
     }
 
     private static let censoredSuffix = ".censored"
+    /// Of samples under zero, as magnitudes: the format holds no others.
+    private static let negatedSuffix = ".negated"
 
-    private static func line(_ histogram: HistogramRecord, tag: String, _ payload: String) -> String {
+    private static func line(_ histogram: HistogramRecord, tag: String, max: Int64, _ payload: String) -> String {
         func seconds(_ ns: Int64) -> String { String(format: "%.3f", Double(ns) / 1e9) }
-        let max = String(format: "%.3f", Double(histogram.max) / 1e6)
+        let max = String(format: "%.3f", Double(max) / 1e6)
         return "Tag=\(tag),\(seconds(histogram.startNs)),\(seconds(histogram.lengthNs)),\(max),\(payload)\n"
     }
 
+    /// The payloads of one metric.
+    struct Samples: Sendable, Equatable {
+        var text: String
+        /// Magnitudes of the samples under zero, where there are any.
+        var negated: String?
+    }
+
     /// A log read back: whose it is, and the payloads by metric, without the censored ones' own.
-    static func read(_ text: String) -> (trial: TrialKey, samples: [Metric: String])? {
+    static func read(_ text: String) -> (trial: TrialKey, samples: [Metric: Samples])? {
         let lines = text.split(separator: "\n")
         guard let key = lines.first(where: { $0.hasPrefix("#{") }),
             let trial = try? JSONDecoder().decode(TrialKey.self, from: Data(key.dropFirst().utf8))
         else { return nil }
-        var samples: [Metric: String] = [:]
+        var samples: [Metric: Samples] = [:]
         for line in lines where line.hasPrefix("Tag=") {
             let fields = line.split(separator: ",")
-            if fields.count == 5, let metric = Metric(rawValue: String(fields[0].dropFirst(4))) {
-                samples[metric] = String(fields[4])
+            guard fields.count == 5 else { continue }
+            let tag = fields[0].dropFirst(4)
+            if let metric = Metric(rawValue: String(tag)) {
+                samples[metric] = Samples(text: String(fields[4]))
+            } else if tag.hasSuffix(negatedSuffix),
+                let metric = Metric(rawValue: String(tag.dropLast(negatedSuffix.count)))
+            {
+                // Written right behind the metric's own line.
+                samples[metric]?.negated = String(fields[4])
             }
         }
         return (trial, samples)

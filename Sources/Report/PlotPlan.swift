@@ -60,7 +60,8 @@ struct PlotPlan {
         }
         return Plot(
             title: "\(metric.rawValue) by percentile",
-            caption: "Over all trials. A curve ends where fewer than ten samples lie beyond it."
+            caption: "Over all trials. A curve ends where fewer than ten samples lie beyond it"
+                + (metric.mayBeNegative ? ", and begins where times are above zero." : ".")
                 + Self.more(points.count - series.count),
             xLabel: "percentile (%)",
             yLabel: metric.rawValue.replacing("_", with: " "), x: .percentile, y: .seconds(isLogarithmic: true),
@@ -71,7 +72,7 @@ struct PlotPlan {
         var distribution = ValueDistribution()
         for (trial, samples) in record.samples
         where trial.scenario == scenario && trial.driver == point.driver && trial.variant == point.variant {
-            if let text = samples[metric] { try? distribution.add(samples: text) }
+            if let own = samples[metric] { try? distribution.add(samples: own.text, negated: own.negated) }
         }
         let total = Double(distribution.total)
         var points: [Plot.Point] = []
@@ -82,6 +83,8 @@ struct PlotPlan {
             before = Double(seen)
             let until = min(total / max(total - before, 1), total / 10)
             guard until >= from else { break }
+            // A logarithmic axis has no place for what lies under zero.
+            if value < 0 { continue }
             let y = Double(max(value, 1)) / 1e9
             // A hundred points to a decade are more than a picture can show.
             if let last = points.last, until < last.x * 1.03 {

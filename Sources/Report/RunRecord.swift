@@ -16,7 +16,7 @@ public struct RunRecord: Sendable {
     /// nil while the run goes on, and where it was killed.
     public var end: EndRecord?
     var series: [SeriesCSV.Point] = []
-    var samples: [TrialKey: [Metric: String]] = [:]
+    var samples: [TrialKey: [Metric: HistogramLogs.Samples]] = [:]
 
     init(runID: String, environment: EnvironmentReport) {
         self.runID = runID

@@ -21,9 +21,10 @@ public struct DetectableEffect: Sendable, Equatable {
         self.beta = beta
     }
 
-    /// The smallest effect that `pairs` differences of standard deviation `sigma` show: exp of it − 1 is a share.
-    public func effect(sigma: Double, pairs: Int) -> Double {
-        pairs > 0 ? reach * sigma / (Self.efficiency * Double(pairs)).squareRoot() : .infinity
+    /// The smallest effect that `pairs` differences of standard deviation `sigma` show: exp of it − 1 is a share. `nil` where
+    /// no effect shows, however large: fewer than `fewestPairs` cannot reach `alpha`.
+    public func effect(sigma: Double, pairs: Int) -> Double? {
+        pairs >= fewestPairs ? reach * sigma / (Self.efficiency * Double(pairs)).squareRoot() : nil
     }
 
     /// The pairs that show `effect`, at least as many as any test at `alpha` needs. `nil` where no number does.

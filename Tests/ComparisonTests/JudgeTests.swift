@@ -54,7 +54,7 @@ struct JudgeTests {
         #expect(rows.count { !$0.isGate && $0.isNews } <= 2)
     }
 
-    @Test("A count may be zero; a cost under zero has no ratio, and is not left out silently")
+    @Test("A count may be zero; a cost under zero has no ratio, and is compared by difference")
     func scales() {
         let rows = rows(
             Truth(more: { random in
@@ -66,7 +66,9 @@ struct JudgeTests {
             }))
         #expect(row(rows, "missed_final")?.verdict == .regressed)
         #expect(row(rows, "spurious_notifications")?.verdict == .unchanged)
-        #expect(row(rows, "upkeep_cost")?.remark == "values at or under zero")
+        let cost = row(rows, "upkeep_cost")
+        #expect(cost?.isDifference == true && cost?.pairs == 20 && cost?.threshold == 100)
+        #expect(cost.map { $0.change! > 0.3 && $0.change! < 1.7 && $0.verdict == .unchanged } == true)
     }
 
     @Test("A gate without enough samples for its median is judged by its mean")

@@ -27,6 +27,7 @@ private final class RatedTrials: TrialExecutor {
             Figure(.versionLag, .slope, isSustained ? rateHz * 0.0005 : rateHz - capacityHz, n: 8),
             Figure(.staleness, .slope, isSustained ? -2e6 : 5e8, n: 8),
             Figure(.coalescingRatio, .value, max(1, rateHz / 5_000), n: 1_000),
+            Figure(.oracleViolations, .value, isSustained ? 0 : 1, n: 1_000),
         ]
         return result
     }
@@ -142,8 +143,9 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         var hiccups = LatencyHistogram()
         for _ in 0..<2_000 { hiccups.record(hiccupUs * 1_000) }
         var pressure = PressureProbe.read().since(PressureProbe.read())
-        pressure.stealNs = Int64(stealShare * 1e9)
-        return NoiseAccount(pressure, hiccups, lengthNs: 1_000_000_000)
+        // A tick more, because the kernel's may be of before.
+        pressure.stealNs = Int64(stealShare * 4e9) + 10_000_000
+        return NoiseAccount(pressure, hiccups, lengthNs: 1_000_000_000, cores: 4)
     }
 
     @Test func theRuleLooksAtTheMachineAlone() {
@@ -153,6 +155,55 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(noise(hiccupUs: 6_000).void(calibratedNs: 100_000)?.hasPrefix("hiccup_p99=") == true)
         // Where the machine is no better at rest, it is the machine.
         #expect(noise(hiccupUs: 6_000).void(calibratedNs: 2_000_000) == nil)
+    }
+
+    @Test func stolenTimeIsOfAllProcessorsAndKnowsTicks() {
+        func steal(_ ns: Int64, cores: Int) -> NoiseAccount {
+            var pressure = PressureProbe.read().since(PressureProbe.read())
+            pressure.stealNs = ns
+            return NoiseAccount(pressure, LatencyHistogram(), lengthNs: 400_000_000, cores: cores)
+        }
+        // One tick in 400 ms may have been stolen before them.
+        #expect(steal(10_000_000, cores: 1).void(calibratedNs: nil) == nil)
+        // Two of sixteen hundred.
+        #expect(steal(40_000_000, cores: 4).void(calibratedNs: nil) == nil)
+        #expect(steal(60_000_000, cores: 4).void(calibratedNs: nil) == "steal=3.1%")
+        #expect(steal(60_000_000, cores: 4).stealShare == 0.03125)
+    }
+
+    @Test func waitingForNeighboursMakesAClockUnknownAndNoCount() throws {
+        func contended(_ share: Double) -> NoiseAccount {
+            var account = noise()
+            account.waitShare = share
+            return account
+        }
+        #expect(contended(0.09).void(calibratedNs: nil) == nil)
+        #expect(contended(0.25).void(calibratedNs: nil) == "cpu_wait=25.0%")
+        let limits = [
+            Limit(.scheduleStarted, .greaterOrEqual, 0.9), Limit(.oracleViolations, .lessOrEqual, 0),
+            Limit(.sustainableRate, .greaterOrEqual, 30_000),
+        ]
+        let (_, _, heard) = try run(
+            [1_000, 20_000], capacityHz: 2_000, limits: limits, noise: { _ in contended(0.25) })
+        // The second rate is not kept up with, and over the sweep nothing is known either; a promise is judged as ever.
+        #expect(heard.judgements.map(\.verdict) == [.kept, .unknown, .kept, .broken, .unknown])
+        #expect(heard.judgements[1].text.hasSuffix("(noisy machine: cpu_wait=25.0%)"))
+    }
+
+    @Test func quietTrialsAreJudgedWithoutTheDisturbedOnes() {
+        func verdict(_ metric: Metric, _ limit: Double, _ values: [(Double, String?)]) -> LimitJudgement.Verdict? {
+            LimitCheck(
+                limits: [Limit(metric, .greaterOrEqual, limit)],
+                entries: values.map {
+                    .init(driver: "d", variant: "", figure: Figure(metric, .value, $0.0, n: 1), noise: $0.1)
+                }
+            ).judgements().first?.verdict
+        }
+        let disturbed: [(Double, String?)] = [(100, nil), (9, "cpu_wait=60.0%"), (8, "cpu_wait=60.0%")]
+        #expect(verdict(.objectRate, 90, disturbed) == .kept)
+        #expect(verdict(.objectRate, 110, disturbed) == .broken)
+        #expect(verdict(.objectRate, 90, Array(disturbed.dropFirst())) == .unknown)
+        #expect(verdict(.engineBytes, 90, disturbed) == .broken)
     }
 
     @Test func aVoidTrialIsRunAgain() throws {

@@ -11,12 +11,13 @@ struct HistogramLogTests {
     @Test("A log is as agreed, but for what zlib makes of the samples")
     func text() throws {
         let record = HistogramRecord(
-            metric: .endToEndLatency, lengthNs: 2_000_000_000, max: 1_234_567, samples: "SAMPLES", bounds: "BOUNDS")
+            metric: .endToEndLatency, lengthNs: 2_000_000_000, max: 1_234_567, samples: "SAMPLES", negated: "NEGATED",
+            negatedMax: 52_000, bounds: "BOUNDS")
         let trial = TrialKey(scenario: WholeRun.hostile, driver: "livestore", variant: "a=1;b=2", trial: 3)
         let text = try HistogramLogs.text([record], of: trial)
         try Fixture.expectGolden(text, "log.hlog")
         let read = try #require(HistogramLogs.read(text))
-        #expect(read.trial == trial && read.samples == [.endToEndLatency: "SAMPLES"])
+        #expect(read.trial == trial && read.samples == [.endToEndLatency: .init(text: "SAMPLES", negated: "NEGATED")])
     }
 
     @Test("File names are safe, and of different trials different")

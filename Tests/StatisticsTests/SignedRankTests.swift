@@ -80,9 +80,9 @@ struct SignedRankTests {
     }
 
     @Test("It finds what the detectable effect says it finds, about as often")
-    func power() {
+    func power() throws {
         let detectable = DetectableEffect(alpha: 0.01, beta: 0.2)
-        let effect = detectable.effect(sigma: 1, pairs: 20)
+        let effect = try #require(detectable.effect(sigma: 1, pairs: 20))
         var random = SeededRandom(seed: 5)
         let found = (0..<1_000).count { _ in
             SignedRank.test((0..<20).map { _ in normal(&random) + effect }).pValue < 0.01

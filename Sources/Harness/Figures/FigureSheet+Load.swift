@@ -89,7 +89,7 @@ extension FigureSheet {
             }
         default: break
         }
-        guard value < GroupFigures.floorFactor * floorNs else { return figure }
+        guard abs(value) < GroupFigures.floorFactor * floorNs else { return figure }
         var marked = figure
         marked.flags.append("at_floor")
         return marked

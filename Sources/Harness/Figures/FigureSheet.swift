@@ -109,7 +109,7 @@ struct FigureSheet {
         case .processCPU: return [value(metric, account.perCommitNs, n: account.commits)]
         case .writerCPU: return role(metric, .writer)
         case .upkeepCPU: return role(metric, .upkeep)
-        case .observerCPU: return hasObservers ? role(metric, .observer) : []
+        case .observerCPU: return hasObservers ? observerCPU : []
         case .otherCPU: return role(metric, .other)
         case .writerBytes: return bytes(metric, probes.allocations?.writerBytes)
         case .observerBytes: return hasObservers ? bytes(metric, probes.allocations?.observerBytes) : []
@@ -120,7 +120,12 @@ struct FigureSheet {
         case .oracleCost:
             let commits = history.commits.count
             return [value(metric, commits > 0 ? Double(verdict.costNs) / Double(commits) : nil, n: commits)]
-        case .recordingCost: return [value(metric, probes.recording?.ns, n: probes.recording?.pairs ?? 0)]
+        case .recordingCost:
+            var cost = value(metric, probes.recording?.ns, n: probes.recording?.pairs ?? 0)
+            if probes.recording != nil {
+                cost.flags.append("clock:\(RecordingCost.clockReads)x\(Int(probes.clockNs))ns")
+            }
+            return [cost]
         case .recordingBytes:
             return [value(metric, probes.recording?.bytes.map { Double($0) }, n: probes.recording?.pairs ?? 0)]
         case .faultsCaught:
@@ -184,6 +189,12 @@ struct FigureSheet {
     private func role(_ metric: Metric, _ role: ThreadRole) -> [Figure] {
         let cpuNs = Double(account.roleNs[role.rawValue] ?? 0)
         return [value(metric, account.commits > 0 ? cpuNs / Double(account.commits) : nil, n: account.commits)]
+    }
+
+    /// A queue runs deliveries on threads that it shares with everything else that is dispatched: no clock is theirs alone.
+    private var observerCPU: [Figure] {
+        guard spec.observers.deliver == .queue else { return role(.observerCPU, .observer) }
+        return [Figure(.observerCPU, .value, nil, n: account.commits, flags: ["queue_threads"])]
     }
 
     /// Of the medians: what a store adds to the wakes it cannot do without.

@@ -46,18 +46,25 @@ struct PairFigures {
         let query = history.queries[log.observer.query]
         let settled = settledEnd(log, query)
         var spans: [Int: Int64] = [:]
+        var covering: Set<Int> = []
         let versions = query.commits.prefix(settled).lazy.map { [history] in history.commits[Int($0)].record.version }
         Coverage.forEach(
             commitVersions: versions,
             callbackCount: log.count, callbackVersion: { log[$0].version }
         ) { place, callback in
             let index = Int(query.commits[place])
+            if let callback { covering.insert(callback) }
             if add(commit: index, enterNs: callback.map { log[$0].enterNs }), let callback {
                 spans[callback, default: 0] += 1
             }
         }
         for span in spans.values { batchSpan.record(span) }
         callbacks += spans.count
+        // Those that covered nothing at all were made all the same; those that covered commits of the warm-up alone belong to
+        // it.
+        callbacks += (0..<log.count).count { index in
+            !covering.contains(index) && !log[index].isInitial && window.contains(log[index].enterNs)
+        }
         if log.count > 0 {
             firstDelivery.record(log[0].enterNs - log.observer.subscribedNs)
         } else {
@@ -140,6 +147,6 @@ struct PairFigures {
         return spans
     }
 
-    /// Affecting commits covered per callback, over measured commits.
+    /// Affecting commits covered per callback, over measured commits and all callbacks of the window.
     var coalescingRatio: Double? { callbacks > 0 ? Double(coveredPairs) / Double(callbacks) : nil }
 }

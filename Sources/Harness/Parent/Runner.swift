@@ -125,16 +125,18 @@ public final class Runner {
         var entries: [LimitCheck.Entry] = []
         var points: [String: [SweepFigures.Point]] = [:]
         var peers = PeerFigures(reference: job.reference)
+        /// Driver and variant of disturbed trials, with what disturbed them.
+        var noise: [[String]: String] = [:]
         noops = []
         repeatsLeft = job.repeatsVoid ? (job.trials.count + Self.voidOneIn - 1) / Self.voidOneIn : 0
         /// Whether it came to its end.
         func measure(_ spec: TrialSpec) throws -> Bool {
             guard let trial = try known(spec) ?? run(spec) else { return false }
             let figures = trial.figures
-            let isNoisy = figures.contains { $0.flags.contains { $0.hasPrefix(Self.noisyFlag) } }
-            entries += figures.map {
-                .init(driver: spec.driver, variant: spec.variant, figure: $0, isNoisy: isNoisy)
-            }
+            let flag = figures.lazy.flatMap(\.flags).first { $0.hasPrefix(Self.noisyFlag) }
+            let reason = flag.map { String($0.dropFirst(Self.noisyFlag.count)) }
+            if let reason { noise[[spec.driver, spec.variant]] = reason }
+            entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0, noise: reason) }
             peers.add(spec, upkeepCost: figures.first { $0.metric == .upkeepCost })
             points[spec.driver, default: []].append(
                 .init(
@@ -151,11 +153,14 @@ public final class Runner {
         }
         for (driver, points) in points.sorted(by: { $0.key < $1.key }) {
             let figures = try overSweep(job, driver, points)
-            entries += figures.map { .init(driver: driver, variant: "*", figure: $0) }
+            // One disturbed point bends the line through all of them.
+            let reason = noise.filter { $0.key[0] == driver }.map(\.value).min()
+            entries += figures.map { .init(driver: driver, variant: "*", figure: $0, noise: reason) }
         }
         for (spec, figure) in peers.figures() {
             try delegate.measured([figure], of: spec, nil)
-            entries.append(.init(driver: spec.driver, variant: spec.variant, figure: figure))
+            let reason = noise[[spec.driver, spec.variant]]
+            entries.append(.init(driver: spec.driver, variant: spec.variant, figure: figure, noise: reason))
         }
         try judge(job, entries)
     }
@@ -194,7 +199,10 @@ public final class Runner {
         repeat {
             guard let group = self.run(TrialGroup(spec)) else { return nil }
             run = group
-            disturbance = group.measured.noise?.void(calibratedNs: calibratedHiccupNs)
+            // What a figure is the difference to is disturbed no less than the trial itself.
+            disturbance =
+                [group.measured, group.baseline].lazy
+                .compactMap { $0?.noise?.void(calibratedNs: self.calibratedHiccupNs) }.first
             guard let disturbance, repeatsLeft > 0 else { break }
             repeatsLeft -= 1
             total += TrialGroup(spec).members.count

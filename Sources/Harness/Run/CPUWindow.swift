@@ -9,13 +9,23 @@ struct CPUWindow {
     private let conductor = cp_thread_id()
     private let start = CPUWindow.probe.snapshot()
 
+    /// Threads that wait for the trial, or measure beside it.
+    private static func isHarness(_ tid: Int32, _ name: String, _ conductor: Int32) -> Bool {
+        tid == conductor || name == "hiccup" || name.hasPrefix(WakeProbe.threadPrefix)
+    }
+
+    /// Who ran and who waited, of all threads but those; on the conducting thread. nil where the kernel does not say.
+    static func runQueue() -> RunQueueReading? {
+        let conductor = cp_thread_id()
+        return RunQueueProbe.read { tid, name in !isHarness(tid, name, conductor) }
+    }
+
     /// - Parameter driver: names the threads that belong to the engine.
     func close(_ driver: any StoreDriver, spunNs: Int64, commits: Int, affectingCommits: Int) -> CPUAccount {
         let delta = Self.probe.delta(since: start)
         let upkeep = driver.capabilities.upkeepThreadPrefixes
         let harnessNs = delta.threads.reduce(Int64(0)) { sum, thread in
-            thread.tid == conductor || thread.name == "hiccup" || thread.name.hasPrefix(WakeProbe.threadPrefix)
-                ? sum + thread.cpuNs : sum
+            Self.isHarness(thread.tid, thread.name, conductor) ? sum + thread.cpuNs : sum
         }
         var roles = delta.byRole { name in
             if name.hasPrefix("writer-") { return .writer }

@@ -83,6 +83,7 @@ public struct Trial {
         let allocations = spec.asks(\.countsAllocations) ? AllocationWindow(work, watch) : nil
         let holdings = try HoldingsMeter(spec, store, window) { work.commitsSoFar }
         churn?.start()
+        let queued = CPUWindow.runQueue()
         let cpu = CPUWindow()
         let disk = FullDisk(spec, window, directory: storeDirectory)
         let look = { (nowNs: Int64) in
@@ -96,6 +97,7 @@ public struct Trial {
             report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks))
         }
         let noise = PressureProbe.read().since(pressure)
+        let contention = queued.flatMap { start in CPUWindow.runQueue().map { $0.since(start) } }
         let loadEndNs = MonotonicClock.nowNs()
 
         report(.init(.settling))
@@ -143,7 +145,8 @@ public struct Trial {
         if spec.fault.kind.mustBeCaught {
             result.expectCaught(spec, harmed: (store as? InjectedStore)?.harmedCount ?? 0)
         }
-        result.noise = NoiseAccount(noise, hiccups, lengthNs: loadEndNs - window.startNs)
+        result.noise = NoiseAccount(
+            noise, hiccups, contention: contention, lengthNs: loadEndNs - window.startNs)
         result.allocations = heap
         if spec.observers.audit == .sums { result.counts["audits"] = audits }
         if let churn { result.counts["churned_observers"] = churn.made }

@@ -102,6 +102,8 @@ package final class PropertyFeed<Object: LiveObject, Value: StorableValue>: Feed
     private let object: Object
     private let keyPath: KeyPath<Object, Value>
     private var reported: Value?
+    /// The object cannot be read, so there is no value to take: asking for one would end the process.
+    private var hasFailed = false
 
     package init(_ object: Object, _ keyPath: KeyPath<Object, Value>) throws {
         guard let connection = object.connection else { throw StoreError.notStored(type: "\(Object.self)") }
@@ -116,13 +118,15 @@ package final class PropertyFeed<Object: LiveObject, Value: StorableValue>: Feed
             switch change {
             case .change: tellChanged()
             case .deleted: end(nil)
-            case .error(let error): end(error)
+            case .error(let error):
+                hasFailed = true
+                end(error)
             }
         }
     }
 
     package override func take() -> Value? {
-        guard !object.isInvalidated else { return nil }
+        guard !hasFailed, !object.isInvalidated else { return nil }
         let value = object[keyPath: keyPath]
         if let reported, reported._columnValue == value._columnValue { return nil }
         reported = value

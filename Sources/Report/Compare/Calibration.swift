@@ -60,8 +60,9 @@ public struct Calibration: Codable, Sendable, Equatable {
         noise = subjects.indices.flatMap { index -> [Noise] in
             let gate = nulls[0].tracks[index].gate
             return ([gate] + Self.companions.filter { $0 != gate }).compactMap { name in
-                let worsening = pairs[index].compactMap { $0.worsening(name) }
-                guard worsening.count == pairs[index].count, let sigma = medianAbsoluteDeviation(worsening) else {
+                let good = nulls.flatMap { $0.tracks[index].goodPairs(for: name) }
+                let worsening = good.compactMap { $0.worsening(name) }
+                guard worsening.count == good.count, let sigma = medianAbsoluteDeviation(worsening) else {
                     return nil
                 }
                 return Noise(
@@ -112,8 +113,8 @@ public struct Calibration: Codable, Sendable, Equatable {
     public var fitness: String {
         let seconds = 300.0
         let sights = Self.companions.compactMap { name -> String? in
-            let effects = noise.filter { $0.name == name && $0.secondsPerPair > 0 }.map { noise in
-                DetectableEffect().effect(sigma: noise.sigma, pairs: max(1, Int(seconds / noise.secondsPerPair)))
+            let effects = noise.filter { $0.name == name && $0.secondsPerPair > 0 }.compactMap { noise in
+                DetectableEffect().effect(sigma: noise.sigma, pairs: Int(seconds / noise.secondsPerPair))
             }
             return median(effects).map { "\(ComparedCells.share(Foundation.exp($0) - 1)) on \(name)" }
         }

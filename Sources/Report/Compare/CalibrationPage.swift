@@ -39,7 +39,7 @@ public enum CalibrationConsole {
 enum CalibrationPage {
     /// The smallest change that 20 pairs of this noise show.
     static func sight(_ noise: Calibration.Noise) -> Double {
-        Foundation.exp(DetectableEffect().effect(sigma: noise.sigma, pairs: 20)) - 1
+        DetectableEffect().effect(sigma: noise.sigma, pairs: 20).map { Foundation.exp($0) - 1 } ?? .infinity
     }
 
     static func share(_ value: Double) -> String { String(format: "%.1f %%", value * 100) }

@@ -23,14 +23,21 @@ struct ComparedCells {
 
     func value(_ value: Double?) -> String { value.map { Humanised.text($0, unit: row.unit) } ?? "-" }
 
-    var change: String { Self.share(row.change) }
+    var change: String { moved(row.change) }
 
     var interval: String {
         guard row.low != nil || row.high != nil else { return "-" }
-        return "\(Self.share(row.low)) … \(Self.share(row.high))"
+        return "\(moved(row.low)) … \(moved(row.high))"
     }
 
-    var detectable: String { row.detectable.map { Self.share($0) } ?? "-" }
+    /// `-` where so few pairs show nothing, however large it is.
+    var detectable: String { row.detectable.map { moved($0) } ?? "-" }
+
+    /// As a share of the base, or, where there is no ratio, in the figure's own unit: `+312 ns`.
+    private func moved(_ value: Double?) -> String {
+        guard row.isDifference, let value, value.isFinite else { return Self.share(value) }
+        return (value < 0 ? "" : "+") + Humanised.text(value, unit: row.unit)
+    }
 
     var pairs: String {
         guard row.verdict == .inconclusive, let more = row.pairsToDecide else { return "\(row.pairs)" }
@@ -110,8 +117,14 @@ public enum ComparisonConsole {
         case .failing: return "trials fail: the head's do not complete where the base's do"
         case .regressed: return "regressed: \(names(.regressed))"
         case .inconclusive:
-            return "inconclusive: nothing is known to be slower, and not everything is known not to be: "
-                + names(.inconclusive)
+            let suspects = judged.gates.filter(\.isSuspected).map {
+                "\($0.scenario) \($0.driver) (\(ComparedCells($0).change))"
+            }
+            return suspects.isEmpty
+                ? "inconclusive: nothing is known to be slower, and not everything is known not to be: "
+                    + names(.inconclusive)
+                : "inconclusive: slower as far as its pairs go, and not confirmed: "
+                    + suspects.joined(separator: ", ") + "; of these it cannot be told: " + names(.inconclusive)
         case .pass: return "no regression"
         }
     }

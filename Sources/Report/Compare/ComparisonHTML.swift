@@ -10,9 +10,11 @@ enum ComparisonHTML {
         let perTrack = judged.engine.tracks.map { track in
             [
                 ComparisonPlots.pairs(track), ComparisonPlots.shift(track, plan),
-                (track.confirmEffect ?? track.screenEffect).flatMap {
-                    ComparisonPlots.power($0, threshold: track.criterion.threshold)
-                },
+                track.criterion.scale == .difference
+                    ? nil
+                    : (track.confirmEffect ?? track.screenEffect).flatMap {
+                        ComparisonPlots.power($0, threshold: track.criterion.threshold)
+                    },
             ].compactMap { $0 }
         }
         let all = forest + perTrack.joined()

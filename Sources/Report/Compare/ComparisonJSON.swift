@@ -81,7 +81,7 @@ enum TrackerJSON {
             tracked(judged).map { row in
                 Entry(
                     name: name(row), unit: row.unit, value: row.head!,
-                    range: row.detectable.map { "± " + Humanised.text(row.head! * $0, unit: row.unit) } ?? "",
+                    range: row.detectable.map { "± " + Humanised.text(scale(row) * $0, unit: row.unit) } ?? "",
                     extra: "\(row.verdict.rawValue) against \(judged.record.plan.base.label)")
             })
     }
@@ -91,7 +91,7 @@ enum TrackerJSON {
         var benchmarks: [String: [String: Measure]] = [:]
         for row in tracked(judged) {
             // What the effect's interval leaves of the head's own value, around it.
-            let half = row.low.flatMap { low in row.high.map { ($0 - low) / 2 * row.head! } }
+            let half = row.low.flatMap { low in row.high.map { ($0 - low) / 2 * scale(row) } }
             benchmarks["\(row.scenario)/\(row.driver)", default: [:]][row.name.description.replacing(" ", with: "_")] =
                 Measure(
                     value: row.head!, lower_value: half.map { row.head! - $0 }, upper_value: half.map { row.head! + $0 }
@@ -99,6 +99,9 @@ enum TrackerJSON {
         }
         return try encoded(benchmarks)
     }
+
+    /// What makes a change of the row one in its unit.
+    private static func scale(_ row: ComparedRow) -> Double { row.isDifference ? 1 : row.head! }
 
     private static func tracked(_ judged: JudgedComparison) -> [ComparedRow] {
         judged.gates.filter { row in

@@ -58,7 +58,8 @@ enum ComparisonMarkdown {
             let level = row.verdict == .regressed ? "error" : row.verdict == .inconclusive ? "notice" : nil
             guard let level else { return nil }
             let cells = ComparedCells(row)
-            let text = "\(cells.what): \(cells.change) (95 %: \(cells.interval)), would see \(cells.detectable)"
+            let sight = row.detectable == nil ? "too few pairs to see anything" : "would see \(cells.detectable)"
+            let text = "\(cells.what): \(cells.change) (95 %: \(cells.interval)), \(sight)"
             return "::\(level) title=Tidegauge: \(row.verdict.rawValue)::\(command(text))\n"
         }.joined()
     }

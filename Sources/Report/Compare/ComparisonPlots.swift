@@ -22,7 +22,8 @@ enum ComparisonPlots {
         var thresholds: [Plot.Point] = []
         for (index, row) in gates.enumerated() {
             let y = Double(index + 1)
-            guard let change = row.change else { continue }
+            // What is no share has no place on an axis of shares; the table has it.
+            guard let change = row.change, !row.isDifference else { continue }
             estimates.append(Plot.Point(change, y))
             if let low = row.low, let high = row.high { intervals += [Plot.Point(low, y), Plot.Point(high, y)] }
             let criterion = Criterion(metric: row.name.metric, statistic: row.name.statistic)
@@ -47,18 +48,26 @@ enum ComparisonPlots {
 
     /// Each pair by the time it was run.
     static func pairs(_ track: GateTrack) -> Plot? {
+        let criterion = track.criterion
+        let isDifference = criterion.scale == .difference
+        // Times are drawn in seconds.
+        let unit = isDifference && criterion.unit.hasPrefix("ns") ? 1e-9 : 1
         func points(_ pairs: [PairRecord]) -> [Plot.Point] {
             pairs.compactMap { pair in
-                pair.worsening(track.gate).map { .init(pair.atSeconds / 60, track.criterion.change($0)) }
+                pair.worsening(track.gate, on: criterion).map {
+                    .init(pair.atSeconds / 60, unit * criterion.change($0))
+                }
             }
         }
         let all = track.screen + track.confirm + track.voids
         guard let end = all.map(\.atSeconds).max(), all.count > 1 else { return nil }
-        let delta = track.criterion.change(track.criterion.delta)
+        let delta = unit * criterion.change(criterion.delta)
         return Plot(
             title: "pairs in time order: \(track.gate)",
             caption: "A drift of the machine shows as a slope, and is in both sides of each pair.",
-            xLabel: "minutes since the start", yLabel: "change", x: .plain(isLogarithmic: false), y: .change,
+            xLabel: "minutes since the start", yLabel: isDifference ? "head − base" : "change",
+            x: .plain(isLogarithmic: false),
+            y: !isDifference ? .change : unit < 1 ? .seconds(isLogarithmic: false) : .plain(isLogarithmic: false),
             series: [
                 Plot.Series(label: "screening", slot: Slot.effect, style: .points, points: points(track.screen)),
                 Plot.Series(label: "confirming", slot: Slot.confirming, style: .points, points: points(track.confirm)),
@@ -95,8 +104,8 @@ enum ComparisonPlots {
 
     /// Chance that so many pairs, as noisy as these, call a change of a given size.
     static func power(_ effect: PairedEffect, threshold: Double) -> Plot? {
-        guard effect.sigma > 0 else { return nil }
-        let most = max(4 * effect.detectable, 3 * threshold)
+        guard effect.sigma > 0, let detectable = effect.detectable else { return nil }
+        let most = max(4 * detectable, 3 * threshold)
         let reach = (0.955 * Double(effect.pairs)).squareRoot() / effect.sigma
         let curve = stride(from: 0.0, through: most, by: most / 60).map { size in
             Plot.Point(expm1(size), Normal.cumulative(size * reach - Normal.quantile(0.99)))

@@ -48,7 +48,7 @@ enum EffectsCSV {
     static let columns = [
         "schema_version", "base", "head", "scenario", "driver", "variant", "metric", "statistic", "unit", "gate",
         "verdict", "remark", "base_median", "head_median", "change", "low", "high", "threshold", "detectable", "pairs",
-        "p_value", "q_value", "pairs_to_decide", "merged_change", "merged_low", "merged_high",
+        "p_value", "q_value", "pairs_to_decide", "merged_change", "merged_low", "merged_high", "scale",
     ]
 
     static func render(_ judged: JudgedComparison) -> String {
@@ -64,6 +64,7 @@ enum EffectsCSV {
                     PairsCSV.number(row.pValue, digits: 9), PairsCSV.number(row.qValue, digits: 9),
                     row.pairsToDecide.map { "\($0)" } ?? "", PairsCSV.number(row.merged?.change),
                     PairsCSV.number(row.merged?.low), PairsCSV.number(row.merged?.high),
+                    row.isDifference ? "difference" : "share",
                 ])
             }.joined()
     }

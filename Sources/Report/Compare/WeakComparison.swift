@@ -52,8 +52,9 @@ public enum WeakComparison {
     }
 
     private static func row(_ key: Key, _ old: [Int: Double], _ new: [Int: Double], isGate: Bool) -> ComparedRow {
-        let criterion = Criterion(metric: key.name.metric, statistic: key.name.statistic)
         let trials = Set(old.keys).intersection(new.keys).sorted()
+        let criterion = Criterion(metric: key.name.metric, statistic: key.name.statistic)
+            .fitting(trials.flatMap { [old[$0]!, new[$0]!] })
         let effect = PairedEffect(trials.compactMap { criterion.worsening(base: old[$0]!, head: new[$0]!) })
         var row = ComparedRow(
             scenario: key.scenario, driver: key.driver, variant: key.variant, name: key.name, criterion: criterion,
@@ -62,7 +63,7 @@ public enum WeakComparison {
         guard let effect else { return row }
         row.change = criterion.change(effect.estimate)
         row.pValue = effect.pWorse
-        if effect.pairs > 1 { row.detectable = abs(criterion.change(effect.detectable)) }
+        row.detectable = effect.detectable.map { abs(criterion.change($0)) }
         let isSuspect = abs(effect.estimate) > criterion.delta
         row.remark = isSuspect ? "worth a comparison of the commits" : ""
         row.verdict = isSuspect ? .inconclusive : .unchanged

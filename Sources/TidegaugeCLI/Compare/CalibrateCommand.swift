@@ -100,8 +100,8 @@ struct CalibrateCommand: ParsableCommand {
                 try journal.add($0, kind: kind, number: number)
             }
             if run.interruption.isRaised { break }
-            if let track = engine.tracks.first(where: { $0.state == .noisy || $0.state == .failing }) {
-                let why = track.state == .noisy ? "nearly every pair is void" : "trials do not complete"
+            if let track = engine.tracks.first(where: { $0.isCutShort || $0.state == .failing }) {
+                let why = track.isCutShort ? "nearly every pair is void" : "trials do not complete"
                 printError("\(track.subject.title): \(why): nothing can be calibrated")
                 throw ExitCode(.inconclusive)
             }

@@ -83,7 +83,8 @@ final class CompareRun {
             // Noise comes in bursts of any length; a pair begun within one is void as well, and so many may not be. A budget
             // pays for the pause, as for the pair.
             pauseSeconds =
-                record.void == nil ? 0 : min(max(2 * pauseSeconds, record.lengthSeconds), Self.longestPause)
+                record.void == nil || engine.tracks[record.subject].isCounted
+                ? 0 : min(max(2 * pauseSeconds, record.lengthSeconds), Self.longestPause)
             record.lengthSeconds += pauseSeconds
             tell(record, subject)
             try keep(record)

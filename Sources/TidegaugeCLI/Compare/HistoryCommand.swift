@@ -68,7 +68,11 @@ struct HistoryCommand: ParsableCommand {
         guard !run.interruption.isRaised else { throw ExitCode(.interrupted) }
         let repository = try Repository()
         let position = Int(try repository.git(["rev-list", "--count", "--first-parent", plan.head.commit])) ?? 0
-        let points = Judge(engine).rows().filter { $0.isGate && $0.change != nil }.map {
+        let gates = Judge(engine).rows().filter { $0.isGate && $0.change != nil }
+        for row in gates where row.isDifference {
+            printError("\(row.scenario) \(row.name): not added: a value at or under zero has no ratio to the anchor's")
+        }
+        let points = gates.filter { !$0.isDifference }.map {
             HistoryPoint(
                 $0, commit: plan.head.commit, position: position, anchor: plan.base.commit, machine: MachineKey.current)
         }

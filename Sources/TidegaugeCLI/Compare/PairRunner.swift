@@ -114,7 +114,9 @@ extension SideTrial {
         let tails = Self.tails(run.result, beside: own)
         self.init(
             fate: run.result.fate, values: own + foreign + tails + (spec.turns == nil ? [Self.switches(run)] : []),
-            samples: run.result.recordings.histograms.map { Samples(metric: $0.metric.rawValue, text: $0.samples) },
+            samples: run.result.recordings.histograms.map {
+                Samples(metric: $0.metric.rawValue, text: $0.samples, negated: $0.negated)
+            },
             noise: TrialNoise(run), dueCommits: isPaced ? run.result.counts["measured_commits"] : nil,
             notes: run.result.fate == .completed ? [] : run.result.notes + run.result.violations)
     }
@@ -122,10 +124,9 @@ extension SideTrial {
 
 extension TrialNoise {
     init(_ run: SideRun) {
-        let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
         let lengthNs = Double(max(run.lengthNs, 1))
         self.init(
-            stealShare: Double(run.pressure.stealAtLeastNs ?? 0) / (lengthNs * cores),
+            stealShare: run.pressure.stealShare(lengthNs: run.lengthNs) ?? 0,
             pressureShare: Double(run.pressure.cpuSomeNs ?? 0) / lengthNs,
             involuntarySwitches: run.pressure.involuntarySwitches, majorFaults: run.pressure.majorFaults,
             hiccupP99Ns: Self.hiccupP99Ns(run.result))
@@ -160,7 +161,9 @@ extension SideTrial {
 extension HistogramRecord {
     fileprivate func p99(fewest: UInt64 = 1) -> Double? {
         var distribution = ValueDistribution()
-        guard (try? distribution.add(samples: samples)) != nil, distribution.total >= fewest else { return nil }
+        guard (try? distribution.add(samples: samples, negated: negated)) != nil, distribution.total >= fewest else {
+            return nil
+        }
         let rank = UInt64((0.99 * Double(distribution.total)).rounded(.up))
         return distribution.cumulative().first { $0.samples >= rank }.map { Double($0.value) }
     }

@@ -1,0 +1,62 @@
+// Reads who ran and who waited for a processor, from /proc. Some 40 µs per thread, charged to the caller: outside the window.
+import Foundation
+import Glibc
+
+public enum RunQueueProbe {
+    /// nil where the kernel keeps no such statistics.
+    /// - Parameters:
+    ///   - isOwn: of a thread of this process, by id and name: whether it is the trial's and not the harness's.
+    public static func read(isOwn: (Int32, String) -> Bool) -> RunQueueReading? {
+        let ticksPerSecond = Int64(sysconf(Int32(_SC_CLK_TCK)))
+        guard let machineNs = ProcFile.text("/proc/stat").flatMap({ parseBusyNs($0, ticksPerSecond: ticksPerSecond) })
+        else { return nil }
+        var threads: [Int32: RunQueueReading.Thread] = [:]
+        var helpers: [Int32] = []
+        var isKept = false
+        for id in ids("/proc/self/task") {
+            let folder = "/proc/self/task/\(id)"
+            helpers += (ProcFile.text("\(folder)/children") ?? "").split(separator: " ").compactMap { Int32($0) }
+            guard let stat = schedstat("\(folder)/schedstat") else { continue }
+            isKept = true
+            if isOwn(id, ProcFile.word("\(folder)/comm") ?? "") {
+                threads[id] = .init(ranNs: stat.ranNs, waitedNs: stat.waitedNs)
+            }
+        }
+        for helper in helpers {
+            for id in ids("/proc/\(helper)/task") {
+                if let stat = schedstat("/proc/\(helper)/task/\(id)/schedstat") {
+                    threads[id] = .init(ranNs: stat.ranNs, waitedNs: stat.waitedNs, isHelper: true)
+                }
+            }
+        }
+        guard isKept else { return nil }
+        return RunQueueReading(
+            threads: threads, processNs: CPUProbe.processNs(), machineNs: machineNs,
+            resolutionNs: Int64(PressureProbe.cores) * 1_000_000_000 / max(ticksPerSecond, 1))
+    }
+
+    private static func ids(_ folder: String) -> [Int32] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap { Int32($0) }
+    }
+
+    private static func schedstat(_ path: String) -> (ranNs: Int64, waitedNs: Int64)? {
+        ProcFile.text(path).flatMap(parseSchedstat)
+    }
+
+    /// Time on a processor, time in its run queue (both ns), times it was there.
+    static func parseSchedstat(_ text: String) -> (ranNs: Int64, waitedNs: Int64)? {
+        let fields = text.split(whereSeparator: \.isWhitespace).compactMap { Int64($0) }
+        return fields.count == 3 ? (fields[0], fields[1]) : nil
+    }
+
+    /// Of the `cpu` line, user nice system idle iowait irq softirq steal: all but idle, iowait and steal. Guests' time is in
+    /// user and nice.
+    static func parseBusyNs(_ stat: String, ticksPerSecond: Int64) -> Int64? {
+        guard let line = stat.split(separator: "\n").first(where: { $0.hasPrefix("cpu ") }), ticksPerSecond > 0 else {
+            return nil
+        }
+        let fields = line.split(separator: " ").dropFirst().compactMap { Int64($0) }
+        guard fields.count >= 7 else { return nil }
+        return (fields[0] + fields[1] + fields[2] + fields[5] + fields[6]) * (1_000_000_000 / ticksPerSecond)
+    }
+}

@@ -1,0 +1,68 @@
+// Buckets on both sides of zero: HdrHistogram's hold no value under it, so magnitudes of negative samples have a histogram of
+// their own, made when the first one comes. A plain value.
+import Histogram
+
+struct SignedHistogram: Sendable {
+    private(set) var positive = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
+    /// Magnitudes of the samples under zero.
+    private(set) var negated: Histogram<UInt64>?
+
+    init() {}
+
+    init(_ positive: Histogram<UInt64>) { self.positive = positive }
+
+    var count: UInt64 { positive.totalCount + (negated?.totalCount ?? 0) }
+
+    mutating func record(_ value: Int64, count: UInt64) {
+        if value >= 0 {
+            positive.record(UInt64(value), count: count)
+        } else {
+            if negated == nil { negated = Histogram(numberOfSignificantValueDigits: .three) }
+            negated?.record(value.magnitude, count: count)
+        }
+    }
+
+    mutating func add(_ other: SignedHistogram) {
+        positive.add(other.positive)
+        if let more = other.negated {
+            if negated == nil { negated = Histogram(numberOfSignificantValueDigits: .three) }
+            negated?.add(more)
+        }
+    }
+
+    /// All buckets, ascending: of a bucket under zero, too, the highest value.
+    func weights() -> BucketedWeights {
+        var weights = BucketedWeights()
+        if let negated {
+            for bucket in negated.weights().buckets.reversed() {
+                let lowest = negated.lowestEquivalentForValue(UInt64(bucket.upperEdge))
+                weights.append(upperEdge: -Int64(clamping: lowest), weight: bucket.weight)
+            }
+        }
+        for bucket in positive.weights().buckets {
+            weights.append(upperEdge: bucket.upperEdge, weight: bucket.weight)
+        }
+        return weights
+    }
+}
+
+extension Histogram {
+    /// Its buckets, found through the public accessors: the library's own iterator sums value × count in 64 bits,
+    /// which nanoseconds weighted by nanoseconds overflow.
+    func weights() -> BucketedWeights {
+        var weights = BucketedWeights()
+        guard totalCount > 0 else { return weights }
+        var value: UInt64 = 0
+        while value <= maxRecorded {
+            let upperEdge = highestEquivalentForValue(value)
+            weights.append(upperEdge: Int64(clamping: upperEdge), weight: UInt64(countForValue(value)))
+            value = upperEdge + 1
+        }
+        return weights
+    }
+
+    /// Counts by bucket, ascending, empty ones left out; the layout is HdrHistogram's, which time-weighted ones share.
+    func indexedCounts() -> [(index: Int, count: UInt64)] {
+        weights().buckets.map { (TimeWeightedHistogram.bucket(of: $0.upperEdge), $0.weight) }
+    }
+}

@@ -1,0 +1,86 @@
+// Figures per callback and per pair of commit and observer, from records made here: no store, no clock.
+import Measure
+import NoopDriver
+import Scenario
+import StoreDriver
+import Testing
+
+@testable import Harness
+
+@Suite struct PairFiguresTests {
+    /// Twenty commits of one writer, a microsecond apart from 0, each committed `tookNs` behind its due time.
+    private func history(_ spec: TrialSpec, tookNs: Int64) throws -> (History, QueryPlan) {
+        let dataset = Dataset(spec)
+        let plan = QueryPlan(spec.observers, items: spec.dataset.items)
+        let recorder = try CommitRecorder(capacity: 20)
+        for version in 1...20 as ClosedRange<Int64> {
+            let dueNs = version * 1_000
+            recorder.record(
+                CommitRecord(
+                    dueNs: dueNs, beginNs: dueNs, lockedNs: dueNs, committedNs: dueNs + tookNs, version: version))
+        }
+        let history = History(
+            spec: spec, dataset: dataset, plan: plan, writers: [recorder.records], unmade: [])
+        return (history, plan)
+    }
+
+    private func figures(tookNs: Int64 = 100, callbacks: [(version: Int64, enterNs: Int64)]) throws -> PairFigures {
+        var spec = TrialSpec.tiny(driver: "noop")
+        spec.writers.threads = 1
+        spec.observers.count = 1
+        spec.observers.bystanders = 0
+        let (history, _) = try history(spec, tookNs: tookNs)
+        let site = Site("observer-0", .queue)
+        defer { site.stop() }
+        let observer = try Observer(
+            name: "observer 0", query: 0, site: site, isBystander: false, workNs: 0, capacity: 100, indexCapacity: 100)
+        for (index, callback) in callbacks.enumerated() {
+            observer.note(
+                Delivery(version: callback.version, isInitial: index == 0, count: 1), enterNs: callback.enterNs)
+            observer.finish(exitNs: callback.enterNs + 1)
+        }
+        var pairs = PairFigures(history, Window(startNs: 0, endNs: 1_000_000), endNs: 2_000_000)
+        pairs.add(ObserverLog(observer), wantsStaleness: false)
+        return pairs
+    }
+
+    @Test func callbacksThatCoverNothingAreDividedByToo() throws {
+        // The initial one; all commits in one; three of the same version; and one behind the window.
+        let pairs = try figures(callbacks: [
+            (0, 10), (20, 30_000), (20, 40_000), (20, 41_000), (20, 42_000), (20, 1_500_000),
+        ])
+        #expect(pairs.coveredPairs > 4 && pairs.callbacks == 4)
+        #expect(pairs.coalescingRatio == Double(pairs.coveredPairs) / 4)
+    }
+
+    @Test func aCallbackBeforeItsCommitReturnedIsEarlyAndNotAtOnce() throws {
+        // Each called 200 ns behind its due time; the commit returned 700 ns later.
+        let calls = (1...20 as ClosedRange<Int64>).map { ($0, $0 * 1_000 + 200) }
+        let pairs = try figures(tookNs: 900, callbacks: [(0, 10)] + calls)
+        #expect(pairs.delivery.mean == -700 && pairs.delivery.min == -700 && pairs.delivery.max == -700)
+        #expect(pairs.delivery.percentile(.p50)?.value == -700)
+        #expect(pairs.lastDelivery.percentile(.p50)?.value == -700)
+        #expect(pairs.endToEnd.mean == 200)
+    }
+
+    @Test func queueThreadsAreNobodysOwn() throws {
+        var spec = TrialSpec.tiny(driver: "noop")
+        spec.measure = [Metric.observerCPU.rawValue]
+        spec.observers.deliver = .queue
+        var figures = try runTrial(spec, on: NoopDriver()).figures
+        let queue = try #require(figures.first { $0.metric == .observerCPU })
+        #expect(queue.value == nil && queue.flags == ["queue_threads"])
+        spec.observers.deliver = .runLoop
+        figures = try runTrial(spec, on: NoopDriver()).figures
+        let runLoop = try #require(figures.first { $0.metric == .observerCPU })
+        #expect(runLoop.value != nil && runLoop.flags.isEmpty)
+    }
+
+    @Test func theCostOfRecordingNamesTheReadingsOfTheClockBesideIt() throws {
+        var spec = TrialSpec.tiny(driver: "noop")
+        spec.measure = [Metric.recordingCost.rawValue]
+        let figures = try runTrial(spec, on: NoopDriver()).figures
+        let cost = try #require(figures.first { $0.metric == .recordingCost })
+        #expect(cost.flags.contains { $0.hasPrefix("clock:5x") && $0.hasSuffix("ns") })
+    }
+}
