@@ -17,6 +17,8 @@ extension ForwardingStore {
         try store.subscribe(to: query, at: site, sink: sink)
     }
 
+    public func forget(_ site: DeliverySite) throws { try store.forget(site) }
+
     public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         try store.call(call, at: site, granted: granted)
     }

@@ -31,6 +31,7 @@ private final class NotingStore: DrivenStore, @unchecked Sendable {
         asked.append("subscribe")
         return Nobody()
     }
+    func forget(_ site: DeliverySite) throws { asked.append("forget") }
     func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws { asked.append("call") }
     func read(_ body: () throws -> Void) throws { asked.append("read") }
     func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
@@ -69,6 +70,7 @@ private final class NoSink: DeliverySink {
         ("load", { try $0.load(count: 0) { Item(key: Int64($0), group: 0, score: 0, stamp: 0) } }),
         ("makeWriter", { _ = try $0.makeWriter() }),
         ("subscribe", { _ = try $0.subscribe(to: Query(), at: .runLoop, sink: NoSink()) }),
+        ("forget", { try $0.forget(.runLoop) }),
         ("call", { try $0.call(.refresh, at: .runLoop) {} }),
         ("read", { try $0.read {} }),
         ("writeLater", { try $0.writeLater([], at: .runLoop) {} }),

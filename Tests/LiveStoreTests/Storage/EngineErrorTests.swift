@@ -13,6 +13,8 @@ struct EngineErrorTests {
     private struct Pages {
         private static let pageBytes = 4_096
         private static let kindOffset = 10
+        /// Where a page says from which byte on it is used, to its end.
+        private static let usedOffset = 14
         private let file: String
         private let kinds: [(offset: off_t, bytes: Data)]
 
@@ -20,7 +22,11 @@ struct EngineErrorTests {
             file = test.path + "/data.mdb"
             let data = try Data(contentsOf: URL(fileURLWithPath: file))
             kinds = stride(from: 2 * Self.pageBytes, to: data.count, by: Self.pageBytes).compactMap { start in
-                guard data[start..<start + Self.pageBytes].range(of: Data(marker.utf8)) != nil else { return nil }
+                // Behind what the page says is free: there the engine leaves what its memory held, of other pages too.
+                let used = Int(data[start + Self.usedOffset]) | Int(data[start + Self.usedOffset + 1]) << 8
+                guard used < Self.pageBytes,
+                    data[start + used..<start + Self.pageBytes].range(of: Data(marker.utf8)) != nil
+                else { return nil }
                 let kind = start + Self.kindOffset
                 return (off_t(kind), data.subdata(in: kind..<kind + 2))
             }
