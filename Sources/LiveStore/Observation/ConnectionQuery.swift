@@ -172,7 +172,7 @@ final class ConnectionQuery: @unchecked Sendable {
         let new = changes[start.applied...]
         let ids =
             plan.tree.needsReach
-            ? try connection.dependants(plan.tree, table, new)
+            ? try connection.dependants(plan.tree, table, new) { next.overlay[$0] != nil }
             : new.compactMap { $0.table == table.id ? ObjectID(rawValue: $0.id) : nil }
         for id in ids {
             let old =
@@ -203,7 +203,7 @@ private struct ShownRows {
     let from: Int
     /// How many of the connection's own changes are in.
     var applied: Int
-    /// Where each row written by the connection itself is shown; nil: not at all.
+    /// Where each row is shown that own changes concern, every row written here among them; nil: not at all.
     var overlay: [ObjectID: RankedKey?] = [:]
 }
 
