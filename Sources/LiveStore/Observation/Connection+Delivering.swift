@@ -13,7 +13,10 @@ extension Connection {
             deliver(from: mailbox)
         } else {
             isDelivering = true
-            tidy(mailbox.takeRequests())
+            let mail = mailbox.takeRequests()
+            tellInitials(mailbox)
+            tellFailures(mail)
+            tidy(mail)
             if mailbox.hasSnapshot(after: version) { tellStore(.refreshRequired) { _ in true } }
             isDelivering = false
             repostMissedDelivery()
@@ -41,12 +44,25 @@ extension Connection {
         // Upkeep may stand at an older version than the one a connection was opened at.
         let mail = mailbox.take(minimum: own.snapshot?.version ?? version)
         if let snapshot = mail.snapshot, core.isOpen { accept(snapshot, mail) }
-        for failure in mail.failures {
-            failure.query.fail(failure, { observers.detach(failure.query) }, call)
-        }
+        tellFailures(mail)
         tidy(mail)
         isDelivering = false
         repostMissedDelivery()
+    }
+
+    /// Gives queries that wait for their first root the one they have at the version this connection stays at.
+    private func tellInitials(_ mailbox: Mailbox) {
+        guard let delivered, core.isOpen, let (snapshot, updates) = mailbox.waitingRoots(from: delivered.version) else {
+            return
+        }
+        let queries = updates.filter { $0.query.hold($0, from: snapshot, at: delivered) }.map(\.query)
+        for query in queries { query.tell(nil, old: nil, call) }
+    }
+
+    private func tellFailures(_ mail: Mail) {
+        for failure in mail.failures {
+            failure.query.fail(failure, { observers.detach(failure.query) }, call)
+        }
     }
 
     private func tidy(_ mail: Mail) {

@@ -21,6 +21,8 @@ final class ConnectionQuery: @unchecked Sendable {
     private(set) var attachment = 0
     /// The root of the last delivery.
     private(set) var delivered: RankedTree?
+    /// What `delivered` was made from, where the connection stays at an older version: upkeep must know it to be in use.
+    private var heldFrom: RankedTree?
     private var shown: ShownRows?
     private let form: TreeForm
     private var encoder: SortKeyEncoder
@@ -66,6 +68,7 @@ final class ConnectionQuery: @unchecked Sendable {
         guard tokens.isEmpty, isAttached else { return false }
         isAttached = false
         delivered = nil
+        heldFrom = nil
         return true
     }
 
@@ -74,7 +77,23 @@ final class ConnectionQuery: @unchecked Sendable {
         guard isAttached, update.attachment == attachment else { return }
         beginDelivery()
         delivered = update.tree
+        heldFrom = nil
         shown = nil
+    }
+
+    /// Takes the first root in at an older version, the one the connection stays at. O(changes in between).
+    /// - Parameter snapshot: where the update's root stands.
+    /// - Returns: false where there is a root already.
+    func hold(_ update: RootUpdate, from snapshot: Snapshot, at older: Snapshot) -> Bool {
+        guard isAttached, update.attachment == attachment, delivered == nil else { return false }
+        beginDelivery()
+        let tree = SharedTree(plan.tree, table)
+        tree.tree = update.tree
+        if older.version < snapshot.version { tree.move(from: snapshot, to: older) }
+        delivered = tree.tree
+        heldFrom = update.tree
+        shown = nil
+        return true
     }
 
     /// Tells every observer what changed since it was last told. One that is added meanwhile waits for the next delivery.
@@ -124,6 +143,7 @@ final class ConnectionQuery: @unchecked Sendable {
         tokens = []
         isAttached = false
         delivered = nil
+        heldFrom = nil
         detached()
         for token in ended {
             call(token, .failed(failure.error))
@@ -180,7 +200,7 @@ final class ConnectionQuery: @unchecked Sendable {
         let new = changes[start.applied...]
         let ids =
             plan.tree.needsReach
-            ? try connection.dependants(plan.tree, table, new)
+            ? try connection.dependants(plan.tree, table, new) { next.overlay[$0] != nil }
             : new.compactMap { $0.table == table.id ? ObjectID(rawValue: $0.id) : nil }
         for id in ids {
             let old =
@@ -212,7 +232,7 @@ private struct ShownRows {
     let from: Int
     /// How many of the connection's own changes are in.
     var applied: Int
-    /// Where each row written by the connection itself is shown; nil: not at all.
+    /// Where each row is shown that own changes concern, every row written here among them; nil: not at all.
     var overlay: [ObjectID: RankedKey?] = [:]
 }
 

@@ -191,13 +191,22 @@ final class Mailbox: @unchecked Sendable {
     /// Whether there is something newer than `version`.
     func hasSnapshot(after version: UInt64) -> Bool { lock.withLock { (snapshot?.version ?? 0) > version } }
 
-    /// Takes what observers have asked for, and leaves what upkeep has brought.
+    /// The roots that wait, if they stand at `version` or later. They stay.
+    func waitingRoots(from version: UInt64) -> (Snapshot, [RootUpdate])? {
+        lock.withLock {
+            guard let snapshot, snapshot.version >= version, !updates.isEmpty else { return nil }
+            return (snapshot, updates)
+        }
+    }
+
+    /// Takes what observers have asked for and what has failed, and leaves what upkeep has brought.
     func takeRequests() -> Mail {
         let mail = lock.withLock {
             isPosted = false
             var mail = Mail()
             swap(&mail.initials, &initials)
             swap(&mail.sweeps, &sweeps)
+            swap(&mail.failures, &failures)
             return mail
         }
         for query in mail.initials { query.beginDelivery() }

@@ -15,6 +15,13 @@ struct TreeKey: Sendable, Hashable {
 
     /// Whether membership or order depends on other rows.
     var needsReach: Bool { residual.contains(where: \.needsReach) || sort.contains { $0.over != nil } }
+
+    /// Whether a row may leave and come back without a change that counts as a modification, to observers that are told
+    /// of modifications at all.
+    var canTakeBack: Bool {
+        if residual.isEmpty || observed == .columns(0) { return false }
+        return observed != .everything || needsReach
+    }
 }
 
 /// Which changes of a row that stays are modifications. Trees that differ in it have the same rows with other stamps.
@@ -34,7 +41,7 @@ enum Observed: Sendable, Hashable {
 
     func includes(_ columns: UInt64) -> Bool {
         switch self {
-        case .everything: true
+        case .everything: columns != 0
         case .columns(let mask, _): columns & mask != 0
         }
     }

@@ -39,14 +39,37 @@ extension NetChanges {
 
 extension SharedTree {
     /// Notes the dependants that have not been noted as written rows.
-    func noteDependants(from old: Snapshot, to new: Snapshot) {
+    /// - Parameter version: of their stamps; nil for the one they changed at.
+    func noteDependants(from old: Snapshot, to new: Snapshot, version: UInt64? = nil) {
         for id in dependants.ids {
             let columns = dependants.take(id)
             _ = note(
                 id, from: old, old: old.row(table, id), to: new, new: new.row(table, id), columns: columns,
-                version: dependants.version)
+                version: version ?? dependants.version)
         }
         dependants = DependantRows()
+    }
+
+    /// Brings the tree alone from one snapshot to another, a newer or an older one. Rows that were modified in between
+    /// have, in an older one, its version for a stamp.
+    func move(from: Snapshot, to: Snapshot) {
+        let isForward = from.version < to.version
+        let (old, new) = isForward ? (from, to) : (to, from)
+        var dependencies = Dependencies(new.storage)
+        dependencies.admit(self)
+        let tables = [table] + dependencies.tables.filter { $0.id != table.id }
+        let changes = NetChanges(
+            from: old, to: new, wanted: { id in tables.first { $0.id == id } }, allWanted: { tables })
+        _ = dependencies.find(changes, in: new)
+        for row in changes.tables.filter({ $0.table.id == table.id }).flatMap(\.rows) {
+            let extra = dependants.take(row.id)
+            _ = note(
+                row.id, from: from, old: from.row(table, row.id), to: to, new: to.row(table, row.id),
+                columns: row.columns | extra,
+                version: isForward ? changes.version(of: row, self, isDependant: extra != 0) : to.version)
+        }
+        noteDependants(from: from, to: to, version: isForward ? nil : to.version)
+        applyNoted { _ in }
     }
 }
 

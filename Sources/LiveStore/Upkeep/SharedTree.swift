@@ -43,12 +43,18 @@ final class SharedTree {
     /// Where the step's rows were and are, for finding the windows it touches.
     private var touchedKeys: [RankedKey] = []
     private var step = 0
+    /// Where stamps of rows are kept that leave and may come back; nil where no row can, or none is told as modified.
+    private let departed: DepartedRows?
+    /// What the current step takes out of the tree and leaves in the store.
+    private var leaving: [ObjectID] = []
+    private var held = HeldRoots()
     /// Rows that the current step changes by what they lead to.
     var dependants = DependantRows()
 
-    init(_ key: TreeKey, _ table: Table) {
+    init(_ key: TreeKey, _ table: Table, _ departed: DepartedRows? = nil) {
         self.key = key
         self.table = table
+        self.departed = key.canTakeBack ? departed : nil
         residual = RowTest(key.residual)
         form = TreeForm(key, table.schema)
         encoder = SortKeyEncoder(key, table.schema)
@@ -88,21 +94,38 @@ final class SharedTree {
     ) -> Bool {
         let oldKey = key(old, id, in: from)
         let newKey = key(new, id, in: to)
-        if oldKey == nil, newKey == nil { return false }
+        let isModified = key.observed.includes(columns)
+        if oldKey == nil, newKey == nil {
+            if isModified { departed?.note(id, self, stamp: version) }
+            return false
+        }
+        if !isModified, oldKey == newKey { return false }
+        let stamp = isModified ? version : stamp(of: oldKey, id)
         if let newKey {
-            var stamp = version
-            if let oldKey, !key.observed.includes(columns) {
-                if oldKey == newKey { return false }
-                stamp = tree?.base.stamp(of: oldKey) ?? version
-            }
             insertions.append(RankedEntry(key: newKey, stamp: stamp))
             touchedKeys.append(newKey)
+            if oldKey == nil { departed?.forget(id, self) }
+        } else if new != nil, let departed {
+            departed.leave(id, self, stamp: stamp, step: step + 1)
+            leaving.append(id)
         }
         if let oldKey, oldKey != newKey {
             removals.append(oldKey)
             touchedKeys.append(oldKey)
         }
         return true
+    }
+
+    /// The version that last changed an observed column of a row, as far as the tree knows; 0 where it knows of none.
+    /// - Parameter key: where the row stands; nil where it stands nowhere, or not any more.
+    func stamp(of key: RankedKey?, _ id: ObjectID) -> UInt64 {
+        key.flatMap { tree?.base.stamp(of: $0) } ?? departed?.stamp(of: id, self) ?? 0
+    }
+
+    /// Forgets what is kept for rows that left.
+    func forgetDeparted() {
+        guard let departed else { return }
+        held.forgetAll { departed.forget($0, self, step: $1) }
     }
 
     /// The key of a row; nil where it does not pass.
@@ -114,8 +137,14 @@ final class SharedTree {
 
     /// Applies what was noted, and calls `body` with each query whose window it touches.
     func applyNoted(_ body: (LiveQuery) -> Void) {
+        let old = tree?.root
         if tree != nil { form.apply(removals: removals, insertions: insertions, to: &tree!) }
         step += 1
+        if let departed, let old {
+            held.end(old, step: step, left: leaving)
+            leaving.removeAll()
+            held.forgetReleased { departed.forget($0, self, step: $1) }
+        }
         for key in touchedKeys {
             windows.forEach(containing: key.prefix) { handle in
                 guard let query = queries[handle], query.touchedStep != step, query.window.contains(key) else { return }

@@ -16,6 +16,7 @@ final class TableUpkeep {
     private var handles: [TreeKey: Int] = [:]
     private var freeHandles: [Int] = []
     private var touched: [SharedTree] = []
+    private let departed = DepartedRows()
     /// Who observes single objects, by the objects' ids.
     private var watches: [UInt64: [ObjectWatch]] = [:]
     /// Those of them whose observers came to be at a version that upkeep may not have reached yet.
@@ -34,7 +35,7 @@ final class TableUpkeep {
     /// The tree of this key; `isNew` says that it was made and waits for its first evaluation.
     func tree(_ key: TreeKey) -> (tree: SharedTree, isNew: Bool) {
         if let handle = handles[key], let tree = trees[handle] { return (tree, false) }
-        let tree = SharedTree(key, table)
+        let tree = SharedTree(key, table, departed)
         let handle = freeHandles.popLast() ?? trees.count
         if handle == trees.count { trees.append(tree) } else { trees[handle] = tree }
         handles[key] = handle
@@ -56,6 +57,7 @@ final class TableUpkeep {
         guard let handle = handles.removeValue(forKey: tree.key) else { return }
         trees[handle] = nil
         freeHandles.append(handle)
+        tree.forgetDeparted()
         if tree.tree != nil { index.remove(tree.key.residual, handle: handle) }
     }
 
@@ -70,6 +72,7 @@ final class TableUpkeep {
             let before = old.row(table, row.id)
             let after = new.row(table, row.id)
             if before == nil, after == nil { continue }
+            departed.note(row, isDeleted: after == nil, changes)
             index.forEachCandidate(before, after) { handle in
                 guard let tree = trees[handle] else { return }
                 let wasTouched = tree.hasNotes

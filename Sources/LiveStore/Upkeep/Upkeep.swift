@@ -367,7 +367,7 @@ final class Upkeep: @unchecked Sendable {
         for (tree, ranked) in trees {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
             tree.tree = ranked
-            if at.version < snapshot.version { catchUp(tree, from: at) }
+            if at.version < snapshot.version { tree.move(from: at, to: snapshot) }
             if let error = at.failure ?? snapshot.failure {
                 fail([tree], error)
                 continue
@@ -376,23 +376,6 @@ final class Upkeep: @unchecked Sendable {
             dependencies.admit(tree)
             for case let query? in tree.queries { publish(tree, query) }
         }
-    }
-
-    private func catchUp(_ tree: SharedTree, from at: Snapshot) {
-        var dependencies = Dependencies(storage)
-        dependencies.admit(tree)
-        let tables = [tree.table] + dependencies.tables.filter { $0.id != tree.table.id }
-        let changes = NetChanges(
-            from: at, to: snapshot, wanted: { id in tables.first { $0.id == id } }, allWanted: { tables })
-        _ = dependencies.find(changes, in: snapshot)
-        for row in changes.tables.filter({ $0.table.id == tree.table.id }).flatMap(\.rows) {
-            let extra = tree.dependants.take(row.id)
-            _ = tree.note(
-                row.id, from: at, old: at.row(tree.table, row.id), to: snapshot, new: snapshot.row(tree.table, row.id),
-                columns: row.columns | extra, version: changes.version(of: row, tree, isDependant: extra != 0))
-        }
-        tree.noteDependants(from: at, to: snapshot)
-        tree.applyNoted { _ in }
     }
 
     /// Tells everyone who waits for the trees, and forgets them: whoever observes again has them evaluated again.

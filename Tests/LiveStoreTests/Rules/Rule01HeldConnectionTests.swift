@@ -1,0 +1,140 @@
+// Rule 1 where `autorefresh` is off: the connection stays at its version, and the initial callback comes all the same, at
+// that version; what has been committed since is told when the connection moves on.
+import LiveStore
+import Testing
+
+@Suite("Rule 1: the initial callback comes without autorefresh too")
+struct Rule01HeldConnectionTests {
+    private let test: TestStore
+    private let feed: Feed
+    private let notes: Results<Note>
+
+    init() throws {
+        test = try TestStore(durability: .memory)
+        try test.store.write { for id in 0..<3 { try $0.add(Note(id: id, score: id * 10)) } }
+        feed = try Feed(test.store)
+        notes = try feed.connection.objects(Note.self).sorted(by: \.score)
+        feed.connection.autorefresh = false
+    }
+
+    /// Three commits of all kinds, which the connection does not see.
+    private func commit() throws {
+        try test.store.write { other in
+            try #require(try other.object(Note.self, forPrimaryKey: 0)).score = 15
+            try other.delete(#require(try other.object(Note.self, forPrimaryKey: 2)))
+        }
+        try test.store.write { try $0.add(Note(id: 3, score: 5)) }
+        try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 1)).title = "x" }
+    }
+
+    /// Observes; the initial callback is written down with the rows it finds.
+    private func observe(_ name: String, _ notes: Results<Note>, keyPaths: [PartialKeyPath<Note>]? = nil) throws {
+        let body: (ResultsChange<Note>) -> Void = { [feed] change in
+            guard case .initial(let rows) = change else { return feed.note("\(name) \(change.text)") }
+            feed.note("\(name) \(rows.map(\.id))")
+        }
+        feed.keep(try keyPaths.map { try notes.observe(keyPaths: $0, body) } ?? notes.observe(body))
+    }
+
+    private func turn(until count: Int) throws { try feed.scheduler.turn { feed.log.count >= count } }
+
+    @Test("of the first observer, where there is nothing newer")
+    func nothingNewer() throws {
+        try observe("notes", notes)
+        try turn(until: 1)
+        #expect(feed.takeLog() == ["notes [0, 1, 2]"])
+        try commit()
+        try feed.catchUp()
+        #expect(feed.takeLog() == ["notes -0 -2 +0 +2 ~1>1"])
+    }
+
+    @Test("at the version the connection stays at, where there is something newer")
+    func newer() throws {
+        try commit()
+        try observe("notes", notes)
+        try observe("high", notes.where(\.score >= 10))
+        try observe("title", notes, keyPaths: [\.title])
+        try observe("first", notes.limited(to: 1))
+        try turn(until: 4)
+        #expect(
+            Set(feed.takeLog()) == ["notes [0, 1, 2]", "high [1, 2]", "title [0, 1, 2]", "first [0]"])
+        try feed.catchUp()
+        #expect(
+            Set(feed.takeLog()) == [
+                "notes -0 -2 +0 +2 ~1>1", "high -1 +1 ~0>0", "title -0 -2 +0 +2 ~1>1", "first -0 +0",
+            ])
+    }
+
+    @Test("of observers that come one after the other, in a callback too, once each")
+    func later() throws {
+        try observe("first", notes)
+        try turn(until: 1)
+        try commit()
+        try observe("second", notes)
+        try turn(until: 2)
+        #expect(feed.takeLog() == ["first [0, 1, 2]", "second [0, 1, 2]"])
+        var tokens: [NotificationToken] = []
+        let done = notes.where(\.done == false)
+        tokens.append(
+            try done.observe { [feed] change in
+                feed.note("outer \(change.text)")
+                guard case .initial = change else { return }
+                tokens.append((try? done.observe { feed.note("inner \($0.text)") })!)
+            })
+        try turn(until: 2)
+        #expect(feed.takeLog() == ["outer initial 3", "inner initial 3"])
+        feed.connection.autorefresh = true
+        try turn(until: 4)
+        #expect(
+            Set(feed.takeLog())
+                == Set(["first", "second", "outer", "inner"].map { "\($0) -0 -2 +0 +2 ~1>1" }))
+        for token in tokens { token.invalidate() }
+    }
+
+    @Test("of one that waited for it when autorefresh was turned off")
+    func turnedOff() throws {
+        feed.connection.autorefresh = true
+        try observe("notes", notes)
+        feed.connection.autorefresh = false
+        try commit()
+        try turn(until: 1)
+        #expect(feed.takeLog() == ["notes [0, 1, 2]"])
+    }
+
+    @Test("of sections, lists and sequences")
+    func otherKinds() async throws {
+        let test = try TestStore([Human.self, Dog.self], durability: .memory)
+        try test.store.write { connection in
+            let human = Human(0, "a")
+            human.friends = [Human(1, "b")]
+            human.tags = ["x"]
+            try connection.add(human)
+        }
+        let feed = try Feed(test.store)
+        let humans = try feed.connection.objects(Human.self)
+        let human = try #require(try feed.connection.object(Human.self, forPrimaryKey: 0))
+        feed.connection.autorefresh = false
+        try test.store.write { connection in
+            let human = try #require(try connection.object(Human.self, forPrimaryKey: 0))
+            human.name = "c"
+            human.tags.append("y")
+            human.friends.removeAll()
+        }
+        func note(_ name: String) -> (String) -> Void { { feed.note("\(name) \($0)") } }
+        feed.keep(
+            try humans.sectioned(by: \.name).observe {
+                if case .initial(let sections) = $0 { feed.note("sections \(sections.keys)") }
+            })
+        feed.keep(try human.tags.observe { if case .initial(let tags) = $0 { feed.note("tags \(Array(tags))") } })
+        feed.keep(
+            try human.friends.observe { if case .initial(let list) = $0 { feed.note("friends \(list.map(\.id))") } })
+        let sequence = try humans.where(.any(\.friends, \.name == "b")).changes()
+        try feed.scheduler.turn { feed.log.count == 3 }
+        #expect(Set(feed.takeLog()) == [#"sections ["a", "b"]"#, #"tags ["x"]"#, "friends [1]"])
+        feed.scheduler.turnNow()
+        var iterator = sequence.makeAsyncIterator()
+        #expect(try await iterator.next()?.count == 1)
+        try feed.catchUp()
+        #expect(try await iterator.next()?.changes?.deletions == [0])
+    }
+}
