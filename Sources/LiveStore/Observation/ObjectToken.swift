@@ -33,6 +33,8 @@ struct ObjectChangeEntry {
 struct ObjectUpdate {
     let token: ObjectToken
     private(set) var entries: [ObjectChangeEntry]
+    /// Why nobody can say what else became of the object.
+    private(set) var failure: StoreError?
 
     init(_ token: ObjectToken, _ entries: [ObjectChangeEntry]) {
         self.token = token
@@ -40,9 +42,16 @@ struct ObjectUpdate {
         for entry in entries { add(entry) }
     }
 
+    init(_ token: ObjectToken, failure: StoreError) {
+        self.token = token
+        entries = []
+        self.failure = failure
+    }
+
     /// Adds later news. What nobody skips is one entry, so a slow observer costs no more than its skips.
     mutating func add(_ later: ObjectUpdate) {
         for entry in later.entries { add(entry) }
+        failure = failure ?? later.failure
     }
 
     private mutating func add(_ entry: ObjectChangeEntry) {
@@ -88,6 +97,7 @@ final class ObjectToken: TokenState, @unchecked Sendable {
     /// - Parameters:
     ///   - old: the row at the last delivery; - new: the row now.
     func change(_ update: ObjectUpdate, old: RowReader?, new: RowReader?) -> DeliveredObjectChange? {
+        if let failure = update.failure { return .failed(failure) }
         let before = known
         known = nil
         var written: UInt64 = 0

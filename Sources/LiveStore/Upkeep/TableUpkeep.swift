@@ -106,6 +106,9 @@ final class TableUpkeep {
         ahead.removeAll { $0.token === token }
     }
 
+    /// Everyone who observes an object of the table.
+    var allWatches: [ObjectWatch] { watches.values.flatMap(\.self) }
+
     /// Calls `body` with the news of each observed object among `rows`. O(rows), nothing where no object is observed.
     func forEachWatched(
         _ rows: [ChangedRow], _ changes: NetChanges, skips: [SkipRecord], from old: Snapshot, to new: Snapshot,

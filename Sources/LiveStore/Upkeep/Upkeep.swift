@@ -154,7 +154,8 @@ final class Upkeep: @unchecked Sendable {
     }
 
     /// Ends all observers of collections with what the engine has reported: what was made of such reads is worth nothing.
-    /// Those of single objects go on where the log tells them enough. Whoever observes again has the rest evaluated anew.
+    /// Those of single objects go on where the log tells them enough, and end with the error too where it does not. Whoever
+    /// observes again has everything evaluated anew.
     private func abandon(_ error: StoreError, from old: Snapshot, _ skips: [SkipRecord]) {
         connections.discard()
         plannedSkips = [:]
@@ -168,12 +169,15 @@ final class Upkeep: @unchecked Sendable {
             connections.discard()
             // One that nothing has been read from yet: the next step begins there.
             snapshot = try storage.openSnapshot()
+            for watch in tables.values.flatMap(\.allWatches) {
+                connections.add(ObjectUpdate(watch.token, failure: error), to: watch.connection)
+            }
             deliver(snapshot, skips)
         } catch {
-            // The next wake-up, or the poll, tries again.
+            // The next wake-up, or the poll, begins at the old version again: nothing is lost.
             connections.discard()
+            Logger(label: "livestore").error("upkeep cannot read the store and will try again: \(error)")
         }
-        Logger(label: "livestore").error("observers of single objects may have missed a change: \(error)")
     }
 
     /// Takes trees and watched objects from one snapshot to the next, and gathers the mail.

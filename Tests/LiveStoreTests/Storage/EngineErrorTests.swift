@@ -222,6 +222,38 @@ struct EngineErrorTests {
         withExtendedLifetime((first, second)) {}
     }
 
+    @Test("an observer of one object is told of damage, met by upkeep or by the delivery", arguments: [true, false])
+    func object(_ byUpkeep: Bool) throws {
+        let test = try makeStore()
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        let note = try #require(try connection.object(Note.self, forPrimaryKey: 1))
+        var told: [String] = []
+        let token = try note.observe { change in
+            switch change {
+            case .change: told.append("change")
+            case .deleted: told.append("deleted")
+            case .error: told.append("error")
+            }
+        }
+        let holder = HoldingScheduler()
+        let held = try test.store.connect(on: .scheduler(holder))
+        let heldToken = try held.observe { _, _ in }
+        while try connection.refresh() {}
+        if byUpkeep {
+            holder.isHolding.update { $0 = true }
+            try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 0)).score = 40 }
+            try holder.isPosting.wait("upkeep to be held") { $0 }
+        }
+        try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 1)).score = 50 }
+        if !byUpkeep { try scheduler.waitForMail() }
+        try Pages(of: test, holding: "row-marker").damage()
+        holder.isHolding.update { $0 = false }
+        try scheduler.turn { !told.isEmpty }
+        #expect(told == ["error"])
+        withExtendedLifetime((token, heldToken)) {}
+    }
+
     @Test("a getter of a live object, which cannot throw, ends the process with the store and the remedy")
     func getter() throws {
         let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
@@ -231,6 +263,23 @@ struct EngineErrorTests {
         let text = process.output.value.lines.joined(separator: "\n")
         #expect(text.contains(path) && text.contains("restore it from a backup"), "\(text)")
     }
+}
+
+/// Holds upkeep where it asks for a turn, as long as it is told to.
+private final class HoldingScheduler: Scheduler, @unchecked Sendable {
+    let isHolding = Watched(false)
+    let isPosting = Watched(false)
+    let name = "a test"
+    let isCurrent = true
+
+    func post() {
+        guard isHolding.value else { return }
+        isPosting.update { $0 = true }
+        _ = try? isHolding.wait("upkeep to be let go") { !$0 }
+    }
+
+    func setDelivery(_ deliver: @escaping @Sendable () -> Void) {}
+    func invalidate() {}
 }
 
 private final class Indexed: StoredObject {
