@@ -9,6 +9,14 @@ import Logging
 import TracedSync
 
 final class Upkeep: @unchecked Sendable {
+    /// A first root that a connection waits for which stays at an older version.
+    private struct Hold {
+        let mailbox: Mailbox
+        let query: ConnectionQuery
+        let attachment: Int
+        let at: Snapshot
+    }
+
     /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
     /// A writer killed between its commit and the bell is noticed after this long at the latest.
@@ -31,6 +39,8 @@ final class Upkeep: @unchecked Sendable {
     private var lastOfferNs: Int64
     /// Of the current step: what silent commits mean for the queries of the observers they name.
     private var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
+    /// First roots to bring at older versions, when there are any.
+    private var holds: [Hold] = []
     /// Refreshes that wait for a version.
     private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
 
@@ -67,6 +77,9 @@ final class Upkeep: @unchecked Sendable {
     /// Takes the record of a commit that is about to become visible.
     func announce(_ record: SkipRecord) { inbox.announce(record) }
 
+    /// Takes what the store was like just after that commit; called before anyone else can commit.
+    func complete(_ record: SkipRecord, _ after: Snapshot) { inbox.complete(record, after) }
+
     /// The commit has failed; called before anyone else can commit.
     func withdraw(_ record: SkipRecord) { inbox.withdraw(record) }
 
@@ -100,7 +113,9 @@ final class Upkeep: @unchecked Sendable {
             }
             for message in arrived { handle(message) }
             if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+            bringHeld()
             advance()
+            bringHeld()
             answerRefreshes()
             if inbox.isQuiet, isWatching == (bell == .everyCommit) {
                 storage.page.wait(for: bell, since: seen, timeoutNs: Self.pollNs)
@@ -129,14 +144,33 @@ final class Upkeep: @unchecked Sendable {
             let (arrived, _) = inbox.take()
             for message in arrived { handle(message) }
             if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+            bringHeld()
         }
-        if newest.version > snapshot.version { step(to: newest) }
+        if newest.version > snapshot.version { walk(to: newest) }
         offerToLagging()
     }
 
-    private func step(to newest: Snapshot) {
+    /// Goes to a version in one step, or in several: what a silent commit did to rows that depend on others is known only
+    /// where the commit is a step of its own.
+    private func walk(to newest: Snapshot) {
+        var crossed: [SkipRecord] = []
+        for skip in inbox.takeSkips(upTo: newest.version) {
+            // It is completed before anyone else can commit, so one that is not yet is the last.
+            if let before = skip.record.before, let after = skip.record.version == newest.version ? newest : skip.after
+            {
+                if before.version > snapshot.version { step(to: before, crossed) }
+                step(to: after, [skip.record])
+                crossed = []
+            } else {
+                crossed.append(skip.record)
+            }
+        }
+        if newest.version > snapshot.version { step(to: newest, crossed) }
+    }
+
+    /// - Parameter skips: the silent commits that this step crosses.
+    private func step(to newest: Snapshot, _ skips: [SkipRecord]) {
         let old = snapshot
-        let skips = inbox.takeSkips(upTo: newest.version)
         let changes = NetChanges(
             from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
         snapshot = newest
@@ -158,6 +192,26 @@ final class Upkeep: @unchecked Sendable {
         plannedSkips = [:]
         connections.deliver(newest, isNew: true, skips)
         if let slot { storage.page.setVersion(newest.version, ofSlot: slot) }
+    }
+
+    /// Brings first roots at older versions, as far as they can be made.
+    private func bringHeld() {
+        if holds.isEmpty { return }
+        let asked = holds
+        holds = []
+        for hold in asked {
+            guard let (live, tree) = live(hold.query),
+                live.subscriptions.contains(where: { $0.query === hold.query && $0.attachment == hold.attachment })
+            else { continue }
+            guard hold.at.version <= snapshot.version, let root = tree.root(at: hold.at, from: snapshot) else {
+                holds.append(hold)
+                continue
+            }
+            hold.mailbox.put(
+                HeldRoot(
+                    update: RootUpdate(query: hold.query, attachment: hold.attachment, tree: root),
+                    version: hold.at.version))
+        }
     }
 
     private func wanted(_ table: UInt32) -> Table? {
@@ -209,6 +263,8 @@ final class Upkeep: @unchecked Sendable {
         case .disconnect(let mailbox): connections.remove(mailbox)
         case .attach(let mailbox, let query, let attachment): attach(mailbox, query, attachment)
         case .detach(let query): detach(query)
+        case .hold(let mailbox, let query, let attachment, let at):
+            holds.append(Hold(mailbox: mailbox, query: query, attachment: attachment, at: at))
         case .watch(let mailbox, let token, let seen): watch(mailbox, token, seen: seen)
         case .unwatch(let token): unwatch(token)
         case .observeStore(let mailbox, let observes):
@@ -320,7 +376,7 @@ final class Upkeep: @unchecked Sendable {
 
     /// Takes over trees evaluated at another version than the current one.
     private func adopt(_ trees: [(SharedTree, RankedTree)], _ at: Snapshot) {
-        if at.version > snapshot.version { step(to: at) }
+        if at.version > snapshot.version { walk(to: at) }
         for (tree, ranked) in trees {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
             tree.tree = ranked
