@@ -128,8 +128,11 @@ final class StoreCore: @unchecked Sendable {
         }
         guard tokens.allSatisfy({ $0.core.storage === storage }) else { throw StoreError.foreignToken }
         try transaction.closeRow()
+        let states = tokens.map(\.state)
         let before = try storage.openSnapshot()
-        let record = SkipRecord(transaction, tokens.map(\.state), tables: storage.tablesByID, before: before)
+        let record = SkipRecord(
+            transaction, states, tables: storage.tablesByID, before: before,
+            isHeld: states.contains(where: \.dependsOnOthers))
         try before.checkReads()
         let followers = Dictionary(
             tokens.compactMap(\.core.runningUpkeep).map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
@@ -137,6 +140,10 @@ final class StoreCore: @unchecked Sendable {
         for upkeep in followers { upkeep.announce(record) }
         do {
             _ = try transaction.commit()
+            // Nobody else can commit before the lock is given back. At the limit of snapshots there is none.
+            if record.before != nil, let after = try? storage.openSnapshot() {
+                for upkeep in followers { upkeep.complete(record, after) }
+            }
         } catch {
             for upkeep in followers { upkeep.withdraw(record) }
             throw error

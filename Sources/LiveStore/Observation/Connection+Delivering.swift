@@ -14,7 +14,7 @@ extension Connection {
         } else {
             isDelivering = true
             let mail = mailbox.takeRequests()
-            tellInitials(mailbox)
+            tell(mail.held)
             tellFailures(mail)
             tidy(mail)
             if mailbox.hasSnapshot(after: version) { tellStore(.refreshRequired) { _ in true } }
@@ -50,13 +50,18 @@ extension Connection {
         repostMissedDelivery()
     }
 
-    /// Gives queries that wait for their first root the one they have at the version this connection stays at.
-    private func tellInitials(_ mailbox: Mailbox) {
-        guard let delivered, core.isOpen, let (snapshot, updates) = mailbox.waitingRoots(from: delivered.version) else {
-            return
-        }
-        let queries = updates.filter { $0.query.hold($0, from: snapshot, at: delivered) }.map(\.query)
-        for query in queries { query.tell(nil, old: nil, call) }
+    /// Takes in first roots at the version this connection stays at, and tells the observers who waited for them.
+    private func tell(_ held: [HeldRoot]) {
+        let useful = held.filter { $0.version == version && $0.update.query.hold($0.update) }
+        for root in useful { root.update.query.tell(nil, old: nil, call) }
+        // The connection has moved on meanwhile.
+        for root in held where root.update.query.isWaiting { hold(root.update.query) }
+    }
+
+    /// Without `autorefresh` a query's first root has to be that of the version the connection stays at.
+    func hold(_ query: ConnectionQuery) {
+        guard let mailbox, let delivered else { return }
+        core.runningUpkeep?.send(.hold(mailbox, query, attachment: query.attachment, at: delivered))
     }
 
     private func tellFailures(_ mail: Mail) {

@@ -19,6 +19,7 @@ extension Connection {
         if query.attach() {
             observers.attach(query)
             upkeep.send(.attach(mailbox, query, attachment: query.attachment))
+            if !autorefresh { hold(query) }
         } else if query.delivered != nil {
             mailbox.requestInitial(of: query)
         }

@@ -53,7 +53,10 @@ public final class Connection {
     /// observers of the whole store are told `.refreshRequired` when there is something newer, and whatever this version
     /// needs stays in the file for as long.
     public var autorefresh = true {
-        didSet { if autorefresh, !oldValue { mailbox?.repost() } }
+        didSet {
+            guard autorefresh != oldValue else { return }
+            if autorefresh { mailbox?.repost() } else { observers.attachedQueries.filter(\.isWaiting).forEach(hold) }
+        }
     }
 
     /// A live connection on the current scheduler.

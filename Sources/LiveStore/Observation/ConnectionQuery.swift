@@ -21,8 +21,6 @@ final class ConnectionQuery: @unchecked Sendable {
     private(set) var attachment = 0
     /// The root of the last delivery.
     private(set) var delivered: RankedTree?
-    /// What `delivered` was made from, where the connection stays at an older version: upkeep must know it to be in use.
-    private var heldFrom: RankedTree?
     private var shown: ShownRows?
     private let form: TreeForm
     private var encoder: SortKeyEncoder
@@ -68,7 +66,6 @@ final class ConnectionQuery: @unchecked Sendable {
         guard tokens.isEmpty, isAttached else { return false }
         isAttached = false
         delivered = nil
-        heldFrom = nil
         return true
     }
 
@@ -77,21 +74,17 @@ final class ConnectionQuery: @unchecked Sendable {
         guard isAttached, update.attachment == attachment else { return }
         beginDelivery()
         delivered = update.tree
-        heldFrom = nil
         shown = nil
     }
 
-    /// Takes the first root in at an older version, the one the connection stays at. O(changes in between).
-    /// - Parameter snapshot: where the update's root stands.
-    /// - Returns: false where there is a root already.
-    func hold(_ update: RootUpdate, from snapshot: Snapshot, at older: Snapshot) -> Bool {
-        guard isAttached, update.attachment == attachment, delivered == nil else { return false }
+    /// Whether observers wait for the first root.
+    var isWaiting: Bool { isAttached && delivered == nil }
+
+    /// Takes the first root in at the version the connection stays at; false where it is of no use any more.
+    func hold(_ update: RootUpdate) -> Bool {
+        guard isWaiting, update.attachment == attachment else { return false }
         beginDelivery()
-        let tree = SharedTree(plan.tree, table)
-        tree.tree = update.tree
-        if older.version < snapshot.version { tree.move(from: snapshot, to: older) }
-        delivered = tree.tree
-        heldFrom = update.tree
+        delivered = update.tree
         shown = nil
         return true
     }
@@ -143,7 +136,6 @@ final class ConnectionQuery: @unchecked Sendable {
         tokens = []
         isAttached = false
         delivered = nil
-        heldFrom = nil
         detached()
         for token in ended {
             call(token, .failed(failure.error))

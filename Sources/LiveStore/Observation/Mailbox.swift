@@ -28,6 +28,12 @@ struct RootUpdate: Sendable {
     var skips: [TreeSkip] = []
 }
 
+/// The first root of a query at an older version than upkeep's: that of a connection without `autorefresh`.
+struct HeldRoot: Sendable {
+    let update: RootUpdate
+    let version: UInt64
+}
+
 /// A query that could not be evaluated.
 struct QueryFailure: Sendable {
     let query: ConnectionQuery
@@ -43,6 +49,7 @@ struct Mail: Sendable {
     var objects: [ObjectUpdate] = []
     var storeSkips: [SkipRecord] = []
     var failures: [QueryFailure] = []
+    var held: [HeldRoot] = []
     /// Queries with an observer that waits for its initial callback, their root being here already.
     var initials: [ConnectionQuery] = []
     /// What has an observer that was invalidated.
@@ -86,6 +93,7 @@ final class Mailbox: @unchecked Sendable {
     private var objects: [ObjectUpdate] = []
     private var storeSkips: [SkipRecord] = []
     private var failures: [QueryFailure] = []
+    private var held: [HeldRoot] = []
     private var initials: [ConnectionQuery] = []
     private var sweeps: [ObservedSubject] = []
     /// The scheduler has been asked for a turn that has not begun to take yet.
@@ -160,12 +168,15 @@ final class Mailbox: @unchecked Sendable {
     private func shouldPost() -> Bool {
         if isPosted { return false }
         let hasMail = snapshot.map { $0.version >= minimumVersion } ?? false
-        isPosted = hasMail || !failures.isEmpty || !initials.isEmpty || !sweeps.isEmpty
+        isPosted = hasMail || !failures.isEmpty || !held.isEmpty || !initials.isEmpty || !sweeps.isEmpty
         return isPosted
     }
 
     /// Whether the connection has taken everything; upkeep computes ahead only then.
     var isEmpty: Bool { lock.withLock { snapshot == nil } }
+
+    /// Brings a first root at an older version.
+    func put(_ root: HeldRoot) { post { held.append(root) } }
 
     /// Asks for the initial callback of an observer that was added to a query already delivered.
     func requestInitial(of query: ConnectionQuery) {
@@ -191,14 +202,6 @@ final class Mailbox: @unchecked Sendable {
     /// Whether there is something newer than `version`.
     func hasSnapshot(after version: UInt64) -> Bool { lock.withLock { (snapshot?.version ?? 0) > version } }
 
-    /// The roots that wait, if they stand at `version` or later. They stay.
-    func waitingRoots(from version: UInt64) -> (Snapshot, [RootUpdate])? {
-        lock.withLock {
-            guard let snapshot, snapshot.version >= version, !updates.isEmpty else { return nil }
-            return (snapshot, updates)
-        }
-    }
-
     /// Takes what observers have asked for and what has failed, and leaves what upkeep has brought.
     func takeRequests() -> Mail {
         let mail = lock.withLock {
@@ -207,6 +210,7 @@ final class Mailbox: @unchecked Sendable {
             swap(&mail.initials, &initials)
             swap(&mail.sweeps, &sweeps)
             swap(&mail.failures, &failures)
+            swap(&mail.held, &held)
             return mail
         }
         for query in mail.initials { query.beginDelivery() }
@@ -226,6 +230,7 @@ final class Mailbox: @unchecked Sendable {
                 for update in updates { update.query.mailSlot = -1 }
                 for update in objects { update.token.mailSlot = -1 }
                 mail.snapshot = current
+                swap(&mail.held, &held)
                 swap(&mail.updates, &updates)
                 swap(&mail.objects, &objects)
                 swap(&mail.storeSkips, &storeSkips)

@@ -18,11 +18,17 @@ final class SkipRecord: Sendable {
     let version: UInt64
     let tokens: [TokenState]
     let rows: [Row]
+    /// What the commit began with, where that has to be known for more than its own rows.
+    let before: Snapshot?
 
     /// The record of a transaction that is about to commit. The write lock is held, so `before` is what it began with.
-    init(_ transaction: WriteTransaction, _ tokens: [TokenState], tables: [UInt32: Table], before: Snapshot) {
+    init(
+        _ transaction: WriteTransaction, _ tokens: [TokenState], tables: [UInt32: Table], before: Snapshot,
+        isHeld: Bool
+    ) {
         version = transaction.version
         self.tokens = tokens
+        self.before = isHeld ? before : nil
         var columns: [LogEntry.Key: UInt64] = [:]
         for entry in transaction.entries { columns[entry.key, default: 0] |= entry.columns }
         rows = columns.compactMap { key, columns -> Row? in
@@ -31,6 +37,19 @@ final class SkipRecord: Sendable {
                 table: key.table, id: key.id, columns: columns,
                 before: before.row(table, key.id).map { Array($0.image) },
                 after: transaction.row(table, key.id).map { Array($0.image) })
+        }
+    }
+}
+
+extension TokenState {
+    /// Whether the observer's rows depend on other rows, so that those a silent commit wrote do not tell what it did.
+    var dependsOnOthers: Bool {
+        guard let query = (self as? CollectionToken)?.query else { return false }
+        let key = query.plan.tree
+        if key.needsReach { return true }
+        switch key.observed {
+        case .everything: return query.table.links?.leadsToObjects ?? false
+        case .columns(_, let paths): return !paths.isEmpty
         }
     }
 }

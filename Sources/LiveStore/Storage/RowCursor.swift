@@ -4,7 +4,8 @@ import CLMDB
 
 struct ChangedRow: Equatable {
     var id: ObjectID
-    /// Columns written, as the log has it; all ones where it is not known.
+    /// Columns written, as the log has it; where it cannot tell, those whose values differ. All ones where the row is in
+    /// one snapshot only.
     var columns: UInt64
     /// The last version that changed the row; the newer snapshot's where it is not known.
     var version: UInt64
@@ -32,7 +33,8 @@ extension Snapshot {
                 b = after.next()
             } else {
                 if !a!.row.elementsEqual(b!.row) {
-                    changed.append(ChangedRow(id: ObjectID(rawValue: aID), columns: .max, version: version))
+                    let columns = RowReader(b!.row).columns(differingFrom: RowReader(a!.row), table.schema)
+                    changed.append(ChangedRow(id: ObjectID(rawValue: aID), columns: columns, version: version))
                 }
                 a = before.next()
                 b = after.next()

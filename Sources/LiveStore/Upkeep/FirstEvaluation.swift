@@ -35,6 +35,8 @@ struct EntryCollector {
     private let table: Table
     private let residual: RowTest
     private let form: TreeForm
+    /// No change is a modification, so all stamps are the same.
+    private let isShallow: Bool
     private var encoder: SortKeyEncoder
     private var keys: [RankedKey] = []
     /// Used instead of `keys` where keys are numbers: half the size, and nothing to count references of.
@@ -44,6 +46,7 @@ struct EntryCollector {
         self.table = table
         residual = RowTest(key.residual)
         form = TreeForm(key, table.schema)
+        isShallow = key.observed == .columns(0)
         encoder = SortKeyEncoder(key, table.schema)
     }
 
@@ -62,7 +65,8 @@ struct EntryCollector {
         if encoder.isNumeric { numbers.append((key.prefix, id.rawValue)) } else { keys.append(key) }
     }
 
-    mutating func makeTree(stamp: UInt64) -> RankedTree {
+    mutating func makeTree(stamp version: UInt64) -> RankedTree {
+        let stamp = isShallow ? 0 : version
         if encoder.isNumeric {
             numbers.sort { $0.prefix != $1.prefix ? $0.prefix < $1.prefix : $0.id < $1.id }
             return form.tree(

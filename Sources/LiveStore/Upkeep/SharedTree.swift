@@ -48,6 +48,8 @@ final class SharedTree {
     /// What the current step takes out of the tree and leaves in the store.
     private var leaving: [ObjectID] = []
     private var held = HeldRoots()
+    /// The tree that this is a copy of, on its way to an older version.
+    private var origin: SharedTree?
     /// Rows that the current step changes by what they lead to.
     var dependants = DependantRows()
 
@@ -100,7 +102,8 @@ final class SharedTree {
             return false
         }
         if !isModified, oldKey == newKey { return false }
-        let stamp = isModified ? version : stamp(of: oldKey, id)
+        var stamp = isModified ? version : stamp(of: oldKey, id)
+        if let origin, oldKey == nil { stamp = origin.takeBack(id, isModified: isModified, from: from, to: to) }
         if let newKey {
             insertions.append(RankedEntry(key: newKey, stamp: stamp))
             touchedKeys.append(newKey)
@@ -120,6 +123,31 @@ final class SharedTree {
     /// - Parameter key: where the row stands; nil where it stands nowhere, or not any more.
     func stamp(of key: RankedKey?, _ id: ObjectID) -> UInt64 {
         key.flatMap { tree?.base.stamp(of: $0) } ?? departed?.stamp(of: id, self) ?? 0
+    }
+
+    /// The root as it was at an older version; nil before the first evaluation. O(changes in between).
+    func root(at older: Snapshot, from now: Snapshot) -> RankedTree? {
+        if tree == nil || older.version == now.version { return tree }
+        step += 1
+        let copy = SharedTree(key, table)
+        copy.tree = tree
+        copy.origin = self
+        copy.move(from: now, to: older)
+        if departed != nil, let root = copy.tree?.root { held.end(root, step: step, left: leaving) }
+        leaving.removeAll()
+        return copy.tree
+    }
+
+    /// The stamp at an older version of a row that has left since. From then on it is kept like that of any which leaves.
+    private func takeBack(_ id: ObjectID, isModified: Bool, from now: Snapshot, to older: Snapshot) -> UInt64 {
+        if key.observed == .columns(0) { return 0 }
+        guard let departed, now.row(table, id) != nil else { return older.version }
+        let known = departed.stamp(of: id, self)
+        // From now on for the older root's sake.
+        departed.forget(id, self)
+        departed.leave(id, self, stamp: known ?? (isModified ? now.version : older.version), step: step)
+        leaving.append(id)
+        return isModified ? older.version : known ?? older.version
     }
 
     /// Forgets what is kept for rows that left.

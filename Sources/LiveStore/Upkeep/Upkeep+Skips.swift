@@ -1,5 +1,10 @@
 // What a silent commit means for the trees of the observers it names: where each of its rows stood just before it, and
 // just after. Worked out while the trees still stand at the old version. Upkeep thread only.
+//
+// Where rows depend on others, only the two snapshots around the commit tell: which rows it changed, and where they stood.
+// A step that crosses other commits too has neither (an owner may have been renamed before it and deleted after it), and
+// what was guessed from the step's ends was told as somebody else's change. So such a commit comes with both snapshots, and
+// upkeep makes it a step of its own (`walk`). Rows that depend on nothing but themselves have all in the record and the log.
 
 /// The silent commits of one step that concern one query.
 struct PlannedSkips {
@@ -16,80 +21,55 @@ extension Upkeep {
                 grouping: record.tokens.compactMap { $0 as? CollectionToken }, by: { ObjectIdentifier($0.query) })
             for tokens in queries.values {
                 guard let (query, tree) = live(tokens[0].query), tree.tree != nil else { continue }
-                let rows = record.rows.filter { $0.table == tree.table.id }
-                    .compactMap { plan($0, of: record.version, tree, changes, from: old) }
                 planned[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips
-                    .append(TreeSkip(version: record.version, tokens: tokens, rows: rows))
+                    .append(
+                        TreeSkip(
+                            version: record.version, tokens: tokens, rows: rows(of: record, tree, changes, from: old)))
             }
         }
-        if !dependencies.isEmpty { planDependants(skips, changes, from: old, &planned) }
         return planned
     }
 
-    /// Adds the rows that change by what they lead to, where nothing but commits the observer is not to hear of has
-    /// changed that. The step's dependants are with their trees already, stamped with its end.
-    private func planDependants(
-        _ skips: [SkipRecord], _ changes: NetChanges, from old: Snapshot,
-        _ planned: inout [ObjectIdentifier: PlannedSkips]
-    ) {
-        var seen: Set<ObjectIdentifier> = []
-        for token in skips.flatMap(\.tokens).compactMap({ $0 as? CollectionToken }) {
-            guard seen.insert(ObjectIdentifier(token)).inserted, let (query, tree) = live(token.query),
-                tree.tree != nil, !tree.dependants.isEmpty
-            else { continue }
-            let silent = Set(skips.filter { $0.tokens.contains { $0 === token } }.map(\.version))
-            guard changes.isComplete || snapshot.version == old.version + 1 else { continue }
-            let loud = changes.tables.map { change in
-                NetChanges.OfTable(
-                    table: change.table,
-                    rows: change.rows.filter { changes.log[$0.history].contains { !silent.contains($0.version) } })
-            }
-            var others = Set(loud.first { $0.table.id == tree.table.id }?.rows.map(\.id) ?? [])
-            // In both snapshots: a way may have been broken by a silent commit after a loud one.
-            dependencies.forEachDependant(of: loud.filter { !$0.rows.isEmpty }, in: [old, snapshot]) {
-                dependent, ids, _ in
-                if dependent === tree { others.formUnion(ids) }
-            }
-            let rows = tree.dependants.ids.filter { !others.contains($0) }
-                .map { planDependant($0, tree, changes, from: old) }
-            planned[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips
-                .append(TreeSkip(version: snapshot.version, tokens: [token], rows: rows))
+    /// The rows of a tree that a silent commit changed.
+    private func rows(
+        of record: SkipRecord, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
+    ) -> [TreeSkip.Row] {
+        let written = record.rows.filter { $0.table == tree.table.id }
+        guard old.version + 1 == record.version, snapshot.version == record.version else {
+            return written.compactMap { plan($0, of: record.version, tree, changes, from: old) }
+        }
+        var columns: [ObjectID: UInt64] = [:]
+        for row in written { columns[row.id] = row.columns }
+        for id in tree.dependants.ids { columns[id, default: 0] |= tree.dependants.columns(of: id) }
+        return columns.map { id, columns in
+            let now = snapshot.row(tree.table, id)
+            let before = tree.key(old.row(tree.table, id), id, in: old)
+            return row(
+                id, tree, columns, record.version, isDeleted: now == nil, before: before,
+                after: tree.key(now, id, in: snapshot), beforeStamp: tree.stamp(of: before, id))
         }
     }
 
-    private func planDependant(
-        _ id: ObjectID, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
+    private func row(
+        _ id: ObjectID, _ tree: SharedTree, _ columns: UInt64, _ version: UInt64, isDeleted: Bool, before: RankedKey?,
+        after: RankedKey?, beforeStamp: UInt64?
     ) -> TreeSkip.Row {
-        let after = tree.key(snapshot.row(tree.table, id), id, in: snapshot)
-        // Written itself as well, by a silent commit: that has been applied by then.
-        let own = changes.history(of: id, in: tree.table.id)?.last { tree.key.observed.includes($0.entry.columns) }
-        let before = own == nil ? tree.key(old.row(tree.table, id), id, in: old) : after
-        let beforeStamp = own?.version ?? before.flatMap { tree.tree?.base.stamp(of: $0) }
-        let isTold = tree.key.observed.includes(tree.dependants.columns(of: id))
+        let stamp = tree.key.observed.includes(columns) ? version : beforeStamp ?? 0
         return TreeSkip.Row(
-            id: id, isDeleted: false, before: before, beforeStamp: beforeStamp,
-            after: after.map {
-                RankedEntry(key: $0, stamp: isTold ? snapshot.version : beforeStamp ?? snapshot.version)
-            }
-        )
+            id: id, isDeleted: isDeleted, before: before, beforeStamp: beforeStamp,
+            after: after.map { RankedEntry(key: $0, stamp: stamp) })
     }
 
+    /// A row of a commit among others of a step. Of rows that depend on others nobody knows more than whether they are gone.
     private func plan(
         _ row: SkipRecord.Row, of version: UInt64, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
     ) -> TreeSkip.Row? {
-        // What other rows were like between two commits of one step, nobody knows any more.
-        let isKnown = !tree.key.needsReach || old.version + 1 == version && snapshot.version == version
-        guard isKnown || row.after == nil else { return nil }
-        let before = tree.key(row.before, row.id, in: old)
+        guard !tree.key.needsReach || row.after == nil else { return nil }
         let after = tree.key(row.after, row.id, in: snapshot)
-        var beforeStamp: UInt64?
-        if before != nil, after != nil {
-            beforeStamp = stamp(of: row, before: version, tree, changes, from: old)
-        }
-        let isObserved = tree.key.observed.includes(row.columns)
-        return TreeSkip.Row(
-            id: row.id, isDeleted: row.after == nil, before: before, beforeStamp: beforeStamp,
-            after: after.map { RankedEntry(key: $0, stamp: isObserved ? version : beforeStamp ?? version) })
+        return self.row(
+            row.id, tree, row.columns, version, isDeleted: row.after == nil,
+            before: tree.key(row.before, row.id, in: old), after: after,
+            beforeStamp: after == nil ? nil : stamp(of: row, before: version, tree, changes, from: old))
     }
 
     /// The stamp a row had just before `version`: that of its last observed change within the step, or else the tree's.
@@ -103,8 +83,7 @@ extension Upkeep {
             return nil
         }
         if let change = earlier.last(where: { tree.key.observed.includes($0.entry.columns) }) { return change.version }
-        let known = tree.key(old.row(tree.table, row.id), row.id, in: old).flatMap { tree.tree?.base.stamp(of: $0) }
-        return known ?? earlier.last?.version
+        return tree.stamp(of: tree.key(old.row(tree.table, row.id), row.id, in: old), row.id)
     }
 }
 

@@ -9,6 +9,14 @@ import Logging
 import TracedSync
 
 final class Upkeep: @unchecked Sendable {
+    /// A first root that a connection waits for which stays at an older version.
+    private struct Hold {
+        let mailbox: Mailbox
+        let query: ConnectionQuery
+        let attachment: Int
+        let at: Snapshot
+    }
+
     /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
     /// A writer killed between its commit and the bell is noticed after this long at the latest.
@@ -31,6 +39,8 @@ final class Upkeep: @unchecked Sendable {
     private var lastOfferNs: Int64
     /// Of the current step: what silent commits mean for the queries of the observers they name.
     private var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
+    /// First roots to bring at older versions, when there are any.
+    private var holds: [Hold] = []
     /// Refreshes that wait for a version.
     private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
 
@@ -73,6 +83,9 @@ final class Upkeep: @unchecked Sendable {
     /// Takes the record of a commit that is about to become visible.
     func announce(_ record: SkipRecord) { inbox.announce(record) }
 
+    /// Takes what the store was like just after that commit; called before anyone else can commit.
+    func complete(_ record: SkipRecord, _ after: Snapshot) { inbox.complete(record, after) }
+
     /// The commit has failed; called before anyone else can commit.
     func withdraw(_ record: SkipRecord) { inbox.withdraw(record) }
 
@@ -106,7 +119,9 @@ final class Upkeep: @unchecked Sendable {
             }
             for message in arrived { handle(message) }
             if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+            bringHeld()
             advance()
+            bringHeld()
             answerRefreshes()
             if inbox.isQuiet, isWatching == (bell == .everyCommit) {
                 storage.page.wait(for: bell, since: seen, timeoutNs: Self.pollNs)
@@ -135,14 +150,33 @@ final class Upkeep: @unchecked Sendable {
             let (arrived, _) = inbox.take()
             for message in arrived { handle(message) }
             if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+            bringHeld()
         }
-        if newest.version > snapshot.version { step(to: newest) }
+        if newest.version > snapshot.version { walk(to: newest) }
         offerToLagging()
     }
 
-    private func step(to newest: Snapshot) {
+    /// Goes to a version in one step, or in several: what a silent commit did to rows that depend on others is known only
+    /// where the commit is a step of its own.
+    private func walk(to newest: Snapshot) {
+        var crossed: [SkipRecord] = []
+        for skip in inbox.takeSkips(upTo: newest.version) {
+            // It is completed before anyone else can commit, so one that is not yet is the last.
+            if let before = skip.record.before, let after = skip.record.version == newest.version ? newest : skip.after
+            {
+                if before.version > snapshot.version { step(to: before, crossed) }
+                step(to: after, [skip.record])
+                crossed = []
+            } else {
+                crossed.append(skip.record)
+            }
+        }
+        if newest.version > snapshot.version { step(to: newest, crossed) }
+    }
+
+    /// - Parameter skips: the silent commits that this step crosses.
+    private func step(to newest: Snapshot, _ skips: [SkipRecord]) {
         let old = snapshot
-        let skips = inbox.takeSkips(upTo: newest.version)
         update(from: old, to: newest, skips)
         if let error = old.failure ?? newest.failure { return abandon(error, from: old, skips) }
         deliver(newest, skips)
@@ -163,7 +197,7 @@ final class Upkeep: @unchecked Sendable {
         snapshot = old
         do {
             let newest = try storage.openSnapshot()
-            let skips = skips + inbox.takeSkips(upTo: newest.version)
+            let skips = skips + inbox.takeSkips(upTo: newest.version).map(\.record)
             let isTold = update(from: old, to: newest, skips)
             if isTold, newest.failure == nil { return deliver(newest, skips) }
             connections.discard()
@@ -204,6 +238,26 @@ final class Upkeep: @unchecked Sendable {
         for (query, tree) in plannedSkips.values.map(\.subject) { publish(tree, query) }
         plannedSkips = [:]
         return changes.isComplete
+    }
+
+    /// Brings first roots at older versions, as far as they can be made.
+    private func bringHeld() {
+        if holds.isEmpty { return }
+        let asked = holds
+        holds = []
+        for hold in asked {
+            guard let (live, tree) = live(hold.query),
+                live.subscriptions.contains(where: { $0.query === hold.query && $0.attachment == hold.attachment })
+            else { continue }
+            guard hold.at.version <= snapshot.version, let root = tree.root(at: hold.at, from: snapshot) else {
+                holds.append(hold)
+                continue
+            }
+            hold.mailbox.put(
+                HeldRoot(
+                    update: RootUpdate(query: hold.query, attachment: hold.attachment, tree: root),
+                    version: hold.at.version))
+        }
     }
 
     private func wanted(_ table: UInt32) -> Table? {
@@ -255,6 +309,8 @@ final class Upkeep: @unchecked Sendable {
         case .disconnect(let mailbox): connections.remove(mailbox)
         case .attach(let mailbox, let query, let attachment): attach(mailbox, query, attachment)
         case .detach(let query): detach(query)
+        case .hold(let mailbox, let query, let attachment, let at):
+            holds.append(Hold(mailbox: mailbox, query: query, attachment: attachment, at: at))
         case .watch(let mailbox, let token, let seen): watch(mailbox, token, seen: seen)
         case .unwatch(let token): unwatch(token)
         case .observeStore(let mailbox, let observes):
@@ -367,7 +423,7 @@ final class Upkeep: @unchecked Sendable {
 
     /// Takes over trees evaluated at another version than the current one.
     private func adopt(_ trees: [(SharedTree, RankedTree)], _ at: Snapshot) {
-        if at.version > snapshot.version { step(to: at) }
+        if at.version > snapshot.version { walk(to: at) }
         for (tree, ranked) in trees {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
             tree.tree = ranked

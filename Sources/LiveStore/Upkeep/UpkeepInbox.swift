@@ -8,6 +8,8 @@ extension Upkeep {
         case disconnect(Mailbox)
         case attach(Mailbox, ConnectionQuery, attachment: Int)
         case detach(ConnectionQuery)
+        /// Bring the first root as it was at an older version, at which the connection stays.
+        case hold(Mailbox, ConnectionQuery, attachment: Int, at: Snapshot)
         case watch(Mailbox, ObjectToken, seen: [UInt8])
         case unwatch(ObjectToken)
         case observeStore(Mailbox, Bool)
@@ -18,11 +20,22 @@ extension Upkeep {
     }
 }
 
+/// A silent commit on its way to upkeep.
+struct Skip {
+    let record: SkipRecord
+    /// What the store was like just after it, where that has to be known and could be.
+    var after: Snapshot?
+}
+
 final class UpkeepInbox: @unchecked Sendable {
     private let lock = TracedMutex("upkeep inbox")
     private var messages: [Upkeep.Message] = []
     /// Silent commits that are visible or about to be.
-    private var skips: [SkipRecord] = []
+    private var skips: [Skip] = []
+    /// How many of them hold snapshots.
+    private var holding = 0
+    /// So many may, of the readers that the storage has. Silence beyond it is left out where it depends on other rows.
+    private static let maxHolding = 256
     private var closed = false
 
     // MARK: From other threads
@@ -36,11 +49,22 @@ final class UpkeepInbox: @unchecked Sendable {
         }
     }
 
-    func announce(_ record: SkipRecord) { lock.withLock { skips.append(record) } }
+    func announce(_ record: SkipRecord) { lock.withLock { skips.append(Skip(record: record)) } }
+
+    /// Notes what the store was like just after a silent commit, before anyone else can commit.
+    func complete(_ record: SkipRecord, _ after: Snapshot) {
+        lock.withLock {
+            guard holding < Self.maxHolding, let index = skips.lastIndex(where: { $0.record === record }) else {
+                return
+            }
+            skips[index].after = after
+            holding += 1
+        }
+    }
 
     func withdraw(_ record: SkipRecord) {
         let withdrawn = lock.withLock {
-            defer { skips.removeAll { $0 === record } }
+            defer { skips.removeAll { $0.record === record } }
             return skips
         }
         withExtendedLifetime(withdrawn) {}
@@ -62,11 +86,13 @@ final class UpkeepInbox: @unchecked Sendable {
     }
 
     /// Everything announced up to a version that can be seen, in order: what is visible was announced before.
-    func takeSkips(upTo version: UInt64) -> [SkipRecord] {
+    func takeSkips(upTo version: UInt64) -> [Skip] {
         lock.withLock {
             if skips.isEmpty { return [] }
-            defer { skips.removeAll { $0.version <= version } }
-            return skips.filter { $0.version <= version }
+            let taken = skips.filter { $0.record.version <= version }
+            skips.removeAll { $0.record.version <= version }
+            holding -= taken.count { $0.after != nil }
+            return taken
         }
     }
 }

@@ -1,0 +1,315 @@
+// Random histories of several connections against a plain model: commits of anybody's, silence for any observers, own
+// writes shown between deliveries, connections that stay behind or without autorefresh, observers that come and go, by
+// all columns or by named ones, over links or not. Upkeep crosses one commit in a step or many, as the history has it.
+//
+// One thread, and every wait is for upkeep to reach a known version: a seed has one history. LIVESTORE_HISTORY_SEEDS and
+// LIVESTORE_HISTORY_COMMITS make it long; TIDEGAUGE_SEED runs one seed first.
+import Foundation
+import Testing
+
+@testable import LiveStore
+
+private struct Violation: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// The states that some connection may still stand at.
+private final class States {
+    private var first: UInt64 = 0
+    private var states: [ModelState] = [ModelState()]
+
+    var last: ModelState { states[states.count - 1] }
+    var lastVersion: UInt64 { first + UInt64(states.count) - 1 }
+    subscript(version: UInt64) -> ModelState { states[Int(version - first)] }
+
+    func append(_ state: ModelState, oldestUsed: UInt64) {
+        states.append(state)
+        if oldestUsed > first + 64 {
+            states.removeFirst(Int(oldestUsed - first - 1))
+            first = oldestUsed - 1
+        }
+    }
+}
+
+/// One observer, with what it must know.
+private final class Judge {
+    /// A row as the observer knows it.
+    struct Known: Equatable {
+        var place: ModelPlace
+        var stamp: UInt64
+    }
+
+    let view: ModelView
+    let kind: ObservedKind
+    private(set) var token: NotificationToken!
+    private var known: [UInt64: Known] = [:]
+    private var told: (changes: ChangeSet?, ids: [UInt64])?
+    private var calls = 0
+    /// Versions that it is not to hear of, not delivered yet.
+    var silent: [UInt64] = []
+
+    init(_ view: ModelView, _ kind: ObservedKind, _ connection: Connection) throws {
+        self.view = view
+        self.kind = kind
+        token = try view.observe(connection, kind) { [unowned self] changes, ids in
+            told = (changes, ids)
+            calls += 1
+        }
+    }
+
+    var wasCalled: Bool { calls > 0 }
+    private var name: String { "\(view.name) by \(kind)" }
+
+    /// Judges the initial callback.
+    func begin(_ state: ModelState) throws {
+        guard calls == 1, let told, told.changes == nil else { throw fault("\(calls) calls, none of them initial") }
+        known = rows(state)
+        guard told.ids == view.shown(known.values.map(\.place)) else {
+            throw fault("initial \(told.ids), should be \(view.shown(known.values.map(\.place)))")
+        }
+        self.told = nil
+        calls = 0
+    }
+
+    /// Judges what was told in a delivery that went from one version to another.
+    func check(_ states: States, to: UInt64) throws {
+        for version in silent where version <= to { beSilent(states[version - 1], states[version]) }
+        silent.removeAll { $0 <= to }
+        let new = rows(states[to])
+        defer {
+            known = new
+            told = nil
+            calls = 0
+        }
+        let (oldIDs, newIDs) = (view.shown(known.values.map(\.place)), view.shown(new.values.map(\.place)))
+        let newSet = Set(newIDs)
+        let modified = oldIDs.filter { newSet.contains($0) && new[$0]!.stamp != known[$0]!.stamp && kind != .nothing }
+        guard let told else {
+            if oldIDs == newIDs, modified.isEmpty { return }
+            throw fault("not called, but \(oldIDs) became \(newIDs), modified \(modified)")
+        }
+        guard calls == 1, let changes = told.changes else { throw fault("\(calls) calls, or initial again") }
+        if changes.isEmpty { throw fault("an empty change set") }
+        guard told.ids == newIDs else { throw fault("shows \(told.ids), should show \(newIDs)") }
+        try check(changes, oldIDs, newIDs, modified, new)
+    }
+
+    private func check(
+        _ changes: ChangeSet, _ oldIDs: [UInt64], _ newIDs: [UInt64], _ modified: [UInt64], _ new: [UInt64: Known]
+    ) throws {
+        let what = "\(changes.text) from \(oldIDs) to \(newIDs)"
+        var ids = oldIDs
+        for index in changes.deletions.reversed() {
+            guard index < ids.count else { throw fault("deletion out of range: \(what)") }
+            ids.remove(at: index)
+        }
+        for index in changes.insertions {
+            guard index <= ids.count, index < newIDs.count else { throw fault("insertion out of range: \(what)") }
+            ids.insert(newIDs[index], at: index)
+        }
+        guard ids == newIDs else { throw fault("does not lead there: \(what)") }
+        let moved = changes.moves.map { oldIDs[$0.from] }
+        for (move, id) in zip(changes.moves, moved) {
+            guard newIDs[move.to] == id, new[id]!.place != known[id]!.place else {
+                throw fault("a row whose place nobody changed is said to have moved: \(what)")
+            }
+        }
+        let (gone, come) = (Set(oldIDs).subtracting(newIDs), Set(newIDs).subtracting(oldIDs))
+        guard Set(changes.deletions.map { oldIDs[$0] }) == gone.union(moved),
+            Set(changes.insertions.map { newIDs[$0] }) == come.union(moved)
+        else { throw fault("a row that stays is told as gone or come: \(what)") }
+        let expected = modified.filter { !moved.contains($0) }
+        guard changes.modifications.map({ oldIDs[$0] }) == expected,
+            changes.modificationsNew.map({ newIDs[$0] }) == newIDs.filter(expected.contains)
+        else { throw fault("modified should be \(expected): \(what)") }
+    }
+
+    private func rows(_ state: ModelState) -> [UInt64: Known] {
+        let rows = view.rows(state)
+        return view.places(state).mapValues { Known(place: $0, stamp: rows[$0.id]!.stamps[kind.rawValue]) }
+    }
+
+    /// A silent commit changes what is known where the row was known as it was just before; a removal does always. One
+    /// that finds the row out of sight already, and does not delete it, has not removed it.
+    private func beSilent(_ before: ModelState, _ after: ModelState) {
+        let (was, now) = (rows(before), rows(after))
+        let (all, left) = (view.rows(before), view.rows(after))
+        for id in Set(all.keys).union(left.keys) {
+            if let now = now[id] {
+                if known[id] == was[id] { known[id] = now }
+            } else if was[id] != nil || left[id] == nil {
+                known[id] = nil
+            }
+        }
+    }
+
+    private func fault(_ what: String) -> Violation { Violation(description: "\(name): \(what)") }
+}
+
+/// One connection, with its observers and what it shows.
+private final class Seat {
+    let feed: Feed
+    var judges: [Judge] = []
+    /// Of each view: where rows are shown that own commits concern, since the last delivery.
+    private var overlays: [[UInt64: ModelPlace?]]
+    private let shows: [() -> [UInt64]]
+    private(set) var hasOwn = false
+    var connection: Connection { feed.connection }
+
+    init(_ store: Store) throws {
+        let feed = try Feed(store)
+        self.feed = feed
+        shows = try ModelView.all.map { try $0.show(feed.connection) }
+        overlays = ModelView.all.map { _ in [:] }
+    }
+
+    deinit { for judge in judges { judge.token.invalidate() } }
+
+    /// Puts an own commit on what is shown.
+    func note(_ writes: ModelWrites, _ state: ModelState, delivered: ModelState) {
+        hasOwn = true
+        for (index, view) in ModelView.all.enumerated() {
+            let rows = view.rows(state)
+            var touched = Set((view.isOfDogs ? writes.dogs : writes.humans).keys)
+            for (id, row) in rows where view.rows(delivered)[id] != nil || overlays[index][id] != nil {
+                if view.read(row, state).contains(where: { writes.humans[$0] != nil }) { touched.insert(id) }
+            }
+            for id in touched { overlays[index][id] = .some(rows[id].flatMap { view.place(id, $0, state) }) }
+        }
+    }
+
+    func checkShown(_ states: States, _ when: String) throws {
+        let state = states[connection.version]
+        for (index, view) in ModelView.all.enumerated() {
+            var places = view.places(state)
+            for (id, place) in overlays[index] { places[id] = place }
+            let (shown, expected) = (shows[index](), view.shown(places.values))
+            guard shown == expected else {
+                throw Violation(description: "\(view.name) shows \(shown) \(when), should show \(expected)")
+            }
+        }
+    }
+
+    /// Judges a delivery that has come.
+    func judge(_ states: States, from: UInt64) throws {
+        let to = connection.version
+        if to != from {
+            overlays = ModelView.all.map { _ in [:] }
+            hasOwn = false
+        }
+        for judge in judges { try judge.check(states, to: to) }
+    }
+}
+
+/// One history.
+private final class History {
+    private let test: TestStore
+    private let gate: HeldUpkeep
+    private var seats: [Seat] = []
+    private let states = States()
+    private var random: SeededRandom
+
+    init(_ seed: UInt64) throws {
+        random = SeededRandom(seed: seed)
+        test = try TestStore([Human.self, Dog.self], durability: .memory)
+        gate = try HeldUpkeep(test.store)
+        for _ in 0..<(2 + random.below(2)) { seats.append(try Seat(test.store)) }
+    }
+
+    var version: UInt64 { states.lastVersion }
+
+    func run(commits: Int) throws {
+        for seat in seats { for _ in 0..<3 { try addObserver(seat) } }
+        while states.lastVersion < commits {
+            let seat = seats[random.below(seats.count)]
+            switch random.below(16) {
+            case 0: try addObserver(seat)
+            case 1:
+                if seat.judges.count > 2 { seat.judges.remove(at: random.below(seat.judges.count)).token.invalidate() }
+            case 2: seat.connection.autorefresh.toggle()
+            case 3, 4, 5: try deliver(seat)
+            case 6: if gate.isClosed { try gate.open() } else { try gate.close() }
+            default: try commit(random.oneIn(2) ? seat : nil)
+            }
+        }
+        try gate.open()
+        for seat in seats { try refresh(seat) }
+    }
+
+    // MARK: Steps
+
+    private func commit(_ seat: Seat?) throws {
+        var named: [Judge] = []
+        if random.oneIn(2) { named = seats.flatMap(\.judges).filter { _ in random.oneIn(2) } }
+        let tokens = named.map { $0.token! }
+        let version = states.lastVersion + 1
+        func change(_ connection: Connection) throws {
+            var writer = ObservationWriter(connection, states.last, version: version)
+            try writer.change(&random)
+            if let seat {
+                seat.note(writer.writes, writer.state, delivered: states[seat.connection.version])
+                try seat.checkShown(states, "in its write")
+            }
+            states.append(writer.state, oldestUsed: seats.map(\.connection.version).min()!)
+        }
+        if let seat {
+            try seat.connection.write(withoutNotifying: tokens) { try change(seat.connection) }
+            try seat.checkShown(states, "after its write")
+        } else {
+            try test.store.write(withoutNotifying: tokens) { try change($0) }
+        }
+        for judge in named { judge.silent.append(version) }
+        if !gate.isClosed { try gate.open() }
+    }
+
+    private func deliver(_ seat: Seat) throws {
+        if !gate.isClosed, random.oneIn(2) { return try refresh(seat) }
+        let from = seat.connection.version
+        seat.feed.scheduler.turnNow()
+        try seat.judge(states, from: from)
+        if random.oneIn(4) { try seat.checkShown(states, "after a turn") }
+    }
+
+    private func refresh(_ seat: Seat) throws {
+        let from = seat.connection.version
+        _ = try seat.connection.refresh()
+        try seat.judge(states, from: from)
+        try seat.checkShown(states, "after a refresh")
+    }
+
+    /// Adds an observer and waits for its initial callback, at the version the connection stays at or comes to meanwhile.
+    private func addObserver(_ seat: Seat) throws {
+        guard seat.judges.count < 8 else { return }
+        if gate.isClosed { try gate.open() }
+        // Own writes are in no initial callback.
+        // Where the log has been pruned under a connection that stays behind, values tell instead.
+        if seat.hasOwn || seat.connection.version / 64 != states.lastVersion / 64 { try refresh(seat) }
+        let view = ModelView.all[random.below(ModelView.all.count)]
+        let judge = try Judge(view, view.kinds[random.below(view.kinds.count)], seat.connection)
+        let from = seat.connection.version
+        try seat.feed.scheduler.turn { judge.wasCalled }
+        try judge.begin(states[seat.connection.version])
+        try seat.judge(states, from: from)
+        seat.judges.append(judge)
+    }
+}
+
+@Suite("Random histories of observers")
+struct ObservationHistoryTests {
+    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+
+    @Test("everybody is told what the model says, and shown it")
+    func histories() throws {
+        let commits = Self.number("LIVESTORE_HISTORY_COMMITS") ?? 150
+        for offset in 0..<(Self.number("LIVESTORE_HISTORY_SEEDS") ?? 12) {
+            let seed = SeededRandom.base &+ UInt64(offset)
+            let history = try History(seed)
+            do {
+                try history.run(commits: commits)
+            } catch {
+                Issue.record("TIDEGAUGE_SEED=\(seed), after version \(history.version): \(error)")
+                return
+            }
+        }
+    }
+}
