@@ -97,8 +97,7 @@ struct Rule17KilledWriterTests {
                 return count
             }
             tally.slowestNs = max(tally.slowestNs, tookNs)
-            // The kernel hands the lock on, and what waits on the way counts in milliseconds: what takes so long hangs.
-            try expect(tookNs < 300_000_000_000, "the next writer began after \(tookNs / 1_000_000) ms")
+            try expect(tookNs < 1_000_000_000, "the next writer began after \(tookNs / 1_000_000) ms")
             try expect(
                 count == acknowledged || count == acknowledged + 1,
                 "\(acknowledged) commits were acknowledged, \(count) are there")
