@@ -32,7 +32,7 @@ public final class FetchedResultsController<Object: StoredObject> {
     private let delivery: FetchedResultsDelivery
     private var rows: FetchedRows<Object>?
     /// What was shown when it was read first, until the first delivery says what has changed since.
-    private var readBeforeDelivery: SectionedRows?
+    private var readBeforeDelivery: EarlyRows?
     private var isDelivered = false
     private var legacy: LegacyDelivery<Object>?
     /// The batch that is being told.
@@ -156,9 +156,11 @@ public final class FetchedResultsController<Object: StoredObject> {
     /// The rows, for somebody who reads them; nil before the first fetch.
     private var shown: SectionedRows? {
         if let batch { return batch.rows }
-        guard let shown = rows?.query.shown else { return nil }
-        if !isDelivered, readBeforeDelivery == nil { readBeforeDelivery = shown }
-        return shown
+        guard let rows else { return nil }
+        guard !isDelivered, readBeforeDelivery == nil else { return rows.query.shown }
+        let early = rows.query.early
+        readBeforeDelivery = early
+        return early.rows
     }
 
     // MARK: Telling
@@ -168,9 +170,8 @@ public final class FetchedResultsController<Object: StoredObject> {
         case .initial(let new):
             isDelivered = true
             keepCache()
-            let old = readBeforeDelivery
-            readBeforeDelivery = nil
-            tell(old?.changes(to: new) ?? .none, from: old ?? new, to: new)
+            guard let early = readBeforeDelivery.take(), let rows else { return tell(.none, from: new, to: new) }
+            tell(rows.query.changes(from: early, to: new, keyPaths: keyPaths), from: early.rows, to: new)
         case .update(let changes, let old, let new): tell(changes, from: old, to: new)
         case .failed(let error): delegate?.controller(self, didFailWith: error)
         }

@@ -16,6 +16,25 @@ package struct SectionedQuery<Object: StoredObject> {
     /// The rows as the connection shows them now, with its own writes. Evaluates the query if nobody has.
     package var shown: SectionedRows { SectionedRows(connection.shownRows(query), query.window) }
 
+    /// What `shown` is now, and where it stands: for somebody who will be told later how it became what was delivered first.
+    package var early: EarlyRows { EarlyRows(rows: shown, snapshot: connection.delivered) }
+
+    /// How rows that were read before the first delivery became those of the first. The two have been evaluated apart, so
+    /// what has been modified is what was written in between. O(n), as an evaluation.
+    /// - Parameters:
+    ///   - new: the rows of the first delivery, at which the connection stands.
+    ///   - keyPaths: the properties whose changes are modifications; nil means all.
+    package func changes(
+        from early: EarlyRows, to new: SectionedRows, keyPaths: [PartialKeyPath<Object>]?
+    ) -> SectionedChangeSet {
+        let changes = early.rows.changes(to: new)
+        guard !changes.modifications.isEmpty, let from = early.snapshot, let to = connection.delivered else {
+            return changes
+        }
+        let written = SharedTree.written(from: from, to: to, observed(by: keyPaths).plan.tree, table)
+        return changes.keepingModifications { written.contains(new.objectID(at: $0)) }
+    }
+
     /// The rows at the connection's `version`, without its own writes since; nil where none have been delivered.
     package var delivered: SectionedRows? {
         connection.checkScheduler()
@@ -77,6 +96,13 @@ package struct SectionedQuery<Object: StoredObject> {
         let observed = Observed(keyPaths.map { table.layout.stored(ColumnPath($0)) })
         return connection.query(query.plan.observing(observed), table, showing: query)
     }
+}
+
+/// Rows read before the first delivery. Holds the version they stand at, so it should be let go of soon.
+package struct EarlyRows {
+    package let rows: SectionedRows
+    /// Without own writes, which are in `rows` already and are told nevertheless.
+    fileprivate let snapshot: Snapshot?
 }
 
 /// What an observer of a sectioned query is told.

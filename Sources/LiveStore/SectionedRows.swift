@@ -52,8 +52,8 @@ package struct SectionedRows: Sendable {
         return paths
     }
 
-    /// From these to others of the same query, which may have been evaluated apart: every row counts as modified then
-    /// that is in both and kept its place. O(n).
+    /// From these to others of the same query. Where the two have been evaluated apart every row counts as modified that
+    /// is in both and kept its place: the caller knows better. O(n).
     package func changes(to new: SectionedRows) -> SectionedChangeSet {
         SectionedChangeSet(.between(tree, new.tree, in: window), from: self, to: new)
     }

@@ -150,6 +150,27 @@ import Testing
         #expect(try desk.isRight(Self.byQuay, boats.store))
     }
 
+    @Test("what was read long before the first evaluation is told the rows that were written, and no other")
+    func readLongBefore() throws {
+        let boats = try BoatStore()
+        try boats.add(0..<5)
+        let upkeep = try HeldUpkeep(boats.store)
+        try upkeep.close()
+        let desk = try Desk(boats.store, Self.plain, keyPaths: [\.name])
+        try desk.controller.performFetch()
+        desk.table.reload(desk.controller)
+        try boats.store.write { connection in
+            try boat(4, connection).name = "a"
+            try boat(2, connection).hull = Data([1])
+            try connection.delete(boat(3, connection))
+        }
+        // Only now can the query be evaluated: at a version that nobody has read.
+        upkeep.open()
+        #expect(desk.told(1))
+        #expect(desk.table.log == ["delete 0.1→", "update 0.0→0.0"])
+        #expect(try desk.isRight(Self.plain, boats.store))
+    }
+
     @Test("nobody who has not read is told of every row; key paths say what is an update")
     func unread() throws {
         let boats = try BoatStore()

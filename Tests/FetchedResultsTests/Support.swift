@@ -246,3 +246,55 @@ final class Desk {
         return table.problems.isEmpty && table.sections == shown
     }
 }
+
+/// Holds the upkeep thread, by a connection whose scheduler keeps whoever posts to it waiting. A scheduler must not do that:
+/// here it stands for an upkeep thread that gets no time to run.
+final class HeldUpkeep {
+    private final class Door: Scheduler, @unchecked Sendable {
+        private let isClosed = Mutex(false)
+        private let held = DispatchSemaphore(value: 0)
+        private let opened = DispatchSemaphore(value: 0)
+        let name = "a gate"
+        let isCurrent = true
+
+        func post() {
+            guard isClosed.withLock({ $0 }) else { return }
+            held.signal()
+            opened.wait()
+        }
+
+        func close() { isClosed.withLock { $0 = true } }
+
+        func waitUntilHeld() { held.wait() }
+
+        func open() {
+            isClosed.withLock { $0 = false }
+            opened.signal()
+        }
+
+        func setDelivery(_ deliver: @escaping @Sendable () -> Void) {}
+        func invalidate() {}
+    }
+
+    private let store: Store
+    private let door = Door()
+    private let connection: Connection
+    private let token: NotificationToken
+
+    init(_ store: Store) throws {
+        self.store = store
+        connection = try store.connect(on: .scheduler(door))
+        token = try connection.observe { _, _ in }
+        // From here on upkeep has a mailbox to post to.
+        try connection.refresh()
+    }
+
+    /// Holds it at the next commit, which this makes.
+    func close() throws {
+        door.close()
+        try store.write { try $0.add(Buoy()) }
+        door.waitUntilHeld()
+    }
+
+    func open() { door.open() }
+}

@@ -71,6 +71,19 @@ extension SharedTree {
         noteDependants(from: from, to: to, version: isForward ? nil : to.version)
         applyNoted { _ in }
     }
+
+    /// Rows of a query that are among its rows at `to` and whose observed columns were written since `from`, themselves or
+    /// by what they lead to. O(changes in between). Any thread.
+    static func written(from: Snapshot, to: Snapshot, _ key: TreeKey, _ table: Table) -> Set<ObjectID> {
+        guard from.version < to.version else { return [] }
+        // Beginning with no rows it ends with those that changed. Who only moved has no stamp to keep.
+        let changed = SharedTree(key, table)
+        var none = EntryCollector(key, table)
+        changed.tree = none.makeTree(stamp: from.version)
+        changed.move(from: from, to: to)
+        guard let tree = changed.tree?.base else { return [] }
+        return Set(tree.entries.lazy.filter { $0.stamp > from.version }.map { ObjectID(rawValue: $0.key.id) })
+    }
 }
 
 /// What the trees of a store depend on.
