@@ -26,13 +26,13 @@ final class Run: @unchecked Sendable {
     private var outcome: Outcome?
 
     /// On the main thread.
-    init(_ plan: Plan, seconds: Double, callbacks: Int, folder: String?) {
+    /// - Throws: where no folder can be made.
+    init(_ plan: Plan, seconds: Double, callbacks: Int, folder: String?) throws {
         wantedCallbacks = callbacks
         self.plan = plan
         self.seconds = seconds
         isFolderKept = folder != nil
-        let parent = plan.durability == .memory ? "/dev/shm/" : NSTemporaryDirectory()
-        self.folder = folder ?? "\(parent)livestore-stress-\(getpid())"
+        self.folder = try folder ?? ScratchFolder.make(inMemory: plan.durability == .memory)
     }
 
     func runOnMainThread() -> Outcome {
