@@ -6,21 +6,8 @@ import Testing
 import TracedSync
 
 @Suite("Publishers of lists and sections, and their tokens", .timeLimit(.minutes(15)))
-struct CollectionPublisherTests {
-    private let test: PublisherStore
-    private let scheduler = ManualScheduler()
-    private let connection: Connection
-    private let notes: Results<Memo>
-
-    init() throws {
-        test = try PublisherStore()
-        try test.store.write {
-            for id in 0..<3 { try $0.add(Memo(id: id, score: id * 10)) }
-            try $0.add(Shelf(id: 0))
-        }
-        connection = try test.store.connect(on: .scheduler(scheduler))
-        notes = try connection.objects(Memo.self).sorted(by: \.score)
-    }
+final class CollectionPublisherTests: ThreeMemos {
+    init() throws { try super.init { try $0.add(Shelf(id: 0)) } }
 
     private func add(_ id: Int, score: Int) throws {
         try test.store.write { try $0.add(Memo(id: id, score: score)) }

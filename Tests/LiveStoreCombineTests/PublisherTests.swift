@@ -23,18 +23,8 @@ final class Probe<Input>: Subscriber {
 }
 
 @Suite("Publishers", .timeLimit(.minutes(15)))
-struct PublisherTests {
-    private let test: PublisherStore
-    private let scheduler = ManualScheduler()
-    private let connection: Connection
-    private let notes: Results<Memo>
-
-    init() throws {
-        test = try PublisherStore()
-        try test.store.write { for id in 0..<3 { try $0.add(Memo(id: id, score: id * 10)) } }
-        connection = try test.store.connect(on: .scheduler(scheduler))
-        notes = try connection.objects(Memo.self).sorted(by: \.score)
-    }
+final class PublisherTests: ThreeMemos {
+    init() throws { try super.init { _ in } }
 
     private func change(_ id: Int, _ body: @escaping (Memo) -> Void) throws {
         try test.store.write { body(try #require(try $0.object(Memo.self, forPrimaryKey: id))) }

@@ -102,3 +102,23 @@ final class ManualScheduler: Scheduler, @unchecked Sendable {
 
     struct Stuck: Error {}
 }
+
+/// What suites of publishers begin with: three memos, and a connection whose turns the test takes itself.
+class ThreeMemos {
+    let test: PublisherStore
+    let scheduler = ManualScheduler()
+    let connection: Connection
+    /// By score.
+    let notes: Results<Memo>
+
+    /// - Parameter more: adds what else is to be there.
+    init(_ more: (Connection) throws -> Void) throws {
+        test = try PublisherStore()
+        try test.store.write {
+            for id in 0..<3 { try $0.add(Memo(id: id, score: id * 10)) }
+            try more($0)
+        }
+        connection = try test.store.connect(on: .scheduler(scheduler))
+        notes = try connection.objects(Memo.self).sorted(by: \.score)
+    }
+}

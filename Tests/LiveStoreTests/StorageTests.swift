@@ -171,18 +171,9 @@ struct StorageTests {
     @Test("a write that waits too long gives up, and leaves the lock to others")
     func timeout() throws {
         let test = try TestStore()
-        let isHeld = Watched(false)
-        let mayEnd = Watched(false)
-        let holder = TracedThread("holder") {
-            try? test.store.write { _ in
-                isHeld.update { $0 = true }
-                try mayEnd.wait("the end") { $0 }
-            }
+        try test.whileLocked { _ in
+            #expect(throws: StoreError.writeTimedOut(seconds: 0.02)) { try test.store.write(timeout: 0.02) { _ in } }
         }
-        try isHeld.wait("the lock") { $0 }
-        #expect(throws: StoreError.writeTimedOut(seconds: 0.02)) { try test.store.write(timeout: 0.02) { _ in } }
-        mayEnd.update { $0 = true }
-        holder.join()
         try test.store.write(timeout: 5) { try $0.add(Note(id: 1)) }
     }
 

@@ -35,6 +35,8 @@ final class ChangeLoop: @unchecked Sendable {
     private let plan: LoopPlan
     private let load: Load
     private let commit: Commit
+    /// Where the connection stood then.
+    let madeAt: UInt64
     private let lock = TracedMutex("loop over changes")
     private var told = Told()
     private var task: Task<Void, Never>?
@@ -45,6 +47,7 @@ final class ChangeLoop: @unchecked Sendable {
         self.name = "\(site.name), \(name): a loop over \(plan)"
         self.plan = plan
         load = site.load
+        madeAt = connection.version
         commit = Commit(writer: load.plan.siteWriter(site.number), plan: load.plan)
         let random = load.plan.random("\(name) of site \(site.number)")
         switch plan {
@@ -98,6 +101,9 @@ final class ChangeLoop: @unchecked Sendable {
     }
 
     func cancel() { task?.cancel() }
+
+    /// Whether it has been told what it must be told without any change.
+    var hasBegun: Bool { lock.withLock { told.isBegun } }
 
     // MARK: Following
 

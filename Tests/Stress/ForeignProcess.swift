@@ -12,7 +12,8 @@ struct ForeignProcess {
         let description: String
     }
 
-    init(_ arguments: [String]) throws {
+    /// - Parameter standing: where it tells which versions it keeps.
+    init(_ arguments: [String], standing: SharedVersion) throws {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw CannotStart(description: "no pipe for a foreign writer: \(String(cString: strerror(errno)))")
@@ -23,6 +24,7 @@ struct ForeignProcess {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
+        posix_spawn_file_actions_adddup2(&actions, standing.descriptor, SharedVersion.inherited)
         var pid: pid_t = 0
         let path = "/proc/self/exe"
         let argv = (["livestore-stress"] + arguments).map { strdup($0) } + [nil]

@@ -25,7 +25,8 @@ struct ForeignWriterCommand: ParsableCommand {
         let store = try Store(
             .init(path: path, models: Models.all, durability: durability, mapBytes: Load.mapBytes))
         var random = plan.random("foreign writer \(writer) life \(life)")
-        let observer = random.oneIn(3) ? nil : try Bystander(store, random.one(of: plan.queries))
+        let standing = try SharedVersion(descriptor: SharedVersion.inherited)
+        let bystander = Bystander(store, random.oneIn(3) ? nil : random.one(of: plan.queries), standing)
         let commit = Commit(writer: plan.foreignWriter(writer), plan: plan)
         while true {
             let pauseUs = random.one(of: [0, 300, 3_000, 10_000])
@@ -41,28 +42,45 @@ struct ForeignWriterCommand: ParsableCommand {
             }
             sleep(us: random.below(10_000))
         }
-        withExtendedLifetime((guardian, observer)) {}
+        withExtendedLifetime((guardian, bystander)) {}
     }
 }
 
-/// Observes a query in a process that will be killed: what it holds has to be let go of by others.
+/// A connection in a process that will be killed: what it holds has to be let go of by others. Mostly it observes a query.
+/// Upkeep moves it, and so stands where it does, or later.
 private final class Bystander: @unchecked Sendable {
     private let place = ThreadPlace("bystander")
     // Used on the place only.
     private var connection: Connection?
     private var view: (face: ViewFace, token: NotificationToken)?
+    private var firstVersion: UInt64 = 0
+    private var teller: TracedThread?
 
-    init(_ store: Store, _ query: Query) throws {
+    init(_ store: Store, _ query: Query?, _ standing: SharedVersion) {
         place.perform { [self] in
             do {
                 let opened = try place.connect(store)
-                let face = try ViewFace(query, opened)
                 connection = opened
+                firstVersion = opened.version
+                guard let query else { return }
+                let face = try ViewFace(query, opened)
                 view = (face, try face.observe(nil) { _ in _ = face.count() })
             } catch {
                 FileHandle.standardError.write(Data("livestore-stress foreign-writer: \(error)\n".utf8))
                 exit(70)
             }
         }
+        teller = TracedThread("version") { [self] in
+            while true {
+                _ = place.performAndWait(seconds: Limits.stallS) { [self] in tell(standing) }
+                sleep(us: 5_000)
+            }
+        }
+    }
+
+    /// Where it was opened upkeep may not stand yet.
+    private func tell(_ standing: SharedVersion) {
+        guard let version = connection?.version, version != firstVersion else { return }
+        standing.version = Int(version)
     }
 }

@@ -1,7 +1,7 @@
 // The foreign writers: one is killed every second and replaced. After a kill upkeep must reach the last commit within
 // the poll period (I9); after a strict one with everybody else silent, so that nobody rings in the dead one's place.
 //
-// Everything belongs to the thread that runs it.
+// Everything belongs to the thread that runs it, except `living` and `dead`, which `lock` guards.
 import LiveStore
 import TracedSync
 
@@ -10,6 +10,11 @@ final class ForeignWriters: @unchecked Sendable {
     private var processes: [ForeignProcess] = []
     private var lives: [Int] = []
     private var random: SeededRandom
+    private let lock = TracedMutex("foreign versions")
+    /// By number.
+    private var living: [Int: SharedVersion] = [:]
+    /// What killed processes kept, and the version at which somebody has let go of it.
+    private var dead: [(version: Int, until: Int)] = []
     let heartbeat = Heartbeat("foreign writers")
 
     init(_ load: Load) {
@@ -33,6 +38,7 @@ final class ForeignWriters: @unchecked Sendable {
             spawn(victim)
         }
         for (number, process) in processes.enumerated() { end(process, number) }
+        processes = []
         heartbeat.end()
     }
 
@@ -40,10 +46,14 @@ final class ForeignWriters: @unchecked Sendable {
         if number == lives.count { lives.append(0) }
         let plan = load.plan
         let started = load.expectNoError("foreign writer \(number)") {
-            try ForeignProcess([
+            let arguments = [
                 "foreign-writer", "--path", load.configuration.path, "--durability", plan.durability.rawValue,
                 "--seed", "\(plan.seed)", "--writer", "\(number)", "--life", "\(lives[number])",
-            ])
+            ]
+            // Known before it can read anything.
+            let standing = try SharedVersion(newest())
+            lock.withLock { living[number] = standing }
+            return try ForeignProcess(arguments, standing: standing)
         }
         lives[number] += 1
         guard let started else { return load.stop() }
@@ -72,11 +82,26 @@ final class ForeignWriters: @unchecked Sendable {
             load.verdict.report(.noError, "foreign writer \(number)", "it did not live until it was killed: \(other)")
         }
         load.tally.kills.add()
+        let until = load.expectNoError("killer") { try newest() + Limits.deadReaderCommits }
+        lock.withLock {
+            guard let standing = living.removeValue(forKey: number) else { return }
+            dead.append((standing.version, until ?? .max))
+        }
+    }
+
+    private func newest() throws -> Int { try load.store.read { Int($0.version) } }
+
+    /// The oldest version that the processes keep, those that are gone too. Any thread.
+    func oldestKept(_ newest: Int) -> Int {
+        lock.withLock {
+            dead.removeAll { $0.until < newest }
+            return (living.values.map(\.version) + dead.map(\.version)).reduce(newest, min)
+        }
     }
 
     private func expectRecovery(_ how: String) {
         let startNs = monotonicNs()
-        guard let last = load.expectNoError("killer", { try load.store.read { Int($0.version) } }) else { return }
+        guard let last = load.expectNoError("killer", newest) else { return }
         let isReached = load.pulse.wait(for: last, seconds: Limits.pollS + Limits.slackS)
         load.tally.slowestRecoveryUs.raise(to: Int(monotonicNs() - startNs) / 1_000)
         load.verdict.expect(

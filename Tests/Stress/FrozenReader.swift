@@ -32,15 +32,11 @@ final class FrozenReader: Sendable {
                 .i2, Difference.first("frozen", frozen.rows(), "shown then", shown),
                 "\(who), frozen at version \(frozen.version)")
             load.tally.count(.frozenResults)
-            noteLag(load)
             heldVersion.store(Self.none, ordering: .relaxed)
             isBusy.store(false, ordering: .releasing)
         }
     }
 
-    /// Notes for how many commits the version held has been kept. Any thread.
-    func noteLag(_ load: Load) {
-        let newest = load.pulse.version
-        load.tally.pinnedCommits.raise(to: newest - min(heldVersion.load(ordering: .relaxed), newest))
-    }
+    /// The version kept; `.max` if none is. Any thread.
+    var oldestKept: Int { heldVersion.load(ordering: .relaxed) }
 }

@@ -1,18 +1,25 @@
 // What the process holds: descriptors when a run is over against when it began, and the heap with every commit.
 import CPlatform
-import Glibc
+import Foundation
 
 enum Holdings {
-    /// Descriptors that are open, but for the one that counts them.
-    static var openFiles: Int {
-        guard let folder = opendir("/proc/self/fd") else { return 0 }
-        defer { closedir(folder) }
-        var count = 0
-        while let entry = readdir(folder) {
-            // The names are numbers, but for `.` and `..`.
-            if entry.pointee.d_name.0 != 0x2E { count += 1 }
+    /// What is open, by what it is of: a path, or the kind of thing that has none. Not the descriptor that looks.
+    static var openFiles: [String: Int] {
+        var counts: [String: Int] = [:]
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+            // The one that looked is closed by now.
+            if let target { counts[target, default: 0] += 1 }
         }
-        return count - 1
+        return counts
+    }
+
+    /// Those that have been opened more often since, and by how many.
+    static func filesSince(_ start: [String: Int]) -> [String: Int] {
+        openFiles.reduce(into: [:]) { more, file in
+            let added = file.value - (start[file.key] ?? 0)
+            if added > 0 { more[file.key] = added }
+        }
     }
 
     static var heapBytes: Int { Int(cp_heap_bytes()) }

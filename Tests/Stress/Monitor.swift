@@ -11,16 +11,18 @@ final class Monitor: Sendable {
 
     private let load: Load
     private let sites: [Site]
+    private let foreign: ForeignWriters
     private let heartbeats: [Heartbeat]
     private let isOver = Atomic<Bool>(false)
     private let onStall: @Sendable () -> Void
 
     init(
-        _ load: Load, _ sites: [Site], _ heartbeats: [Heartbeat],
+        _ load: Load, _ sites: [Site], _ foreign: ForeignWriters, _ heartbeats: [Heartbeat],
         onStall: @escaping @Sendable () -> Void
     ) {
         self.load = load
         self.sites = sites
+        self.foreign = foreign
         self.onStall = onStall
         // A place shows that it turns by answering.
         self.heartbeats = heartbeats
@@ -34,11 +36,12 @@ final class Monitor: Sendable {
         let turns = sites.map { Heartbeat("the turns of connection \($0.number) at the \($0.place.name)") }
         let answers = sites.map { _ in Counter() }
         var heap = HeapLine()
+        var oldestKept = 0
         var asked = 0
         var nextProgressS = Self.progressS
         while !isOver.load(ordering: .relaxed) {
             sleep(us: Self.periodUs)
-            checkFile()
+            oldestKept = checkFile(oldestKept)
             if !load.isStopping { heap.add(commits: load.pulse.version) }
             if answers.allSatisfy({ $0.value == asked }) {
                 asked += 1
@@ -68,18 +71,26 @@ final class Monitor: Sendable {
             "it grows by \(bytes) bytes with every commit, \(Limits.heapBytesPerCommit) are allowed")
     }
 
-    private func checkFile() {
+    /// The file may be as large as the versions need that somebody keeps on purpose. Those are counted by who keeps them,
+    /// never by the store: what it kept by mistake would excuse its own growth. Whoever stood at a version since the last
+    /// look stood at it then already, or came later and stands at a later one; so `oldestKept`, which that look has
+    /// returned, is older than all, however long the look took to come round again.
+    private func checkFile(_ oldestKept: Int) -> Int {
         let bytes = load.store.fileBytes
-        // Whoever reads it, in other processes too; that nobody goes on reading is checked at rest.
-        load.tally.pinnedCommits.raise(to: load.store.activeVersions)
-        for site in sites { site.noteLag() }
-        load.frozen.noteLag(load)
-        let pinned = load.tally.pinnedCommits.value
-        let limit = Limits.fileBaseBytes + Limits.fileBytesPerPinnedCommit * pinned
+        guard let newest = load.expectNoError("monitor", { try load.store.read { Int($0.version) } }) else {
+            return oldestKept
+        }
+        // Upkeep stands where its observers do, or later.
+        let kept = sites.map(\.oldestKept) + [load.pulse.version, load.frozen.oldestKept, foreign.oldestKept(newest)]
+        let oldest = kept.reduce(newest, min)
+        load.tally.pinnedCommits.raise(to: newest - oldestKept)
         load.tally.fileBytes.raise(to: bytes)
+        let pinned = load.tally.pinnedCommits.value
+        let limit = Limits.fileBytes(pinnedCommits: pinned)
         load.verdict.expect(
             .i8, bytes <= limit, "the file",
             "it takes \(bytes) bytes; with \(pinned) commits pinned at most \(limit) are allowed")
+        return oldest
     }
 
     private func stall(_ silent: Heartbeat) {

@@ -16,6 +16,8 @@ class Observer: @unchecked Sendable {
     unowned let site: Site
     final let load: Load
     final var lastVersion: UInt64 = 0
+    /// Where the connection stood then.
+    final let madeAt: UInt64
     final private(set) var callCount = 0
     private var callsWhileEnding = 0
     /// A turn of the place has begun after the token had ended: whatever was running then is over.
@@ -31,6 +33,7 @@ class Observer: @unchecked Sendable {
         self.name = name
         self.site = site
         load = site.load
+        madeAt = site.connection?.version ?? 0
     }
 
     /// For reports.

@@ -16,7 +16,7 @@ struct PinCommand: ParsableCommand {
     func run() throws {
         let plan = Plan(seed: seed, durability: .relaxed)
         func grown(_ name: String, _ write: (Connection, Commit, inout SeededRandom) throws -> Void) throws -> Int {
-            let folder = NSTemporaryDirectory() + "livestore-stress-pin-\(getpid())"
+            let folder = try ScratchFolder.make()
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let load = try Load(plan, path: folder)
             try load.fill()

@@ -33,7 +33,7 @@ struct PlanCommand: ParsableCommand {
 
     /// The rows that all writers leave, each having drawn from its own stream.
     private func printContent(_ plan: Plan) throws {
-        let folder = NSTemporaryDirectory() + "livestore-stress-plan-\(getpid())"
+        let folder = try ScratchFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let load = try Load(plan, path: folder)
         try load.fill()

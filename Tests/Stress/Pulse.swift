@@ -67,12 +67,30 @@ enum Limits {
     static let pollS = 1.0
     /// What a busy machine may add to that before it counts as a violation.
     static let slackS = 60.0
-    /// Descriptors that the system's libraries open once and keep: for queues, timers, random numbers.
+    /// What the system's libraries open at their first use and keep, all without a name: an epoll, an eventfd and a timer
+    /// or two, for the queues and for run loops. Six to ten stay after a run, however long; twelve are those of four. A run
+    /// opens hundreds of connections, so one that each of them left open would be far more.
     static let filesOfTheSystem = 12
-    /// A leak of a kilobyte a commit; what a heap that many threads use is in pieces changes by less over so many commits.
+    /// A leak of a kilobyte a commit.
     static let heapBytesPerCommit = 1_000
-    static let fewestCommitsOfALine = 20_000
+    /// By less the heap of a run goes up and down with what its observers show, with mail that waits and with rows that are
+    /// frozen, from one quarter of it to another.
+    static let heapSwingBytes = 20_000_000
+    /// From so many commits on the leak is more than that.
+    static let fewestCommitsOfALine = heapSwingBytes / heapBytesPerCommit
+    /// The bytes that the file may take when somebody has kept a version for so many commits.
+    static func fileBytes(pinnedCommits: Int) -> Int {
+        fileBaseBytes + fileBytesPerPinnedCommit * (pinnedCommits + idleUpkeepCommits)
+    }
+
+    /// What is stored and the log of it, which are a few MB; and reads that nobody counts because they are over at once:
+    /// one version in a thread that a busy machine holds up in it, an evaluation whose observer has gone meanwhile.
     static let fileBaseBytes = 64 << 20
+    /// A store through which nobody observes hears of every 64th commit, and lets go of its version then
+    /// (`SharedPage.Bell.slowInterval`). Sites keep such stores open.
+    static let idleUpkeepCommits = 64
+    /// Every so many commits somebody looks for readers whose process is dead (`Storage.deadReaderInterval`).
+    static let deadReaderCommits = 256
     /// While a version is held no page that a commit replaces can be used again, so a commit costs as many pages of 4 KB as
     /// it writes. `livestore-stress pin` measures, over thousands of commits:
     /// - 5 pages (20.4 KB) for one row of a small table: its leaf, the log's leaf and branch, the leaf of the table of

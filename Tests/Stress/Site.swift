@@ -1,7 +1,7 @@
 // One connection at a place, with its views. It opens and closes the connection, makes and ends tokens, and writes, on
 // its place; other threads reach it through `place.perform`.
 //
-// Everything belongs to the place, except `inside` and `standing` (atomic) and `visibleViews`, which `lock` guards.
+// Everything belongs to the place, except `inside` and `oldest` (atomic) and `visibleViews`, which `lock` guards.
 import LiveStore
 import Synchronization
 import TracedSync
@@ -29,8 +29,14 @@ final class Site: @unchecked Sendable {
     private var scannedVersion: UInt64 = 0
     /// The version at which rows were last told, to whomever.
     private(set) var lastViewVersion: UInt64 = 0
-    /// The version the connection was last seen at.
-    private let standing = Atomic<Int>(.max)
+    /// Connections that have been let go of; somebody may still read by one.
+    private var leaving: [Leaving] = []
+    private let oldest = Atomic<Int>(.max)
+
+    private struct Leaving {
+        weak var connection: Connection?
+        let version: UInt64
+    }
 
     private let inside = Atomic<Int>(0)
     private let lock = TracedMutex("site views")
@@ -55,7 +61,7 @@ final class Site: @unchecked Sendable {
         connection = load.expectNoError(name) { try place.connect(try store()) }
         scannedVersion = .max
         lastViewVersion = 0
-        standing.store(connection.map { Int($0.version) } ?? .max, ordering: .relaxed)
+        noteStanding()
         tend()
     }
 
@@ -75,8 +81,9 @@ final class Site: @unchecked Sendable {
         for loop in loops { loop.cancel() }
         loops = []
         publishViews()
+        if let connection { leaving.append(Leaving(connection: connection, version: connection.version)) }
         connection = nil
-        standing.store(.max, ordering: .relaxed)
+        noteStanding()
         if random.oneIn(2) {
             ownStore?.close()
             ownStore = nil
@@ -337,7 +344,6 @@ final class Site: @unchecked Sendable {
     private func dawdle() {
         load.tally.slowCallbacks.add()
         sleep(us: 1_000 * (random.oneIn(12) ? random.from(200...900) : random.from(2...60)))
-        noteStanding()
     }
 
     /// A turn in which nothing else is done. Not in a callback.
@@ -346,18 +352,19 @@ final class Site: @unchecked Sendable {
         noteStanding()
     }
 
-    /// Notes for how many commits the connection has kept its version, for I8. In callbacks and in every other turn.
+    /// Notes which versions are kept here, for I8. In callbacks and in every other turn.
     func noteStanding() {
-        guard let connection else { return }
-        noteLag()
-        standing.store(Int(connection.version), ordering: .relaxed)
+        leaving.removeAll { $0.connection == nil }
+        var versions = leaving.map(\.version)
+        if let connection { versions.append(connection.version) }
+        // Until an observer begins, its rows are being evaluated at no older version.
+        for view in views where !view.hasBegun && !view.hasEnded { versions.append(view.madeAt) }
+        for loop in loops where !loop.hasBegun { versions.append(loop.madeAt) }
+        oldest.store(versions.min().map { Int($0) } ?? .max, ordering: .relaxed)
     }
 
-    /// The same while the connection does not turn. Any thread.
-    func noteLag() {
-        let newest = load.pulse.version
-        load.tally.pinnedCommits.raise(to: newest - min(standing.load(ordering: .relaxed), newest))
-    }
+    /// The oldest version kept here; `.max` if none is. Any thread.
+    var oldestKept: Int { oldest.load(ordering: .relaxed) }
 
     // MARK: At rest
 

@@ -47,7 +47,7 @@ struct RunCommand: ParsableCommand {
     func run() throws {
         let seed = seed ?? .random(in: 1...999_999)
         let plan = Plan(seed: seed, durability: durability)
-        let run = Run(plan, seconds: seconds, callbacks: callbacks, folder: folder)
+        let run = try Run(plan, seconds: seconds, callbacks: callbacks, folder: folder)
         let outcome = run.runOnMainThread()
         print(outcome.text)
         if !outcome.isClean { throw ExitCode(1) }

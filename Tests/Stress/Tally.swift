@@ -43,7 +43,7 @@ struct Tally: Sendable {
     let filesLeft = Counter()
     /// What a commit adds to the heap, where that could be said.
     let heapBytesPerCommit = Counter()
-    /// The most commits that anybody has kept a version for.
+    /// The most commits that anybody has kept a version for on purpose, at most.
     let pinnedCommits = Counter()
 
     /// Told or done, and checked, by feature.

@@ -25,24 +25,34 @@ enum Binary: String {
 
     var path: String { url.path }
 
-    /// Starts it in `folder`, its output going to files there, so that nothing can block on a full pipe.
-    func start(_ arguments: [String], in folder: Folder) throws -> Process {
+    /// A process of it in `folder`, not started yet.
+    func process(_ arguments: [String], in folder: Folder) -> Process {
         let process = Process()
         process.executableURL = url
         process.arguments = arguments
         process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
         process.standardInput = FileHandle.nullDevice
+        return process
+    }
+
+    /// Starts it in `folder`, its output going to files there, so that nothing can block on a full pipe.
+    /// - Parameter whenEnded: called when it has ended, on some thread.
+    func start(
+        _ arguments: [String], in folder: Folder, whenEnded: (@Sendable (Process) -> Void)? = nil
+    ) throws -> Process {
+        let process = process(arguments, in: folder)
+        process.terminationHandler = whenEnded
         process.standardOutput = try folder.handle("stdout")
         process.standardError = try folder.handle("stderr")
         try process.run()
         return process
     }
 
-    /// Starts it, interrupts it as Ctrl-C does as soon as `isTime` says so, and waits for its end. Looks every 20 ms: what
-    /// another process writes into its files wakes nobody here.
-    func interrupt(_ arguments: [String], in folder: Folder, when isTime: (Process) throws -> Bool) throws -> Ran {
-        let process = try start(arguments, in: folder)
-        while process.isRunning, try !isTime(process) { usleep(20_000) }
+    /// Starts it, interrupts it as Ctrl-C does as soon as `isTime` says so of what is in `folder`, and waits for its end.
+    func interrupt(_ arguments: [String], in folder: Folder, when isTime: () throws -> Bool) throws -> Ran {
+        let watch = try FolderWatch(folder.path)
+        let process = try start(arguments, in: folder) { _ in watch.end() }
+        while try !isTime(), try watch.wait() {}
         kill(process.processIdentifier, SIGINT)
         process.waitUntilExit()
         return folder.ran(process)

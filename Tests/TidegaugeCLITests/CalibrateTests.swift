@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func anInterruptedOneGoesOnWithItsPairs() throws {
-        let ran = try Binary.fixture.interrupt(work, in: folder) { _ in journal.count > 8 }
+        let ran = try Binary.fixture.interrupt(work, in: folder) { journal.count > 8 }
         #expect(ran.status == 130, "\(ran.output) \(ran.errors)")
         #expect(ran.errors.contains("go on with it: tidegauge calibrate --resume"), "\(ran.errors)")
         let before = journal

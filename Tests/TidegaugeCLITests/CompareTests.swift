@@ -125,7 +125,7 @@ import Testing
         var run: String?
         let ran = try Binary.fixture.interrupt(
             ["compare", "a", "b", "--pairs", "8", "--seed", "3", "--keep-noisy", "--resamples", "100"], in: folder
-        ) { _ in
+        ) {
             if folder.exists("Reports") { run = try? latest(folder) }
             return run.map { folder.read("\($0)/comparison.ndjson").contains("\"pair\":") } == true
         }

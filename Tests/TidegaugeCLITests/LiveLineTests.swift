@@ -28,14 +28,10 @@ import Testing
             master >= 0 && ioctl(master, 0x4004_5431, &unlocked) == 0 && ioctl(master, 0x8004_5430, &number) == 0)
         let terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
         try #require(terminal >= 0)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: Binary.tidegauge.path)
-        process.arguments = arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+        let process = Binary.tidegauge.process(arguments, in: folder)
         var environment = ProcessInfo.processInfo.environment
         environment["NO_COLOR"] = nil
         process.environment = environment
-        process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle(fileDescriptor: terminal)
         process.standardError = FileHandle(fileDescriptor: terminal)
         try process.run()

@@ -61,7 +61,7 @@ import Testing
         try folder.write("s/a.yaml", scenario())
         try folder.write("s/b.yaml", scenario(duration: "3600s"))
         // The first row is kept; whatever the second has begun is not.
-        let ran = try Binary.fixture.interrupt(["run", "s", "--driver", "model", "--set", "seed=7"], in: folder) { _ in
+        let ran = try Binary.fixture.interrupt(["run", "s", "--driver", "model", "--set", "seed=7"], in: folder) {
             folder.read("Reports/latest/journal.ndjson").contains("\"trial\":{")
         }
         #expect(ran.status == 130, "\(ran.errors)")

@@ -87,7 +87,7 @@ import Testing
         // The second scenario would take an hour; the first is through when its row is there.
         try folder.write("s/a.yaml", scenario("model"))
         try folder.write("s/b.yaml", scenario("model", duration: "3600s"))
-        let ran = try Binary.fixture.interrupt(["run", "s", "--driver", "model"], in: folder) { process in
+        let ran = try Binary.fixture.interrupt(["run", "s", "--driver", "model"], in: folder) {
             hasMeasured(folder) && isTrying(folder)
         }
         #expect(ran.status == 130, "\(ran.errors)")

@@ -1,6 +1,10 @@
 // Rule 8 against a plain model: random interleavings of several writers and connections, with random silence. What an
 // observer knows is kept as a set of rows; a silent commit changes what it knows exactly where it knew the row as it was
 // just before, or took the row out itself; every delivery must then be the difference of what it knows and what there is.
+//
+// ObservationHistoryTests beside it have links, connections that stay behind and observers that come and go, in few long
+// histories. Here are many short ones of one table, so that what is found has few steps; and two faults of Tests/Faults,
+// `skip-lost-in-mailbox` and `skip-of-last-version-only`, are guarded by these and not by those.
 import Testing
 
 @testable import LiveStore

@@ -7,32 +7,14 @@ import TracedSync
 
 @Suite("Limits of time")
 struct TimeoutTests {
-    /// Runs `body` while another thread holds the write lock.
-    private func whileLocked(_ body: (Store) throws -> Void) throws {
-        let test = try TestStore()
-        let isHeld = Watched(false)
-        let mayEnd = Watched(false)
-        let holder = TracedThread("holder") {
-            try? test.store.write { _ in
-                isHeld.update { $0 = true }
-                try mayEnd.wait("the end") { $0 }
-            }
-        }
-        try isHeld.wait("the lock") { $0 }
-        defer {
-            mayEnd.update { $0 = true }
-            holder.join()
-        }
-        try body(test.store)
-    }
-
     @Test(
         "a deadline that has passed is tried once, and is over",
         arguments: [0, -0.0, -1e-12, -1, -1e30, -Double.infinity])
     func passed(_ timeout: Double) throws {
-        try whileLocked { store in
-            #expect(throws: StoreError.writeTimedOut(seconds: 0)) { try store.write(timeout: timeout) { _ in } }
-            let connection = try store.connect(on: .scheduler(ManualScheduler()))
+        let test = try TestStore()
+        try test.whileLocked { _ in
+            #expect(throws: StoreError.writeTimedOut(seconds: 0)) { try test.store.write(timeout: timeout) { _ in } }
+            let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
             #expect(throws: StoreError.writeTimedOut(seconds: 0)) { try connection.beginWrite(timeout: timeout) }
         }
         let free = try TestStore()
@@ -45,31 +27,18 @@ struct TimeoutTests {
         try test.store.write(timeout: timeout) { try $0.add(Note(id: 1)) }
         // Behind another writer too.
         let page = test.store.core.storage.page
-        let isHeld = Watched(false)
-        let mayEnd = Watched(false)
-        let holder = TracedThread("holder") {
-            try? test.store.write { _ in
-                isHeld.update { $0 = true }
-                try mayEnd.wait("the end") { $0 }
+        let outcome = Watched<Result<Void, any Error>?>(nil)
+        try test.whileLocked { letGo in
+            let waiting = TracedThread("waiting") {
+                let result = Result { try test.store.write(timeout: timeout) { try $0.add(Note(id: 2)) } }
+                outcome.update { $0 = result }
             }
+            while page.waiting.pointee == 0, outcome.value == nil { sched_yield() }
+            letGo()
+            try outcome.wait("the waiting writer") { $0 != nil }
+            waiting.join()
         }
-        try isHeld.wait("the lock") { $0 }
-        let done = Watched<StoreError?>(nil)
-        let isDone = Watched(false)
-        let waiting = TracedThread("waiting") {
-            do {
-                try test.store.write(timeout: timeout) { try $0.add(Note(id: 2)) }
-            } catch {
-                done.update { $0 = error as? StoreError }
-            }
-            isDone.update { $0 = true }
-        }
-        while page.waiting.pointee == 0, !isDone.value { sched_yield() }
-        mayEnd.update { $0 = true }
-        try isDone.wait("the waiting writer") { $0 }
-        holder.join()
-        waiting.join()
-        #expect(done.value == nil)
+        try outcome.value?.get()
         #expect(try test.store.read { try $0.objects(Note.self).count } == 2)
     }
 

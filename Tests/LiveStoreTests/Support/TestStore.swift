@@ -15,6 +15,26 @@ final class TestStore: Sendable {
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Runs `body` while another thread holds the write lock. That lets go of it when `body` says so by calling what it is
+    /// given, or ends.
+    func whileLocked(_ body: (_ letGo: () -> Void) throws -> Void) throws {
+        let isHeld = Watched(false)
+        let mayEnd = Watched(false)
+        let holder = TracedThread("holder") { [store] in
+            try? store.write { _ in
+                isHeld.update { $0 = true }
+                try mayEnd.wait("the end") { $0 }
+            }
+        }
+        let letGo = { mayEnd.update { $0 = true } }
+        defer {
+            letGo()
+            holder.join()
+        }
+        try isHeld.wait("the lock") { $0 }
+        try body(letGo)
+    }
 }
 
 /// A value that threads change under a lock and wait for.
