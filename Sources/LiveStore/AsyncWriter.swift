@@ -111,7 +111,7 @@ extension Store {
     ///
     /// With `.full` durability, writes that wait at the same time are committed, and the file is synchronised, once for
     /// all of them.
-    /// - Throws: what `body` throws; `diskFull`, `foreignToken`, `closed`, `noThread`.
+    /// - Throws: what `body` throws; `diskFull`, `foreignToken`, `closed`, `noThread`, and with tokens `tooManySnapshots`.
     @discardableResult
     public func writeAsync<Value: Sendable>(
         withoutNotifying tokens: [NotificationToken] = [], _ body: @escaping @Sendable (Connection) throws -> Value

@@ -91,12 +91,14 @@ public final class Store: Sendable {
     }
 
     /// Runs `body` in a write transaction and commits it; if `body` throws, nothing is changed. The connection given to
-    /// it, and the objects read from it, end with the block. Waits for other writers and for nothing else.
+    /// it, and the objects read from it, end with the block. Waits for other writers and for nothing else; with tokens, after
+    /// the commit, for upkeep where that is far behind.
     /// - Parameters:
     ///   - timeout: seconds to wait for the write lock: nil and infinity wait as long as it takes; one that is over
     ///     already, 0 or negative, tries once.
     ///   - tokens: those of this store that are not to hear of this commit.
-    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `foreignToken`, `closed`.
+    /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `foreignToken`, `closed`,
+    ///   and with tokens `tooManySnapshots`.
     @discardableResult
     public func write<Result>(
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [],

@@ -3,6 +3,7 @@
 // `lock` guards `upkeep`, `writer`, `isClosed` and `closing`. It is never held while upkeep is joined or a transaction
 // runs.
 import Foundation
+import Logging
 import TracedSync
 
 final class StoreCore: @unchecked Sendable {
@@ -110,7 +111,8 @@ final class StoreCore: @unchecked Sendable {
         }
     }
 
-    /// Gives the write lock back and rings; what was not committed is cancelled.
+    /// Gives the write lock back and rings; what was not committed is cancelled. After a silent commit it then waits where
+    /// upkeep is too far behind: with no lock held, so that nobody waits with it.
     func endWrite(_ transaction: WriteTransaction) {
         transaction.cancel()
         if transaction.isCommitted {
@@ -118,9 +120,12 @@ final class StoreCore: @unchecked Sendable {
             if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
         }
         storage.writeLock.unlock()
+        for upkeep in transaction.followers { upkeep.waitForRoom() }
     }
 
     /// Commits. Those who are not to hear of it are named to their upkeep before the commit can be seen.
+    /// - Throws: `foreignToken`; `tooManySnapshots` where silence cannot be kept, and then nothing is changed; what
+    ///   `WriteTransaction.commit` throws.
     func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {
         guard !tokens.isEmpty, !transaction.entries.isEmpty else {
             _ = try transaction.commit()
@@ -130,23 +135,34 @@ final class StoreCore: @unchecked Sendable {
         try transaction.closeRow()
         let states = tokens.map(\.state)
         let before = try storage.openSnapshot()
-        let record = SkipRecord(
-            transaction, states, tables: storage.tablesByID, before: before,
-            isHeld: states.contains(where: \.dependsOnOthers))
+        let record = SkipRecord(transaction, states, tables: storage.tablesByID, before: before)
         try before.checkReads()
-        let followers = Dictionary(
-            tokens.compactMap(\.core.runningUpkeep).map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
-        ).values
-        for upkeep in followers { upkeep.announce(record) }
+        // Taken first: behind the commit nothing may be short.
+        let isHeld = states.contains(where: \.dependsOnOthers)
+        let reader = isHeld ? try storage.takeReader() : nil
+        let followers = Array(
+            Dictionary(
+                tokens.compactMap(\.core.runningUpkeep).map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
+            ).values)
+        for upkeep in followers { upkeep.announce(record, before: isHeld ? before : nil) }
         do {
             _ = try transaction.commit()
-            // Nobody else can commit before the lock is given back. At the limit of snapshots there is none.
-            if record.before != nil, let after = try? storage.openSnapshot() {
-                for upkeep in followers { upkeep.complete(record, after) }
-            }
         } catch {
             for upkeep in followers { upkeep.withdraw(record) }
+            reader.map(storage.recycle)
             throw error
+        }
+        guard let reader else { return }
+        transaction.followers = followers
+        do {
+            // Nobody else can commit before the lock is given back.
+            let after = try storage.openSnapshot(with: reader)
+            for upkeep in followers { upkeep.complete(record, after) }
+        } catch {
+            storage.recycle(reader)
+            Logger(label: "livestore").error(
+                "the store cannot be read after commit \(record.version), which may be told to whom it was to be silent for: \(error)"
+            )
         }
     }
 }

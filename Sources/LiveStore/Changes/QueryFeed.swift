@@ -64,7 +64,7 @@ package final class QueryFeed<Output>: Feed<Output>, @unchecked Sendable {
         if let known, known.from.isIdentical(to: reported), known.to.isIdentical(to: delivered) {
             return makeOutput(known)
         }
-        let changes = query.plan.heard(.between(reported, delivered, in: query.window))
+        let changes = ChangeSet.between(reported, delivered, in: query.window)
         return changes.isEmpty ? nil : makeOutput(QueryNews(changes: changes, from: reported, to: delivered))
     }
 }

@@ -35,7 +35,7 @@ struct NewestRows: Sendable {
 
     /// What changed since the rows taken last; nil where these are the first.
     func changes(since reported: RankedTree?, _ plan: QueryPlan) -> ChangeSet? {
-        reported.map { known ?? plan.heard(.between($0, tree, in: plan.window)) }
+        reported.map { known ?? .between($0, tree, in: plan.window) }
     }
 
     /// A query's changes as a sequence of what `makeElement` makes of them, given the rows taken last.

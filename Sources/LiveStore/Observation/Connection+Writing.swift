@@ -8,14 +8,15 @@ extension Connection {
     /// Runs `body` holding the store's write lock, and commits what it changed; if it throws, nothing is changed.
     ///
     /// Waits for other writers, in fair turns, and for nothing else; callbacks never run inside it. The changes reach
-    /// this connection's observers in a later delivery.
+    /// this connection's observers in a later delivery. One that names tokens returns, where upkeep is far behind, only
+    /// when it has caught up: with its commit made and the lock given back.
     /// - Parameters:
     ///   - timeout: seconds to wait for the lock: nil and infinity wait as long as it takes; one that is over already, 0
     ///     or negative, tries once.
     ///   - tokens: those of this store, of any connection, that are not to hear of this commit. What somebody
     ///     else has changed in the same rows, and they have not heard of yet, they are told all the same.
     /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `invalidatedObject`,
-    ///   `foreignToken`.
+    ///   `foreignToken`, and with tokens `tooManySnapshots`.
     @discardableResult
     public func write<Result>(
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
@@ -46,7 +47,8 @@ extension Connection {
 
     /// Commits what was changed since `beginWrite`. If it throws, nothing was changed, and the write is over too.
     /// - Parameter tokens: those of this store that are not to hear of this commit.
-    /// - Throws: `notInWrite`, `diskFull`, `foreignToken`, `invalidatedObject`, `writeOnOtherThread`.
+    /// - Throws: `notInWrite`, `diskFull`, `foreignToken`, `invalidatedObject`, `writeOnOtherThread`; with tokens
+    ///   `tooManySnapshots`.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         checkScheduler()
         let transaction = try ongoingWrite()

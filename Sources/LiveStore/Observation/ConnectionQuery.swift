@@ -113,7 +113,7 @@ final class ConnectionQuery: @unchecked Sendable {
                 known = KnownChanges(from: reported, .between(reported, delivered, in: window))
             }
             token.reported = delivered
-            if let changes = known.map({ plan.heard($0.changes) }), !changes.isEmpty {
+            if let changes = known?.changes, !changes.isEmpty {
                 call(token, .update(changes, from: reported, to: delivered))
             }
         }

@@ -18,17 +18,11 @@ final class SkipRecord: Sendable {
     let version: UInt64
     let tokens: [TokenState]
     let rows: [Row]
-    /// What the commit began with, where that has to be known for more than its own rows.
-    let before: Snapshot?
 
     /// The record of a transaction that is about to commit. The write lock is held, so `before` is what it began with.
-    init(
-        _ transaction: WriteTransaction, _ tokens: [TokenState], tables: [UInt32: Table], before: Snapshot,
-        isHeld: Bool
-    ) {
+    init(_ transaction: WriteTransaction, _ tokens: [TokenState], tables: [UInt32: Table], before: Snapshot) {
         version = transaction.version
         self.tokens = tokens
-        self.before = isHeld ? before : nil
         var columns: [LogEntry.Key: UInt64] = [:]
         for entry in transaction.entries { columns[entry.key, default: 0] |= entry.columns }
         rows = columns.compactMap { key, columns -> Row? in

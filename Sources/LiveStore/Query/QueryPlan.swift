@@ -76,12 +76,6 @@ struct QueryPlan: Sendable, Hashable {
         sections = section?.layout(table.schema)
     }
 
-    /// What an observer hears of some changes: a shallow one hears of no modification, not even where a row left the
-    /// filter and came back in between.
-    func heard(_ changes: ChangeSet) -> ChangeSet {
-        tree.observed == .columns(0) ? changes.withoutModifications : changes
-    }
-
     /// The same rows, with another idea of what a modification is.
     func observing(_ observed: Observed) -> QueryPlan {
         var plan = self

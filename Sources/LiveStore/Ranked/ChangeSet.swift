@@ -49,11 +49,6 @@ public struct ChangeSet: Sendable, Equatable {
         self.deletedIDs = deletedIDs
     }
 
-    /// Only the rows that come, go or move.
-    var withoutModifications: ChangeSet {
-        ChangeSet(deletions: deletions, insertions: insertions, moves: moves, deletedIDs: deletedIDs)
-    }
-
     /// Nothing changed.
     public var isEmpty: Bool {
         deletions.isEmpty && insertions.isEmpty && modifications.isEmpty

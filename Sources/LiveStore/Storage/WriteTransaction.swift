@@ -33,6 +33,8 @@ final class WriteTransaction {
     /// Of the table that was changed last: most writes stay with one for long.
     private var lastWriter: TableWriter?
     private var isOver = false
+    /// Who holds snapshots for this commit, where it was a silent one.
+    var followers: [Upkeep] = []
     /// Whether the commit is in the store.
     private(set) var isCommitted = false
     private(set) var fate = Fate()

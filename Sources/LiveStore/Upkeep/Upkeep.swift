@@ -22,23 +22,24 @@ final class Upkeep: @unchecked Sendable {
     /// A writer killed between its commit and the bell is noticed after this long at the latest.
     private static let pollNs: Int64 = 1_000_000_000
 
-    private let storage: Storage
+    let storage: Storage
     private let evaluator: Evaluator
-    private let inbox = UpkeepInbox()
+    let inbox = UpkeepInbox()
+    /// Written once, in `init`.
     private var thread: TracedThread?
     /// The thread, as reports of waits name it. Written once, in `init`.
     private var worker: TracedResource?
 
     // The thread's own.
-    private(set) var snapshot: Snapshot
-    private var tables: [UInt32: TableUpkeep] = [:]
+    var snapshot: Snapshot
+    private(set) var tables: [UInt32: TableUpkeep] = [:]
     private(set) var dependencies: Dependencies
-    private var connections = ConnectionList()
-    private var slot: Int?
+    var connections = ConnectionList()
+    private(set) var slot: Int?
     private var lastOfferVersion: UInt64
     private var lastOfferNs: Int64
     /// Of the current step: what silent commits mean for the queries of the observers they name.
-    private var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
+    var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
     /// First roots to bring at older versions, when there are any.
     private var holds: [Hold] = []
     /// Refreshes that wait for a version.
@@ -81,13 +82,23 @@ final class Upkeep: @unchecked Sendable {
     }
 
     /// Takes the record of a commit that is about to become visible.
-    func announce(_ record: SkipRecord) { inbox.announce(record) }
+    /// - Parameter before: what it begins with, where upkeep has to make it a step of its own.
+    func announce(_ record: SkipRecord, before: Snapshot?) { inbox.announce(record, before: before) }
 
     /// Takes what the store was like just after that commit; called before anyone else can commit.
     func complete(_ record: SkipRecord, _ after: Snapshot) { inbox.complete(record, after) }
 
     /// The commit has failed; called before anyone else can commit.
     func withdraw(_ record: SkipRecord) { inbox.withdraw(record) }
+
+    /// Waits, after a silent commit, while too many of them hold snapshots for upkeep. Returns at once where upkeep has
+    /// ended, and on its own thread, where user code may have written. Not to be called with a lock of the store's held.
+    func waitForRoom() {
+        guard inbox.isFull, thread?.isCurrent != true else { return }
+        // It may sleep where nobody observes any more.
+        storage.page.ringAll()
+        inbox.waitForRoom(worker)
+    }
 
     /// Forgets a connection that has ended, with what it observed.
     func disconnect(_ mailbox: Mailbox, _ queries: [ConnectionQuery], _ objects: [ObjectToken]) {
@@ -101,7 +112,6 @@ final class Upkeep: @unchecked Sendable {
         inbox.close()
         storage.page.ringAll()
         thread?.joinOrDetach()
-        thread = nil
         evaluator.stop()
     }
 
@@ -156,90 +166,6 @@ final class Upkeep: @unchecked Sendable {
         offerToLagging()
     }
 
-    /// Goes to a version in one step, or in several: what a silent commit did to rows that depend on others is known only
-    /// where the commit is a step of its own.
-    private func walk(to newest: Snapshot) {
-        var crossed: [SkipRecord] = []
-        for skip in inbox.takeSkips(upTo: newest.version) {
-            // It is completed before anyone else can commit, so one that is not yet is the last.
-            if let before = skip.record.before, let after = skip.record.version == newest.version ? newest : skip.after
-            {
-                if before.version > snapshot.version { step(to: before, crossed) }
-                step(to: after, [skip.record])
-                crossed = []
-            } else {
-                crossed.append(skip.record)
-            }
-        }
-        if newest.version > snapshot.version { step(to: newest, crossed) }
-    }
-
-    /// - Parameter skips: the silent commits that this step crosses.
-    private func step(to newest: Snapshot, _ skips: [SkipRecord]) {
-        let old = snapshot
-        update(from: old, to: newest, skips)
-        if let error = old.failure ?? newest.failure { return abandon(error, from: old, skips) }
-        deliver(newest, skips)
-    }
-
-    private func deliver(_ newest: Snapshot, _ skips: [SkipRecord]) {
-        connections.deliver(newest, isNew: true, skips)
-        if let slot { storage.page.setVersion(newest.version, ofSlot: slot) }
-    }
-
-    /// Ends all observers of collections with what the engine has reported: what was made of such reads is worth nothing.
-    /// Those of single objects go on where the log tells them enough, and end with the error too where it does not. Whoever
-    /// observes again has everything evaluated anew.
-    private func abandon(_ error: StoreError, from old: Snapshot, _ skips: [SkipRecord]) {
-        connections.discard()
-        plannedSkips = [:]
-        fail(tables.values.flatMap(\.evaluatedTrees), error)
-        snapshot = old
-        do {
-            let newest = try storage.openSnapshot()
-            let skips = skips + inbox.takeSkips(upTo: newest.version).map(\.record)
-            let isTold = update(from: old, to: newest, skips)
-            if isTold, newest.failure == nil { return deliver(newest, skips) }
-            connections.discard()
-            // One that nothing has been read from yet: the next step begins there.
-            snapshot = try storage.openSnapshot()
-            for watch in tables.values.flatMap(\.allWatches) {
-                connections.add(ObjectUpdate(watch.token, failure: error), to: watch.connection)
-            }
-            deliver(snapshot, skips)
-        } catch {
-            // The next wake-up, or the poll, begins at the old version again: nothing is lost.
-            connections.discard()
-            Logger(label: "livestore").error("upkeep cannot read the store and will try again: \(error)")
-        }
-    }
-
-    /// Takes trees and watched objects from one snapshot to the next, and gathers the mail.
-    /// - Returns: whether the log told what has changed.
-    @discardableResult
-    private func update(from old: Snapshot, to newest: Snapshot, _ skips: [SkipRecord]) -> Bool {
-        let changes = NetChanges(
-            from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
-        snapshot = newest
-        var dependants = dependencies.isEmpty ? [:] : dependencies.find(changes, in: newest)
-        plannedSkips = skips.isEmpty ? [:] : plan(skips, changes, from: old)
-        for change in changes.tables {
-            let upkeep = tables[change.table.id]
-            let trees = dependants.removeValue(forKey: change.table.id) ?? []
-            upkeep?.apply(change.rows, changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
-            upkeep?.forEachWatched(change.rows, changes, skips: skips, from: old, to: newest) { watch, update in
-                connections.add(update, to: watch.connection)
-            }
-        }
-        for (table, trees) in dependants {
-            tables[table]?.apply([], changes, dependants: trees, from: old, to: newest) { publish($0, $1) }
-        }
-        // Silent changes that leave nothing to tell here still have to reach what their observers were last told.
-        for (query, tree) in plannedSkips.values.map(\.subject) { publish(tree, query) }
-        plannedSkips = [:]
-        return changes.isComplete
-    }
-
     /// Brings first roots at older versions, as far as they can be made.
     private func bringHeld() {
         if holds.isEmpty { return }
@@ -257,36 +183,6 @@ final class Upkeep: @unchecked Sendable {
                 HeldRoot(
                     update: RootUpdate(query: hold.query, attachment: hold.attachment, tree: root),
                     version: hold.at.version))
-        }
-    }
-
-    private func wanted(_ table: UInt32) -> Table? {
-        if let upkeep = tables[table] { return upkeep.table }
-        return dependencies.isWatched(table) ? storage.tablesByID[table] : nil
-    }
-
-    private func allWanted() -> [Table] {
-        tables.values.map(\.table) + dependencies.tables.filter { tables[$0.id] == nil }
-    }
-
-    /// Adds a query's new root to the mail of everyone who watches it.
-    private func publish(_ tree: SharedTree, _ query: LiveQuery) {
-        guard let ranked = tree.tree else { return }
-        let skips = plannedSkips.removeValue(forKey: ObjectIdentifier(query))?.skips ?? []
-        var known: KnownChanges?
-        for index in query.subscriptions.indices {
-            let subscription = query.subscriptions[index]
-            var update = RootUpdate(query: subscription.query, attachment: subscription.attachment, tree: ranked)
-            update.skips = skips
-            if let sent = subscription.sent, subscription.connection.isIdle {
-                // Observers of one query were mostly sent the same root: one change set serves them all.
-                if known?.from.isIdentical(to: sent) != true {
-                    known = KnownChanges(from: sent, connections.changes(from: sent, to: ranked, in: query.window))
-                }
-                update.ahead = known
-            }
-            query.subscriptions[index].sent = ranked
-            connections.add(update, to: subscription.connection)
         }
     }
 
@@ -439,7 +335,7 @@ final class Upkeep: @unchecked Sendable {
     }
 
     /// Tells everyone who waits for the trees, and forgets them: whoever observes again has them evaluated again.
-    private func fail(_ trees: [SharedTree], _ error: StoreError) {
+    func fail(_ trees: [SharedTree], _ error: StoreError) {
         for tree in trees {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
             for subscription in tree.queries.compactMap(\.self).flatMap(\.subscriptions) {

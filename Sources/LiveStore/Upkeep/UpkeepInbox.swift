@@ -23,20 +23,28 @@ extension Upkeep {
 /// A silent commit on its way to upkeep.
 struct Skip {
     let record: SkipRecord
-    /// What the store was like just after it, where that has to be known and could be.
+    /// Whether it has to be a step of its own.
+    let isHeld: Bool
+    /// What the store was like just before it, for one that is held; nil where the silent commit before it tells.
+    let before: Snapshot?
+    /// What the store was like just after it, for one that is held.
     var after: Snapshot?
 }
 
 final class UpkeepInbox: @unchecked Sendable {
     private let lock = TracedMutex("upkeep inbox")
+    private let hasRoom: TracedCondition
     private var messages: [Upkeep.Message] = []
-    /// Silent commits that are visible or about to be.
+    /// Silent commits that are visible or about to be, in order of versions, until upkeep has delivered them.
     private var skips: [Skip] = []
-    /// How many of them hold snapshots.
+    /// How many of them are held.
     private var holding = 0
-    /// So many may, of the readers that the storage has. Silence beyond it is left out where it depends on other rows.
-    private static let maxHolding = 256
+    /// So many are without anybody waiting: with two snapshots each, a quarter of the readers that the storage has. Each
+    /// thread that writes adds one before it waits.
+    static let maxHolding = 128
     private var closed = false
+
+    init() { hasRoom = TracedCondition("upkeep inbox", lock) }
 
     // MARK: From other threads
 
@@ -49,28 +57,62 @@ final class UpkeepInbox: @unchecked Sendable {
         }
     }
 
-    func announce(_ record: SkipRecord) { lock.withLock { skips.append(Skip(record: record)) } }
+    /// - Parameter before: what the commit begins with, where it has to be held.
+    func announce(_ record: SkipRecord, before: Snapshot?) {
+        lock.withLock {
+            if closed { return }
+            let isKnown = before != nil && skips.last?.after?.version == before?.version
+            skips.append(Skip(record: record, isHeld: before != nil, before: isKnown ? nil : before))
+            if before != nil { holding += 1 }
+        }
+    }
 
     /// Notes what the store was like just after a silent commit, before anyone else can commit.
     func complete(_ record: SkipRecord, _ after: Snapshot) {
         lock.withLock {
-            guard holding < Self.maxHolding, let index = skips.lastIndex(where: { $0.record === record }) else {
-                return
-            }
+            guard let index = skips.lastIndex(where: { $0.record === record }) else { return }
             skips[index].after = after
-            holding += 1
         }
     }
 
-    func withdraw(_ record: SkipRecord) {
-        let withdrawn = lock.withLock {
-            defer { skips.removeAll { $0.record === record } }
+    func withdraw(_ record: SkipRecord) { drop { $0.record === record } }
+
+    /// Forgets what upkeep has delivered.
+    func forgetSkips(upTo version: UInt64) { drop { $0.record.version <= version } }
+
+    private func drop(_ isOver: (Skip) -> Bool) {
+        let dropped = lock.withLock { () -> [Skip] in
+            if skips.isEmpty { return [] }
+            let dropped = skips.filter(isOver)
+            skips.removeAll(where: isOver)
+            holding -= dropped.count { $0.isHeld }
+            if !dropped.isEmpty { hasRoom.broadcast() }
+            return dropped
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Whether more silent commits are held than should be.
+    var isFull: Bool { lock.withLock { holding > Self.maxHolding } }
+
+    /// Waits while the inbox is full and somebody reads it.
+    /// - Parameter upkeep: the thread that will make room, for reports of waits.
+    func waitForRoom(_ upkeep: TracedResource?) {
+        lock.withLock {
+            while holding > Self.maxHolding, !closed { hasRoom.wait(for: upkeep) }
+        }
+    }
+
+    func close() {
+        let dropped = lock.withLock {
+            closed = true
+            holding = 0
+            defer { skips = [] }
+            hasRoom.broadcast()
             return skips
         }
-        withExtendedLifetime(withdrawn) {}
+        withExtendedLifetime(dropped) {}
     }
-
-    func close() { lock.withLock { closed = true } }
 
     // MARK: From the upkeep thread
 
@@ -86,13 +128,7 @@ final class UpkeepInbox: @unchecked Sendable {
     }
 
     /// Everything announced up to a version that can be seen, in order: what is visible was announced before.
-    func takeSkips(upTo version: UInt64) -> [Skip] {
-        lock.withLock {
-            if skips.isEmpty { return [] }
-            let taken = skips.filter { $0.record.version <= version }
-            skips.removeAll { $0.record.version <= version }
-            holding -= taken.count { $0.after != nil }
-            return taken
-        }
+    func skips(upTo version: UInt64) -> [Skip] {
+        lock.withLock { skips.isEmpty ? [] : skips.filter { $0.record.version <= version } }
     }
 }

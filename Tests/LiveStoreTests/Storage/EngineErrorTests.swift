@@ -254,6 +254,40 @@ struct EngineErrorTests {
         withExtendedLifetime((token, heldToken)) {}
     }
 
+    @Test("silence outlives a step of upkeep that met damage and could not begin anew")
+    func silence() throws {
+        let test = try makeStore()
+        let feed = try Feed(test.store)
+        let gate = try HeldUpkeep(test.store)
+        let silent = try feed.observeStore("silent")
+        var told: [String] = []
+        let collection = try feed.connection.objects(Note.self).where(\.score >= 0).observe { change in
+            if case .error = change { told.append("error") } else { told.append("rows") }
+        }
+        try feed.scheduler.turn { !told.isEmpty }
+        try gate.close()
+        try test.store.write(withoutNotifying: [silent]) {
+            try #require(try $0.object(Note.self, forPrimaryKey: 1)).score = 50
+        }
+        let pages = try Pages(of: test, holding: "row-marker")
+        try pages.damage()
+        // One is left for the step, and none for the next attempt.
+        let storage = test.store.core.storage
+        var readers: [SnapshotReader] = []
+        while let reader = try? storage.takeReader() { readers.append(reader) }
+        storage.recycle(readers.removeLast())
+        gate.letGo()
+        try feed.scheduler.turn { told.count > 1 }
+        // Answered after the attempt.
+        try test.store.core.startUpkeep().catchUp(#require(feed.connection.mailbox), to: feed.connection.version)
+        try pages.mend()
+        for reader in readers { storage.recycle(reader) }
+        try feed.catchUp()
+        #expect(told == ["rows", "error"])
+        #expect(feed.takeLog() == [])
+        withExtendedLifetime(collection) {}
+    }
+
     @Test("a getter of a live object, which cannot throw, ends the process with the store and the remedy")
     func getter() throws {
         let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"

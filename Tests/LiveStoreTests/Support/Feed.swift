@@ -11,6 +11,9 @@ final class Feed {
 
     init(_ store: Store) throws { connection = try store.connect(on: .scheduler(scheduler)) }
 
+    /// The one kept last.
+    var lastToken: NotificationToken? { tokens.last }
+
     deinit { for token in tokens { token.invalidate() } }
 
     func note(_ line: String) { log.append(line) }

@@ -41,6 +41,11 @@ final class HeldUpkeep {
         door.turn()
     }
 
+    /// Lets upkeep go on; does not wait for it. Any thread.
+    var letGo: @Sendable () -> Void {
+        { [door] in door.isClosed.update { $0 = false } }
+    }
+
     /// Holds upkeep at the last commit.
     func close() throws {
         try open()
