@@ -1,6 +1,7 @@
 // Primary keys: of which types and lengths they may be, and what is said of those that are not.
 import Foundation
 import Testing
+import TracedSync
 
 @testable import LiveStore
 
@@ -16,6 +17,24 @@ private final class Blob: StoredObject {
 private final class Named: StoredObject {
     @Stored(.primaryKey) var name = ""
     @Stored(.indexed) var label = ""
+}
+
+/// Whose first instance takes as long to make as a test wants.
+private final class SlowlyMade: StoredObject {
+    static let made = Watched(0)
+    static let mayGoOn = Watched(false)
+
+    @Stored(.primaryKey) var number = 0
+
+    required init() {
+        super.init()
+        var isFirst = false
+        Self.made.update {
+            $0 += 1
+            isFirst = $0 == 1
+        }
+        if isFirst { _ = try? Self.mayGoOn.wait("the other thread to be through") { $0 } }
+    }
 }
 
 @Suite("Primary keys")
@@ -164,5 +183,14 @@ struct PrimaryKeyTests {
         }
         #expect(text.contains("'Note'") && text.contains("primary key 1"))
         #expect(!text.contains("update:") && text.contains("object(_:forPrimaryKey:)"), "\(text)")
+    }
+
+    @Test("of two threads that use a class first at once, both know its key")
+    func firstUses() throws {
+        let first = TracedThread("first use") { #expect(ModelLayout.of(SlowlyMade.self).primaryKey == 0) }
+        try SlowlyMade.made.wait("the first instance") { $0 == 1 }
+        #expect(ModelLayout.of(SlowlyMade.self).primaryKey == 0)
+        SlowlyMade.mayGoOn.update { $0 = true }
+        first.join()
     }
 }

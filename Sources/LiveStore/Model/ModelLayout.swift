@@ -34,13 +34,13 @@ final class ModelLayout: @unchecked Sendable {
     /// Whether the class is `Observable`, so that what reads its properties may be tracked. Set before anyone has it.
     private(set) var isObservable = false
 
-    /// Whether the roles of the properties are known. Guarded by `registry`.
-    private var isComplete = false
-
     private static let registry = TracedMutex("model layouts")
     nonisolated(unsafe) private static var layouts: [ObjectIdentifier: ModelLayout] = [:]
-    /// The complete ones, which `layouts` holds for ever, by class: every new instance asks for its own.
+    /// The same by class, without the lock: every new instance asks for its own.
     private static let complete = PointerCache("complete model layouts")
+    /// Without the roles of the properties: for the initialiser of the instance that they are learnt from, and for no other
+    /// thread, which would take a primary key for a plain property.
+    @TaskLocal private static var outlines: [ObjectIdentifier: ModelLayout] = [:]
 
     /// The layout of `type`; made at its first use. Any thread.
     @inline(__always)
@@ -51,28 +51,22 @@ final class ModelLayout: @unchecked Sendable {
 
     private static func find(_ type: StoredObject.Type) -> ModelLayout {
         let key = ObjectIdentifier(type)
-        if let known = registry.withLock({ layouts[key] }) { return known }
+        if let known = registry.withLock({ layouts[key] }) ?? outlines[key] { return known }
         let properties = properties(of: type)
         // A layout is needed to make an instance, and an instance to learn the roles: so the first one goes without.
-        let roles = registry.withLock { () -> ModelLayout in
-            if let known = layouts[key] { return known }
-            let layout = ModelLayout("\(type)", properties)
-            layout.isObservable = type is any Observable.Type
-            layouts[key] = layout
-            return layout
+        let outline = ModelLayout("\(type)", properties)
+        let roles = $outlines.withValue(outlines.merging([key: outline]) { $1 }) {
+            let sample = type.init()
+            return properties.map { $0.wrapper.role(at: sample.address + $0.offset) }
         }
-        let sample = type.init()
-        let found = roles.properties.map { $0.wrapper.role(at: sample.address + $0.offset) }
-        guard found.contains(where: { $0 != .plain }) else { return keep(roles, type) }
         let layout = ModelLayout(
-            "\(type)", properties, primaryKeys: found.indices.filter { found[$0] == .primaryKey },
-            indexed: found.indices.filter { found[$0] == .indexed })
-        layout.isObservable = roles.isObservable
+            "\(type)", properties, primaryKeys: roles.indices.filter { roles[$0] == .primaryKey },
+            indexed: roles.indices.filter { roles[$0] == .indexed })
+        layout.isObservable = type is any Observable.Type
         // Of threads that come here at once, the first one's stays: others use it without holding it.
         return keep(
             registry.withLock {
-                if let known = layouts[key], known.isComplete { return known }
-                layout.isComplete = true
+                if let known = layouts[key] { return known }
                 layouts[key] = layout
                 return layout
             }, type)
