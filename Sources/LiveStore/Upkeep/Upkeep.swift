@@ -235,11 +235,13 @@ final class Upkeep: @unchecked Sendable {
         let live = tree.query(query.plan)
         live.subscriptions.append(
             Subscription(connection: connection, query: query, attachment: attachment, sent: tree.tree))
-        if isNew { evaluator.evaluate(tree) { [weak self] in self?.send($0) } }
+        if isNew { evaluate(tree) }
         if let ranked = tree.tree {
             connections.add(RootUpdate(query: query, attachment: attachment, tree: ranked), to: connection)
         }
     }
+
+    private func evaluate(_ tree: SharedTree) { evaluator.evaluate(tree) { [weak self] in self?.send($0) } }
 
     private func detach(_ query: ConnectionQuery) {
         guard let upkeep = tables[query.plan.tree.table] else { return }
@@ -320,6 +322,11 @@ final class Upkeep: @unchecked Sendable {
     /// Takes over trees evaluated at another version than the current one.
     private func adopt(_ trees: [(SharedTree, RankedTree)], _ at: Snapshot) {
         if at.version > snapshot.version { walk(to: at) }
+        if at.version > snapshot.version {
+            // The store cannot be read on the way there. What is evaluated anew comes later, or says why it cannot come.
+            for (tree, _) in trees where tables[tree.table.id]?.isWanted(tree) == true { evaluate(tree) }
+            return
+        }
         for (tree, ranked) in trees {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
             tree.tree = ranked
