@@ -57,7 +57,7 @@ final class RemoteWork: WritingSide {
             try RecordBuffer(file: path(writer), capacity: TrialSize.commitsPerWriter(spec), isNew: false))
     }
 
-    func begin() throws -> Window {
+    func launch() throws -> Window {
         let writer = try helper(0, dueTimesDone: 0)
         try writer.awaitReady(Self.startNs)
         let startNs = MonotonicClock.nowNs() + Self.leadNs + spec.warmUpNs
