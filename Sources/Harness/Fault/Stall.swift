@@ -20,12 +20,8 @@ final class Stall: Companion {
         let atNs = window.startNs + fault.atNs
         let script = Self.script(getpid(), lengthNs: fault.lengthNs)
         thread = TracedThread("stall") {
-            let shell = Process()
-            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-            shell.arguments = ["-c", script]
             Pacing.sleep(untilNs: atNs)
-            guard (try? shell.run()) != nil else { return }
-            shell.waitUntilExit()
+            _ = try? Subprocess.run("/bin/sh", ["-c", script], output: .inherited, errors: .inherited)
         }
     }
 
