@@ -3,6 +3,7 @@
 import Foundation
 import Measure
 import Scenario
+import Trials
 
 /// A `TrialExecutor` that starts this binary again, as `trial`, or another one.
 public final class ChildProcess: TrialExecutor {

@@ -2,20 +2,7 @@
 import Measure
 import Scenario
 import Statistics
-
-/// What became of one limit at one place.
-public struct LimitJudgement: Sendable, Equatable {
-    public enum Verdict: String, Sendable {
-        case kept, broken
-        /// The figure has no value.
-        case unknown
-    }
-
-    public var verdict: Verdict
-    public var driver: String
-    /// `livestore dataset.items=1000: upkeep_cost.value <= 50000 ns/commit: 12345`.
-    public var text: String
-}
+import Trials
 
 struct LimitCheck {
     /// A figure and where it belongs.
@@ -27,10 +14,11 @@ struct LimitCheck {
         var noise: String?
     }
 
+    let scenario: String
     let limits: [Limit]
     let entries: [Entry]
 
-    func judgements() -> [LimitJudgement] {
+    func judgements() -> [Judgement] {
         limits.flatMap { limit in
             let meant = entries.filter {
                 $0.figure.metric == limit.metric && $0.figure.statistic.rawValue == limit.statistic
@@ -47,7 +35,7 @@ struct LimitCheck {
     }
 
     /// Counts must hold in every trial; of a measured quantity the median over trials is judged, as it is reported.
-    private func judge(_ limit: Limit, _ entries: [Entry], _ place: String) -> LimitJudgement {
+    private func judge(_ limit: Limit, _ entries: [Entry], _ place: String) -> Judgement {
         let driver = entries[0].driver
         // What was counted was counted on a noisy machine too. Clocks of disturbed trials say something only where there are no
         // others, and then nothing against the store.
@@ -62,14 +50,14 @@ struct LimitCheck {
             judged = median(values).map { [$0] } ?? []
         }
         guard let worst = judged.first(where: { !limit.holds(for: $0) }) ?? judged.first else {
-            return LimitJudgement(verdict: .unknown, driver: driver, text: "\(place): \(limit): no value")
+            return Judgement(scenario: scenario, driver: driver, verdict: .unknown, text: "\(place): \(limit): no value")
         }
         let shown = worst == worst.rounded() ? "\(Int64(worst))" : "\(worst)"
         let isKept = limit.holds(for: worst)
         let isDoubtful = !isKept && isDisturbed
         let reasons = Set(entries.compactMap(\.noise)).sorted().joined(separator: ", ")
-        return LimitJudgement(
-            verdict: isKept ? .kept : isDoubtful ? .unknown : .broken, driver: driver,
+        return Judgement(
+            scenario: scenario, driver: driver, verdict: isKept ? .kept : isDoubtful ? .unknown : .broken,
             text: "\(place): \(limit): \(shown)" + (isDoubtful ? " (noisy machine: \(reasons))" : ""))
     }
 }

@@ -17,14 +17,14 @@ public enum Outcome: Int32, Sendable, CaseIterable {
     case interrupted = 130
 
     /// What a trial contributes.
-    public init(_ result: TrialResult) {
+    public init(_ fate: TrialFate, isUnavailable: Bool) {
         self =
-            switch result.fate {
+            switch fate {
             case .completed: .pass
             case .hang: .hang
             case .oracleViolation: .oracleViolation
             case .crashed, .killed: .fault
-            case .harnessFault: result.isUnavailable ? .unavailable : .fault
+            case .harnessFault: isUnavailable ? .unavailable : .fault
             case .interrupted: .interrupted
             }
     }

@@ -1,6 +1,7 @@
 // How long a child may say nothing before it counts as hung. It says something at the start of every phase and twice a
 // second while it measures; the child itself looks for hangs of single threads and is quicker.
 import Scenario
+import Trials
 
 enum Patience {
     /// Inserting or comparing a row, generously: a loaded machine and a debug build.

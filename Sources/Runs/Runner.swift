@@ -3,6 +3,7 @@
 import Measure
 import Scenario
 import StoreDriver
+import Trials
 
 /// What a run tells as it goes: on the running thread, but for `progressed`.
 public protocol RunnerDelegate: AnyObject, Sendable {
@@ -10,24 +11,22 @@ public protocol RunnerDelegate: AnyObject, Sendable {
     /// Any thread.
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress)
     func ended(_ spec: TrialSpec, _ result: TrialResult)
-    func skipped(scenario: String, driver: String, reason: String)
+    func skipped(_ record: SkippedRecord)
     /// Figures to be reported under `spec`, and the trial they are of (nil: figures over a sweep); durable when it returns.
     func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) throws
     /// What is known of a trial from an earlier part of the run, so that it is not run again.
     func known(_ spec: TrialSpec) -> KnownTrial?
-    func judged(_ judgement: LimitJudgement, scenario: String) throws
+    func judged(_ judgement: Judgement) throws
 }
 
 /// A trial that an earlier part of a resumed run has finished.
 public struct KnownTrial: Sendable {
     public var figures: [Figure]
-    public var result: TrialResult
-    public var processCPUPerCommitNs: Double?
+    public var record: TrialRecord
 
-    public init(figures: [Figure], result: TrialResult, processCPUPerCommitNs: Double?) {
+    public init(figures: [Figure], record: TrialRecord) {
         self.figures = figures
-        self.result = result
-        self.processCPUPerCommitNs = processCPUPerCommitNs
+        self.record = record
     }
 }
 
@@ -114,7 +113,7 @@ public final class Runner {
             guard let driver = drivers[spec.driver] else { return false }
             guard let obstacle = Fitness.obstacle(spec, driver.capabilities) else { return true }
             if told.insert(spec.driver + obstacle).inserted {
-                delegate.skipped(scenario: job.scenario, driver: spec.driver, reason: obstacle)
+                delegate.skipped(SkippedRecord(scenario: job.scenario, driver: spec.driver, reason: obstacle))
             }
             return false
         }
@@ -141,8 +140,8 @@ public final class Runner {
             points[spec.driver, default: []].append(
                 .init(
                     variant: spec.variant, trial: spec.trial, dataset: spec.dataset, observers: spec.observers,
-                    rateHz: spec.writers.rateHz, hasCompleted: trial.result.fate == .completed, figures: figures,
-                    processCPUPerCommit: trial.processCPUPerCommitNs))
+                    rateHz: spec.writers.rateHz, hasCompleted: trial.record.fate == .completed, figures: figures,
+                    processCPUPerCommit: trial.record.processCPUPerCommitNs))
             return true
         }
         for spec in job.trials where !interruption.isRaised {
@@ -187,7 +186,7 @@ public final class Runner {
     private func known(_ spec: TrialSpec) -> KnownTrial? {
         guard let known = delegate.known(spec) else { return nil }
         index += TrialGroup(spec).members.count
-        outcome = outcome.worse(Outcome(known.result))
+        outcome = outcome.worse(Outcome(known.record.fate, isUnavailable: known.record.isUnavailable))
         return known
     }
 
@@ -215,8 +214,7 @@ public final class Runner {
             figures[last].flags.append("\(Self.noisyFlag)\(disturbance)")
         }
         try delegate.measured(figures, of: spec, group.measured)
-        return KnownTrial(
-            figures: figures, result: group.measured, processCPUPerCommitNs: group.measured.cpu?.perCommitNs)
+        return KnownTrial(figures: figures, record: TrialRecord(group.measured, of: spec))
     }
 
     /// nil when interrupted before the measured trial was through.
@@ -231,7 +229,7 @@ public final class Runner {
             delegate.began(spec, role: role.title, index: index, of: total)
             let result = executor.run(spec) { [delegate] in delegate.progressed(spec, $0) }
             delegate.ended(spec, result)
-            outcome = outcome.worse(Outcome(result))
+            outcome = outcome.worse(Outcome(result.fate, isUnavailable: result.isUnavailable))
             results[role] = result
             if interruption.isRaised { break }
             if role == .noop, result.fate == .completed { noops.append((spec, result)) }
@@ -259,8 +257,8 @@ public final class Runner {
 
     private func judge(_ job: Job, _ entries: [LimitCheck.Entry]) throws {
         let own = entries.filter { !job.guests.contains($0.driver) }
-        for judgement in LimitCheck(limits: job.limits, entries: own).judgements() {
-            try delegate.judged(judgement, scenario: job.scenario)
+        for judgement in LimitCheck(scenario: job.scenario, limits: job.limits, entries: own).judgements() {
+            try delegate.judged(judgement)
             switch judgement.verdict {
             case .kept: break
             case .broken: outcome = outcome.worse(.limitBroken)

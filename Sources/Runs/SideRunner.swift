@@ -1,6 +1,7 @@
 // One side of a pair: a trial with the companions its figures need, on one binary, and what the machine did meanwhile.
 import Measure
 import Scenario
+import Trials
 
 /// What came of it.
 public struct SideRun: Sendable {

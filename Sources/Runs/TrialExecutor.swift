@@ -1,5 +1,6 @@
 // How the parent gets a trial done: in a child process, or in a test by something simpler.
 import Scenario
+import Trials
 
 /// Runs one trial at a time and always comes back.
 public protocol TrialExecutor: AnyObject {

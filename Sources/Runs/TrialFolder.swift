@@ -5,6 +5,7 @@ import Foundation
 import Measure
 import Scenario
 import StoreDriver
+import Trials
 
 struct TrialFolder {
     let results: String
@@ -23,7 +24,7 @@ struct TrialFolder {
         try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
     }
 
-    var resultPath: String { "\(results)/\(TrialCommand.resultName)" }
+    var resultPath: String { "\(results)/\(TrialResult.fileName)" }
     var logPath: String { "\(results)/log" }
 
     func removeStore() { ownStore.remove() }

@@ -3,6 +3,7 @@
 // cancels over trials.
 import Measure
 import Scenario
+import Trials
 
 struct TrialGroup {
     enum Role {
@@ -49,9 +50,6 @@ struct TrialGroup {
 
 /// The figures of a group, under the measured trial's name.
 struct GroupFigures {
-    /// A metric under so many times its floor says more about the harness than about the store.
-    static let floorFactor = 3.0
-
     let spec: TrialSpec
     let measured: TrialResult
     let baseline: TrialResult?
@@ -84,7 +82,7 @@ struct GroupFigures {
         // Per commit and not in all: in a closed loop the two do not make the same number of commits.
         let extraNs = Double(with.processNs) - without * Double(with.commits)
         let cost = extraNs / Double(with.affectingCommits)
-        let floor = harnessCost.value.map { $0 * Self.floorFactor } ?? 0
+        let floor = harnessCost.value.map { $0 * Figure.floorFactor } ?? 0
         return Figure(
             .upkeepCost, .value, cost, n: with.affectingCommits, flags: cost < floor ? ["at_floor"] : [])
     }
@@ -142,7 +140,7 @@ struct GroupFigures {
             figure.statistic != .count, figure.metric != .harnessHiccup,
             let floor = noop?.figures.first(where: {
                 $0.metric == figure.metric && $0.statistic == figure.statistic
-            })?.value, value < Self.floorFactor * floor
+            })?.value, value < Figure.floorFactor * floor
         else { return figure }
         var marked = figure
         marked.flags.append("at_floor")

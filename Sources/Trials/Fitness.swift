@@ -69,7 +69,7 @@ public enum Fitness {
         return nil
     }
 
-    static func check(_ spec: TrialSpec, _ capabilities: Capabilities) throws {
+    package static func check(_ spec: TrialSpec, _ capabilities: Capabilities) throws {
         if spec.specVersion != TrialSpec.currentVersion {
             throw TrialFault.refused(
                 "the spec has version \(spec.specVersion), this binary reads version \(TrialSpec.currentVersion): "

@@ -14,7 +14,7 @@ public struct ForeignFigure: Codable, Sendable, Equatable {
 extension TrialResult {
     /// Reads a result of any version that still has the same words for the same things.
     /// - Throws: what the decoder throws where it has not.
-    static func readForeign(_ data: Data) throws -> TrialResult {
+    package static func readForeign(_ data: Data) throws -> TrialResult {
         let empty = try JSONSerialization.jsonObject(with: try JSONEncoder().encode(TrialResult(fate: .completed)))
         let written = try JSONSerialization.jsonObject(with: data)
         guard var tree = empty as? [String: Any], let written = written as? [String: Any] else {

@@ -1,7 +1,7 @@
 // Why a trial ended without figures. What the oracle finds wrong is not a fault: it is a result.
 
 /// Ends a trial early.
-enum TrialFault: Error, CustomStringConvertible {
+package enum TrialFault: Error, CustomStringConvertible {
     /// Something that had to make progress made none within the hang timeout.
     case hang(String)
     /// This driver, or this binary, cannot do what the spec asks.
@@ -13,7 +13,7 @@ enum TrialFault: Error, CustomStringConvertible {
     /// The harness could not do its own part.
     case harness(String)
 
-    var description: String {
+    package var description: String {
         switch self {
         case .hang(let reason): "hang: \(reason)"
         case .refused(let reason): "refused: \(reason)"
@@ -24,7 +24,7 @@ enum TrialFault: Error, CustomStringConvertible {
     }
 
     /// For the `flags` column: a word.
-    var flag: String {
+    package var flag: String {
         switch self {
         case .hang: "hang"
         case .refused: "refused"

@@ -7,6 +7,8 @@ import Scenario
 /// The outcome of one trial and everything that was measured in it.
 public struct TrialResult: Codable, Sendable {
     public static let currentVersion = 3
+    /// In the folder that the child is told.
+    package static let fileName = "result.json"
 
     public var resultVersion = TrialResult.currentVersion
     public var fate: TrialFate
@@ -39,32 +41,9 @@ public struct TrialResult: Codable, Sendable {
         self.notes = notes
     }
 
-    /// Turns what the oracle saw into what was looked for: deliveries were harmed on purpose, so many of them.
-    mutating func expectCaught(_ spec: TrialSpec, harmed: Int) {
-        if harmed == 0 {
-            // Nothing was to be seen, and nothing is said.
-            notes.append("fewer deliveries than 'fault.every': none was harmed")
-            if let index = figures.firstIndex(where: { $0.metric == .faultsCaught }) { figures[index].value = nil }
-            return
-        }
-        if violationCount > 0 {
-            fate = .completed
-            notes.append("caught, as it should be: \(violations[0])")
-            violations = []
-            violationCount = 0
-        } else {
-            fate = .oracleViolation
-            violationCount = 1
-            violations = [spec.located("the oracle is blind: a \(spec.fault.kind.rawValue) of deliveries was not seen")]
-        }
-        if let index = figures.firstIndex(where: { $0.metric == .oracleViolations }) {
-            figures[index].value = Double(violationCount)
-        }
-    }
-
     /// Reads what a child wrote.
     /// - Throws: `TrialFault` where another version wrote it; what the decoder throws where it is no result at all.
-    static func read(_ data: Data) throws -> TrialResult {
+    package static func read(_ data: Data) throws -> TrialResult {
         struct Version: Decodable { var resultVersion: Int }
         let version = try JSONDecoder().decode(Version.self, from: data).resultVersion
         guard version == currentVersion else {
@@ -74,23 +53,4 @@ public struct TrialResult: Codable, Sendable {
         }
         return try JSONDecoder().decode(TrialResult.self, from: data)
     }
-}
-
-/// CPU time from the start of the measured window until every observer had covered its last commit. The harness's own
-/// work (the conducting thread, the hiccup probe, active waiting for due times) is in none of the figures.
-public struct CPUAccount: Codable, Sendable, Equatable {
-    public var processNs: Int64
-    /// By `ThreadRole`.
-    public var roleNs: [String: Int64]
-    /// Taken off: conducting thread and hiccup probe.
-    public var harnessNs: Int64
-    /// Taken off the writers: active waiting.
-    public var spunNs: Int64
-    /// Commits that returned in that time.
-    public var commits: Int
-    /// Those of them that affect at least one observer.
-    public var affectingCommits: Int
-
-    /// Process CPU per commit, ns; nil without commits.
-    public var perCommitNs: Double? { commits > 0 ? Double(processNs) / Double(commits) : nil }
 }

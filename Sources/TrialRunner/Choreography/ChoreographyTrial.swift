@@ -5,6 +5,7 @@ import Scenario
 import StoreDriver
 import Synchronization
 import TracedSync
+import Trials
 
 struct ChoreographyTrial {
     let spec: TrialSpec

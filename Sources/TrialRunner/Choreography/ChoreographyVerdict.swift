@@ -1,6 +1,7 @@
 // How a choreography ended against how it was to end. Pure.
 import Measure
 import Scenario
+import Trials
 
 extension ChoreographyTrial {
     struct Verdict {

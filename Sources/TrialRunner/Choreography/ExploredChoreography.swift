@@ -5,6 +5,7 @@ import Measure
 import Scenario
 import StoreDriver
 import TracedSync
+import Trials
 
 public struct ExploredChoreography: Sendable {
     private let spec: TrialSpec

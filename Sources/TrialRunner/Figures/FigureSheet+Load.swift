@@ -2,6 +2,7 @@
 import Measure
 import Scenario
 import Statistics
+import Trials
 
 extension FigureSheet {
     /// The share of the window's schedule that was begun within the window.
@@ -89,7 +90,7 @@ extension FigureSheet {
             }
         default: break
         }
-        guard abs(value) < GroupFigures.floorFactor * floorNs else { return figure }
+        guard abs(value) < Figure.floorFactor * floorNs else { return figure }
         var marked = figure
         marked.flags.append("at_floor")
         return marked

@@ -2,6 +2,7 @@
 // violations, what was missed. Off the clock.
 import Measure
 import Scenario
+import Trials
 
 /// Turns records into a `TrialResult`.
 struct FigureSheet {

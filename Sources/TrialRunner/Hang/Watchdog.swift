@@ -2,6 +2,7 @@
 // unchanged for 100 ms: waits come and go, and a look is no instant.
 import Measure
 import TracedSync
+import Trials
 
 /// Watches one process, its own. One thread.
 struct Watchdog {

@@ -5,6 +5,7 @@ import Measure
 import Scenario
 import StoreDriver
 import TracedSync
+import Trials
 
 /// The writing side of one trial.
 final class Work {

@@ -10,6 +10,7 @@ import Scenario
 import StoreDriver
 import Synchronization
 import TracedSync
+import Trials
 
 /// Commits what its generator draws, when its schedule says. One thread.
 final class Writer: @unchecked Sendable {

@@ -9,6 +9,7 @@ import Scenario
 import StoreDriver
 import Synchronization
 import TracedSync
+import Trials
 
 /// The observers that come and go in one trial. The conducting thread.
 final class Churn: Companion, @unchecked Sendable {

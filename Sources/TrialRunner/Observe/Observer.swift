@@ -7,6 +7,7 @@ import Measure
 import StoreDriver
 import Synchronization
 import TracedSync
+import Trials
 
 /// A sink that records. Made on the main thread, delivered to on its site.
 final class Observer: DeliverySink, @unchecked Sendable {

@@ -7,6 +7,7 @@ import Measure
 import Scenario
 import StoreDriver
 import TracedSync
+import Trials
 
 /// One observing thread or queue. Any thread but its own.
 final class Site: Sendable {

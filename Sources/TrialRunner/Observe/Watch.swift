@@ -4,6 +4,7 @@
 import Measure
 import Scenario
 import StoreDriver
+import Trials
 
 /// The observing side of one trial. `areAllCovered` and `behind` are for any thread, the rest for the conducting one.
 final class Watch: @unchecked Sendable {

@@ -2,6 +2,7 @@
 import Measure
 import StoreDriver
 import TracedSync
+import Trials
 
 /// Holds a store's write lock from `init` to `release`. The conducting thread.
 final class LockHolder {

@@ -5,6 +5,7 @@ import Scenario
 import StoreDriver
 import Synchronization
 import TracedSync
+import Trials
 
 /// Busy from `init` until everything is delivered. The conducting thread.
 final class Neighbour: Companion {

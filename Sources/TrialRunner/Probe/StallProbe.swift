@@ -6,6 +6,7 @@ import Measure
 import Scenario
 import StoreDriver
 import Synchronization
+import Trials
 
 /// Calls a store on a site, and measures.
 final class StallProbe: Companion, @unchecked Sendable {
@@ -65,18 +66,4 @@ final class StallProbe: Companion, @unchecked Sendable {
         }
         findings.probes.stalls = histogram
     }
-}
-
-/// What was measured beside the commits and the deliveries, as far as it was asked for.
-struct ProbeSamples: Sendable {
-    var wakeFloor: LatencyHistogram?
-    var stalls: LatencyHistogram?
-    var versions = VersionFigures()
-    var holdings = HoldingsFigures()
-    /// Of one reading of the clock.
-    var clockNs: Double = 0
-    var allocations: AllocationAccount?
-    var recording: RecordingCost?
-    var recoveryNs: Int64?
-    var refusals = 0
 }

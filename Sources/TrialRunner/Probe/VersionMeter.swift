@@ -51,10 +51,3 @@ final class VersionMeter: Companion {
             amplification: amplification)
     }
 }
-
-struct VersionFigures: Sendable {
-    var pins = 0
-    var highest: Int?
-    var last: Int?
-    var amplification: Double?
-}

@@ -9,12 +9,10 @@ import CPlatform
 import Measure
 import Synchronization
 import TracedSync
+import Trials
 
 /// Two threads that do nothing but wake, and a record of how long that took.
 final class WakeProbe: Companion, @unchecked Sendable {
-    /// Names of its threads start so: their CPU time is the harness's.
-    static let threadPrefix = "floor-"
-
     /// As long as an engine's background thread sleeps when nobody rings.
     private static let pollNs: Int64 = 1_000_000_000
 
@@ -23,7 +21,7 @@ final class WakeProbe: Companion, @unchecked Sendable {
     private let startNs = Atomic<Int64>(0)
     private let isUnderWay = Atomic<Bool>(false)
     private var samples = LatencyHistogram()
-    private let loop = RunLoopThread("\(WakeProbe.threadPrefix)loop")
+    private let loop = RunLoopThread("\(AtWork.wakeFloorPrefix)loop")
     private var relay: TracedThread?
 
     init() throws {
@@ -33,7 +31,7 @@ final class WakeProbe: Companion, @unchecked Sendable {
         let signal = try loop.performAndWait { [unowned self] in
             Sent(RunLoopSignal("wake floor") { [unowned self] in arrive() })
         }
-        relay = TracedThread("\(Self.threadPrefix)relay") { [unowned self] in pass(on: signal.value) }
+        relay = TracedThread("\(AtWork.wakeFloorPrefix)relay") { [unowned self] in pass(on: signal.value) }
     }
 
     deinit { word.deallocate() }

@@ -1,6 +1,7 @@
 // A helper seen from the trial that started it: told what to do, listened to, stopped and killed.
 import Foundation
 import Measure
+import Trials
 
 /// Conducting thread.
 final class HelperProcess {

@@ -7,6 +7,7 @@ import Foundation
 import Measure
 import Scenario
 import StoreDriver
+import Trials
 
 /// One writer, then perhaps its successor. The conducting thread.
 final class RemoteWork: WritingSide {

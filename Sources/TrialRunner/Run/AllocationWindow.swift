@@ -1,6 +1,7 @@
 // What was allocated within the measured window, by role as far as threads can be asked: the harness's own, writing and
 // observing, count their bytes exactly; what is left of the process is the engine's. Conducting thread.
 import Measure
+import Trials
 
 /// From the start of the measured window until everything is delivered.
 final class AllocationWindow: Companion {
@@ -53,18 +54,4 @@ final class AllocationWindow: Companion {
             process: AllocationTotals(count: all.count, bytes: max(0, all.bytes - harness)), writerBytes: writing,
             observerBytes: observing, commits: findings.commits, affectingCommits: findings.affectingCommits)
     }
-}
-
-/// Allocations from the start of the measured window until every observer had covered its last commit.
-public struct AllocationAccount: Codable, Sendable, Equatable {
-    /// Without the conducting thread's bytes.
-    public var process: AllocationTotals
-    public var writerBytes: Int64
-    /// Of the observing threads; nil where deliveries run on queues.
-    public var observerBytes: Int64?
-    public var commits: Int
-    public var affectingCommits: Int
-
-    /// Everything that is neither a writer's nor an observing thread's.
-    var engineBytes: Int64? { observerBytes.map { max(0, process.bytes - writerBytes - $0) } }
 }

@@ -2,6 +2,7 @@
 import CPlatform
 import Measure
 import StoreDriver
+import Trials
 
 /// From the start of the measured window until everything is delivered.
 final class CPUWindow: Companion {
@@ -20,7 +21,7 @@ final class CPUWindow: Companion {
 
     /// Threads that wait for the trial, or measure beside it.
     private static func isHarness(_ tid: Int32, _ name: String, _ conductor: Int32) -> Bool {
-        tid == conductor || name == "hiccup" || name.hasPrefix(WakeProbe.threadPrefix)
+        tid == conductor || name == "hiccup" || name.hasPrefix(AtWork.wakeFloorPrefix)
     }
 
     /// Who ran and who waited, of all threads but those; on the conducting thread. nil where the kernel does not say.

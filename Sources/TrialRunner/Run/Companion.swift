@@ -1,8 +1,6 @@
 // What stands beside the writers and observers of a trial: probes that measure, faults that are put in, a neighbouring store,
 // witnesses, pins of versions. All are told of the same moments, in the order below. Which of them a trial has, and in what
 // order they are told, stands in `Companions`.
-import Measure
-import Scenario
 
 /// Something beside the load of one trial. Every call comes on the conducting thread.
 protocol Companion: AnyObject {
@@ -30,38 +28,4 @@ extension Companion {
     func end(into findings: inout Findings) throws {}
     func cancel() throws {}
     func close(into findings: inout Findings) throws {}
-}
-
-/// What the companions of a trial have found.
-struct Findings {
-    let window: Window
-    /// Commits that returned at or after the start of the window, and those of them that affect a measured observer.
-    let commits: Int
-    let affectingCommits: Int
-
-    var cpu = CPUAccount(processNs: 0, roleNs: [:], harnessNs: 0, spunNs: 0, commits: 0, affectingCommits: 0)
-    var hiccups = LatencyHistogram()
-    var noise: NoiseAccount?
-    var probes = ProbeSamples()
-    /// By the name they have in the result.
-    var counts: [String: Int] = [:]
-    /// What is wrong with the store, beside what the oracle sees.
-    var violations: [String] = []
-    /// Deliveries that were harmed on purpose; nil where none was to be.
-    var harmedDeliveries: Int?
-
-    init(_ history: History, _ plan: QueryPlan, _ window: Window) {
-        self.window = window
-        let affected = AffectedCommits(history, plan)
-        commits = affected.count(from: window.startNs, affecting: false)
-        affectingCommits = affected.count(from: window.startNs, affecting: true)
-    }
-
-    /// Adds what is no figure.
-    func complete(_ result: inout TrialResult, of spec: TrialSpec) {
-        if let harmedDeliveries { result.expectCaught(spec, harmed: harmedDeliveries) }
-        result.noise = noise
-        result.allocations = probes.allocations
-        result.counts.merge(counts) { _, own in own }
-    }
 }

@@ -4,6 +4,7 @@
 import Measure
 import Scenario
 import StoreDriver
+import Trials
 
 /// Runs one `TrialSpec` on one driver, in this process. The process should do nothing else.
 public struct Trial {
@@ -86,41 +87,6 @@ public struct Trial {
         if case .unavailable = fault { result.isUnavailable = true }
         if case .hang(let reason) = fault { result.hangs = [HangReport.found(reason)] }
         return result
-    }
-}
-
-/// The measured window on the monotonic clock: commits due in it are measured.
-struct Window: Sendable {
-    var startNs: Int64
-    var endNs: Int64
-
-    func contains(_ dueNs: Int64) -> Bool { dueNs >= startNs && dueNs < endNs }
-}
-
-/// Where a trial stands.
-public struct TrialProgress: Codable, Sendable {
-    public enum Phase: String, Codable, Sendable {
-        case loading, subscribing, measuring, settling, checking
-    }
-
-    public var phase: Phase
-    /// Of the measured window, 0 … 1 (above 1 while writers are late).
-    public var fraction: Double
-    public var commits: Int
-    public var callbacks: Int
-
-    init(_ phase: Phase) {
-        self.phase = phase
-        fraction = phase == .settling || phase == .checking ? 1 : 0
-        commits = 0
-        callbacks = 0
-    }
-
-    init(_ phase: Phase, window: Window, commits: Int, callbacks: Int) {
-        self.phase = phase
-        fraction = Double(MonotonicClock.nowNs() - window.startNs) / Double(max(window.endNs - window.startNs, 1))
-        self.commits = commits
-        self.callbacks = callbacks
     }
 }
 

@@ -3,10 +3,9 @@
 import Foundation
 import Scenario
 import StoreDriver
+import Trials
 
 public enum TrialCommand {
-    static let resultName = "result.json"
-
     /// Why a child could not even start its trial.
     public struct Refusal: Error, CustomStringConvertible {
         public var description: String
@@ -27,7 +26,7 @@ public enum TrialCommand {
         let result = Trial.run(spec, on: driver, storeDirectory: storeDirectory) { progress in
             if let line = try? JSONEncoder().encode(progress) { output.write(line + Data("\n".utf8)) }
         }
-        let path = "\(resultDirectory)/\(resultName)"
+        let path = "\(resultDirectory)/\(TrialResult.fileName)"
         // In one step: a parent that finds the file finds all of it.
         try JSONEncoder().encode(result).write(to: URL(fileURLWithPath: path), options: .atomic)
     }

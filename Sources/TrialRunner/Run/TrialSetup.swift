@@ -2,6 +2,7 @@
 import Measure
 import Scenario
 import StoreDriver
+import Trials
 
 /// What writers and companions of a trial find. The conducting thread.
 struct TrialSetup {

@@ -5,15 +5,17 @@ import Glibc
 import Measure
 import TracedSync
 
-enum AtWork {
+package enum AtWork {
     /// Threads that come and go by the clock, whatever the rest does: the harness's own, and a store beside the one measured.
-    private static let clockwork = ["hiccup", WakeProbe.threadPrefix, "neighbour"]
+    private static let clockwork = ["hiccup", wakeFloorPrefix, "neighbour"]
+    /// Names of the threads of the wake probe start so.
+    package static let wakeFloorPrefix = "floor-"
     private static let looks = 5
     private static let betweenLooksNs: Int64 = 20_000_000
 
     /// Names of the threads, besides the caller's, that could run at nearly every one of a few looks within 100 ms.
     /// - Parameter pid: one's own process, or a child.
-    static func threads(of pid: Int32 = getpid()) -> [String] {
+    package static func threads(of pid: Int32 = getpid()) -> [String] {
         var seen: [Int32: (name: String, count: Int)] = [:]
         for look in 0..<looks {
             if look > 0 { Pacing.sleep(untilNs: MonotonicClock.nowNs() + betweenLooksNs) }
@@ -30,17 +32,17 @@ enum AtWork {
 
 /// How long something may take. A machine that has no processor for the trial gets more time, but not for ever: what
 /// computes without an end has to end too.
-struct HangDeadline {
+package struct HangDeadline {
     private let timeoutNs: Int64
     private let mostExtensions: Int
     private let child: Int32?
-    private(set) var endNs: Int64
+    package private(set) var endNs: Int64
     private var extensions = 0
 
     /// - Parameters:
     ///   - mostExtensions: by as much again each.
     ///   - child: the process that ought to be at work; nil is this one.
-    init(timeoutNs: Int64, mostExtensions: Int = 20, child: Int32? = nil) {
+    package init(timeoutNs: Int64, mostExtensions: Int = 20, child: Int32? = nil) {
         self.timeoutNs = timeoutNs
         self.mostExtensions = mostExtensions
         self.child = child
@@ -48,13 +50,13 @@ struct HangDeadline {
     }
 
     /// Something has moved.
-    mutating func restart() {
+    package mutating func restart() {
         endNs = MonotonicClock.nowNs() + timeoutNs
         extensions = 0
     }
 
     /// Whether the time is over and nobody is at work.
-    mutating func hasPassed() -> Bool {
+    package mutating func hasPassed() -> Bool {
         guard MonotonicClock.nowNs() > endNs else { return false }
         guard extensions < mostExtensions, !AtWork.threads(of: child ?? getpid()).isEmpty else { return true }
         extensions += 1

@@ -3,9 +3,9 @@
 import Measure
 import TracedSync
 
-enum HangReport {
+package enum HangReport {
     /// A closed circle.
-    static func deadlock(_ cycle: WaitCycle, closedNs: Int64, in snapshot: WaitSnapshot) -> HangRecord {
+    package static func deadlock(_ cycle: WaitCycle, closedNs: Int64, in snapshot: WaitSnapshot) -> HangRecord {
         let concerned = Set(cycle.links.map(\.tid))
         return HangRecord(
             .deadlock, cycle: cycle.edges, sentence: cycle.sentence, afterNs: MonotonicClock.nowNs() - closedNs,
@@ -13,7 +13,7 @@ enum HangReport {
     }
 
     /// Nothing has moved for a while.
-    static func stall(_ snapshot: WaitSnapshot, sinceNs: Int64, _ subject: String) -> HangRecord {
+    package static func stall(_ snapshot: WaitSnapshot, sinceNs: Int64, _ subject: String) -> HangRecord {
         let waiting = snapshot.threads.compactMap { thread -> String? in
             guard let wait = thread.wait, wait.resource.name != "store bell" else { return nil }
             let place = wait.place.isEmpty ? "" : " at \(wait.place)"
@@ -28,7 +28,7 @@ enum HangReport {
 
     /// What can be seen from outside of a process that has said nothing for too long: a circle of mutexes if there is one;
     /// else whether it computes, or what its threads sleep on.
-    static func fromOutside(_ pid: Int32) -> HangRecord {
+    package static func fromOutside(_ pid: Int32) -> HangRecord {
         if let cycle = WaitForGraph(KernelView.snapshot(of: pid)).cycles.first {
             return HangRecord(.deadlock, cycle: cycle.edges, sentence: cycle.sentence)
         }
@@ -45,7 +45,7 @@ enum HangReport {
     }
 
     /// What is wrong in a process that has been found hung: a circle if there is one, else who stands where.
-    static func found(_ reason: String) -> HangRecord {
+    package static func found(_ reason: String) -> HangRecord {
         let snapshot = WaitSnapshot.recorded().completed(by: KernelView.snapshot())
         if let cycle = WaitForGraph(snapshot).cycles.first {
             return deadlock(cycle, closedNs: MonotonicClock.nowNs(), in: snapshot)
@@ -54,7 +54,7 @@ enum HangReport {
     }
 
     /// Orders that could deadlock another time.
-    static func inversions() -> [HangRecord] {
+    package static func inversions() -> [HangRecord] {
         Tracing.inversions().map { HangRecord(.inversion, cycle: $0.classes, sentence: $0.sentence) }
     }
 
