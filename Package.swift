@@ -172,6 +172,8 @@ let package = Package(
                 "NoopDriver", "Runs", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics", "StoreDriver",
                 "TemplateDriver", "TracedSync", "TrialRunner", "Trials",
             ]),
+        // Reads the sources and counts.
+        .testTarget(name: "StructureTests"),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
 
         // Random numbers of property tests.
