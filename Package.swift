@@ -51,13 +51,13 @@ let package = Package(
         .target(name: "TracedSync", dependencies: ["CPlatform"]),
 
         // What measures.
-        .target(name: "Scenario", dependencies: ["Yams"]),
+        .target(name: "Scenario", dependencies: ["Statistics", "Yams"]),
         .target(name: "StoreDriver", dependencies: ["TracedSync"]),
         .target(name: "NoopDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Noop"),
         .target(
             name: "LiveStoreDriver",
             dependencies: [
-                "LiveStore", "LiveStoreCombine", "StoreDriver", "TracedSync",
+                "LiveStore", "LiveStoreCombine", "Statistics", "StoreDriver", "TracedSync",
                 .product(name: "OpenCombine", package: "OpenCombine"),
             ],
             path: "Sources/Drivers/LiveStore"),

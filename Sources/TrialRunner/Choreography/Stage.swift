@@ -9,12 +9,6 @@ import Synchronization
 import TracedSync
 
 final class Stage: @unchecked Sendable {
-    /// Where steps of a site run.
-    enum Site: Sendable {
-        case runLoop(RunLoopThread)
-        case queue(TracedQueue)
-    }
-
     let store: any DrivenStore
     let play: Choreography
     /// Waiting at a point is no sign of trouble.
@@ -25,7 +19,7 @@ final class Stage: @unchecked Sendable {
 
     private let lock = TracedMutex("choreography")
     private let changed: TracedCondition
-    private var sites: [String: Site] = [:]
+    private var sites: [String: DeliveryPlace] = [:]
     private var arrived: [String: Set<String>] = [:]
     private var locks: [String: TracedMutex] = [:]
     private var subscriptions: [String: [PlayedSubscription]] = [:]
@@ -75,21 +69,11 @@ final class Stage: @unchecked Sendable {
 
     // MARK: Sites
 
-    func site(_ name: String) -> Site { lock.withLock { sites[name]! } }
+    func site(_ name: String) -> DeliveryPlace { lock.withLock { sites[name]! } }
 
-    func deliverySite(_ name: String) -> DeliverySite {
-        switch site(name) {
-        case .runLoop: .runLoop
-        case .queue(let queue): .queue(queue.queue)
-        }
-    }
+    func deliverySite(_ name: String) -> DeliverySite { site(name).deliverySite }
 
-    func perform(on name: String, _ body: @escaping @Sendable () -> Void) {
-        switch site(name) {
-        case .runLoop(let thread): thread.perform(body)
-        case .queue(let queue): queue.async(body)
-        }
-    }
+    func perform(on name: String, _ body: @escaping @Sendable () -> Void) { site(name).perform(body) }
 
     func performAndWait(on name: String, _ body: @escaping @Sendable () -> Void) {
         switch site(name) {

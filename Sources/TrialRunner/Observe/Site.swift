@@ -9,15 +9,32 @@ import StoreDriver
 import TracedSync
 import Trials
 
-/// One observing thread or queue. Any thread but its own.
-final class Site: Sendable {
-    private enum Place: Sendable {
-        case runLoop(RunLoopThread)
-        case queue(TracedQueue)
+/// A run loop or a queue of the harness's own. Any thread.
+enum DeliveryPlace: Sendable {
+    case runLoop(RunLoopThread)
+    case queue(TracedQueue)
+
+    /// What a driver is told.
+    var deliverySite: DeliverySite {
+        switch self {
+        case .runLoop: .runLoop
+        case .queue(let queue): .queue(queue.queue)
+        }
     }
 
+    /// Runs `body` here some time.
+    func perform(_ body: @escaping @Sendable () -> Void) {
+        switch self {
+        case .runLoop(let thread): thread.perform(body)
+        case .queue(let queue): queue.async(body)
+        }
+    }
+}
+
+/// One observing thread or queue. Any thread but its own.
+final class Site: Sendable {
     let name: String
-    private let place: Place
+    private let place: DeliveryPlace
 
     init(_ name: String, _ deliver: ObserversSpec.Deliver) {
         self.name = name
@@ -29,12 +46,7 @@ final class Site: Sendable {
     }
 
     /// What a driver is told.
-    var deliverySite: DeliverySite {
-        switch place {
-        case .runLoop: .runLoop
-        case .queue(let queue): .queue(queue.queue)
-        }
-    }
+    var deliverySite: DeliverySite { place.deliverySite }
 
     /// Runs `body` here and returns its result, after whatever the site is doing now.
     /// - Throws: what `body` throws; `TrialFault.hang` when the site has not got round to it within `timeoutNs`, and nobody is
@@ -52,12 +64,7 @@ final class Site: Sendable {
     }
 
     /// Runs `body` here some time. Any thread.
-    func perform(_ body: @escaping @Sendable () -> Void) {
-        switch place {
-        case .runLoop(let thread): thread.perform(body)
-        case .queue(let queue): queue.async(body)
-        }
-    }
+    func perform(_ body: @escaping @Sendable () -> Void) { place.perform(body) }
 
     /// Ends the site. Nothing runs on it afterwards.
     func stop() {
