@@ -1,0 +1,34 @@
+// The harness itself stands still: a process from outside stops this one and lets it go on, as a hypervisor or a debugger
+// would. Nothing in here notices; what was due meanwhile has to read as late.
+import Foundation
+import Measure
+import Scenario
+import TracedSync
+
+/// Arranged when the window begins. The conducting thread.
+final class Stall: Companion {
+    private let fault: FaultSpec
+    private var thread: TracedThread?
+
+    /// nil where the trial has none.
+    init?(_ spec: TrialSpec) {
+        guard spec.fault.kind == .stall else { return nil }
+        fault = spec.fault
+    }
+
+    func begin(_ window: Window) {
+        let atNs = window.startNs + fault.atNs
+        let script = Self.script(getpid(), lengthNs: fault.lengthNs)
+        thread = TracedThread("stall") {
+            Pacing.sleep(untilNs: atNs)
+            _ = try? Subprocess.run("/bin/sh", ["-c", script], output: .inherited, errors: .inherited)
+        }
+    }
+
+    /// Stops a process and lets it go on.
+    static func script(_ pid: Int32, lengthNs: Int64) -> String {
+        "kill -STOP \(pid); sleep \(Double(lengthNs) / 1e9); kill -CONT \(pid)"
+    }
+
+    func end(into findings: inout Findings) { thread?.join() }
+}

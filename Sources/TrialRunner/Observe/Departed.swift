@@ -1,0 +1,34 @@
+// Observers that have been and gone: subscribed, called once, cancelled. The machinery that told them is still there, and
+// what it costs a commit when nobody listens is the question.
+import Measure
+import Scenario
+import StoreDriver
+
+/// From before the first commit to the end of a trial. The conducting thread.
+final class Departed: Companion {
+    private let watch: Watch
+    private let cancelledNs: Int64
+    private let callbacks: [Int]
+
+    /// nil where the trial has none.
+    init?(_ spec: TrialSpec, _ store: any DrivenStore) throws {
+        guard spec.observers.subscribe == .cancelled else { return nil }
+        watch = try Watch(spec, QueryPlan(spec.observers, items: spec.dataset.items), store)
+        try watch.awaitInitialDeliveries()
+        watch.cancel()
+        cancelledNs = MonotonicClock.nowNs()
+        callbacks = watch.observers.map(\.callbacks)
+    }
+
+    /// Ends their sites; a violation for each observer that was called after it had gone.
+    func close(into findings: inout Findings) {
+        watch.stop()
+        findings.violations += zip(watch.observers, callbacks).compactMap { observer, before in
+            let records = observer.recorder.records
+            guard let late = (before..<records.count).first(where: { records[$0].enterNs > cancelledNs }) else {
+                return nil
+            }
+            return "silence: \(observer.name) was called (version \(records[late].version)) after it had been cancelled"
+        }
+    }
+}

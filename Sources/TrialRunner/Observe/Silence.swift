@@ -1,0 +1,43 @@
+// The end of a trial: everything is cancelled, one more commit is made that would concern everyone, and nobody may be
+// called for it. A witness on every site, subscribed for this alone, says when that commit has come through: until then
+// silence would prove nothing.
+import Measure
+import StoreDriver
+
+enum Silence {
+    private static let topScore = Score.make(upper: 1 << 31 - 1, serial: Int(UInt32.max) - 1)
+
+    /// Cancels, commits, waits for the witnesses, closes the store and ends the sites.
+    /// - Parameter cancelOthers: cancels what does not belong to `watch`.
+    /// - Returns: one violation per observer that was called after its subscription had been cancelled, and per witness
+    ///   that was never called.
+    static func check(
+        _ store: any DrivenStore, _ watch: Watch, _ logs: [ObserverLog], cancelOthers: () throws -> Void
+    ) throws -> [String] {
+        let witnesses = try watch.subscribeWitnesses(to: Query(scores: topScore..<Int64.max), store)
+        watch.cancel()
+        try cancelOthers()
+        let cancelledNs = MonotonicClock.nowNs()
+        // A new row at the top of the scores, which every `match` share includes.
+        let item = Item(key: .max - 1, group: 0, score: topScore, stamp: -1)
+        let writer = try store.makeWriter()
+        let version = try [Change(.insert, item)].withUnsafeBufferPointer { try writer.commit($0, locked: {}) }
+        let deaf = try watch.await(witnesses, covering: version ?? 0)
+        for witness in witnesses { witness.subscription?.cancel() }
+        try store.close()
+        for observer in watch.observers + witnesses { observer.forget() }
+        watch.stop()
+        return deaf.map { "convergence: a late subscription on \($0.site.name) was not called for a commit" }
+            + logs.compactMap { called($0, afterNs: cancelledNs) }
+    }
+
+    private static func called(_ log: ObserverLog, afterNs cancelledNs: Int64) -> String? {
+        let records = log.observer.recorder.records
+        guard let late = (log.count..<records.count).first(where: { records[$0].enterNs > cancelledNs }) else {
+            return nil
+        }
+        return
+            "silence: \(log.observer.name) was called (callback \(late), version \(records[late].version)) after its "
+            + "subscription had been cancelled"
+    }
+}

@@ -1,0 +1,34 @@
+// An observer in a process of its own, which is killed while it watches: nobody else may notice, and the version it stood
+// at must not be kept for it.
+import Foundation
+import Scenario
+
+/// Watches from `init` until it is killed, at the end of the load at the latest. The conducting thread.
+final class KilledObserver: Companion {
+    private let helper: HelperProcess
+    private let atNs: Int64
+    private var dueNs = Int64.max
+    private var isDead = false
+
+    /// Returns when it watches; nil where the trial has none.
+    init?(_ spec: TrialSpec, directory: String) throws {
+        guard spec.fault.kind == .observerKilled else { return nil }
+        atNs = spec.fault.atNs
+        helper = try HelperProcess(HelperOrder(spec: spec, role: .observer, storeDirectory: directory))
+        try helper.awaitReady(60_000_000_000)
+    }
+
+    func begin(_ window: Window) { dueNs = window.startNs + atNs }
+
+    func look(_ nowNs: Int64) {
+        if nowNs >= dueNs { kill() }
+    }
+
+    func end(into findings: inout Findings) { kill() }
+
+    private func kill() {
+        guard !isDead else { return }
+        isDead = true
+        helper.end()
+    }
+}
