@@ -2,10 +2,12 @@
 #include "CPlatform.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/magic.h>
 #include <malloc.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -18,6 +20,40 @@ __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL
 uint32_t cp_fork_generation(void) { return __atomic_load_n(&forks, __ATOMIC_RELAXED); }
 
 void cp_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, 9 /* SIGKILL */, 0, 0, 0); }
+
+int cp_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int cp_isolate_spawn(posix_spawn_file_actions_t *actions, const char *folder) {
+    int error = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+    return error != 0 || folder == NULL ? error : posix_spawn_file_actions_addchdir_np(actions, folder);
+}
+
+int cp_pidfd(int32_t pid) {
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    return -1;
+#endif
+}
+
+long cp_write_unsignalled(int descriptor, const void *bytes, unsigned long count) {
+    sigset_t broken, before, pending;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    long written = write(descriptor, bytes, count);
+    int error = errno;
+    if (written < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE)) {
+        struct timespec none = {0, 0};
+        while (sigtimedwait(&broken, NULL, &none) < 0 && errno == EINTR) {
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return written;
+}
 
 uint32_t cp_load32(const uint32_t *address) { return __atomic_load_n(address, __ATOMIC_SEQ_CST); }
 void cp_store32(uint32_t *address, uint32_t value) { __atomic_store_n(address, value, __ATOMIC_SEQ_CST); }

@@ -106,7 +106,7 @@ public struct GitRevision: Codable, Sendable, Equatable {
     }
 
     private static func git(_ arguments: [String], in folder: String) -> String? {
-        guard let ran = try? OtherProgram.run("/usr/bin/env", ["git", "-C", folder] + arguments), ran.succeeded else {
+        guard let ran = try? Subprocess.run("/usr/bin/env", ["git", "-C", folder] + arguments), ran.isSuccess else {
             return nil
         }
         return String(decoding: ran.output, as: UTF8.self)

@@ -5,7 +5,7 @@ import Measure
 
 /// Draws with the `gnuplot` on the PATH.
 public struct Gnuplot: PlotDrawing {
-    private static let limitSeconds = 60.0
+    private static let timeoutNs: Int64 = 60_000_000_000
 
     private let executable: String?
 
@@ -32,7 +32,8 @@ public struct Gnuplot: PlotDrawing {
             let whole = scripts.enumerated().map { index, script in "set output '\(index).svg'\n\(script)" }
             let head = "set encoding utf8\nset terminal svg size 420,270 fixed font 'sans-serif,12'\n"
             try Data((head + whole.joined() + "unset output\n").utf8).write(to: URL(fileURLWithPath: folder + "/all"))
-            try run(executable, in: folder)
+            _ = try Subprocess.run(
+                executable, ["all"], in: folder, output: .discarded, errors: .discarded, timeoutNs: Self.timeoutNs)
         } catch {
             return scripts.map { _ in .missing("gnuplot could not be run: \(error)") }
         }
@@ -41,23 +42,6 @@ public struct Gnuplot: PlotDrawing {
             let text = try? String(contentsOfFile: "\(folder)/\(index).svg", encoding: .utf8)
             return text.flatMap { SVGTheme.themed($0).map { .svg($0) } }
                 ?? .missing("gnuplot drew nothing here: try another version of it, then tidegauge report")
-        }
-    }
-
-    private func run(_ executable: String, in folder: String) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: executable)
-        process.arguments = ["all"]
-        process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        let ended = DispatchSemaphore(value: 0)
-        process.terminationHandler = { _ in ended.signal() }
-        try process.run()
-        if ended.wait(timeout: .now() + Self.limitSeconds) == .timedOut {
-            kill(process.processIdentifier, SIGKILL)
-            ended.wait()
         }
     }
 }

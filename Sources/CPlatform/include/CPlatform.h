@@ -4,6 +4,7 @@
 #define CPLATFORM_H
 
 #include <pthread.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -77,6 +78,15 @@ bool cp_is_memory_file_system(const char *path);
 /// How many forks lie between the start of the program and this process: another number than before says that the caller
 /// is a child.
 uint32_t cp_fork_generation(void);
+
+/// Makes a pipe whose ends no program started meanwhile inherits: `ends[0]` reads. Returns 0, or -1 with `errno`.
+int cp_pipe(int ends[2]);
+/// Lets a child to be spawned begin in `folder` (where it is not NULL), with no descriptor open but the first three.
+int cp_isolate_spawn(posix_spawn_file_actions_t *actions, const char *folder);
+/// A descriptor that is readable when the child `pid` has ended, or -1 where the kernel has none.
+int cp_pidfd(int32_t pid);
+/// `write`, but for the signal where nobody reads any more: -1 with `errno` EPIPE is enough.
+long cp_write_unsignalled(int descriptor, const void *bytes, unsigned long count);
 
 /// Lets the kernel kill this process when the thread that started it ends.
 void cp_die_with_parent(void);

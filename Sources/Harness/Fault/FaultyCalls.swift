@@ -4,13 +4,14 @@ import CFaults
 import Measure
 import Scenario
 
-/// In force from `init` or from its time; over with `end`. The conducting thread.
-final class FaultyCalls {
+/// In force from `init` or from its time until everything is delivered. The conducting thread.
+final class FaultyCalls: Companion {
     private static let hourNs: Int64 = 3_600_000_000_000
 
     /// From the start of the window.
     private let atNs: Int64
     private let isClock: Bool
+    private var startNs: Int64 = 0
     private var isStepped = false
 
     /// nil where the trial has none. Before the first commit: flushes are slow from here on.
@@ -24,9 +25,11 @@ final class FaultyCalls {
         isClock = spec.fault.kind == .clockStep
     }
 
+    func begin(_ window: Window) { startNs = window.startNs }
+
     /// An hour forward, and a tenth of a second later two back.
-    func look(_ nowNs: Int64, _ window: Window) {
-        let sinceNs = nowNs - window.startNs
+    func look(_ nowNs: Int64) {
+        let sinceNs = nowNs - startNs
         guard isClock, sinceNs >= atNs else { return }
         if !isStepped {
             isStepped = true
@@ -36,7 +39,7 @@ final class FaultyCalls {
         }
     }
 
-    func end() {
+    func end(into findings: inout Findings) {
         cf_set_flush_delay_ns(0)
         cf_step_wall_clock_ns(0)
     }

@@ -4,27 +4,34 @@ import Foundation
 import Scenario
 
 /// The conducting thread.
-final class FullDisk {
-    private let fromNs: Int64
-    private let untilNs: Int64
+final class FullDisk: Companion {
+    private let fault: FaultSpec
+    private var fromNs = Int64.max
+    private var untilNs = Int64.max
     private let directory: String
     private var before: rlimit?
     private var isOver = false
 
     /// nil where the trial has none.
-    init?(_ spec: TrialSpec, _ window: Window, directory: String) {
+    init?(_ spec: TrialSpec, directory: String) {
         guard spec.fault.kind == .diskFull else { return nil }
-        fromNs = window.startNs + spec.fault.atNs
-        untilNs = fromNs + spec.fault.lengthNs
+        fault = spec.fault
         self.directory = directory
         // The signal would end the process; without it the write fails, as it does where a disk is full.
         signal(SIGXFSZ, SIG_IGN)
     }
 
+    func begin(_ window: Window) {
+        fromNs = window.startNs + fault.atNs
+        untilNs = fromNs + fault.lengthNs
+    }
+
     func look(_ nowNs: Int64) {
         if before == nil, !isOver, nowNs >= fromNs { fill() }
-        if before != nil, nowNs >= untilNs { end() }
+        if before != nil, nowNs >= untilNs { makeRoom() }
     }
+
+    func end(into findings: inout Findings) { makeRoom() }
 
     /// No file grows beyond the longest that the store has.
     private func fill() {
@@ -41,7 +48,7 @@ final class FullDisk {
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
     }
 
-    func end() {
+    private func makeRoom() {
         guard var limit = before else { return }
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
         before = nil

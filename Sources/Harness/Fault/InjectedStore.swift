@@ -8,13 +8,12 @@ import StoreDriver
 import Synchronization
 
 /// Wraps a store; any thread, as the store inside.
-final class InjectedStore: ForwardingStore, @unchecked Sendable {
+final class InjectedStore: ForwardingStore, Companion, @unchecked Sendable {
     let store: any DrivenStore
     private let fault: FaultSpec
     /// Deliveries that told of changes, over all subscriptions.
     fileprivate let deliveries = Atomic<Int>(0)
     fileprivate let harmed = Atomic<Int>(0)
-    var harmedCount: Int { harmed.load(ordering: .relaxed) }
 
     private init(_ store: any DrivenStore, _ fault: FaultSpec) {
         self.store = store
@@ -27,6 +26,10 @@ final class InjectedStore: ForwardingStore, @unchecked Sendable {
         case .slowdown, .loss, .reorder: InjectedStore(store, fault)
         default: store
         }
+    }
+
+    func close(into findings: inout Findings) {
+        if fault.kind.mustBeCaught { findings.harmedDeliveries = harmed.load(ordering: .relaxed) }
     }
 
     func makeWriter() throws -> any StoreWriter {

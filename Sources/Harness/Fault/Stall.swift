@@ -5,22 +5,23 @@ import Measure
 import Scenario
 import TracedSync
 
-/// Arranged beforehand, over when `join` returns. The conducting thread.
-final class Stall {
-    private let thread: TracedThread
+/// Arranged when the window begins. The conducting thread.
+final class Stall: Companion {
+    private let fault: FaultSpec
+    private var thread: TracedThread?
 
     /// nil where the trial has none.
-    init?(_ spec: TrialSpec, _ window: Window) {
+    init?(_ spec: TrialSpec) {
         guard spec.fault.kind == .stall else { return nil }
-        let atNs = window.startNs + spec.fault.atNs
-        let script = Self.script(getpid(), lengthNs: spec.fault.lengthNs)
+        fault = spec.fault
+    }
+
+    func begin(_ window: Window) {
+        let atNs = window.startNs + fault.atNs
+        let script = Self.script(getpid(), lengthNs: fault.lengthNs)
         thread = TracedThread("stall") {
-            let shell = Process()
-            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-            shell.arguments = ["-c", script]
             Pacing.sleep(untilNs: atNs)
-            guard (try? shell.run()) != nil else { return }
-            shell.waitUntilExit()
+            _ = try? Subprocess.run("/bin/sh", ["-c", script], output: .inherited, errors: .inherited)
         }
     }
 
@@ -29,5 +30,5 @@ final class Stall {
         "kill -STOP \(pid); sleep \(Double(lengthNs) / 1e9); kill -CONT \(pid)"
     }
 
-    func join() { thread.join() }
+    func end(into findings: inout Findings) { thread?.join() }
 }

@@ -31,7 +31,7 @@ final class Work {
     }
 
     /// Starts the writers and returns the measured window, which warm-up precedes.
-    func begin() throws -> Window {
+    func launch() throws -> Window {
         threads = writers.map { writer in
             TracedThread(writer.name) { [store, start, end] in writer.run(store, start: start, end: end) }
         }

@@ -2,9 +2,10 @@
 import Measure
 import StoreDriver
 
-protocol WritingSide: AnyObject {
+/// The one companion that every trial has: `end` lets the writers go, whose CPU clocks have been read by then.
+protocol WritingSide: Companion {
     /// Starts the writers and returns the measured window, which warm-up precedes.
-    func begin() throws -> Window
+    func launch() throws -> Window
     /// Returns once every writer has made its last commit.
     /// - Parameters:
     ///   - look: called every 10 ms.
@@ -24,6 +25,14 @@ protocol WritingSide: AnyObject {
     var recoveryNs: Int64? { get }
     /// Lets the writers end.
     func dismiss()
+}
+
+extension WritingSide {
+    func end(into findings: inout Findings) {
+        dismiss()
+        findings.probes.recoveryNs = recoveryNs
+        findings.probes.refusals = refusals
+    }
 }
 
 extension Work: WritingSide {

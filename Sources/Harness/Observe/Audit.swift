@@ -4,7 +4,7 @@ import Scenario
 import StoreDriver
 
 /// The auditors of a trial. The conducting thread.
-struct Audit {
+final class Audit: Companion {
     private let auditors: [Auditor]
     private let spec: TrialSpec
 
@@ -24,10 +24,9 @@ struct Audit {
         }
     }
 
-    /// How many callbacks were looked at, and one sentence per auditor that saw something torn. Ends the auditors.
-    func stop() throws -> (audits: Int, violations: [String]) {
+    /// Ends the auditors: how many callbacks they looked at, and one sentence from each that saw something torn.
+    func end(into findings: inout Findings) throws {
         var audits = 0
-        var violations: [String] = []
         for auditor in auditors {
             auditor.subscription?.cancel()
             let (count, violation) = try auditor.site.run(timeoutNs: spec.hangTimeoutNs) {
@@ -35,9 +34,9 @@ struct Audit {
                 return (auditor.audits, auditor.violation)
             }
             audits += count
-            if let violation { violations.append(violation) }
+            if let violation { findings.violations.append(violation) }
         }
-        return (audits, violations)
+        if spec.observers.audit == .sums { findings.counts["audits"] = audits }
     }
 }
 

@@ -11,7 +11,7 @@ import Synchronization
 import TracedSync
 
 /// The observers that come and go in one trial. The conducting thread.
-final class Churn: @unchecked Sendable {
+final class Churn: Companion, @unchecked Sendable {
     /// Between two changes, on average, whatever the number of observers.
     private static let pauseNs = 4_000_000
     /// Observers that a thread sees before another takes its place.
@@ -36,7 +36,7 @@ final class Churn: @unchecked Sendable {
     private var thread: TracedThread?
     private var fault: (any Error)?
     /// Observers that there were.
-    private(set) var made = 0
+    private var made = 0
 
     /// Nil where a trial has none; else the first of them are there.
     init?(_ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore, _ capabilities: Capabilities) throws {
@@ -50,7 +50,7 @@ final class Churn: @unchecked Sendable {
     }
 
     /// They come and go from now on.
-    func start() { thread = TracedThread("churn") { [self] in run() } }
+    func begin(_ window: Window) { thread = TracedThread("churn") { [self] in run() } }
 
     private func run() {
         var random = RandomSource(seed: spec.seed, stream: 6_000_000)
@@ -100,17 +100,18 @@ final class Churn: @unchecked Sendable {
     }
 
     /// When the load is over: nobody comes or goes any more.
-    func rest() throws {
+    func end(into findings: inout Findings) throws {
         isOver.store(true, ordering: .releasing)
         thread?.join()
         thread = nil
         if let fault { throw fault }
         // What went is gone.
         for slot in slots { try slot.site.run(timeoutNs: spec.hangTimeoutNs) {} }
+        findings.counts["churned_observers"] = made
     }
 
     /// Those who are there are called once at least, and then cancelled.
-    func stop() throws {
+    func cancel() throws {
         var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
         while let slot = slots.first(where: { $0.observer?.isCalled == false }) {
             if deadline.hasPassed() {
@@ -122,14 +123,13 @@ final class Churn: @unchecked Sendable {
         for slot in slots { cancel(slot) }
     }
 
-    /// When another commit has been made that concerns them all: ends their sites.
-    /// - Returns: what was wrong with any of them.
-    func violations() throws -> [String] {
+    /// When another commit has been made that concerns them all: ends their sites, and says what was wrong with any of them.
+    func close(into findings: inout Findings) throws {
         for slot in slots {
             try slot.site.run(timeoutNs: spec.hangTimeoutNs) {}
             slot.site.stop()
         }
-        return found.violations
+        findings.violations += found.violations
     }
 }
 

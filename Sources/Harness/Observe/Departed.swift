@@ -5,12 +5,10 @@ import Scenario
 import StoreDriver
 
 /// From before the first commit to the end of a trial. The conducting thread.
-struct Departed {
+final class Departed: Companion {
     private let watch: Watch
     private let cancelledNs: Int64
     private let callbacks: [Int]
-    /// The trial without them.
-    let rest: TrialSpec
 
     /// nil where the trial has none.
     init?(_ spec: TrialSpec, _ store: any DrivenStore) throws {
@@ -20,18 +18,12 @@ struct Departed {
         watch.cancel()
         cancelledNs = MonotonicClock.nowNs()
         callbacks = watch.observers.map(\.callbacks)
-        var rest = spec
-        rest.observers.count = 0
-        rest.observers.bystanders = 0
-        rest.observers.calls = .none
-        self.rest = rest
     }
 
-    /// Ends their sites.
-    /// - Returns: a violation per observer that was called after it had gone.
-    func stop() -> [String] {
+    /// Ends their sites; a violation for each observer that was called after it had gone.
+    func close(into findings: inout Findings) {
         watch.stop()
-        return zip(watch.observers, callbacks).compactMap { observer, before in
+        findings.violations += zip(watch.observers, callbacks).compactMap { observer, before in
             let records = observer.recorder.records
             guard let late = (before..<records.count).first(where: { records[$0].enterNs > cancelledNs }) else {
                 return nil

@@ -8,11 +8,15 @@ enum Silence {
     private static let topScore = Score.make(upper: 1 << 31 - 1, serial: Int(UInt32.max) - 1)
 
     /// Cancels, commits, waits for the witnesses, closes the store and ends the sites.
+    /// - Parameter cancelOthers: cancels what does not belong to `watch`.
     /// - Returns: one violation per observer that was called after its subscription had been cancelled, and per witness
     ///   that was never called.
-    static func check(_ store: any DrivenStore, _ watch: Watch, _ logs: [ObserverLog]) throws -> [String] {
+    static func check(
+        _ store: any DrivenStore, _ watch: Watch, _ logs: [ObserverLog], cancelOthers: () throws -> Void
+    ) throws -> [String] {
         let witnesses = try watch.subscribeWitnesses(to: Query(scores: topScore..<Int64.max), store)
         watch.cancel()
+        try cancelOthers()
         let cancelledNs = MonotonicClock.nowNs()
         // A new row at the top of the scores, which every `match` share includes.
         let item = Item(key: .max - 1, group: 0, score: topScore, stamp: -1)

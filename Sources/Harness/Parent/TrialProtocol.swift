@@ -46,10 +46,10 @@ public struct TrialProtocol: Codable, Sendable, Equatable {
         output: String, errors: String
     ) {
         do {
-            let ran = try OtherProgram.run(path, arguments, input: text)
+            let ran = try Subprocess.run(path, arguments, input: text)
             return (String(decoding: ran.output, as: UTF8.self), String(decoding: ran.errors, as: UTF8.self))
         } catch {
-            throw Refusal(description: "\(path) cannot be run: \(error.localizedDescription)")
+            throw Refusal(description: "\(path) cannot be run: \(error)")
         }
     }
 }

@@ -9,30 +9,31 @@ import Scenario
 import Statistics
 import StoreDriver
 
-final class HoldingsMeter {
+final class HoldingsMeter: Companion {
     /// Looks over the window, at most.
     private static let looks: Int64 = 64
 
     private let store: any DrivenStore
-    private let window: Window
-    private let commits: () -> Int
+    private let work: any WritingSide
     private let asked: Set<Metric>
-    private var nextNs: Int64
+    private var window = Window(startNs: 0, endNs: 0)
+    private var nextNs: Int64 = 0
     private var held: [Metric: [(commits: Int, amount: Int)]] = [:]
 
-    /// Nil where the trial does not ask. At the start of the window.
-    /// - Parameter commits: made so far.
-    init?(_ spec: TrialSpec, _ store: any DrivenStore, _ window: Window, commits: @escaping () -> Int) throws {
+    /// Nil where the trial does not ask.
+    init?(_ spec: TrialSpec, _ store: any DrivenStore, _ work: any WritingSide) {
         asked = Set(spec.measure.compactMap { Metric(rawValue: $0) }.filter(\.isHolding))
         guard !asked.isEmpty else { return nil }
         self.store = store
+        self.work = work
+    }
+
+    func begin(_ window: Window) throws {
         self.window = window
-        self.commits = commits
         nextNs = window.startNs
         try look(at: asked)
     }
 
-    /// Every now and then while the load runs.
     func look(_ nowNs: Int64) throws {
         guard nowNs >= nextNs, nowNs < window.endNs else { return }
         nextNs = nowNs + (window.endNs - window.startNs) / Self.looks
@@ -40,13 +41,13 @@ final class HoldingsMeter {
     }
 
     /// When all has come to rest, with the observers that were there at the start.
-    func stop() throws -> HoldingsFigures {
+    func end(into findings: inout Findings) throws {
         try look(at: asked)
-        return HoldingsFigures(held: held)
+        findings.probes.holdings = HoldingsFigures(held: held)
     }
 
     private func look(at metrics: Set<Metric>) throws {
-        let made = commits()
+        let made = work.commitsSoFar
         for metric in metrics {
             guard let amount = try amount(metric) else { continue }
             held[metric, default: []].append((made, amount))

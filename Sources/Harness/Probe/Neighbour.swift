@@ -6,8 +6,8 @@ import StoreDriver
 import Synchronization
 import TracedSync
 
-/// Busy from `init` to `stop`. The conducting thread.
-final class Neighbour {
+/// Busy from `init` until everything is delivered. The conducting thread.
+final class Neighbour: Companion {
     /// As many rows as make its upkeep and its file more than a trifle.
     private static let items = 20_000
 
@@ -77,15 +77,13 @@ final class Neighbour {
         }
     }
 
-    /// Ends it all.
-    /// - Returns: how many commits it made.
-    func stop() throws -> Int {
+    func end(into findings: inout Findings) throws {
         state.isStopped.store(true, ordering: .relaxed)
         thread.join()
         subscription.cancel()
         try store.close()
         site.stop()
         if let fault = state.fault { throw TrialFault.store("the neighbouring store failed: \(fault)") }
-        return state.commits.load(ordering: .relaxed)
+        findings.counts["neighbour_commits"] = state.commits.load(ordering: .relaxed)
     }
 }

@@ -8,7 +8,7 @@ import StoreDriver
 import Synchronization
 
 /// Calls a store on a site, and measures.
-final class StallProbe: @unchecked Sendable {
+final class StallProbe: Companion, @unchecked Sendable {
     private struct Sample: BitwiseCopyable {
         var beginNs: Int64
         var grantedNs: Int64
@@ -54,16 +54,16 @@ final class StallProbe: @unchecked Sendable {
         }
     }
 
-    /// The calls begun in `window`. After the last writer has ended.
+    /// The calls begun in the window. After the last writer has ended.
     /// - Throws: what the store threw in a call; `TrialFault.hang` where the site does not answer.
-    func stop(_ window: Window) throws -> LatencyHistogram {
+    func end(into findings: inout Findings) throws {
         try site.run(timeoutNs: timeoutNs) {}
         if let fault { throw TrialFault.store("a call on \(site.name) failed: \(fault)") }
         var histogram = LatencyHistogram()
-        for sample in samples where window.contains(sample.beginNs) {
+        for sample in samples where findings.window.contains(sample.beginNs) {
             histogram.record(sample.grantedNs - sample.beginNs)
         }
-        return histogram
+        findings.probes.stalls = histogram
     }
 }
 

@@ -5,9 +5,9 @@ import Scenario
 import StoreDriver
 
 /// Pins versions and counts them.
-final class VersionMeter {
+final class VersionMeter: Companion {
     private let store: any DrivenStore
-    private let window: Window
+    private var window = Window(startNs: 0, endNs: 0)
     private let pins: Int
     private let isCounting: Bool
     private let isCompared: Bool
@@ -16,15 +16,16 @@ final class VersionMeter {
     private var last = 0
     private var amplification: Double?
 
-    init(_ spec: TrialSpec, _ store: any DrivenStore, _ window: Window, _ capabilities: Capabilities) {
+    init(_ spec: TrialSpec, _ store: any DrivenStore, _ capabilities: Capabilities) {
         self.store = store
-        self.window = window
         pins = spec.observers.pins
         isCounting = capabilities.canPin && spec.asks { $0 == .activeVersions }
         isCompared = capabilities.canPin && spec.asks { $0 == .spaceAmplification }
     }
 
-    /// Every now and then while the load runs: the pins come evenly over the window.
+    func begin(_ window: Window) { self.window = window }
+
+    /// The pins come evenly over the window.
     func look(_ nowNs: Int64) throws {
         if pinned.count < pins, nowNs >= window.startNs {
             let due = window.startNs + (window.endNs - window.startNs) * Int64(pinned.count) / Int64(pins)
@@ -38,14 +39,14 @@ final class VersionMeter {
         highest = max(highest, versions)
     }
 
-    /// When the load has ended; gives the versions back.
-    func stop() throws -> VersionFigures {
+    /// Gives the versions back.
+    func end(into findings: inout Findings) throws {
         if isCounting { count(try store.activeVersions()) }
         if isCompared {
             amplification = Double(try store.fileBytes()) / Double(max(1, try store.compactedBytes()))
         }
         pinned = []
-        return VersionFigures(
+        findings.probes.versions = VersionFigures(
             pins: pins, highest: isCounting ? highest : nil, last: isCounting ? last : nil,
             amplification: amplification)
     }

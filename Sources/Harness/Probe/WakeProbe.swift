@@ -11,7 +11,7 @@ import Synchronization
 import TracedSync
 
 /// Two threads that do nothing but wake, and a record of how long that took.
-final class WakeProbe: @unchecked Sendable {
+final class WakeProbe: Companion, @unchecked Sendable {
     /// Names of its threads start so: their CPU time is the harness's.
     static let threadPrefix = "floor-"
 
@@ -65,15 +65,15 @@ final class WakeProbe: @unchecked Sendable {
         isUnderWay.store(false, ordering: .releasing)
     }
 
-    /// Ends the threads and returns what was seen.
-    func stop() -> LatencyHistogram {
+    /// Ends the threads. After the last writer, which wakes them.
+    func end(into findings: inout Findings) {
         stopRequested.store(true, ordering: .releasing)
         _ = cp_add32(word, 1)
         _ = cp_futex_wake_all(word)
         relay?.join()
         relay = nil
         loop.stop()
-        return samples
+        findings.probes.wakeFloor = samples
     }
 }
 

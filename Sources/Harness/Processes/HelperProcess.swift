@@ -1,55 +1,29 @@
 // A helper seen from the trial that started it: told what to do, listened to, stopped and killed.
-//
-// `lines` and `isClosed` are guarded by `lock`; a reading thread adds, the conducting thread takes.
 import Foundation
 import Measure
-import TracedSync
 
 /// Conducting thread.
-final class HelperProcess: @unchecked Sendable {
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
-    private let lock = TracedMutex("helper process")
-    private let changed: TracedCondition
+final class HelperProcess {
+    private let process: Subprocess
+    private var splitter = LineSplitter()
     private var lines: [String] = []
-    private var isClosed = false
-    private var reader: TracedThread?
 
     /// Starts this very binary again.
     init(_ order: HelperOrder) throws {
-        changed = TracedCondition("helper process", lock)
-        process.executableURL = URL(fileURLWithPath: "/proc/\(getpid())/exe")
-        process.arguments = ["trial-helper"]
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        try input.fileHandleForWriting.write(contentsOf: JSONEncoder().encode(order) + Data("\n".utf8))
-        reader = TracedThread("helper reader") { [weak self, handle = output.fileHandleForReading] in
-            var pending = Data()
-            while case let data = handle.availableData, !data.isEmpty {
-                pending += data
-                while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-                    self?.heard(String(decoding: pending[..<end], as: UTF8.self))
-                    pending = Data(pending[(end + 1)...])
-                }
-            }
-            self?.heard(nil)
-        }
-    }
-
-    private func heard(_ line: String?) {
-        lock.withLock {
-            if let line { lines.append(line) } else { isClosed = true }
-            changed.broadcast()
-        }
+        process = try Subprocess(
+            "/proc/\(getpid())/exe", ["trial-helper"], input: JSONEncoder().encode(order) + Data("\n".utf8),
+            keepsInputOpen: true, errors: .inherited)
     }
 
     /// The next line; nil when there is none until then, or none any more.
     func line(untilNs deadlineNs: Int64) -> String? {
-        lock.withLock {
-            while lines.isEmpty, !isClosed, changed.wait(untilNs: deadlineNs) {}
-            return lines.isEmpty ? nil : lines.removeFirst()
+        while lines.isEmpty, process.exit == nil, MonotonicClock.nowNs() < deadlineNs { advance(untilNs: deadlineNs) }
+        return lines.isEmpty ? nil : lines.removeFirst()
+    }
+
+    private func advance(untilNs: Int64) {
+        process.advance(untilNs: untilNs) { _, bytes in
+            lines += splitter.add(bytes).map { String(decoding: $0, as: UTF8.self) }
         }
     }
 
@@ -60,24 +34,15 @@ final class HelperProcess: @unchecked Sendable {
         }
     }
 
-    func tell(_ word: String) throws {
-        try input.fileHandleForWriting.write(contentsOf: Data("\(word)\n".utf8))
-    }
+    func tell(_ word: String) { process.write(Data("\(word)\n".utf8)) }
 
-    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+    func signal(_ number: Int32) { process.signal(number) }
 
     /// Kills it, if it has not ended, and waits.
-    func end() {
-        if process.isRunning { signal(SIGKILL) }
-        process.waitUntilExit()
-        reader?.join()
-        reader = nil
-    }
+    func end() { process.kill() }
 
     /// Ends within the time, by itself.
     func awaitEnd() {
-        process.waitUntilExit()
-        reader?.join()
-        reader = nil
+        while process.exit == nil { advance(untilNs: .max) }
     }
 }

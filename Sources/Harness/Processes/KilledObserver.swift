@@ -3,10 +3,11 @@
 import Foundation
 import Scenario
 
-/// Watches from `init` until it is killed. The conducting thread.
-final class KilledObserver {
+/// Watches from `init` until it is killed, at the end of the load at the latest. The conducting thread.
+final class KilledObserver: Companion {
     private let helper: HelperProcess
     private let atNs: Int64
+    private var dueNs = Int64.max
     private var isDead = false
 
     /// Returns when it watches; nil where the trial has none.
@@ -17,12 +18,15 @@ final class KilledObserver {
         try helper.awaitReady(60_000_000_000)
     }
 
-    func look(_ nowNs: Int64, _ window: Window) {
-        guard !isDead, nowNs >= window.startNs + atNs else { return }
-        end()
+    func begin(_ window: Window) { dueNs = window.startNs + atNs }
+
+    func look(_ nowNs: Int64) {
+        if nowNs >= dueNs { kill() }
     }
 
-    func end() {
+    func end(into findings: inout Findings) { kill() }
+
+    private func kill() {
         guard !isDead else { return }
         isDead = true
         helper.end()

@@ -57,12 +57,12 @@ final class RemoteWork: WritingSide {
             try RecordBuffer(file: path(writer), capacity: TrialSize.commitsPerWriter(spec), isNew: false))
     }
 
-    func begin() throws -> Window {
+    func launch() throws -> Window {
         let writer = try helper(0, dueTimesDone: 0)
         try writer.awaitReady(Self.startNs)
         let startNs = MonotonicClock.nowNs() + Self.leadNs + spec.warmUpNs
         window = Window(startNs: startNs, endNs: startNs + spec.durationNs)
-        try writer.tell("\(startNs)")
+        writer.tell("\(startNs)")
         try open(0)
         return window
     }
@@ -123,7 +123,7 @@ final class RemoteWork: WritingSide {
         if let lost { records[0].append(lost) }
         let next = try helper(1, dueTimesDone: done + (lost == nil ? 0 : 1))
         try next.awaitReady(Self.startNs)
-        try next.tell("\(window.startNs)")
+        next.tell("\(window.startNs)")
         try open(1)
     }
 

@@ -2,13 +2,15 @@
 // observing, count their bytes exactly; what is left of the process is the engine's. Conducting thread.
 import Measure
 
-/// Opened at the start of the measured window. `init` is nil where nothing counts.
-struct AllocationWindow {
+/// From the start of the measured window until everything is delivered.
+final class AllocationWindow: Companion {
     private let conductor: ThreadAllocations
-    private let writers: [ThreadAllocations]
+    private let work: any WritingSide
+    private let watch: Watch
+    private var writers: [ThreadAllocations] = []
     /// Nil where deliveries run on a queue, which has no thread of its own.
-    private let sites: [ThreadAllocations]?
-    private let start: Reading
+    private var sites: [ThreadAllocations]?
+    private var start: Reading?
 
     private struct Reading {
         var process: AllocationTotals
@@ -17,13 +19,19 @@ struct AllocationWindow {
         var sites: UInt64
     }
 
+    /// Nil where nothing counts.
     init?(_ work: any WritingSide, _ watch: Watch) {
         guard let conductor = ThreadAllocations() else { return nil }
         self.conductor = conductor
+        self.work = work
+        self.watch = watch
+    }
+
+    /// Writers and sites have their threads by now.
+    func begin(_ window: Window) {
         writers = work.allocations.compactMap { $0 }
         sites = watch.allocations
-        guard let start = Self.read(conductor, writers, sites ?? []) else { return nil }
-        self.start = start
+        start = Self.read(conductor, writers, sites ?? [])
     }
 
     private static func read(
@@ -35,15 +43,15 @@ struct AllocationWindow {
             writers: writers.reduce(0) { $0 + $1.allocatedBytes }, sites: sites.reduce(0) { $0 + $1.allocatedBytes })
     }
 
-    func close(commits: Int, affectingCommits: Int) -> AllocationAccount? {
-        guard let end = Self.read(conductor, writers, sites ?? []) else { return nil }
+    func end(into findings: inout Findings) {
+        guard let start, let end = Self.read(conductor, writers, sites ?? []) else { return }
         let harness = Int64(end.conductor - start.conductor)
         let writing = Int64(end.writers - start.writers)
         let observing = sites.map { _ in Int64(end.sites - start.sites) }
         let all = end.process - start.process
-        return AllocationAccount(
+        findings.probes.allocations = AllocationAccount(
             process: AllocationTotals(count: all.count, bytes: max(0, all.bytes - harness)), writerBytes: writing,
-            observerBytes: observing, commits: commits, affectingCommits: affectingCommits)
+            observerBytes: observing, commits: findings.commits, affectingCommits: findings.affectingCommits)
     }
 }
 

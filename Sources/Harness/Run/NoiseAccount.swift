@@ -1,6 +1,37 @@
 // What the machine did to one trial, and whether that makes the trial void. The rule knows nothing of what was measured.
 import Measure
 
+/// Watches the machine over the measured window. The conducting thread.
+final class NoiseMeter: Companion {
+    private let hiccup = HiccupProbe()
+    private var startNs: Int64 = 0
+    private var lengthNs: Int64 = 0
+    private var pressure = PressureProbe.read()
+    private var queued: RunQueueReading?
+    private var contention: Contention?
+
+    /// Before the window, so that its thread has its name when CPU clocks are first read.
+    func warmUp() { hiccup.start() }
+
+    func begin(_ window: Window) {
+        startNs = window.startNs
+        pressure = PressureProbe.read()
+        queued = CPUWindow.runQueue()
+    }
+
+    func loadEnded() {
+        pressure = PressureProbe.read().since(pressure)
+        contention = queued.flatMap { start in CPUWindow.runQueue().map { $0.since(start) } }
+        lengthNs = MonotonicClock.nowNs() - startNs
+    }
+
+    /// After CPU clocks have been read: a thread that is gone has none to take off.
+    func end(into findings: inout Findings) {
+        findings.hiccups = hiccup.stop()
+        findings.noise = NoiseAccount(pressure, findings.hiccups, contention: contention, lengthNs: lengthNs)
+    }
+}
+
 /// From the start of the measured window to the end of the load.
 public struct NoiseAccount: Codable, Sendable, Equatable {
     /// Of the time of all processors, what the hypervisor gave to somebody else; nil where the kernel does not say.

@@ -15,6 +15,11 @@ final class ShimmedStore: ForwardingStore, @unchecked Sendable {
         self.shim = shim
     }
 
+    /// The store itself where there is no shim.
+    static func wrapping(_ store: any DrivenStore, _ shim: Shim?) -> any DrivenStore {
+        shim.map { ShimmedStore(store, $0) } ?? store
+    }
+
     func makeWriter() throws -> any StoreWriter { ShimmedWriter(try store.makeWriter(), shim) }
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
         let sink: any DeliverySink = shim.lingerEvery > 0 ? ShimmedSink(sink, shim) : sink

@@ -1,5 +1,6 @@
 // One trial from an empty folder to its figures. `measure` is the whole story in order; what it calls stands in
-// `Watch` (observers), `Work` (writers), `Oracle` and `FigureSheet`.
+// `TrialSetup` (the store and its observers), `Work` (writers), `Companions` (all that stands beside them), `Oracle` and
+// `FigureSheet`.
 import Measure
 import Scenario
 import StoreDriver
@@ -37,126 +38,42 @@ public struct Trial {
     }
 
     private func measure() throws -> TrialResult {
-        try Fitness.check(spec, driver.capabilities)
-        var spec = spec
-        // The one who is killed, and the one who goes on.
-        if spec.fault.kind == .writerKilled { spec.writers.threads = 2 }
-        let dataset = Dataset(spec)
+        let setup = try TrialSetup(spec, driver, directory: storeDirectory, report)
+        let companions = try Companions(setup)
+        let (spec, plan, watch, work) = (setup.spec, setup.plan, setup.watch, companions.work)
 
-        report(.init(.loading))
-        let shimmed =
-            try spec.shim.map { try ShimmedStore(driver.open(configuration), $0) } ?? driver.open(configuration)
-        let store = InjectedStore.wrapping(shimmed, spec.fault)
-        try store.load(count: dataset.count) { dataset.item(at: $0) }
-        let neighbour = try Neighbour(spec, driver, configuration)
-
-        report(.init(.subscribing))
-        let departed = try Departed(spec, store)
-        spec = departed?.rest ?? spec
-        let plan = QueryPlan(spec.observers, items: spec.dataset.items)
-        let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
-        let watch = try Watch(spec, plan, store, sampling: driver.capabilities)
-        try watch.awaitInitialDeliveries()
-        try holder?.release()
-        let audit = try Audit(spec, dataset, watch, store, driver.capabilities)
-
-        let churn = try Churn(spec, plan, store, driver.capabilities)
-
-        let floor = spec.asks(\.needsWakeProbe) ? try WakeProbe() : nil
-        let stalls = StallProbe(spec, store, watch)
-        let work: any WritingSide =
-            spec.writers.process == .own
-            ? RemoteWork(spec, dataset, plan, store, directory: storeDirectory)
-            : try Work(spec, dataset, plan, store, .init(floor: floor, stalls: stalls, watch: watch))
-        let witness = try KilledObserver(spec, directory: storeDirectory)
-        let calls = FaultyCalls(spec)
-        let window = try work.begin()
+        let window = try work.launch()
         report(.init(.measuring))
-        // Before the window, so that its thread has its name when CPU clocks are first read.
-        let hiccup = HiccupProbe()
-        hiccup.start()
-        let stall = Stall(spec, window)
-        let versions = VersionMeter(spec, store, window, driver.capabilities)
-        let clockNs = ClockCost.measure()
+        try companions.warmUp()
         Pacing.sleep(untilNs: window.startNs)
-        let pressure = PressureProbe.read()
-        let allocations = spec.asks(\.countsAllocations) ? AllocationWindow(work, watch) : nil
-        let holdings = try HoldingsMeter(spec, store, window) { work.commitsSoFar }
-        churn?.start()
-        let queued = CPUWindow.runQueue()
-        let cpu = CPUWindow()
-        let disk = FullDisk(spec, window, directory: storeDirectory)
-        let look = { (nowNs: Int64) in
-            try versions.look(nowNs)
-            try holdings?.look(nowNs)
-            witness?.look(nowNs, window)
-            disk?.look(nowNs)
-            calls?.look(nowNs, window)
-        }
-        try work.awaitEnd(look: look) {
+        try companions.begin(window)
+        try work.awaitEnd(look: companions.look) {
             report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks))
         }
-        let noise = PressureProbe.read().since(pressure)
-        let contention = queued.flatMap { start in CPUWindow.runQueue().map { $0.since(start) } }
-        let loadEndNs = MonotonicClock.nowNs()
+        companions.loadEnded()
 
         report(.init(.settling))
         let history = History(
-            spec: spec, dataset: dataset, plan: plan, writers: work.records,
+            spec: spec, dataset: setup.dataset, plan: plan, writers: work.records,
             unmade: Unmade.rest(of: spec, window, made: work.records.map(\.count)))
         try watch.awaitQuiescence(history)
-        let affected = AffectedCommits(history, plan)
-        let commits = affected.count(from: window.startNs, affecting: false)
-        let affecting = affected.count(from: window.startNs, affecting: true)
-        let account = cpu.close(driver, spunNs: work.spunNs, commits: commits, affectingCommits: affecting)
-        let heap = allocations?.close(commits: commits, affectingCommits: affecting)
-        try churn?.rest()
-        let held = try holdings?.stop()
-        // Not earlier: a thread that is gone has no CPU clock to take off.
-        let hiccups = hiccup.stop()
-        work.dismiss()
-        stall?.join()
-        disk?.end()
-        calls?.end()
-        witness?.end()
-        var probes = ProbeSamples(wakeFloor: floor?.stop(), stalls: try stalls?.stop(window))
-        probes.versions = try versions.stop()
-        probes.clockNs = clockNs
-        if let held { probes.holdings = held }
-        probes.allocations = heap
-        probes.recoveryNs = work.recoveryNs
-        probes.refusals = work.refusals
-        if spec.asks({ $0 == .recordingCost || $0 == .recordingBytes }) { probes.recording = try RecordingCost() }
-        let neighbourCommits = try neighbour?.stop()
-        try churn?.stop()
+        var findings = Findings(history, plan, window)
+        try companions.end(into: &findings)
 
         report(.init(.checking))
         let endNs = MonotonicClock.nowNs()
         let logs = try watch.logs()
-        let (audits, torn) = try audit.stop()
-        var verdict = try Oracle(spec, driver.capabilities, dataset, plan, history, logs).verdict(store, watch)
-        verdict.add(torn.map(spec.located))
-        verdict.add(try Silence.check(store, watch, logs).map(spec.located))
-        if let churn { verdict.add(try churn.violations().map(spec.located)) }
-        if let departed { verdict.add(departed.stop().map(spec.located)) }
+        let oracle = Oracle(spec, driver.capabilities, setup.dataset, plan, history, logs)
+        var verdict = try oracle.verdict(setup.store, watch)
+        try companions.close(logs, into: &findings)
+        verdict.add(findings.violations.map(spec.located))
 
-        let sheet = FigureSheet(spec, window, endNs: endNs, history, logs, plan, verdict, account, hiccups, probes)
+        let sheet = FigureSheet(
+            spec, window, endNs: endNs, history, logs, plan, verdict, findings.cpu, findings.hiccups, findings.probes)
         var result = sheet.result()
-        if spec.fault.kind.mustBeCaught {
-            result.expectCaught(spec, harmed: (store as? InjectedStore)?.harmedCount ?? 0)
-        }
-        result.noise = NoiseAccount(
-            noise, hiccups, contention: contention, lengthNs: loadEndNs - window.startNs)
-        result.allocations = heap
-        if spec.observers.audit == .sums { result.counts["audits"] = audits }
-        if let churn { result.counts["churned_observers"] = churn.made }
-        if let neighbourCommits { result.counts["neighbour_commits"] = neighbourCommits }
+        findings.complete(&result, of: spec)
         if let most = spec.traceEvents { result.recordings.trace = TraceSpans.spans(history, logs, window, most: most) }
         return result
-    }
-
-    private var configuration: StoreConfiguration {
-        StoreConfiguration(spec, directory: storeDirectory)
     }
 
     private func result(of fault: TrialFault) -> TrialResult {

@@ -9,21 +9,26 @@ struct ShellFailure: Error, CustomStringConvertible {
 }
 
 enum Shell {
+    private static let lookEveryNs: Int64 = 200_000_000
+
     /// What `command` prints, without the last line end.
     /// - Throws: `ShellFailure` where it fails.
     @discardableResult
     static func output(
         _ command: [String], in folder: String, environment: [String: String] = [:]
     ) throws -> String {
-        let ran: OtherProgram
+        let ran: CompletedProcess
         do {
-            ran = try OtherProgram.run("/usr/bin/env", command, in: folder, environment: environment)
+            ran = try Subprocess.run("/usr/bin/env", command, in: folder, environment: environment)
         } catch {
             throw unstartable(command, error)
         }
-        guard ran.succeeded else {
+        guard ran.isSuccess else {
             let reason = String(decoding: ran.errors, as: UTF8.self).split(separator: "\n").suffix(3)
             throw ShellFailure(description: "\(command.joined(separator: " ")): \(reason.joined(separator: " "))")
+        }
+        guard ran.droppedBytes == 0 else {
+            throw ShellFailure(description: "\(command.joined(separator: " ")): \(ran.droppedBytes) bytes too much to be read")
         }
         var text = String(decoding: ran.output, as: UTF8.self)
         if text.hasSuffix("\n") { text.removeLast() }
@@ -34,28 +39,20 @@ enum Shell {
     /// - Throws: `ShellFailure` where it fails, or where `interruption` stopped it.
     static func run(_ command: [String], in folder: String, log: String, _ interruption: Interruption) throws {
         try Data().write(to: URL(fileURLWithPath: log))
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        process.standardInput = FileHandle.nullDevice
-        let file = FileHandle(forWritingAtPath: log)
-        (process.standardOutput, process.standardError) = (file, file)
-        let ended = DispatchSemaphore(value: 0)
-        process.terminationHandler = { _ in ended.signal() }
+        let process: Subprocess
         do {
-            try process.run()
+            process = try Subprocess("/usr/bin/env", command, in: folder, output: .file(log), errors: .file(log))
         } catch {
             throw unstartable(command, error)
         }
-        while ended.wait(timeout: .now() + 0.2) == .timedOut {
+        while process.advance(untilNs: MonotonicClock.nowNs() + lookEveryNs, { _, _ in }) == nil {
             if interruption.isRaised {
-                process.terminate()
-                ended.wait()
+                process.signal(SIGTERM)
+                while process.exit == nil { process.advance { _, _ in } }
                 throw ShellFailure(description: "interrupted")
             }
         }
-        guard process.terminationStatus == 0 else {
+        guard process.exit!.isSuccess else {
             let lines = ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n")
             let told = lines.filter { $0.contains("error:") }.prefix(5) + lines.suffix(3)
             throw ShellFailure(
@@ -65,6 +62,6 @@ enum Shell {
     }
 
     private static func unstartable(_ command: [String], _ error: any Error) -> ShellFailure {
-        ShellFailure(description: "\(command[0]) cannot be run: \(error.localizedDescription)")
+        ShellFailure(description: "\(command[0]) cannot be run: \(error)")
     }
 }

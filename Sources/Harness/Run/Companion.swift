@@ -1,0 +1,67 @@
+// What stands beside the writers and observers of a trial: probes that measure, faults that are put in, a neighbouring store,
+// witnesses, pins of versions. All are told of the same moments, in the order below. Which of them a trial has, and in what
+// order they are told, stands in `Companions`.
+import Measure
+import Scenario
+
+/// Something beside the load of one trial. Every call comes on the conducting thread.
+protocol Companion: AnyObject {
+    /// Writers are ready and warm up.
+    func warmUp() throws
+    /// The measured window begins now.
+    func begin(_ window: Window) throws
+    /// Every 10 ms while writers write.
+    func look(_ nowNs: Int64) throws
+    /// The last writer has made its last commit; deliveries may still be on their way.
+    func loadEnded()
+    /// Everything has been delivered: ends what was begun and says what it has found.
+    func end(into findings: inout Findings) throws
+    /// Cancels its subscriptions, before a last commit that nobody may be called for.
+    func cancel() throws
+    /// The store is closed: gives back what is left, and says what was wrong with it.
+    func close(into findings: inout Findings) throws
+}
+
+extension Companion {
+    func warmUp() throws {}
+    func begin(_ window: Window) throws {}
+    func look(_ nowNs: Int64) throws {}
+    func loadEnded() {}
+    func end(into findings: inout Findings) throws {}
+    func cancel() throws {}
+    func close(into findings: inout Findings) throws {}
+}
+
+/// What the companions of a trial have found.
+struct Findings {
+    let window: Window
+    /// Commits that returned at or after the start of the window, and those of them that affect a measured observer.
+    let commits: Int
+    let affectingCommits: Int
+
+    var cpu = CPUAccount(processNs: 0, roleNs: [:], harnessNs: 0, spunNs: 0, commits: 0, affectingCommits: 0)
+    var hiccups = LatencyHistogram()
+    var noise: NoiseAccount?
+    var probes = ProbeSamples()
+    /// By the name they have in the result.
+    var counts: [String: Int] = [:]
+    /// What is wrong with the store, beside what the oracle sees.
+    var violations: [String] = []
+    /// Deliveries that were harmed on purpose; nil where none was to be.
+    var harmedDeliveries: Int?
+
+    init(_ history: History, _ plan: QueryPlan, _ window: Window) {
+        self.window = window
+        let affected = AffectedCommits(history, plan)
+        commits = affected.count(from: window.startNs, affecting: false)
+        affectingCommits = affected.count(from: window.startNs, affecting: true)
+    }
+
+    /// Adds what is no figure.
+    func complete(_ result: inout TrialResult, of spec: TrialSpec) {
+        if let harmedDeliveries { result.expectCaught(spec, harmed: harmedDeliveries) }
+        result.noise = noise
+        result.allocations = probes.allocations
+        result.counts.merge(counts) { _, own in own }
+    }
+}

@@ -1,0 +1,48 @@
+// A program run to its end, with what it says collected.
+import Foundation
+
+/// What a program said, and how it ended.
+public struct CompletedProcess: Sendable {
+    public var output = Data()
+    public var errors = Data()
+    public var exit: Subprocess.Exit
+    /// Bytes that it said beyond what is kept of either stream.
+    public var droppedBytes = 0
+    /// It was killed because its time was over.
+    public var hasTimedOut = false
+
+    public var isSuccess: Bool { exit.isSuccess && !hasTimedOut }
+}
+
+extension Subprocess {
+    /// Runs the program at `path` and waits for its end. Any thread.
+    /// - Parameters:
+    ///   - timeoutNs: So long it may take, then it is killed, with everything it has started.
+    ///   - mostBytes: Kept of either stream; what comes beyond is read, counted and dropped.
+    /// - Throws: `CannotStart`.
+    public static func run(
+        _ path: String, _ arguments: [String] = [], in folder: String? = nil, environment: [String: String] = [:],
+        input: String = "", output: Output = .piped, errors: Output = .piped, timeoutNs: Int64? = nil,
+        mostBytes: Int = 1 << 26
+    ) throws -> CompletedProcess {
+        let deadlineNs = timeoutNs.map { MonotonicClock.nowNs() + $0 } ?? .max
+        let process = try Subprocess(
+            path, arguments, in: folder, environment: environment, input: Data(input.utf8), output: output,
+            errors: errors)
+        var ran = CompletedProcess(exit: .status(0))
+        while process.exit == nil {
+            if !ran.hasTimedOut, MonotonicClock.nowNs() >= deadlineNs {
+                process.signal(SIGKILL)
+                ran.hasTimedOut = true
+            }
+            process.advance(untilNs: ran.hasTimedOut ? .max : deadlineNs) { stream, bytes in
+                let place: WritableKeyPath<CompletedProcess, Data> = stream == .output ? \.output : \.errors
+                let kept = min(bytes.count, max(0, mostBytes - ran[keyPath: place].count))
+                ran[keyPath: place].append(contentsOf: bytes.prefix(kept))
+                ran.droppedBytes += bytes.count - kept
+            }
+        }
+        ran.exit = process.exit!
+        return ran
+    }
+}
