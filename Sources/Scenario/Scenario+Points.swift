@@ -1,43 +1,5 @@
 // The points at which a scenario is measured in a profile, and what they cost. Pure.
 
-/// One point of a sweep with everything that holds there.
-public struct SweepPoint: Sendable, Equatable {
-    /// The sweep point, keys sorted: `dataset.items=100000;observers.count=100`; empty for a scenario without a sweep.
-    public var variant: String
-    public var durability: String
-    public var dataset: DatasetSpec
-    public var observers: ObserversSpec
-    public var writers: WritersSpec
-    public var fault: FaultSpec
-    public var warmUpNs: Int64
-    public var durationNs: Int64
-    public var hangTimeoutNs: Int64
-    /// Trials at this point, on each driver.
-    public var repetitions: Int
-    /// Child processes per trial: itself, and its companions without observers and on the no-op driver, as the measured
-    /// metrics ask for them.
-    public var processesPerTrial: Int
-    /// A play instead of a load: over when its threads are, or a circle has been looked at for long enough.
-    public var isChoreography = false
-
-    /// What all its trials on one driver will take, about; one after the other, loading included.
-    public var estimatedNs: Int64 {
-        let subscriptions = Int64(observers.count + observers.bystanders)
-        let rows = Int64(dataset.items + 10 * dataset.groups)
-        let process =
-            (isChoreography ? Self.playNs : Self.processNs) + rows * Self.loadNsPerItem
-            + subscriptions * Self.subscribeNsPerObserver + warmUpNs + durationNs
-        return process * Int64(processesPerTrial) * Int64(repetitions)
-    }
-
-    /// Start of a process, opening, quiescence, the oracle's comparison and writing the results.
-    private static let processNs: Int64 = 400_000_000
-    private static let playNs: Int64 = 150_000_000
-    /// Inserting a row in bulk and building the first result from it.
-    private static let loadNsPerItem: Int64 = 2_000
-    private static let subscribeNsPerObserver: Int64 = 100_000
-}
-
 extension Scenario {
     /// The points of `profile`, in the order written. A profile that the file does not name runs the scenario as it is.
     /// - Parameter overrides: values by key path, as `--set` takes them; one of a swept key pins it.
@@ -46,14 +8,19 @@ extension Scenario {
         profile: Profile, overrides: [String: String] = [:]
     ) throws(ScenarioErrors) -> [SweepPoint] {
         try settings(profile, overrides).map { variant, settings in
-            let hasBaseline = settings.integer(.observerCount) > 0 && measure.contains(where: \.needsBaseline)
-            return SweepPoint(
-                variant: variant, durability: settings.word(.durability), dataset: settings.dataset,
-                observers: settings.observers, writers: settings.writers(trace: trace(settings)), fault: settings.fault,
-                warmUpNs: settings.durationNs(.warmUp), durationNs: settings.durationNs(.duration),
-                hangTimeoutNs: settings.durationNs(.hangTimeout), repetitions: settings.integer(.repetitions),
-                processesPerTrial: 1 + (hasBaseline ? 1 : 0) + (measure.contains(.harnessCost) ? 1 : 0),
-                isChoreography: choreography != nil)
+            var point = settings.point
+            point.spec.scenario = name
+            point.spec.scenarioSHA = sha256
+            point.spec.variant = variant
+            point.spec.measure = measure.map(\.rawValue)
+            point.spec.choreography = choreography
+            // What follows from two keys.
+            point.spec.dataset.groups = max(point.spec.dataset.groups, point.spec.observers.bystanders)
+            if settings.isLockstep { point.spec.writers.load = .lockstep }
+            if settings.writers.arrivals == .trace { point.spec.writers.traceNs = traces[point.traceFile] ?? [] }
+            let hasBaseline = settings.observers.count > 0 && measure.contains(where: \.needsBaseline)
+            point.processesPerTrial = 1 + (hasBaseline ? 1 : 0) + (measure.contains(.harnessCost) ? 1 : 0)
+            return point
         }
     }
 
@@ -122,7 +89,7 @@ extension Scenario {
         for metric in measure {
             checkObstacles(metric, points.map(\.settings), measured, into: &problems)
         }
-        guard !points.isEmpty, points.allSatisfy({ $0.settings.integer(.observerCount) == 0 }) else { return }
+        guard !points.isEmpty, points.allSatisfy({ $0.settings.observers.count == 0 }) else { return }
         for metric in measure where metric.needsObservers {
             guard let position = measured[metric], !base.refused.contains(.observerCount) else { continue }
             problems.add(
@@ -133,8 +100,8 @@ extension Scenario {
 
     /// Trials on one driver are listed before the first runs: a list that nobody would live to see the end of is refused.
     private func checkCount(_ points: [Settings], into problems: inout ProblemList) {
-        guard let most = points.max(by: { $0.integer(.repetitions) < $1.integer(.repetitions) }) else { return }
-        let repetitions = most.integer(.repetitions)
+        guard let most = points.max(by: { $0.point.repetitions < $1.point.repetitions }) else { return }
+        let repetitions = most.point.repetitions
         guard points.count * repetitions > Self.maximumTrials else { return }
         problems.add(
             most[.repetitions]?.place ?? start,
@@ -147,7 +114,7 @@ extension Scenario {
 
     /// A search goes on where a sweep over rates has ended.
     private func checkSearch(_ settings: Settings?, into problems: inout ProblemList) {
-        guard let settings, settings.integer(.search) > 0, !measure.contains(.sustainableRate),
+        guard let settings, settings.point.searchSteps > 0, !measure.contains(.sustainableRate),
             let place = settings[.search]?.place
         else { return }
         problems.add(place, "'search' looks for the sustainable rate: add 'sustainable_rate' to 'measure'")
@@ -155,9 +122,9 @@ extension Scenario {
 
     /// A trace has to reach into the measured window.
     private func checkTraces(_ points: [Settings], into problems: inout ProblemList) {
-        for settings in points where settings.word(.arrivals) == WritersSpec.Arrivals.trace.rawValue {
-            guard let given = settings[.trace], let last = trace(settings).last,
-                last < settings.durationNs(.warmUp)
+        for settings in points where settings.writers.arrivals == .trace {
+            guard let given = settings[.trace], let last = traces[settings.point.traceFile]?.last,
+                last < settings.point.spec.warmUpNs
             else { continue }
             problems.add(
                 given.place,

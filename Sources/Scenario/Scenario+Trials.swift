@@ -20,33 +20,25 @@ extension Scenario {
         try problems.check()
         let suited = drivers.filter { self.drivers.isEmpty || self.drivers.contains($0) }
         let points = try points(profile: profile, overrides: overrides)
-        let settings = try settings(profile, overrides)
-        let seed = seed ?? settings.first.map { UInt64($0.settings.integer(.seed)) } ?? 1
+        let seed = seed ?? UInt64(points.first?.seed ?? 1)
 
         let repetitions = points.map(\.repetitions).max() ?? 0
         return (0..<repetitions).flatMap { trial in
             points.flatMap { point in
                 suited.map { driver in
-                    spec(point, driver: driver, trial: trial, seed: Self.seed(of: trial, from: seed))
+                    var spec = point.spec
+                    spec.driver = driver
+                    spec.trial = trial
+                    spec.seed = Self.seed(of: trial, from: seed)
+                    return spec
                 }
             }
         }
     }
 
-    private func spec(_ point: SweepPoint, driver: String, trial: Int, seed: UInt64) -> TrialSpec {
-        var spec = TrialSpec(
-            scenario: name, scenarioSHA: sha256, driver: driver, variant: point.variant, trial: trial, seed: seed,
-            durability: point.durability, dataset: point.dataset, observers: point.observers, writers: point.writers,
-            measure: measure.map(\.rawValue), warmUpNs: point.warmUpNs, durationNs: point.durationNs,
-            hangTimeoutNs: point.hangTimeoutNs)
-        spec.choreography = choreography
-        spec.fault = point.fault
-        return spec
-    }
-
     /// Further trials with which the bracket of the sustainable rate is narrowed; 0: what the sweep says.
     public func searchSteps(profile: Profile, overrides: [String: String] = [:]) throws(ScenarioErrors) -> Int {
-        try settings(profile, overrides).first?.settings.integer(.search) ?? 0
+        try settings(profile, overrides).first?.settings.point.searchSteps ?? 0
     }
 
     /// The same for every driver and variant, so that their trials are pairs; SplitMix64 (Steele, Lea and Flood 2014),

@@ -88,9 +88,9 @@ extension ScenarioReader {
             return nil
         }
         var point: [String: String] = [:]
-        let known = Setting.allCases.filter(\.canBeSwept).map(\.rawValue)
+        let known = Setting.swept.map(\.rawValue)
         for entry in entries {
-            guard let setting = Setting(rawValue: entry.key), setting.canBeSwept else {
+            guard let setting = Setting(rawValue: entry.key), setting.row.isSwept else {
                 refuseUnknown(entry, among: known)
                 return nil
             }

@@ -20,7 +20,7 @@ struct SettingsLayer {
 }
 
 extension ScenarioReader {
-    static let sections = ["dataset", "observers", "writers", "fault"]
+    static let sections = FileKey.sections.map(\.rawValue)
 
     /// Reads `entry` if it is a setting or a section of them; leaves anything else alone.
     mutating func readSetting(_ entry: YAMLNode.Entry, into layer: inout SettingsLayer) {
@@ -32,7 +32,7 @@ extension ScenarioReader {
     }
 
     private mutating func readSection(_ section: YAMLNode.Entry, into layer: inout SettingsLayer) {
-        let known = Setting.allCases.filter { $0.section == section.key }
+        let known = Setting.all(in: section.key)
         guard case .mapping(let entries) = section.value.content else {
             let keys = known.map(\.key).joined(separator: ", ")
             problems.add(
@@ -114,7 +114,7 @@ extension ScenarioReader {
     }
 
     private mutating func sweptSetting(_ entry: YAMLNode.Entry) -> Setting? {
-        let known = Setting.allCases.filter(\.canBeSwept).map(\.rawValue)
+        let known = Setting.swept.map(\.rawValue)
         guard let setting = Setting(rawValue: entry.key) else {
             let isSection = Self.sections.contains(entry.key)
             let inside = known.filter { $0.hasPrefix(entry.key + ".") }.joined(separator: ", ")
@@ -122,7 +122,7 @@ extension ScenarioReader {
             problems.add(entry.position, "a sweep over '\(Quantity.clipped(entry.key))', which is no key \(hint)")
             return nil
         }
-        guard setting.canBeSwept else {
+        guard setting.row.isSwept else {
             problems.add(
                 entry.position,
                 "'\(entry.key)' cannot be swept: a sweep varies what is asked, not how long or how often")
@@ -187,16 +187,14 @@ extension ScenarioReader {
             )
             return result
         }
-        let topSettings = Setting.allCases.filter { $0.section == nil }.map(\.rawValue)
-        let known = ["sweep"] + Self.sections + topSettings
-        let fixed = ["purpose", "represents", "drivers", "measure", "limits", "gate", "profiles"]
+        let known = ["sweep"] + Self.sections + Setting.all(in: nil).map(\.rawValue)
         var layer = SettingsLayer(.profile)
         for entry in entries {
             if entry.key == "sweep" {
                 result.sweep = readSweep(entry.value)
             } else if known.contains(entry.key) {
                 readSetting(entry, into: &layer)
-            } else if fixed.contains(entry.key) {
+            } else if FileKey.fixed.contains(where: { $0.rawValue == entry.key }) {
                 problems.add(
                     entry.position,
                     "'\(entry.key)' holds for all profiles (a profile may change: \(known.joined(separator: ", ")))")

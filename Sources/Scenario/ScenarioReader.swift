@@ -2,13 +2,8 @@
 // once; what was refused is left out and nothing else is said about it. Lives for one file.
 
 struct ScenarioReader {
-    private enum Key: String, CaseIterable {
-        case purpose, represents, drivers, dataset, observers, writers, fault, sweep, measure, limits, gate, profiles
-    }
-
-    /// Everything that may stand at the top: the keys above and the settings without a section.
-    private static let topKeys = Key.allCases.map(\.rawValue) + topSettings.map(\.rawValue)
-    private static let topSettings = Setting.allCases.filter { $0.section == nil }
+    /// Everything that may stand at the top of a load: keys of the file, and the settings without a section.
+    private static let topKeys = FileKey.ofLoads.map(\.rawValue) + Setting.all(in: nil).map(\.rawValue)
 
     var problems: ProblemList
     let knownDrivers: [String]
@@ -29,7 +24,7 @@ struct ScenarioReader {
             return nil
         }
         if entries.contains(where: { $0.key == "threads" }) { return readPlay(root, entries, sha256) }
-        func entry(_ key: Key) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
+        func entry(_ key: FileKey) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
 
         let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
         let represents = text(entry(.represents), .represents, "the complaint or document it stands for", root.position)
@@ -66,13 +61,12 @@ struct ScenarioReader {
 
     /// A file with `threads` in it is a choreography, and has no load, nothing swept, and its own metrics.
     private mutating func readPlay(_ root: YAMLNode, _ entries: [YAMLNode.Entry], _ sha256: String) -> Scenario {
-        func entry(_ key: Key) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
+        func entry(_ key: FileKey) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
         let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
         let represents = text(entry(.represents), .represents, "the complaint or document it stands for", root.position)
         let drivers = entry(.drivers).map { names($0, known: knownDrivers, of: "driver") } ?? []
         let known =
-            ["purpose", "represents", "drivers", "limits"] + Self.choreographyKeys
-            + Self.choreographySettings.map(\.rawValue)
+            FileKey.ofChoreographies.map(\.rawValue) + Self.choreographySettings.map(\.rawValue)
         var layer = SettingsLayer(.base)
         for entry in entries {
             if let setting = Setting(rawValue: entry.key), Self.choreographySettings.contains(setting) {
@@ -132,7 +126,7 @@ struct ScenarioReader {
     }
 
     private mutating func text(
-        _ entry: YAMLNode.Entry?, _ key: Key, _ meaning: String, _ start: Position
+        _ entry: YAMLNode.Entry?, _ key: FileKey, _ meaning: String, _ start: Position
     ) -> String {
         guard let entry else {
             problems.add(start, "missing key '\(key.rawValue)': \(meaning)")

@@ -8,33 +8,20 @@ public enum ScenarioSchema {
 
     private static func root(_ drivers: [String]) -> JSONText {
         let metrics = words(Metric.allCases.map(\.rawValue))
-        let properties: [(key: String, value: JSONText)] =
-            [
-                ("purpose", described(["type": "string", "pattern": "\\S"], "The question it asks, in a sentence.")),
-                (
-                    "represents",
-                    described(["type": "string", "pattern": "\\S"], "The complaint or document it stands for.")
-                ),
-                ("drivers", names(words(drivers), "The only drivers it is meant for. Default: all.")),
-            ] + settings + [
-                ("sweep", ["$ref": "#/$defs/sweep"]),
-                ("measure", names(metrics, "The metrics to report.")),
-                ("limits", limits),
-                ("gate", described(metrics, "The one metric that commits are compared by.")),
-                (
-                    "threads",
-                    described(["type": "object", "additionalProperties": ["$ref": "#/$defs/actor"]], "A choreography.")
-                ),
-                ("expect", expectation),
-                (
-                    "cycle",
-                    ["type": "array", "minItems": .number(1), "items": ["type": "string", "pattern": "\\S *> *\\S"]]
-                ),
-                (
-                    "profiles",
-                    closed(Profile.allCases.map { ($0.rawValue, ["$ref": "#/$defs/profile"]) })
-                ),
-            ]
+        let text: JSONText = ["type": "string", "pattern": "\\S"]
+        let kinds: [(key: FileKey, value: JSONText)] = [
+            (.purpose, text), (.represents, text), (.drivers, names(words(drivers))),
+        ]
+        let asked: [(key: FileKey, value: JSONText)] = [
+            (.sweep, ["$ref": "#/$defs/sweep"]), (.measure, names(metrics)), (.limits, limits), (.gate, metrics),
+            (.threads, ["type": "object", "additionalProperties": ["$ref": "#/$defs/actor"]]), (.expect, expectation),
+            (
+                .cycle,
+                ["type": "array", "minItems": .number(1), "items": ["type": "string", "pattern": "\\S *> *\\S"]]
+            ),
+            (.profiles, closed(Profile.allCases.map { ($0.rawValue, ["$ref": "#/$defs/profile"]) })),
+        ]
+        let properties = kinds.map(documented) + settings + asked.map(documented)
         return .object([
             ("$schema", "https://json-schema.org/draft/2020-12/schema"),
             ("title", "A scenario of Tidegauge"),
@@ -49,13 +36,13 @@ public enum ScenarioSchema {
             (
                 "$defs",
                 [
-                    "sweep": sweep, "profile": closed(settings + [("sweep", ["$ref": "#/$defs/sweep"])]),
+                    "sweep": sweep, "profile": closed(settings + [documented(.sweep, ["$ref": "#/$defs/sweep"])]),
                     "actor": anyOf([
                         steps,
                         closed([("runs_on", words(Choreography.Place.allCases.map(\.rawValue))), ("steps", steps)]),
                     ]),
                     "step": step,
-                    "point": closed(swept.map { ($0.rawValue, value($0)) }),
+                    "point": closed(Setting.swept.map { ($0.rawValue, value($0)) }),
                 ]
             ),
         ])
@@ -65,22 +52,24 @@ public enum ScenarioSchema {
 
     /// Those of the top, and each section with its own.
     private static var settings: [(key: String, value: JSONText)] {
-        let sections = ScenarioReader.sections.map { section -> (key: String, value: JSONText) in
-            let own = Setting.allCases.filter { $0.section == section }
-            return (section, closed(own.map { ($0.key, documented($0)) }))
+        let sections = FileKey.sections.map { section in
+            documented(section, closed(Setting.all(in: section.rawValue).map { ($0.key, documented($0)) }))
         }
-        return sections + Setting.allCases.filter { $0.section == nil }.map { ($0.key, documented($0)) }
+        return sections + Setting.all(in: nil).map { ($0.key, documented($0)) }
     }
 
-    private static var swept: [Setting] { Setting.allCases.filter(\.canBeSwept) }
-
     private static func documented(_ setting: Setting) -> JSONText {
-        setting.defaultValue.map { described(value(setting), "Default: \($0.text).") } ?? value(setting)
+        let row = setting.row
+        return described(value(setting), row.summary + (row.defaultValue.map { " Default: \($0.text)." } ?? ""))
+    }
+
+    private static func documented(_ key: FileKey, _ value: JSONText) -> (key: String, value: JSONText) {
+        (key.rawValue, described(value, key.summary))
     }
 
     /// What may be written for a setting.
     static func value(_ setting: Setting) -> JSONText {
-        switch setting.kind {
+        switch setting.row.kind {
         case .word(let names): return words(names)
         case .integer(let range):
             return anyOf([
@@ -123,7 +112,7 @@ public enum ScenarioSchema {
 
     private static var sweep: JSONText {
         let product = closed(
-            swept.map { setting in
+            Setting.swept.map { setting in
                 (setting.rawValue, ["type": "array", "minItems": .number(1), "items": value(setting)])
             })
         return anyOf([product, ["type": "array", "minItems": .number(1), "items": product]])
@@ -152,8 +141,7 @@ public enum ScenarioSchema {
 
     private static var expectation: JSONText {
         let ending = words(Choreography.Ending.allCases.map(\.rawValue))
-        return described(
-            anyOf([ending, ["type": "object", "additionalProperties": ending]]), "How it ends; by driver, or on all.")
+        return anyOf([ending, ["type": "object", "additionalProperties": ending]])
     }
 
     private static var step: JSONText {
@@ -176,9 +164,8 @@ public enum ScenarioSchema {
 
     private static func words(_ words: [String]) -> JSONText { .object([("enum", .list(words.map { .text($0) }))]) }
 
-    private static func names(_ of: JSONText, _ description: String) -> JSONText {
-        described(
-            ["type": "array", "minItems": .number(1), "uniqueItems": true, "items": of], description)
+    private static func names(_ of: JSONText) -> JSONText {
+        ["type": "array", "minItems": .number(1), "uniqueItems": true, "items": of]
     }
 
     private static func anyOf(_ schemas: [JSONText]) -> JSONText { .object([("anyOf", .list(schemas))]) }

@@ -4,7 +4,7 @@
 extension Setting {
     /// - Parameter isPlain: whether it stood without quotes; a quoted numeral is text, not a number.
     func value(from text: String, isPlain: Bool = true) throws(ValueFault) -> SettingValue {
-        switch kind {
+        switch row.kind {
         case .word(let words):
             guard words.contains(text) else {
                 if text.isEmpty { throw ValueFault("expects one of \(words.joined(separator: ", ")), found nothing") }
@@ -71,12 +71,12 @@ extension Setting {
                 try value(from: text, isPlain: isPlain)
             }
         case .sequence(let nodes):
-            guard case .changes = kind else {
+            guard case .changes = row.kind else {
                 throw PlacedFault(node.position, "expects one value, found a list (only 'sweep' takes lists)")
             }
             return .changes(try Self.changes(fromList: nodes, at: node.position))
         case .mapping(let entries):
-            guard case .changes = kind else { throw PlacedFault(node.position, "expects one value, found a map") }
+            guard case .changes = row.kind else { throw PlacedFault(node.position, "expects one value, found a map") }
             return .changes(try Self.changes(fromMap: entries, at: node.position))
         case .refused: throw PlacedFault(node.position, "cannot be read")
         }

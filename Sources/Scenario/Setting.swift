@@ -1,5 +1,7 @@
-// Every value of a scenario that a profile, a sweep or `--set` may change, in one table: its key, its kind, its default.
-// Reading, sweeping, overriding and naming of sweep points all go by this table. Values only.
+// The keys of a scenario whose values a profile, a sweep or `--set` may change, one row each. Reading, sweeping, overriding,
+// checking of ranges, the JSON schema, specs for older binaries and the reference in Scenarios/README.md all go by a row.
+//
+// A new key is a case and its row here, and the property of the spec that the row leads to. Values only.
 
 /// A value of a scenario by its key path.
 public enum Setting: String, CaseIterable, Sendable, Codable {
@@ -50,151 +52,229 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case duration
     case repetitions = "repeat"
     case hangTimeout = "hang_timeout"
-
-    /// `dataset`, `observers`, `writers`, `fault`, or nil for a key at the top.
-    var section: String? {
-        rawValue.contains(".") ? String(rawValue.prefix { $0 != "." }) : nil
-    }
-
-    /// The key inside its section.
-    var key: String { section.map { String(rawValue.dropFirst($0.count + 1)) } ?? rawValue }
-
-    /// A sweep varies what is asked of a store, not how long or how often it is asked.
-    var canBeSwept: Bool {
-        switch self {
-        case .search, .seed, .warmUp, .duration, .repetitions, .hangTimeout: false
-        default: true
-        }
-    }
-}
-
-/// What may be written for a setting.
-enum SettingKind {
-    case word([String])
-    case integer(ClosedRange<Int>)
-    /// Greater than 0, at most 1.
-    case share
-    case durationNs(ClosedRange<Int64>)
-    /// Greater than 0, at most the bound.
-    case rateHz(Double)
-    case number(ClosedRange<Double>)
-    /// The name of a file that lies beside the scenario's.
-    case file
-    case changes
-}
-
-/// One value, of the kind its setting has.
-enum SettingValue: Hashable, Sendable {
-    case word(String)
-    case integer(Int)
-    case share(Double)
-    case durationNs(Int64)
-    case rateHz(Double)
-    case number(Double)
-    case file(String)
-    /// Kinds of change and their weights.
-    case changes([String: Double])
-
-    /// The one way to write it: what stands in a variant. Reads back as the same value.
-    var text: String {
-        switch self {
-        case .word(let word): word
-        case .integer(let value): String(value)
-        case .share(let value): Quantity.text(value)
-        case .durationNs(let value): Quantity.text(durationNs: value)
-        case .rateHz(let value): Quantity.text(rateHz: value)
-        case .number(let value): Quantity.text(value)
-        case .file(let name): name
-        case .changes(let weights):
-            weights.count == 1
-                ? weights.keys.first!
-                : weights.sorted { $0.key < $1.key }.map { "\($0.key):\(Quantity.text($0.value))" }
-                    .joined(separator: "+")
-        }
-    }
 }
 
 extension Setting {
-    var kind: SettingKind {
+    /// Where a value goes, what may be written, what holds where nobody says otherwise, the version of
+    /// `TrialSpec` that brought the key, and what it means. `row` keeps what this makes.
+    var definition: SettingRow {
         switch self {
-        case .durability: .word(["full", "relaxed", "memory"])
-        case .items: .integer(1...100_000_000)
-        case .groups, .observerCount, .bystanders: .integer(0...1_000_000)
-        case .links: .integer(0...DatasetSpec.maximumLinks)
-        case .neighbour: .word(DatasetSpec.Neighbour.allCases.map(\.rawValue))
-        case .audit: .word(ObserversSpec.Audit.allCases.map(\.rawValue))
-        case .pins: .integer(0...1_000)
-        case .operators, .churn: .integer(0...1_000)
-        case .process: .word(WritersSpec.Process.allCases.map(\.rawValue))
-        case .wait: .word(WritersSpec.Wait.allCases.map(\.rawValue))
-        case .onTime, .offTime: .durationNs(1_000_000...600_000_000_000)
-        case .trace: .file
-        case .zipfExponent: .number(0.01...10)
-        case .hotKeys, .hotCommits: .share
-        case .fault: .word(FaultSpec.Kind.allCases.map(\.rawValue))
-        case .faultAt: .durationNs(0...3_600_000_000_000)
-        case .faultLength: .durationNs(1_000...60_000_000_000)
-        case .faultAmount: .number(0...10)
-        case .faultEvery: .integer(2...1_000_000_000)
-        case .search: .integer(0...20)
-        case .primaryKeys: .word(DatasetSpec.Keys.allCases.map(\.rawValue))
-        case .queries: .word(ObserversSpec.Queries.allCases.map(\.rawValue))
-        case .match: .share
-        case .sort: .word(ObserversSpec.Sort.allCases.map(\.rawValue))
-        case .deliver: .word(ObserversSpec.Deliver.allCases.map(\.rawValue))
-        case .observerThreads, .writerThreads: .integer(1...1_024)
-        case .work: .durationNs(0...10_000_000_000)
-        case .calls: .word(ObserversSpec.Calls.allCases.map(\.rawValue))
-        case .subscribe: .word(ObserversSpec.Subscribe.allCases.map(\.rawValue))
-        case .load: .word(WritersSpec.Load.words)
-        case .rate: .rateHz(10_000_000)
-        case .arrivals: .word(WritersSpec.Arrivals.allCases.map(\.rawValue))
-        case .burst: .integer(1...10_000_000)
-        case .change: .changes
-        case .rowsPerCommit: .integer(1...10_000_000)
-        case .keys: .word(WritersSpec.Keys.allCases.map(\.rawValue))
-        case .seed: .integer(0...(1 << 53))
-        case .warmUp: .durationNs(0...3_600_000_000_000)
-        case .duration: .durationNs(1_000_000...86_400_000_000_000)
-        case .repetitions: .integer(1...1_000)
-        case .hangTimeout: .durationNs(10_000_000...3_600_000_000_000)
-        }
-    }
+        case .durability:
+            .init(
+                \.spec.durability, .words(["full", "relaxed", "memory"]), default: "memory", since: 2,
+                "What a commit survives once it has returned: a power cut; a killed process; nothing that ends all processes."
+            )
 
-    /// What holds where no file, profile or option says otherwise; nil for what must be said (`dataset.items`,
-    /// `duration`), what has a meaning only together with another key (`writers.rate`, `writers.burst`, what belongs to
-    /// one kind of fault), and what follows another one (`dataset.groups`, as many as there are bystanders).
-    var defaultValue: SettingValue? {
-        switch self {
-        case .items, .groups, .duration, .rate, .burst, .onTime, .offTime, .trace: nil
-        case .faultAt, .faultLength, .faultAmount, .faultEvery: nil
-        case .links, .pins, .operators, .churn, .search: .integer(0)
-        case .neighbour: .word(DatasetSpec.Neighbour.none.rawValue)
-        case .audit: .word(ObserversSpec.Audit.none.rawValue)
-        case .process: .word(WritersSpec.Process.same.rawValue)
-        case .wait: .word(WritersSpec.Wait.return.rawValue)
-        case .zipfExponent: .number(1)
-        case .hotKeys: .share(0.01)
-        case .hotCommits: .share(0.9)
-        case .fault: .word(FaultSpec.Kind.none.rawValue)
-        case .durability: .word("memory")
-        case .observerCount: .integer(1)
-        case .queries: .word(ObserversSpec.Queries.same.rawValue)
-        case .match: .share(0.5)
-        case .sort: .word(ObserversSpec.Sort.scoreDescending.rawValue)
-        case .deliver: .word(ObserversSpec.Deliver.runLoop.rawValue)
-        case .observerThreads, .writerThreads, .rowsPerCommit, .repetitions, .seed: .integer(1)
-        case .bystanders: .integer(0)
-        case .primaryKeys: .word(DatasetSpec.Keys.ascending.rawValue)
-        case .calls: .word(ObserversSpec.Calls.none.rawValue)
-        case .subscribe: .word(ObserversSpec.Subscribe.idle.rawValue)
-        case .work: .durationNs(0)
-        case .load: .word(WritersSpec.Load.open.rawValue)
-        case .arrivals: .word(WritersSpec.Arrivals.uniform.rawValue)
-        case .change: .changes([WritersSpec.ChangeKind.updateScore.rawValue: 1])
-        case .keys: .word(WritersSpec.Keys.uniform.rawValue)
-        case .warmUp: .durationNs(500_000_000)
-        case .hangTimeout: .durationNs(5_000_000_000)
+        // MARK: dataset
+        case .items:
+            .init(
+                \.spec.dataset.items, .integer(1...100_000_000), default: .missing, since: 2,
+                "Rows that writers choose from. Has to be said.")
+        case .groups:
+            .init(
+                \.spec.dataset.groups, .integer(0...1_000_000), default: .missing, since: 2,
+                "Groups of ten rows that no commit touches, there to be watched by bystanders; as many as those, unless said."
+            )
+        case .primaryKeys:
+            .init(
+                \.spec.dataset.keys, .words(), default: .ascending, since: 2,
+                "Primary keys: integers, new ones higher than all before; or 16 random bytes.")
+        case .links:
+            .init(
+                \.spec.dataset.links, .integer(0...DatasetSpec.maximumLinks), default: 0, since: 3,
+                "Links between the rows that are watched and those that change.")
+        case .neighbour:
+            .init(
+                \.spec.dataset.neighbour, .words(), default: .none, since: 3,
+                "Whether a second store in the process is kept busy by a writer and an observer of its own.")
+
+        // MARK: observers
+        case .observerCount:
+            .init(
+                \.spec.observers.count, .integer(0...1_000_000), default: 1, since: 2,
+                "Observers: live queries whose rows writers change.")
+        case .queries:
+            .init(
+                \.spec.observers.queries, .words(), default: .same, since: 2,
+                "What observers watch: one query; equal score ranges side by side; score ranges of one order that have nine "
+                    + "tenths in common; different filters on another column, with nine tenths in common.")
+        case .match:
+            .init(
+                \.spec.observers.match, .share(), default: 0.5, since: 2,
+                "The share of the rows that the observers watch in all: those with the highest scores.")
+        case .sort:
+            .init(
+                \.spec.observers.sort, .words(since: [.list: 3]), default: .scoreDescending, since: 2,
+                "The order asked for: none; by a property, either way; a list with an order of its own.")
+        case .deliver:
+            .init(
+                \.spec.observers.deliver, .words(), default: .runLoop, since: 2,
+                "Where observers are called: on threads with a run loop, or on serial queues.")
+        case .observerThreads:
+            .init(
+                \.spec.observers.threads, .integer(1...1_024), default: 1, since: 2,
+                "Threads (or queues) that the observers are spread over, round robin.")
+        case .bystanders:
+            .init(
+                \.spec.observers.bystanders, .integer(0...1_000_000), default: 0, since: 2,
+                "Further live queries, of ten rows each, that no commit touches; on the same threads.")
+        case .work:
+            .init(
+                \.spec.observers.workNs, .durationNs(0...10_000_000_000), default: 0, since: 2,
+                "Time that each callback spends computing, on top of recording.")
+        case .calls:
+            .init(
+                \.spec.observers.calls, .words(), default: .none, since: 2,
+                "What the first observing thread calls on the store after each commit of a writer, one call at a time.")
+        case .subscribe:
+            .init(
+                \.spec.observers.subscribe, .words(since: [.readFirst: 3, .cancelled: 3]), default: .idle, since: 2,
+                "What goes on while observers subscribe and wait for their first delivery: nothing; a writer holds the write "
+                    + "lock; each reads what it will watch before it subscribes; nothing, and then all are cancelled before "
+                    + "the first commit.")
+        case .audit:
+            .init(
+                \.spec.observers.audit, .words(), default: .none, since: 3,
+                "Whether every commit also moves an amount between two rows, which an auditor on each observing thread adds "
+                    + "up inside its callbacks.")
+        case .pins:
+            .init(
+                \.spec.observers.pins, .integer(0...1_000), default: 0, since: 3,
+                "Snapshots taken one after another while the load runs, and held to its end.")
+        case .operators:
+            .init(
+                \.spec.observers.operators, .integer(0...1_000), default: 0, since: 3,
+                "Publisher operators between a notification and the callback.")
+        case .churn:
+            .init(
+                \.spec.observers.churn, .integerOrNil(0...1_000), default: 0, since: 5,
+                "So many further observers come and go while the load runs, a few hundred in a second: cancelled from another "
+                    + "thread, with their own threads where a driver lets these go, and made anew. They are in no figure; that "
+                    + "nobody is called any more once cancelled is checked of each (`silence`).")
+
+        // MARK: writers
+        case .writerThreads:
+            .init(
+                \.spec.writers.threads, .integer(1...1_024), default: 1, since: 2,
+                "Writers, each on a thread of its own, each with rows of its own.")
+        case .process:
+            .init(
+                \.spec.writers.process, .words(), default: .same, since: 3,
+                "Whether writers run in the observers' process or in one of their own.")
+        case .load:
+            .init(
+                \.spec.writers.load, .words([.open, .closed]), default: .open, since: 2,
+                "A schedule that waits for nobody; or each commit when the last one is through.")
+        case .wait:
+            .init(
+                \.wait, .words(), default: .return, since: 2,
+                "When a commit of a closed loop is through: when it returned; when every observer was called for it.")
+        case .rate:
+            .init(
+                \.spec.writers.rateHz, .rateHz(10_000_000), default: .missing, since: 2,
+                "Commits per second over all writers, the mean whatever the arrivals. Has to be said where the load is open "
+                    + "and no trace says when commits are due; `none` in a variant where there is no schedule.")
+        case .arrivals:
+            .init(
+                \.spec.writers.arrivals, .words(since: [.onOff: 3, .trace: 3]), default: .uniform, since: 2,
+                "Due times: evenly; independently of each other; so many at one moment; independently for a time, none for "
+                    + "another; as a file says.")
+        case .burst:
+            .init(
+                \.spec.writers.burst, .integer(1...10_000_000), default: .missing, since: 2,
+                "The number of commits in a burst.", only: .with(.arrivals, WritersSpec.Arrivals.bursts))
+        case .onTime:
+            .init(
+                \.spec.writers.onNs, .durationNs(1_000_000...600_000_000_000), default: .missing, since: 3,
+                "How long commits come.", only: .with(.arrivals, WritersSpec.Arrivals.onOff))
+        case .offTime:
+            .init(
+                \.spec.writers.offNs, .durationNs(1_000_000...600_000_000_000), default: .missing, since: 3,
+                "How long none come.", only: .with(.arrivals, WritersSpec.Arrivals.onOff))
+        case .trace:
+            .init(
+                \.traceFile, .file(), default: .missing, since: 3,
+                "The file with the due times: one beside the scenario, with a time per line in seconds from the start of the "
+                    + "warm-up.", only: .with(.arrivals, WritersSpec.Arrivals.trace))
+        case .change:
+            .init(
+                \.spec.writers.changes, .changes(since: [.move: 3]),
+                default: [WritersSpec.ChangeKind.updateScore.rawValue: 1], since: 2,
+                "What happens to a row: a new place in the order; a change in place; to the top of the order, or the front of "
+                    + "the list; a new row; a row less. Several with their weights.")
+        case .rowsPerCommit:
+            .init(
+                \.spec.writers.rowsPerCommit, .integer(1...10_000_000), default: 1, since: 2,
+                "Rows that each commit changes.")
+        case .keys:
+            .init(
+                \.spec.writers.keys, .words(since: [.zipf: 3, .hot: 3, .latest: 3]), default: .uniform, since: 2,
+                "Which rows are drawn: from all that writers write to; from those that all observers watch, which they go on "
+                    + "doing; by Zipf's law over a random order of the rows; so that few rows get most of the changes; by "
+                    + "Zipf's law from the row added last to the oldest.")
+        case .zipfExponent:
+            .init(
+                \.spec.writers.zipfExponent, .number(0.01...10), default: 1, since: 3,
+                "The exponent of Zipf's law: the row of rank r is drawn in proportion to 1 / r to its power.",
+                only: .with(.keys, WritersSpec.Keys.zipf, .latest))
+        case .hotKeys:
+            .init(
+                \.spec.writers.hotKeys, .share(), default: 0.01, since: 3,
+                "The share of the rows that are hot.", only: .with(.keys, WritersSpec.Keys.hot))
+        case .hotCommits:
+            .init(
+                \.spec.writers.hotCommits, .share(), default: 0.9, since: 3,
+                "The share of the changes that hot rows get.", only: .with(.keys, WritersSpec.Keys.hot))
+
+        // MARK: fault
+        case .fault:
+            .init(
+                \.spec.fault.kind, .words(), default: .none, since: 3,
+                "What is done on purpose while a trial runs; each kind takes others of these keys."
+            )
+        case .faultAt:
+            .init(
+                \.spec.fault.atNs, .durationNs(0...3_600_000_000_000), default: .missing, since: 3,
+                "When it is done, from the start of the measured window.")
+        case .faultLength:
+            .init(
+                \.spec.fault.lengthNs, .durationNs(1_000...60_000_000_000), default: .missing, since: 3,
+                "How long it lasts.")
+        case .faultAmount:
+            .init(
+                \.spec.fault.amount, .number(0...10), default: .missing, since: 3,
+                "By how much of its own time a commit takes longer.")
+        case .faultEvery:
+            .init(
+                \.spec.fault.every, .integer(2...1_000_000_000), default: .missing, since: 3,
+                "Which delivery it concerns, by number.")
+
+        // MARK: How long and how often
+        case .search:
+            .init(
+                \.searchSteps, .integer(0...20), default: 0, since: 2, isSwept: false,
+                "Further trials with which the bracket of `sustainable_rate` is narrowed, after a sweep over rates.")
+        case .seed:
+            .init(
+                \.seed, .integer(0...(1 << 53)), default: 1, since: 2, isSwept: false,
+                "What all random numbers follow from; each repetition has a seed of its own by it.")
+        case .warmUp:
+            .init(
+                \.spec.warmUpNs, .durationNs(0...3_600_000_000_000), default: 500_000_000, since: 2, isSwept: false,
+                "Load before the measured window; its commits are made and not measured.")
+        case .duration:
+            .init(
+                \.spec.durationNs, .durationNs(1_000_000...86_400_000_000_000), default: .missing, since: 2,
+                isSwept: false,
+                "The measured window. Has to be said, here or in every profile.")
+        case .repetitions:
+            .init(
+                \.repetitions, .integer(1...1_000), default: 1, since: 2, isSwept: false,
+                "Trials at each point, on each driver.")
+        case .hangTimeout:
+            .init(
+                \.spec.hangTimeoutNs, .durationNs(10_000_000...3_600_000_000_000), default: 5_000_000_000, since: 2,
+                isSwept: false, "No progress for so long is a hang.")
         }
     }
 }

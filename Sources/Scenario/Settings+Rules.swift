@@ -15,118 +15,14 @@ extension Settings {
             let place = given.first { $0.layer == latest }?.place
             problems.add(place ?? whole, message)
         }
-        func blame(_ settings: Setting..., because message: String) { report(settings, message) }
         checkMissing(whole, into: &problems)
-
         checkArrivals(report)
+        checkCompanions(report)
         checkKeys(report)
         checkFault(report)
-
-        let count = integer(.observerCount)
-        if count == 0, integer(.bystanders) > 0 {
-            blame(
-                .bystanders, .observerCount,
-                because: "bystanders need somebody to stand by: 'observers.count' is 0 (make it at least 1)")
-        }
-        let isRanges = word(.queries) == ObserversSpec.Queries.ranges.rawValue
-        if count == 0, isRanges {
-            blame(
-                .queries, .observerCount, because: "'queries: ranges' has nothing to divide: 'observers.count' is 0")
-        }
+        checkObservers(report)
         checkSharing(report)
-        checkCalls(report)
-        guard self[.items] != nil else { return }
-        let items = integer(.items)
-        let matching = Int((Double(items) * share(.match)).rounded(.down))
-        if isRanges, count > matching {
-            blame(
-                .observerCount, .queries, .items, .match,
-                because: "\(count) ranges need a row each, and only \(matching) of \(items) items match "
-                    + "(more 'dataset.items', or fewer 'observers.count')")
-        }
-        // The tenth in which shared queries differ, and the rest, which all of them watch.
-        let isFilters = word(.queries) == ObserversSpec.Queries.filters.rawValue
-        if isFilters, count > matching / 10 {
-            blame(
-                .observerCount, .queries, .items, .match,
-                because: "\(count) filters differ in a tenth of the \(matching) items that match, too few for a row "
-                    + "each (more 'dataset.items', or fewer 'observers.count')")
-        }
-        if word(.keys) == WritersSpec.Keys.matching.rawValue, matching < 10 * integer(.writerThreads) {
-            blame(
-                .keys, .writerThreads, .items, .match,
-                because: "'keys: matching' leaves \(integer(.writerThreads)) writers too few of the \(matching) items "
-                    + "that match (more 'dataset.items')")
-        }
-        if integer(.rowsPerCommit) > items {
-            blame(
-                .rowsPerCommit, .items,
-                because: "'writers.rows_per_commit' is \(integer(.rowsPerCommit)), with 'dataset.items' only \(items)")
-        }
-    }
-
-    /// Which rows are written, which are watched, and whether that goes together.
-    private func checkSharing(_ blame: Blame) {
-        let queries = word(.queries)
-        let isRanges = queries == ObserversSpec.Queries.ranges.rawValue
-        let isMatching = word(.keys) == WritersSpec.Keys.matching.rawValue
-        if isMatching, isRanges {
-            blame(
-                [.keys, .queries],
-                "'keys: matching' draws rows that all observers watch, and 'queries: ranges' share none "
-                    + "(write 'queries: overlapping', or leave 'keys' out)")
-        }
-        if isLockstep {
-            if !isMatching {
-                blame(
-                    [.wait, .keys, .load],
-                    "'wait: delivery' waits for all observers, so every commit has to concern them all "
-                        + "(write 'keys: matching')")
-            }
-            if integer(.rowsPerCommit) > 1, changes[WritersSpec.ChangeKind.delete.rawValue] != nil {
-                blame(
-                    [.change, .rowsPerCommit, .wait, .load],
-                    "'wait: delivery' waits for all observers, and nobody is called for a commit that deletes what it "
-                        + "inserted (one row per commit, or no 'delete')")
-            }
-            if integer(.writerThreads) > 1 {
-                blame(
-                    [.wait, .writerThreads, .load],
-                    "'wait: delivery' is one writer that waits for its observers; 'writers.threads' is "
-                        + "\(integer(.writerThreads))")
-            }
-        }
-        if queries == ObserversSpec.Queries.filters.rawValue, word(.primaryKeys) == DatasetSpec.Keys.uuid.rawValue {
-            blame(
-                [.queries, .primaryKeys],
-                "'queries: filters' takes shares of the keys, which random ones do not have (remove one of the two)")
-        }
-        if self[.groups] != nil, integer(.groups) < integer(.bystanders) {
-            blame(
-                [.groups, .bystanders],
-                "\(integer(.bystanders)) bystanders watch a group each, and there are \(integer(.groups)) "
-                    + "(more 'dataset.groups', or leave it out)")
-        }
-    }
-
-    /// What observing threads do beside observing.
-    private func checkCalls(_ blame: Blame) {
-        guard integer(.observerCount) == 0 else { return }
-        if word(.calls) != ObserversSpec.Calls.none.rawValue {
-            blame([.calls, .observerCount], "'observers.calls' needs an observing thread: 'observers.count' is 0")
-        }
-        if word(.subscribe) != ObserversSpec.Subscribe.idle.rawValue {
-            blame([.subscribe, .observerCount], "'observers.subscribe' needs observers: 'observers.count' is 0")
-        }
-        if word(.audit) != ObserversSpec.Audit.none.rawValue {
-            blame([.audit, .observerCount], "'observers.audit' needs somebody who looks: 'observers.count' is 0")
-        }
-        if integer(.churn) > 0 {
-            blame([.churn, .observerCount], "'observers.churn' come and go beside observers: 'observers.count' is 0")
-        }
-        if integer(.operators) > 0 {
-            blame([.operators, .observerCount], "'observers.operators' lead to nobody: 'observers.count' is 0")
-        }
+        if self[.items] != nil { checkSizes(report) }
     }
 
     private func checkMissing(_ whole: ScenarioProblem.Place, into problems: inout ProblemList) {
@@ -135,10 +31,125 @@ extension Settings {
         if isMissing(.duration) {
             problems.add(whole, "missing key 'duration'; say 'duration: 5s', or one in every profile")
         }
-        let needsRate =
-            word(.load) == WritersSpec.Load.open.rawValue && word(.arrivals) != WritersSpec.Arrivals.trace.rawValue
+        let needsRate = writers.load == .open && writers.arrivals != .trace
         if isMissing(.rate), !refused.contains(.load), !refused.contains(.arrivals), needsRate {
             problems.add(whole, "missing key 'writers.rate'; say 'rate: 200/s', or 'load: closed'")
+        }
+    }
+
+    private static let companions = Setting.allCases.compactMap { setting in
+        setting.row.companion.map { (setting, $0) }
+    }
+
+    /// What has a meaning only with a word of another key.
+    private func checkCompanions(_ blame: Blame) {
+        for (setting, companion) in Self.companions {
+            // Neither of the two has a meaning then, and that is said already.
+            if companion.setting == .arrivals, writers.load != .open { continue }
+            let isThat = companion.words.contains(word(companion.setting))
+            if isThat, value(setting) == nil, !refused.contains(setting) {
+                blame(
+                    [companion.setting],
+                    "'\(companion.setting.key): \(word(companion.setting))' needs '\(setting.rawValue)', "
+                        + setting.row.noun)
+            }
+            if !isThat, self[setting] != nil {
+                blame(
+                    [setting, companion.setting],
+                    "'\(setting.rawValue)' has a meaning only with \(companion.text) "
+                        + (companion.words.count > 1 ? "(add one of them)" : "(add it)"))
+            }
+        }
+    }
+
+    /// What needs somebody who watches.
+    private func checkObservers(_ blame: Blame) {
+        guard observers.count == 0 else { return }
+        func needs(_ setting: Setting, _ isAsked: Bool, _ why: String) {
+            if isAsked { blame([setting, .observerCount], "\(why): 'observers.count' is 0") }
+        }
+        if observers.bystanders > 0 {
+            blame(
+                [.bystanders, .observerCount],
+                "bystanders need somebody to stand by: 'observers.count' is 0 (make it at least 1)")
+        }
+        needs(.queries, observers.queries == .ranges, "'queries: ranges' has nothing to divide")
+        needs(.calls, observers.calls != .none, "'observers.calls' needs an observing thread")
+        needs(.subscribe, observers.subscribe != .idle, "'observers.subscribe' needs observers")
+        needs(.audit, observers.audit != .none, "'observers.audit' needs somebody who looks")
+        needs(.churn, observers.churn != nil, "'observers.churn' come and go beside observers")
+        needs(.operators, observers.operators > 0, "'observers.operators' lead to nobody")
+    }
+
+    /// Which rows are written, which are watched, and whether that goes together.
+    private func checkSharing(_ blame: Blame) {
+        if writers.keys == .matching, observers.queries == .ranges {
+            blame(
+                [.keys, .queries],
+                "'keys: matching' draws rows that all observers watch, and 'queries: ranges' share none "
+                    + "(write 'queries: overlapping', or leave 'keys' out)")
+        }
+        if isLockstep { checkLockstep(blame) }
+        if observers.queries == .filters, dataset.keys == .uuid {
+            blame(
+                [.queries, .primaryKeys],
+                "'queries: filters' takes shares of the keys, which random ones do not have (remove one of the two)")
+        }
+        if self[.groups] != nil, dataset.groups < observers.bystanders {
+            blame(
+                [.groups, .bystanders],
+                "\(observers.bystanders) bystanders watch a group each, and there are \(dataset.groups) "
+                    + "(more 'dataset.groups', or leave it out)")
+        }
+    }
+
+    private func checkLockstep(_ blame: Blame) {
+        if writers.keys != .matching {
+            blame(
+                [.wait, .keys, .load],
+                "'wait: delivery' waits for all observers, so every commit has to concern them all "
+                    + "(write 'keys: matching')")
+        }
+        if writers.rowsPerCommit > 1, writers.changes[WritersSpec.ChangeKind.delete.rawValue] != nil {
+            blame(
+                [.change, .rowsPerCommit, .wait, .load],
+                "'wait: delivery' waits for all observers, and nobody is called for a commit that deletes what it "
+                    + "inserted (one row per commit, or no 'delete')")
+        }
+        if writers.threads > 1 {
+            blame(
+                [.wait, .writerThreads, .load],
+                "'wait: delivery' is one writer that waits for its observers; 'writers.threads' is \(writers.threads)")
+        }
+    }
+
+    /// Whether there are rows enough.
+    private func checkSizes(_ blame: Blame) {
+        let (items, count) = (dataset.items, observers.count)
+        let matching = Int((Double(items) * observers.match).rounded(.down))
+        if observers.queries == .ranges, count > matching {
+            blame(
+                [.observerCount, .queries, .items, .match],
+                "\(count) ranges need a row each, and only \(matching) of \(items) items match "
+                    + "(more 'dataset.items', or fewer 'observers.count')")
+        }
+        // The tenth in which shared queries differ, and the rest, which all of them watch.
+        if observers.queries == .filters, count > matching / 10 {
+            blame(
+                [.observerCount, .queries, .items, .match],
+                "\(count) filters differ in a tenth of the \(matching) items that match, too few for a row "
+                    + "each (more 'dataset.items', or fewer 'observers.count')")
+        }
+        if writers.keys == .matching, matching < 10 * writers.threads {
+            blame(
+                [.keys, .writerThreads, .items, .match],
+                "'keys: matching' leaves \(writers.threads) writers too few of the \(matching) items "
+                    + "that match (more 'dataset.items')")
+        }
+        if writers.rowsPerCommit > items {
+            blame(
+                [.rowsPerCommit, .items],
+                "'writers.rows_per_commit' is \(writers.rowsPerCommit), with 'dataset.items' only \(items)")
         }
     }
 }

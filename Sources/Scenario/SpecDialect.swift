@@ -3,19 +3,6 @@
 import Foundation
 
 public enum SpecDialect {
-    /// Keys that a version has added or widened, by their path, and the values that ask nothing which was not there before.
-    static let additions: [Int: [String: Set<String>]] = [
-        3: [
-            "dataset.links": ["0"], "dataset.neighbour": ["none"], "observers.sort": ["none", "score", "-score"],
-            "observers.subscribe": ["idle", "locked"], "observers.audit": ["none"], "observers.pins": ["0"],
-            "observers.operators": ["0"], "writers.process": ["same"],
-            "writers.arrivals": ["uniform", "poisson", "bursts"],
-            "writers.keys": ["uniform", "matching"], "writers.changes.move": [], "fault.kind": ["none"],
-        ],
-        4: ["turns": []],
-        5: ["observers.churn": []],
-    ]
-
     /// Drivers that have another name since a version: the older one by today's.
     private static let renamedDrivers: [Int: [String: String]] = [5: ["noop": "null"]]
 
@@ -23,6 +10,9 @@ public enum SpecDialect {
     public static func driver(_ name: String, version: Int) -> String {
         renamedDrivers.filter { $0.key > version }.sorted { $0.key > $1.key }.reduce(name) { $1.value[$0] ?? $0 }
     }
+
+    /// What no key asks for: the version that brought the turns of a comparison.
+    private static let turnsSince = 4
 
     /// The oldest version whose specs mean the same as today's, additions apart.
     static let oldestVersion = 2
@@ -49,18 +39,15 @@ public enum SpecDialect {
             let named = endings.map { (driver($0.key, version: version), $0.value) }
             spec.choreography?.endings = Dictionary(uniqueKeysWithValues: named)
         }
-        guard let data = try? JSONEncoder().encode(spec),
-            let tree = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
-        else { throw Refusal(description: "its trial spec cannot be written") }
-        for (since, keys) in additions where since > version {
-            for (path, known) in keys.sorted(by: { $0.key < $1.key }) {
-                let value = path.split(separator: ".").reduce(tree as Any?) { tree, key in
-                    (tree as? [String: Any])?[String(key)]
-                }
-                if let value, !known.contains("\(value)") {
-                    throw Refusal(description: "it is older than '\(path)': \(value)")
-                }
-            }
+        if version < turnsSince, spec.turns != nil { throw Refusal(description: "it is older than 'turns'") }
+        let point = SweepPoint(spec: spec)
+        for setting in Setting.allCases {
+            let value = setting.row.read(point)
+            guard setting.row.since(of: value) > version, value != setting.row.read(.defaults) else { continue }
+            throw Refusal(description: "it is older than '\(setting.rawValue)': \(value.text)")
+        }
+        guard let data = try? JSONEncoder().encode(spec) else {
+            throw Refusal(description: "its trial spec cannot be written")
         }
         return data
     }

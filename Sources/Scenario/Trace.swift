@@ -63,9 +63,4 @@ extension Scenario {
         }
         if hashed.count > bytes.count { sha256 = SHA256.hexadecimal(hashed) }
     }
-
-    /// The due times in force at a point; empty where there is no trace.
-    func trace(_ settings: Settings) -> [Int64] {
-        if case .file(let name)? = settings.value(.trace) { traces[name] ?? [] } else { [] }
-    }
 }

@@ -201,9 +201,6 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         /// The only writer commits as soon as every observer has been called for its last commit: in a scenario file
         /// `load: closed` with `wait: delivery`.
         case lockstep
-
-        /// What a file may say.
-        static let words = [Load.open.rawValue, Load.closed.rawValue]
     }
     /// What a closed loop waits for.
     public enum Wait: String, Codable, Sendable, CaseIterable {
@@ -286,50 +283,5 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         self.changes = changes
         self.rowsPerCommit = rowsPerCommit
         self.keys = keys
-    }
-}
-
-/// What is done on purpose while a trial runs.
-public struct FaultSpec: Codable, Sendable, Equatable {
-    public enum Kind: String, Codable, Sendable, CaseIterable {
-        case none
-        /// The harness's process stands still for `length`: every figure from a due time has to show it.
-        case stall
-        /// Half of the commits, drawn at random, take longer by `amount` of their time; the others say by how much it reads.
-        case slowdown
-        /// One delivery in `every` is lost on its way. The oracle has to see it.
-        case loss
-        /// The delivery number `every` comes after its successor. The oracle has to see it.
-        case reorder
-        /// The writing process is killed, and another one goes on.
-        case writerKilled = "writer-killed"
-        /// The writing process stands still for `length`.
-        case writerStopped = "writer-stopped"
-        /// A process that observes the same store is killed.
-        case observerKilled = "observer-killed"
-        /// The store's file system is full for `length`: commits fail meanwhile, and none that was acknowledged is lost.
-        case diskFull = "disk-full"
-        /// Every flush to the disk takes longer by `length`.
-        case slowFsync = "slow-fsync"
-        /// The wall clock is set back and forth.
-        case clockStep = "clock-step"
-
-        /// Something that only a blind oracle lets pass.
-        public var mustBeCaught: Bool { self == .loss || self == .reorder }
-    }
-
-    public var kind: Kind
-    /// From the start of the measured window.
-    public var atNs: Int64
-    public var lengthNs: Int64
-    public var amount: Double
-    public var every: Int
-
-    public init(kind: Kind = .none, atNs: Int64 = 0, lengthNs: Int64 = 0, amount: Double = 0, every: Int = 0) {
-        self.kind = kind
-        self.atNs = atNs
-        self.lengthNs = lengthNs
-        self.amount = amount
-        self.every = every
     }
 }

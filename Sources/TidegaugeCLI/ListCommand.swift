@@ -1,4 +1,4 @@
-// `tidegauge list`: what there is to run, run on and measure. Tab-separated, one per line; or JSON.
+// `tidegauge list`: what there is to run, run on, measure and say. Tab-separated, one per line; or JSON.
 import ArgumentParser
 import Foundation
 import Scenario
@@ -6,10 +6,10 @@ import StoreDriver
 
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List scenarios, drivers or metrics.")
+        commandName: "list", abstract: "List scenarios, drivers, metrics or the keys of a scenario.")
 
     enum Kind: String, ExpressibleByArgument, CaseIterable {
-        case scenarios, drivers, metrics
+        case scenarios, drivers, metrics, keys
     }
 
     @Argument(help: "One of \(Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
@@ -38,6 +38,7 @@ struct ListCommand: ParsableCommand {
             (["name", "purpose", "path"], try scenarios.load().map { [$0.name, $0.purpose, $0.path] })
         case .drivers:
             (["name", "capabilities"], Drivers.all.map { [$0.name, Self.summary($0.capabilities)] })
+        case .keys: (ScenarioReference.columns, ScenarioReference.settings)
         case .metrics: (["name", "unit"], Metric.allCases.map { [$0.rawValue, $0.unit] })
         }
     }

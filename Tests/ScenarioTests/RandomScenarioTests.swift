@@ -65,16 +65,16 @@ import Testing
                 model = Set(model.flatMap { point in axis.values.map { point + ["\(axis.key)=\($0)"] } })
             }
             #expect(Set(points.map(\.variant)) == Set(model.map { $0.sorted().joined(separator: ";") }), comment)
-            #expect(points.allSatisfy { ($0.observers.deliver == .queue) == generated.queue }, comment)
+            #expect(points.allSatisfy { ($0.spec.observers.deliver == .queue) == generated.queue }, comment)
             for point in points {
                 let values = Dictionary(
                     uniqueKeysWithValues: point.variant.split(separator: ";").map {
                         let sides = $0.split(separator: "=")
                         return (String(sides[0]), String(sides[1]))
                     })
-                #expect(point.dataset.items == Int(values["dataset.items"] ?? "2000"), comment)
-                #expect(point.observers.count == Int(values["observers.count"] ?? "1"), comment)
-                #expect(point.writers.rowsPerCommit == Int(values["writers.rows_per_commit"] ?? "1"), comment)
+                #expect(point.spec.dataset.items == Int(values["dataset.items"] ?? "2000"), comment)
+                #expect(point.spec.observers.count == Int(values["observers.count"] ?? "1"), comment)
+                #expect(point.spec.writers.rowsPerCommit == Int(values["writers.rows_per_commit"] ?? "1"), comment)
             }
 
             let trials = try scenario.trials(profile: .full, drivers: testDrivers)

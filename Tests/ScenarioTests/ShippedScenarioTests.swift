@@ -46,7 +46,8 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
     @Test func everyPointOfASmokeRunIsMeasuredForASecondAtMost() throws {
         for scenario in try load() {
             for point in try scenario.points(profile: .smoke) {
-                #expect(point.warmUpNs + point.durationNs <= 1_000_000_000, "\(scenario.name) \(point.variant)")
+                #expect(
+                    point.spec.warmUpNs + point.spec.durationNs <= 1_000_000_000, "\(scenario.name) \(point.variant)")
             }
         }
     }
@@ -55,7 +56,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         let scenario = try #require(try load().first { $0.name == "result-size" })
         #expect(scenario.represents == "realm-swift#6676")
         #expect(
-            try scenario.points(profile: .ci).map(\.dataset.items) == [1_000, 10_000, 100_000, 1_000_000])
+            try scenario.points(profile: .ci).map(\.spec.dataset.items) == [1_000, 10_000, 100_000, 1_000_000])
         #expect(
             scenario.limits.map(\.description) == [
                 "upkeep_exponent.value <= 0.1", "upkeep_cost.value <= 50000 ns/commit at dataset.items=100000",
@@ -92,8 +93,8 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         let scenario = try #require(try load().first { $0.name == "bystanders" })
         for profile in Profile.allCases {
             let points = try scenario.points(profile: profile)
-            #expect(points.first?.observers.bystanders == 1)
-            #expect(Set(points.map(\.dataset.groups)) == [points.last?.observers.bystanders])
+            #expect(points.first?.spec.observers.bystanders == 1)
+            #expect(Set(points.map(\.spec.dataset.groups)) == [points.last?.spec.observers.bystanders])
         }
     }
 

@@ -64,7 +64,7 @@ import Testing
                 "observers.count=2;writers.change=touch", "observers.count=2;writers.change=update-score",
                 "observers.count=3;writers.change=update-score",
             ])
-        #expect(points.map(\.observers.count) == [1, 1, 2, 2, 3])
+        #expect(points.map(\.spec.observers.count) == [1, 1, 2, 2, 3])
     }
 
     @Test func aProfileChangesWhatItNames() throws {
@@ -77,8 +77,10 @@ import Testing
                   full: { repeat: 3 }
                 """
         let smoke = try #require(try parse(text).points(profile: .smoke).first)
-        #expect(smoke.variant == "observers.work=1us" && smoke.observers.count == 5 && smoke.observers.workNs == 1_000)
-        #expect(smoke.durationNs == 100_000_000 && smoke.warmUpNs == 0 && smoke.dataset.items == 1_000)
+        #expect(
+            smoke.variant == "observers.work=1us" && smoke.spec.observers.count == 5
+                && smoke.spec.observers.workNs == 1_000)
+        #expect(smoke.spec.durationNs == 100_000_000 && smoke.spec.warmUpNs == 0 && smoke.spec.dataset.items == 1_000)
         #expect(try parse(text).points(profile: .ci).count == 2)
         #expect(try trials(text, .full).count == 2 * 3 * testDrivers.count)
     }

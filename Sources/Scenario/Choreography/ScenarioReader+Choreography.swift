@@ -29,8 +29,6 @@ private enum StepShape: String, CaseIterable {
 }
 
 extension ScenarioReader {
-    /// Keys of a choreography, besides `purpose`, `represents` and `drivers`.
-    static let choreographyKeys = ["threads", "expect", "cycle"]
     /// The settings that mean something in one.
     static let choreographySettings: [Setting] = [.durability, .seed, .repetitions, .hangTimeout]
 

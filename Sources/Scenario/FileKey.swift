@@ -1,0 +1,39 @@
+// The keys of a scenario file that are no settings: what it asks, of whom, and what is made of the answers. Values only.
+
+/// A key at the top of a file.
+enum FileKey: String, CaseIterable {
+    case purpose, represents, drivers
+    case dataset, observers, writers, fault
+    case sweep, measure, limits, gate, profiles
+    case threads, expect, cycle
+
+    static let sections: [FileKey] = [.dataset, .observers, .writers, .fault]
+    /// In files with a load.
+    static let ofLoads = allCases.filter { ![.threads, .expect, .cycle].contains($0) }
+    /// In files with `threads`.
+    static let ofChoreographies: [FileKey] = [.purpose, .represents, .drivers, .limits, .threads, .expect, .cycle]
+    /// Of a load, and the same in every profile.
+    static let fixed = ofLoads.filter { $0 != .sweep && !sections.contains($0) }
+
+    /// What it holds, in a sentence.
+    var summary: String {
+        switch self {
+        case .purpose: "The question it asks, in a sentence."
+        case .represents: "The complaint or document it stands for."
+        case .drivers:
+            "The only drivers it is meant for; where drivers are compared, it is with the first. Default: all."
+        case .dataset: "The rows that are in the store before anything is observed."
+        case .observers: "Who watches what, where, and what they do when called."
+        case .writers: "Who changes which rows, and when."
+        case .fault: "What is done on purpose while a trial runs."
+        case .sweep: "Keys and the values each takes: every combination is a point. A list of such maps is their union."
+        case .measure: "The metrics to report."
+        case .limits: "What metrics have to keep: a condition, or several with the points at which each holds."
+        case .gate: "The one metric that commits are compared by."
+        case .profiles: "What `smoke`, `ci` and `full` change: settings, or the sweep as a whole."
+        case .threads: "A choreography: named threads and the steps of each."
+        case .expect: "How a choreography ends; by driver, or on all."
+        case .cycle: "Who waits for what in the deadlock that is expected, as `thread > resource`."
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// The reference of scenario files, made of the rows that the reader goes by: what `tidegauge list keys` prints, and the tables
+// of Scenarios/README.md. Pure.
+
+public enum ScenarioReference {
+    public static let columns = ["key", "values", "default", "since", "summary"]
+
+    /// A row for each setting, its cells in the order of `columns`. `since` is the version of the trial spec that brought it.
+    public static var settings: [[String]] { Setting.allCases.map { cells($0) { $0 } } }
+
+    /// The tables of the reference.
+    static var markdown: String {
+        let keys = FileKey.allCases.map { ["`\($0.rawValue)`", $0.summary] }
+        let settings = Setting.allCases.map { cells($0) { "`\($0)`" } }
+        let faults = FaultSpec.Kind.allCases.map { kind in
+            let taken = kind.row.takes.map { "`\($0.key)`" }.joined(separator: " ")
+            return ["`\(kind.rawValue)`", taken, text(kind.needs), kind.row.summary]
+        }
+        return [
+            "### Keys of a file", table(["key", "what it holds"], keys), "### Settings", table(columns, settings),
+            "### Kinds of fault", table(["`fault.kind`", "takes", "needs", "what is done"], faults),
+        ].joined(separator: "\n\n")
+    }
+
+    /// - Parameter quoted: how a word of a file is set apart from what is said about it.
+    private static func cells(_ setting: Setting, quoted: (String) -> String) -> [String] {
+        let row = setting.row
+        let later = row.laterWords.sorted { $0.key < $1.key }.map { "\(quoted($0.key)) \($0.value)" }
+        return [
+            quoted(setting.rawValue), values(row.kind, quoted), row.defaultValue.map { quoted($0.text) } ?? "",
+            ([String(row.since)] + later).joined(separator: ", "), row.summary + condition(setting, quoted),
+        ]
+    }
+
+    /// With what alone a setting has a meaning.
+    private static func condition(_ setting: Setting, _ quoted: (String) -> String) -> String {
+        if let companion = setting.row.companion {
+            let words = companion.words.map { quoted("\(companion.setting.rawValue): \($0)") }
+            return " Only with \(words.joined(separator: " or "))."
+        }
+        let kinds = FaultSpec.Kind.allCases.filter { $0.row.takes.contains(setting) }
+        return kinds.isEmpty ? "" : " Of \(kinds.map { quoted($0.rawValue) }.joined(separator: ", "))."
+    }
+
+    private static func values(_ kind: SettingKind, _ quoted: (String) -> String) -> String {
+        switch kind {
+        case .word(let words): words.map(quoted).joined(separator: " ")
+        case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
+        case .share: "more than 0, at most 1"
+        case .durationNs(let range):
+            "\(Quantity.text(durationNs: range.lowerBound)) to \(Quantity.text(durationNs: range.upperBound))"
+        case .rateHz(let highest): "more than 0/s, at most \(Quantity.text(rateHz: highest))"
+        case .number(let range): "\(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound))"
+        case .file: "a file's name"
+        case .changes: WritersSpec.ChangeKind.allCases.map { quoted($0.rawValue) }.joined(separator: " ")
+        }
+    }
+
+    private static func text(_ need: FaultSpec.Kind.Need?) -> String {
+        switch need {
+        case nil: ""
+        case .ownWriters: "`\(Setting.process.rawValue): \(WritersSpec.Process.own.rawValue)`"
+        case .sharedStore: "a store that several processes can have open"
+        case .files(let durability): "files, such as `\(Setting.durability.rawValue): \(durability)`"
+        case .checkedDeliveries: "observers, and change sets"
+        }
+    }
+
+    private static func table(_ columns: [String], _ rows: [[String]]) -> String {
+        let lines = [columns, columns.map { _ in "---" }] + rows
+        return lines.map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,218 @@
+// What is known of a key besides its name, and how a value gets from a scenario into a spec and back. Values only.
+
+/// A row of the table of keys.
+struct SettingRow: Sendable {
+    /// What may be written.
+    let kind: SettingKind
+    /// What holds where no file, profile or option says otherwise; nil for what must be said, what follows another key, and
+    /// what has a meaning only together with another one.
+    let defaultValue: SettingValue?
+    /// The version of `TrialSpec` that brought the key, and of the words that came later the one that brought each.
+    let since: Int
+    let laterWords: [String: Int]
+    /// A sweep varies what is asked of a store, not how long or how often it is asked.
+    let isSwept: Bool
+    /// What it means, in a sentence that starts with the noun.
+    let summary: String
+    /// Without which the key has no meaning.
+    let companion: SettingCompanion?
+    let read: @Sendable (SweepPoint) -> SettingValue
+    let write: @Sendable (SettingValue, inout SweepPoint) -> Void
+
+    init<Value>(
+        _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>, default: Value, since: Int,
+        isSwept: Bool = true, _ summary: String, only companion: SettingCompanion? = nil
+    ) {
+        self.init(path, type, type.wrap(`default`), since, isSwept, summary, companion)
+    }
+
+    /// Not an optional default: `.none` is a word of many types.
+    enum NoDefault { case missing }
+
+    init<Value>(
+        _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>, default: NoDefault,
+        since: Int,
+        isSwept: Bool = true, _ summary: String, only companion: SettingCompanion? = nil
+    ) {
+        self.init(path, type, nil, since, isSwept, summary, companion)
+    }
+
+    private init<Value>(
+        _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>,
+        _ defaultValue: SettingValue?,
+        _ since: Int, _ isSwept: Bool, _ summary: String, _ companion: SettingCompanion?
+    ) {
+        kind = type.kind
+        self.defaultValue = defaultValue
+        self.since = since
+        laterWords = type.laterWords
+        self.isSwept = isSwept
+        self.summary = summary
+        self.companion = companion
+        read = { type.wrap($0[keyPath: path]) }
+        // A value was read as one of this very kind.
+        write = { value, point in if let value = type.unwrap(value) { point[keyPath: path] = value } }
+    }
+
+    /// The beginning of the summary, to stand inside a sentence.
+    var noun: String {
+        let noun = summary.prefix { $0 != "." && $0 != ":" }
+        return noun.prefix(1).lowercased() + noun.dropFirst()
+    }
+
+    /// The spec version that brought what `value` asks.
+    func since(of value: SettingValue) -> Int {
+        let words = if case .changes(let weights) = value { Array(weights.keys) } else { [value.text] }
+        return words.compactMap { laterWords[$0] }.reduce(since, max)
+    }
+}
+
+/// Another key that has to have one of some words.
+struct SettingCompanion {
+    let setting: Setting
+    let words: [String]
+
+    static func with<Word: RawRepresentable<String>>(_ setting: Setting, _ words: Word...) -> SettingCompanion {
+        SettingCompanion(setting: setting, words: words.map(\.rawValue))
+    }
+
+    /// `'keys: zipf' or 'keys: latest'`.
+    var text: String { words.map { "'\(setting.key): \($0)'" }.joined(separator: " or ") }
+}
+
+extension Setting {
+    private static let rows = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.definition) })
+
+    var row: SettingRow { Self.rows[self]! }
+
+    /// Those of a section, nil: of the top.
+    static func all(in section: String?) -> [Setting] { allCases.filter { $0.section == section } }
+    static let swept = allCases.filter(\.row.isSwept)
+
+    /// `dataset`, `observers`, `writers`, `fault`, or nil for a key at the top.
+    var section: String? {
+        rawValue.contains(".") ? String(rawValue.prefix { $0 != "." }) : nil
+    }
+
+    /// The key inside its section.
+    var key: String { section.map { String(rawValue.dropFirst($0.count + 1)) } ?? rawValue }
+}
+
+/// What may be written for a setting.
+enum SettingKind: Sendable {
+    case word([String])
+    case integer(ClosedRange<Int>)
+    /// Greater than 0, at most 1.
+    case share
+    case durationNs(ClosedRange<Int64>)
+    /// Greater than 0, at most the bound.
+    case rateHz(Double)
+    case number(ClosedRange<Double>)
+    /// The name of a file that lies beside the scenario's.
+    case file
+    case changes
+}
+
+/// One value, of the kind its setting has.
+enum SettingValue: Hashable, Sendable {
+    case word(String)
+    case integer(Int)
+    case share(Double)
+    case durationNs(Int64)
+    case rateHz(Double)
+    case number(Double)
+    case file(String)
+    /// Kinds of change and their weights.
+    case changes([String: Double])
+
+    /// The one way to write it: what stands in a variant. Reads back as the same value.
+    var text: String {
+        switch self {
+        case .word(let word): word
+        case .integer(let value): String(value)
+        case .share(let value): Quantity.text(value)
+        case .durationNs(let value): Quantity.text(durationNs: value)
+        case .rateHz(let value): Quantity.text(rateHz: value)
+        case .number(let value): Quantity.text(value)
+        case .file(let name): name
+        case .changes(let weights):
+            weights.count == 1
+                ? weights.keys.first!
+                : weights.sorted { $0.key < $1.key }.map { "\($0.key):\(Quantity.text($0.value))" }
+                    .joined(separator: "+")
+        }
+    }
+
+    fileprivate var payload: Any {
+        switch self {
+        case .word(let text), .file(let text): text
+        case .integer(let value): value
+        case .share(let value), .rateHz(let value), .number(let value): value
+        case .durationNs(let value): value
+        case .changes(let weights): weights
+        }
+    }
+}
+
+/// A kind of value as the type that it has in a spec.
+struct SettingType<Value>: Sendable {
+    let kind: SettingKind
+    var laterWords: [String: Int] = [:]
+    let wrap: @Sendable (Value) -> SettingValue
+    var unwrap: @Sendable (SettingValue) -> Value? = { $0.payload as? Value }
+}
+
+extension SettingType where Value: RawRepresentable<String> & CaseIterable & Hashable & Sendable {
+    /// - Parameters:
+    ///   - words: those that may be written.
+    ///   - since: the spec version of words that are younger than their key.
+    static func words(_ words: [Value] = Array(Value.allCases), since: [Value: Int] = [:]) -> Self {
+        SettingType(
+            kind: .word(words.map(\.rawValue)),
+            laterWords: Dictionary(uniqueKeysWithValues: since.map { ($0.key.rawValue, $0.value) }),
+            wrap: { .word($0.rawValue) }, unwrap: { ($0.payload as? String).flatMap(Value.init) })
+    }
+}
+
+extension SettingType<String> {
+    static func words(_ words: [String]) -> Self { SettingType(kind: .word(words), wrap: { .word($0) }) }
+    static func file() -> Self { SettingType(kind: .file, wrap: { .file($0) }) }
+}
+
+extension SettingType<Int> {
+    static func integer(_ range: ClosedRange<Int>) -> Self {
+        SettingType(kind: .integer(range), wrap: { .integer($0) })
+    }
+}
+
+extension SettingType<Int?> {
+    /// 0 is left out of the spec, so that one without the key says the same.
+    static func integerOrNil(_ range: ClosedRange<Int>) -> Self {
+        SettingType(
+            kind: .integer(range), wrap: { .integer($0 ?? 0) },
+            unwrap: { value in (value.payload as? Int).map { $0 > 0 ? $0 : nil } })
+    }
+}
+
+extension SettingType<Int64> {
+    static func durationNs(_ range: ClosedRange<Int64>) -> Self {
+        SettingType(kind: .durationNs(range), wrap: { .durationNs($0) })
+    }
+}
+
+extension SettingType<Double> {
+    static func share() -> Self { SettingType(kind: .share, wrap: { .share($0) }) }
+    static func rateHz(_ highest: Double) -> Self { SettingType(kind: .rateHz(highest), wrap: { .rateHz($0) }) }
+    static func number(_ range: ClosedRange<Double>) -> Self {
+        SettingType(kind: .number(range), wrap: { .number($0) })
+    }
+}
+
+extension SettingType<[String: Double]> {
+    /// - Parameter since: the spec version of kinds that are younger than the key.
+    static func changes(since: [WritersSpec.ChangeKind: Int]) -> Self {
+        SettingType(
+            kind: .changes, laterWords: Dictionary(uniqueKeysWithValues: since.map { ($0.key.rawValue, $0.value) }),
+            wrap: { .changes($0) })
+    }
+}

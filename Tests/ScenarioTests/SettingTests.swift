@@ -1,0 +1,102 @@
+// The rows of keys: complete, of one mind with the spec they lead to, and no two at one place of it.
+import Foundation
+import Testing
+
+@testable import Scenario
+
+@Suite struct SettingTests {
+    /// A value that is not the default.
+    private static func other(_ setting: Setting) -> SettingValue {
+        let value: SettingValue =
+            switch setting.row.kind {
+            case .word(let words): .word(words.last { SettingValue.word($0) != setting.row.defaultValue }!)
+            case .integer(let range): .integer(range.upperBound)
+            case .share: .share(0.25)
+            case .durationNs(let range): .durationNs(range.upperBound)
+            case .rateHz(let highest): .rateHz(highest)
+            case .number(let range): .number(range.upperBound)
+            case .file: .file("day.txt")
+            case .changes: .changes(["touch": 1])
+            }
+        #expect(value != setting.row.defaultValue, "\(setting.rawValue)")
+        return value
+    }
+
+    @Test(arguments: Setting.allCases)
+    func aValueIsReadWhereItWasWritten(_ setting: Setting) {
+        let row = setting.row
+        if let value = row.defaultValue { #expect(row.read(.defaults) == value) }
+        var point = SweepPoint.defaults
+        row.write(Self.other(setting), &point)
+        #expect(row.read(point) == Self.other(setting))
+        for neighbour in Setting.allCases where neighbour != setting {
+            #expect(
+                neighbour.row.read(point) == neighbour.row.read(.defaults),
+                "\(neighbour.rawValue) has the place as well")
+        }
+    }
+
+    /// What of a spec no key says: the trial's own, and what goes beside a scenario.
+    private static let unkeyed = [
+        "specVersion", "scenario", "scenarioSHA", "driver", "variant", "trial", "seed", "measure", "traceEvents",
+        "choreography",
+        "shim", "turns", "writers.traceNs",
+    ]
+
+    @Test func everyPropertyOfASpecHasARow() {
+        func places(_ value: Any, _ path: String = "") -> [String: String] {
+            let children = Mirror(reflecting: value).children
+            guard ["", "dataset", "observers", "writers", "fault"].contains(path) else { return [path: "\(value)"] }
+            return children.reduce(into: [:]) { all, child in
+                all.merge(places(child.value, path.isEmpty ? child.label! : "\(path).\(child.label!)")) { $1 }
+            }
+        }
+        var point = SweepPoint.defaults
+        for setting in Setting.allCases { setting.row.write(Self.other(setting), &point) }
+        let (before, after) = (places(SweepPoint.defaults.spec), places(point.spec))
+        let unsaid = before.keys.filter { before[$0] == after[$0] }
+        #expect(Set(unsaid) == Set(Self.unkeyed), "a property without a row, or one that has one now")
+    }
+
+    @Test(arguments: Setting.allCases)
+    func aRowIsComplete(_ setting: Setting) {
+        let row = setting.row
+        #expect(row.summary.count > 15 && row.summary.hasSuffix(".") && !row.summary.contains("|"))
+        #expect((SpecDialect.oldestVersion...TrialSpec.currentVersion).contains(row.since))
+        #expect(row.laterWords.values.allSatisfy { $0 > row.since && $0 <= TrialSpec.currentVersion })
+        #expect(setting.section.map { FileKey(rawValue: $0).map(FileKey.sections.contains) == true } ?? true)
+        if let value = row.defaultValue { #expect(throws: Never.self) { try setting.value(from: value.text) } }
+        let schema = ScenarioSchema.json(drivers: [])
+        #expect(schema.contains("\"\(setting.key)\"") && schema.contains(row.summary.replacing("\"", with: "\\\"")))
+    }
+
+    /// Binaries of that version are about: they take no key from a newer one for their own.
+    @Test(arguments: [(2, 29), (3, 46), (4, 46), (5, 47)])
+    func aVersionKeepsTheKeysItWasReleasedWith(version: Int, count: Int) {
+        #expect(Setting.allCases.filter { $0.row.since <= version }.count == count)
+    }
+
+    @Test(arguments: Setting.allCases)
+    func anOlderBinaryIsNotAskedForAYoungerKey(_ setting: Setting) throws {
+        var point = SweepPoint.defaults
+        setting.row.write(Self.other(setting), &point)
+        let isOfSpec = point.spec != SweepPoint.defaults.spec
+        let since = setting.row.since(of: Self.other(setting))
+        for version in SpecDialect.oldestVersion...TrialSpec.currentVersion {
+            if version < since, isOfSpec {
+                #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(point.spec, version: version) }
+            } else {
+                _ = try SpecDialect.json(point.spec, version: version)
+            }
+        }
+    }
+
+    @Test(arguments: FaultSpec.Kind.allCases)
+    func aFaultTakesWhatItIsInjectedWith(_ kind: FaultSpec.Kind) {
+        let spec = FaultSpec(kind: kind, atNs: 1, lengthNs: 2, amount: 3, every: 4)
+        let children = Mirror(reflecting: spec.injection).children.first.map { Mirror(reflecting: $0.value) }
+        let numbers = children.map { $0.children.isEmpty ? ["\($0.subjectType)"] : $0.children.map { "\($0.value)" } }
+        #expect(kind.row.takes.count == (numbers?.count ?? 0))
+        #expect(kind.row.summary.hasSuffix("."))
+    }
+}
