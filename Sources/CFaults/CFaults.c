@@ -24,7 +24,10 @@ void cf_step_wall_clock_ns(int64_t ns) { __atomic_store_n(&step_ns, ns, __ATOMIC
 #endif
 #endif
 
-#ifndef SANITIZED
+#ifdef SANITIZED
+bool cf_is_in_place(void) { return false; }
+#else
+bool cf_is_in_place(void) { return true; }
 
 static void delay(void) {
     __atomic_add_fetch(&flushes, 1, __ATOMIC_RELAXED);

@@ -138,7 +138,7 @@ final class StoreCore: @unchecked Sendable {
         let record = SkipRecord(transaction, states, tables: storage.tablesByID, before: before)
         try before.checkReads()
         // Taken first: behind the commit nothing may be short.
-        let isHeld = states.contains(where: \.dependsOnOthers)
+        let isHeld = states.contains(where: \.needsOwnStep)
         let reader = isHeld ? try storage.takeReader() : nil
         let followers = Array(
             Dictionary(

@@ -56,13 +56,16 @@ public struct CPUProbe: Sendable {
         }.sorted { $0.tid < $1.tid }
     }
 
-    /// The start of a window. Names are read first, so that the clocks are read close together and last.
+    /// The start of a window. Names are read first, so that the clocks are read close together and last; of these the
+    /// caller's and the process's at the very end, for the reading of the others is the caller's work and in no window.
     public func snapshot() -> CPUSnapshot {
+        let me = cp_thread_id()
         var known = threads()
-        for index in known.indices {
+        for index in known.indices where known[index].tid != me {
             let cpuNs = cp_thread_cpu_ns(known[index].tid)
             if cpuNs >= 0 { known[index].cpuNs = cpuNs }
         }
+        if let mine = known.firstIndex(where: { $0.tid == me }) { known[mine].cpuNs = Self.currentThreadNs() }
         return CPUSnapshot(processNs: Self.processNs(), threads: known)
     }
 
@@ -70,7 +73,9 @@ public struct CPUProbe: Sendable {
     /// else before that, so that the reading itself is hardly in the figures.
     public func delta(since start: CPUSnapshot) -> CPUDelta {
         let processNs = Self.processNs()
-        let clocks = start.threads.map { cp_thread_cpu_ns($0.tid) }
+        let mineNs = Self.currentThreadNs()
+        let me = cp_thread_id()
+        let clocks = start.threads.map { $0.tid == me ? mineNs : cp_thread_cpu_ns($0.tid) }
         var end: [ThreadCPU] = []
         for (thread, cpuNs) in zip(start.threads, clocks) where cpuNs >= 0 {
             // A name that changed is another thread under a reused id.

@@ -86,6 +86,11 @@ struct EngineTests {
         let first = engine.tracks[0].screen.flatMap { $0.points.map(\.headFirst) }
         #expect(first.count { $0 } == first.count / 2)
         #expect(engine.tracks[0].screen.allSatisfy { $0.points[0].headFirst != $0.points[1].headFirst })
+        // Of every point by itself too, and soon: two of every four pairs.
+        let begun = engine.tracks[0].screen.map { $0.points[0].headFirst }
+        for start in stride(from: 0, through: begun.count - 4, by: 4) {
+            #expect(begun[start..<start + 4].count { $0 } == 2, "pairs \(start) to \(start + 3)")
+        }
     }
 
     @Test("Points of a sweep weigh the same in one gate")

@@ -4,8 +4,11 @@
 #ifndef CFAULTS_H
 #define CFAULTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+/// Whether calls arrive here at all. Not in a build with a sanitizer, which puts functions of its own in these places.
+bool cf_is_in_place(void);
 /// Lets every flush of a file or of mapped memory to the disk take so much longer. 0: none.
 void cf_set_flush_delay_ns(int64_t ns);
 /// How many flushes there have been since the program began.

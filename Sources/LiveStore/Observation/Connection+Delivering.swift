@@ -43,7 +43,11 @@ extension Connection {
         isDelivering = true
         // Upkeep may stand at an older version than the one a connection was opened at.
         let mail = mailbox.take(minimum: own.snapshot?.version ?? version)
-        if let snapshot = mail.snapshot, core.isOpen { accept(snapshot, mail) }
+        if let snapshot = mail.snapshot, core.isOpen {
+            accept(snapshot, mail)
+            // Before anything further is committed: what is silent for those who still wait begins there.
+            if !autorefresh { observers.attachedQueries.filter(\.isWaiting).forEach(hold) }
+        }
         tellFailures(mail)
         tidy(mail)
         isDelivering = false

@@ -100,7 +100,7 @@ final class ConnectionQuery: @unchecked Sendable {
         var known = update?.ahead
         for token in tokens.prefix(tokensToTell) {
             guard var reported = token.reported else {
-                token.reported = delivered
+                token.begin(with: delivered)
                 call(token, .initial)
                 continue
             }
@@ -123,7 +123,9 @@ final class ConnectionQuery: @unchecked Sendable {
     private func silence(
         _ skips: [TreeSkip], for token: CollectionToken, _ reported: RankedTree, _ old: Snapshot?
     ) -> RankedTree {
-        let own = skips.filter { $0.tokens.contains { $0 === token } }
+        // The first root of a connection that has moved on while its observers waited has earlier ones in it.
+        let told = old?.version ?? 0
+        let own = skips.filter { $0.version > told && $0.tokens.contains { $0 === token } }
         if own.isEmpty { return reported }
         return reported.applying(own, form, in: window) { id in old?.row(table, id).flatMap { key($0, id, old) } }
     }

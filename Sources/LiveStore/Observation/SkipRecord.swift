@@ -36,6 +36,9 @@ final class SkipRecord: Sendable {
 }
 
 extension TokenState {
+    /// Whether a commit that is silent for the observer has to be a step of upkeep's own.
+    var needsOwnStep: Bool { dependsOnOthers || (self as? CollectionToken)?.isWaiting == true }
+
     /// Whether the observer's rows depend on other rows, so that those a silent commit wrote do not tell what it did.
     var dependsOnOthers: Bool {
         guard let query = (self as? CollectionToken)?.query else { return false }

@@ -49,6 +49,9 @@ final class CollectionToken: TokenState, @unchecked Sendable {
     let query: ConnectionQuery
     /// The root this observer was last told about; nil before its initial callback.
     var reported: RankedTree?
+    private let awaitsInitial = Atomic(true)
+    /// Whether its initial callback is still to come. Any thread.
+    var isWaiting: Bool { isActive && awaitsInitial.load(ordering: .acquiring) }
     /// Somebody stands behind the observer who takes what is new when he wants it, and has not: `reported` is what he has
     /// taken last. Deliveries apply to it what he is not to hear of, and call nobody.
     var isBehind = false
@@ -56,6 +59,12 @@ final class CollectionToken: TokenState, @unchecked Sendable {
     init(_ query: ConnectionQuery, _ deliver: @escaping (DeliveredChange) -> Void) {
         self.query = query
         self.deliver = deliver
+    }
+
+    /// Its initial callback comes, with this root.
+    func begin(with root: RankedTree) {
+        reported = root
+        awaitsInitial.store(false, ordering: .releasing)
     }
 
     func tell(_ change: DeliveredChange) { deliver?(change) }

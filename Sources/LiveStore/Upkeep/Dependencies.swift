@@ -52,7 +52,8 @@ extension SharedTree {
 
     /// Brings the tree alone from one snapshot to another, a newer or an older one. Rows that were modified in between
     /// have, in an older one, its version for a stamp.
-    func move(from: Snapshot, to: Snapshot) {
+    /// - Parameter found: called when `dependants` is known and nothing has changed yet.
+    func move(from: Snapshot, to: Snapshot, found: () -> Void = {}) {
         let isForward = from.version < to.version
         let (old, new) = isForward ? (from, to) : (to, from)
         var dependencies = Dependencies(new.storage)
@@ -61,6 +62,7 @@ extension SharedTree {
         let changes = NetChanges(
             from: old, to: new, wanted: { id in tables.first { $0.id == id } }, allWanted: { tables })
         _ = dependencies.find(changes, in: new)
+        found()
         for row in changes.tables.filter({ $0.table.id == table.id }).flatMap(\.rows) {
             let extra = dependants.take(row.id)
             _ = note(

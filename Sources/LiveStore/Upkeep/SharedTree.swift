@@ -33,6 +33,8 @@ final class SharedTree {
 
     /// nil until the first evaluation has been taken over.
     var tree: RankedTree?
+    /// Silent commits that upkeep has crossed before that, which name observers of the tree.
+    var early: [EarlySkip] = []
     private(set) var queries: [LiveQuery?] = []
     private var windows = IntervalIndex()
     private var freeHandles: [Int] = []

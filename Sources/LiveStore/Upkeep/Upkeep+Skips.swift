@@ -20,7 +20,11 @@ extension Upkeep {
             let queries = Dictionary(
                 grouping: record.tokens.compactMap { $0 as? CollectionToken }, by: { ObjectIdentifier($0.query) })
             for tokens in queries.values {
-                guard let (query, tree) = live(tokens[0].query), tree.tree != nil else { continue }
+                guard let (query, tree) = live(tokens[0].query) else { continue }
+                guard tree.tree != nil else {
+                    keepEarly(record, tree, from: old)
+                    continue
+                }
                 planned[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips
                     .append(
                         TreeSkip(
@@ -30,34 +34,28 @@ extension Upkeep {
         return planned
     }
 
+    /// Keeps a silent commit for when the tree has been evaluated.
+    private func keepEarly(_ record: SkipRecord, _ tree: SharedTree, from old: Snapshot) {
+        // Where several of its queries are named, or the step is done again, it is there already.
+        guard isAlone(record, from: old), tree.early.last.map({ $0.record.version < record.version }) ?? true else {
+            return
+        }
+        tree.early.append(EarlySkip(record, before: old, after: snapshot, inbox))
+    }
+
+    /// Whether the current step crosses this commit and no other.
+    private func isAlone(_ record: SkipRecord, from old: Snapshot) -> Bool {
+        old.version + 1 == record.version && snapshot.version == record.version
+    }
+
     /// The rows of a tree that a silent commit changed.
     private func rows(
         of record: SkipRecord, _ tree: SharedTree, _ changes: NetChanges, from old: Snapshot
     ) -> [TreeSkip.Row] {
-        let written = record.rows.filter { $0.table == tree.table.id }
-        guard old.version + 1 == record.version, snapshot.version == record.version else {
-            return written.compactMap { plan($0, of: record.version, tree, changes, from: old) }
+        if isAlone(record, from: old) { return tree.rows(of: record, from: old, to: snapshot) }
+        return record.rows.compactMap {
+            $0.table == tree.table.id ? plan($0, of: record.version, tree, changes, from: old) : nil
         }
-        var columns: [ObjectID: UInt64] = [:]
-        for row in written { columns[row.id] = row.columns }
-        for id in tree.dependants.ids { columns[id, default: 0] |= tree.dependants.columns(of: id) }
-        return columns.map { id, columns in
-            let now = snapshot.row(tree.table, id)
-            let before = tree.key(old.row(tree.table, id), id, in: old)
-            return row(
-                id, tree, columns, record.version, isDeleted: now == nil, before: before,
-                after: tree.key(now, id, in: snapshot), beforeStamp: tree.stamp(of: before, id))
-        }
-    }
-
-    private func row(
-        _ id: ObjectID, _ tree: SharedTree, _ columns: UInt64, _ version: UInt64, isDeleted: Bool, before: RankedKey?,
-        after: RankedKey?, beforeStamp: UInt64?
-    ) -> TreeSkip.Row {
-        let stamp = tree.key.observed.includes(columns) ? version : beforeStamp ?? 0
-        return TreeSkip.Row(
-            id: id, isDeleted: isDeleted, before: before, beforeStamp: beforeStamp,
-            after: after.map { RankedEntry(key: $0, stamp: stamp) })
     }
 
     /// A row of a commit among others of a step. Of rows that depend on others nobody knows more than whether they are gone.
@@ -66,8 +64,8 @@ extension Upkeep {
     ) -> TreeSkip.Row? {
         guard !tree.key.needsReach || row.after == nil else { return nil }
         let after = tree.key(row.after, row.id, in: snapshot)
-        return self.row(
-            row.id, tree, row.columns, version, isDeleted: row.after == nil,
+        return tree.skipped(
+            row.id, row.columns, version, isDeleted: row.after == nil,
             before: tree.key(row.before, row.id, in: old), after: after,
             beforeStamp: after == nil ? nil : stamp(of: row, before: version, tree, changes, from: old))
     }
@@ -88,6 +86,30 @@ extension Upkeep {
 }
 
 extension SharedTree {
+    /// The rows that a silent commit changes which is a step of its own: where they stand before it, and will stand.
+    func rows(of record: SkipRecord, from old: Snapshot, to new: Snapshot) -> [TreeSkip.Row] {
+        var columns: [ObjectID: UInt64] = [:]
+        for row in record.rows where row.table == table.id { columns[row.id] = row.columns }
+        for id in dependants.ids { columns[id, default: 0] |= dependants.columns(of: id) }
+        return columns.map { id, columns in
+            let now = new.row(table, id)
+            let before = key(old.row(table, id), id, in: old)
+            return skipped(
+                id, columns, record.version, isDeleted: now == nil, before: before, after: key(now, id, in: new),
+                beforeStamp: stamp(of: before, id))
+        }
+    }
+
+    fileprivate func skipped(
+        _ id: ObjectID, _ columns: UInt64, _ version: UInt64, isDeleted: Bool, before: RankedKey?, after: RankedKey?,
+        beforeStamp: UInt64?
+    ) -> TreeSkip.Row {
+        let stamp = key.observed.includes(columns) ? version : beforeStamp ?? 0
+        return TreeSkip.Row(
+            id: id, isDeleted: isDeleted, before: before, beforeStamp: beforeStamp,
+            after: after.map { RankedEntry(key: $0, stamp: stamp) })
+    }
+
     func key(_ row: [UInt8]?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
         row?.withUnsafeBytes { key(RowReader($0), id, in: source) }
     }

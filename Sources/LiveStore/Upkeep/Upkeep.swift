@@ -9,14 +9,6 @@ import Logging
 import TracedSync
 
 final class Upkeep: @unchecked Sendable {
-    /// A first root that a connection waits for which stays at an older version.
-    private struct Hold {
-        let mailbox: Mailbox
-        let query: ConnectionQuery
-        let attachment: Int
-        let at: Snapshot
-    }
-
     /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
     /// A writer killed between its commit and the bell is noticed after this long at the latest.
@@ -41,7 +33,7 @@ final class Upkeep: @unchecked Sendable {
     /// Of the current step: what silent commits mean for the queries of the observers they name.
     var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
     /// First roots to bring at older versions, when there are any.
-    private var holds: [Hold] = []
+    var holds: [Hold] = []
     /// Refreshes that wait for a version.
     private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
 
@@ -166,26 +158,6 @@ final class Upkeep: @unchecked Sendable {
         offerToLagging()
     }
 
-    /// Brings first roots at older versions, as far as they can be made.
-    private func bringHeld() {
-        if holds.isEmpty { return }
-        let asked = holds
-        holds = []
-        for hold in asked {
-            guard let (live, tree) = live(hold.query),
-                live.subscriptions.contains(where: { $0.query === hold.query && $0.attachment == hold.attachment })
-            else { continue }
-            guard hold.at.version <= snapshot.version, let root = tree.root(at: hold.at, from: snapshot) else {
-                holds.append(hold)
-                continue
-            }
-            hold.mailbox.put(
-                HeldRoot(
-                    update: RootUpdate(query: hold.query, attachment: hold.attachment, tree: root),
-                    version: hold.at.version))
-        }
-    }
-
     /// Hands the newest snapshot to connections whose own one pins an old version.
     private func offerToLagging() {
         let now = monotonicNs()
@@ -206,7 +178,7 @@ final class Upkeep: @unchecked Sendable {
         case .attach(let mailbox, let query, let attachment): attach(mailbox, query, attachment)
         case .detach(let query): detach(query)
         case .hold(let mailbox, let query, let attachment, let at):
-            holds.append(Hold(mailbox: mailbox, query: query, attachment: attachment, at: at))
+            hold(Hold(mailbox: mailbox, query: query, attachment: attachment, at: at))
         case .watch(let mailbox, let token, let seen): watch(mailbox, token, seen: seen)
         case .unwatch(let token): unwatch(token)
         case .observeStore(let mailbox, let observes):
@@ -330,8 +302,14 @@ final class Upkeep: @unchecked Sendable {
         for (tree, ranked) in trees {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
             tree.tree = ranked
-            if at.version < snapshot.version { tree.move(from: at, to: snapshot) }
-            if let error = at.failure ?? snapshot.failure {
+            var error: StoreError?
+            if !tree.early.isEmpty {
+                error = replay(tree, from: at)
+            } else if at.version < snapshot.version {
+                tree.move(from: at, to: snapshot)
+            }
+            if let error = error ?? at.failure ?? snapshot.failure {
+                plannedSkips = [:]
                 fail([tree], error)
                 continue
             }

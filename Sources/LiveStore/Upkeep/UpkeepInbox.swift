@@ -37,7 +37,7 @@ final class UpkeepInbox: @unchecked Sendable {
     private var messages: [Upkeep.Message] = []
     /// Silent commits that are visible or about to be, in order of versions, until upkeep has delivered them.
     private var skips: [Skip] = []
-    /// How many of them are held.
+    /// How many silent commits are held, here or by upkeep.
     private var holding = 0
     /// So many are without anybody waiting: with two snapshots each, a quarter of the readers that the storage has. Each
     /// thread that writes adds one before it waits.
@@ -115,6 +115,18 @@ final class UpkeepInbox: @unchecked Sendable {
     }
 
     // MARK: From the upkeep thread
+
+    /// Counts a silent commit as held which upkeep goes on to keep; `letGo` takes that back.
+    func hold() { lock.withLock { if !closed { holding += 1 } } }
+
+    /// Any thread: who forgets a tree is not always upkeep's.
+    func letGo() {
+        lock.withLock {
+            if closed { return }
+            holding -= 1
+            hasRoom.broadcast()
+        }
+    }
 
     /// Whether there is nothing to do and nothing to end.
     var isQuiet: Bool { lock.withLock { messages.isEmpty && !closed } }

@@ -10,6 +10,7 @@ final class LockHolder {
     private let end = Gate("write lock to be given back")
     private let outcome = Outcome()
     private let thread: TracedThread
+    private var isReleased = false
 
     /// Guarded by the gates: written before the last one is passed.
     private final class Outcome: @unchecked Sendable {
@@ -45,10 +46,15 @@ final class LockHolder {
     /// - Throws: `TrialFault.store` with what the engine says to a transaction that changes nothing.
     func release() throws {
         end.open(0)
+        isReleased = true
         thread.join()
         if let fault = outcome.fault { throw TrialFault.store("a transaction without changes failed: \(fault)") }
     }
 
-    /// A trial that failed meanwhile ends here too.
-    deinit { end.open(0) }
+    /// A trial that failed meanwhile ends here too, and waits for nobody.
+    deinit {
+        if isReleased { return }
+        end.open(0)
+        thread.detach()
+    }
 }

@@ -1,4 +1,5 @@
 // Limits of time as callers compute them: those that have passed already, and those that never pass.
+import CPlatform
 import Foundation
 import Testing
 import TracedSync
@@ -33,7 +34,7 @@ struct TimeoutTests {
                 let result = Result { try test.store.write(timeout: timeout) { try $0.add(Note(id: 2)) } }
                 outcome.update { $0 = result }
             }
-            while page.waiting.pointee == 0, outcome.value == nil { sched_yield() }
+            while cp_load32(page.waiting) == 0, outcome.value == nil { sched_yield() }
             letGo()
             try outcome.wait("the waiting writer") { $0 != nil }
             waiting.join()
