@@ -52,7 +52,7 @@ extension Scenario {
                 observers: settings.observers, writers: settings.writers(trace: trace(settings)), fault: settings.fault,
                 warmUpNs: settings.durationNs(.warmUp), durationNs: settings.durationNs(.duration),
                 hangTimeoutNs: settings.durationNs(.hangTimeout), repetitions: settings.integer(.repetitions),
-                processesPerTrial: 1 + (hasBaseline ? 1 : 0) + (measure.contains(.harnessCost) ? 1 : 0),
+                processesPerTrial: 1 + (hasBaseline ? 1 : 0) + (measure.contains(where: \.needsNoop) ? 1 : 0),
                 isChoreography: choreography != nil)
         }
     }

@@ -38,7 +38,8 @@ struct ListCommand: ParsableCommand {
             (["name", "purpose", "path"], try scenarios.load().map { [$0.name, $0.purpose, $0.path] })
         case .drivers:
             (["name", "capabilities"], Tidegauge.drivers.map { [$0.name, Self.summary($0.capabilities)] })
-        case .metrics: (["name", "unit"], Metric.allCases.map { [$0.rawValue, $0.unit] })
+        case .metrics:
+            (["name", "unit", "definition"], Metric.allCases.map { [$0.rawValue, $0.unit, $0.entry.definition] })
         }
     }
 
