@@ -7,6 +7,7 @@
 public enum Metric: String, CaseIterable, Sendable, Codable {
     case scheduleDelay = "schedule_delay"
     case scheduleStarted = "schedule_started"
+    case unmadeCommits = "unmade_commits"
     case writeServiceTime = "write_service_time"
     case writeResponseTime = "write_response_time"
     case writerPenalty = "writer_penalty"
@@ -80,6 +81,10 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
             .init(
                 .one, .clock, worse: .less, needs: [.setting(.schedule)],
                 "share of the commits due in the measured window that were begun in it")
+        case .unmadeCommits:
+            .init(
+                .count, .clock, worse: .more, needs: [.setting(.schedule)],
+                "commits due in the measured window that were never made: their writer was late, and gave up")
         case .writeServiceTime: .init(.ns, .processor, .distribution, worse: .more, "committed − begin")
         case .writeResponseTime:
             .init(.ns, .clock, .distribution, worse: .more, "committed − due: waiting for one's turn included")

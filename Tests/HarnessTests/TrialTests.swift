@@ -80,6 +80,7 @@ import Testing
         let p90 = try #require(result.figures.first { $0.metric == .writeResponseTime && $0.statistic == .p90 })
         #expect(p90.flags.contains(.atLeast))
         #expect(p90.value! > 0.9e9)
+        #expect(result.value(.unmadeCommits) == Double(unmade))
         let started = try #require(result.figures.first { $0.metric == .scheduleStarted })
         #expect(started.n == response.n)
         #expect(started.value! < 0.2)

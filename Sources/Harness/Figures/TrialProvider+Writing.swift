@@ -6,6 +6,9 @@ extension TrialProvider {
     static let writing: [Metric: TrialProvider] = [
         .scheduleDelay: .events(.schedule) { $0.fromDue { $0.beginNs - $0.dueNs } },
         .scheduleStarted: .number { $0.spec.writers.load == .open ? $0.scheduleStarted : nil },
+        .unmadeCommits: .number {
+            $0.spec.writers.load == .open ? (Double($0.unmade.count), $0.measured.count + $0.unmade.count) : nil
+        },
         .writeServiceTime: .events { $0.writer { $0.committedNs - $0.beginNs } },
         .writeResponseTime: .events(.schedule) { $0.fromDue { $0.committedNs - $0.dueNs } },
         .lockWait: .events { $0.writer { $0.lockedNs - $0.beginNs } },
