@@ -13,12 +13,6 @@ import Statistics
 
 /// The judgement of one statistic of one metric.
 public struct Criterion: Sendable, Equatable {
-    public enum Worse: String, Sendable, Codable {
-        case more, less
-        /// Neither: a shift is told and called neither good nor bad.
-        case neither
-    }
-
     /// What is made of a pair's two values.
     public enum Scale: Sendable, Equatable {
         /// ln(head / base).
@@ -29,22 +23,22 @@ public struct Criterion: Sendable, Equatable {
         case difference
     }
 
-    public var worse: Worse
+    public var worse: MetricEntry.Worse
     public var scale: Scale
     /// A smaller effect than this does not matter; as a share of the base, or in `unit` where the scale is a difference.
     public var threshold: Double
     public var unit: String
-    /// Of memory, pages and events: see `Metric.isCounted`.
+    /// Of memory, pages and events: see `MetricEntry.Kind`.
     public var isCounted: Bool
 
     /// Of a metric that this binary does not know, more is taken to be worse.
     public init(metric name: String, statistic: String) {
-        let metric = Metric(rawValue: name)
-        worse = metric?.worse ?? .more
-        scale = metric?.unit == "count" ? .count : .ratio
-        isCounted = metric?.isCounted ?? false
-        threshold = Self.threshold(metric, statistic)
-        unit = metric?.unit ?? ""
+        let entry = Metric(rawValue: name)?.entry
+        worse = entry?.worse ?? .more
+        scale = entry?.kind == .event ? .count : .ratio
+        isCounted = entry?.kind.isCounted ?? false
+        threshold = entry?.kind.threshold(statistic: statistic) ?? 0.05
+        unit = entry?.unit.rawValue ?? ""
     }
 
     /// The threshold on the scale of the effect.
@@ -69,16 +63,6 @@ public struct Criterion: Sendable, Equatable {
     /// Where samples are so few that they never decide.
     public static func mayGate(statistic: String) -> Bool { !["p99_9", "p99_99", "max", "min"].contains(statistic) }
 
-    /// CPU and service time are counted on a core's own clock, or nearly; latencies wait for the machine besides; tails most.
-    private static func threshold(_ metric: Metric?, _ statistic: String) -> Double {
-        guard let metric else { return 0.05 }
-        if metric.unit == "count" { return 0 }
-        // Counters are exact but for what an allocator rounds and keeps.
-        if metric.unit == "allocations/commit" || metric.unit == "bytes/commit" { return 0.01 }
-        if ["p90", "p99", "p99_9", "p99_99", "max"].contains(statistic) { return 0.1 }
-        return metric.unit == "ns/commit" || metric == .writeServiceTime ? 0.02 : 0.05
-    }
-
     /// A pair's logarithm or difference, above zero where the head is worse (or, where neither side is, higher). `nil` where
     /// the values have no logarithm.
     public func worsening(base: Double, head: Double) -> Double? {
@@ -95,27 +79,5 @@ public struct Criterion: Sendable, Equatable {
     public func change(_ worsening: Double) -> Double {
         let more = worse == .less ? -worsening : worsening
         return scale == .difference ? more : expm1(more)
-    }
-}
-
-extension Metric {
-    var worse: Criterion.Worse {
-        switch self {
-        case .achievedRate, .observedRateRatio, .objectRate, .writerShareMin, .sustainableRate, .kneeRate,
-            .scheduleStarted, .faultsCaught:
-            .less
-        case .coalescingRatio, .batchSpan: .neither
-        default: .more
-        }
-    }
-
-    /// Says something about the machine or about a trial's own end, and nothing about what is compared.
-    public var isOfTheMachine: Bool {
-        switch self {
-        case .harnessHiccup, .harnessCost, .wakeFloor, .trialOutcome, .voidedTrials, .recordingCost, .recordingBytes,
-            .oracleCost, .slowdownSeen:
-            true
-        default: false
-        }
     }
 }

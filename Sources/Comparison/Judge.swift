@@ -84,7 +84,7 @@ public struct Judge: Sendable {
             let base = names(all.flatMap { $0.points[point].base.values })
             let head = names(all.flatMap { $0.points[point].head.values })
             return base.union(head).sorted().compactMap { name -> ComparedRow? in
-                if Metric(rawValue: name.metric)?.isOfTheMachine ?? false { return nil }
+                if Metric(rawValue: name.metric)?.entry.subject == .harness { return nil }
                 if name == track.gate, track.subject.points.count == 1 { return nil }
                 let pairs = track.goodPairs(for: name)
                 if pairs.isEmpty { return nil }

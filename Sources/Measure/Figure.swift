@@ -1,14 +1,6 @@
 // One number of a report, before the columns that say which run it belongs to.
 import Scenario
 
-/// The `statistic` column.
-public enum Statistic: String, Codable, Sendable, CaseIterable {
-    case p50, p90, p99
-    case p99_9
-    case p99_99
-    case min, max, mean, count, value, slope, low, high
-}
-
 /// One measured figure of one trial. `value` is nil where the samples do not carry it (printed `n/a`).
 public struct Figure: Codable, Sendable, Equatable {
     public var metric: Metric
@@ -18,11 +10,10 @@ public struct Figure: Codable, Sendable, Equatable {
     public var n: Int
     /// Samples whose true value is only known to be at least what was recorded.
     public var censored: Int
-    /// `at_floor`, `not_steady`, `at_least` (the percentile falls among censored samples), …
-    public var flags: [String]
+    public var flags: [FigureFlag]
 
     public init(
-        _ metric: Metric, _ statistic: Statistic, _ value: Double?, n: Int, censored: Int = 0, flags: [String] = []
+        _ metric: Metric, _ statistic: Statistic, _ value: Double?, n: Int, censored: Int = 0, flags: [FigureFlag] = []
     ) {
         self.metric = metric
         self.statistic = statistic

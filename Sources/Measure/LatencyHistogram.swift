@@ -108,13 +108,13 @@ extension LatencyHistogram {
     /// with fewer than ten samples beyond it has no value; one that censored samples may move carries `at_least`.
     /// - Parameter flags: put on every figure.
     public func figures(
-        for metric: Metric, percentiles: [Statistic] = [.p50, .p90, .p99, .p99_9, .p99_99], flags: [String] = []
+        for metric: Metric, percentiles: [Statistic] = [.p50, .p90, .p99, .p99_9, .p99_99], flags: [FigureFlag] = []
     ) -> [Figure] {
-        let shared = flags + (negativeCount > 0 ? ["negative:\(negativeCount)"] : [])
+        let shared = flags + (negativeCount > 0 ? [.negative(samples: negativeCount)] : [])
         func figure(_ statistic: Statistic, _ value: Double?, isLowerBound: Bool = false) -> Figure {
             Figure(
                 metric, statistic, value, n: count, censored: censoredCount,
-                flags: shared + (isLowerBound && value != nil ? ["at_least"] : []))
+                flags: shared + (isLowerBound && value != nil ? [.atLeast] : []))
         }
         var figures: [Figure] = []
         for statistic in percentiles {

@@ -1,5 +1,6 @@
 // How percentiles are read off bucketed samples, honestly: refused where too few samples carry them, and bounded where
 // samples are known only to be "at least" something. Shared by the histograms over events and over time.
+import Scenario
 
 extension Statistic {
     /// For a percentile p, the n in "one sample in n lies beyond it": 100 for p99. `nil` for other statistics.

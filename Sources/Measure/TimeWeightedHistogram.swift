@@ -106,7 +106,7 @@ extension TimeWeightedHistogram {
     /// beyond it has no value.
     /// - Parameter flags: put on every figure.
     public func figures(
-        for metric: Metric, percentiles: [Statistic] = [.p50, .p90, .p99, .p99_9, .p99_99], flags: [String] = []
+        for metric: Metric, percentiles: [Statistic] = [.p50, .p90, .p99, .p99_9, .p99_99], flags: [FigureFlag] = []
     ) -> [Figure] {
         var figures: [Figure] = []
         for statistic in percentiles {

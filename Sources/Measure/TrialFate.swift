@@ -30,18 +30,16 @@ public enum TrialFate: Codable, Sendable, Equatable {
         }
     }
 
-    /// The flag beside it, such as `crashed:SIGSEGV`; none for a completed trial. One line, without the separator of
-    /// flags, whatever an error message brought along.
-    public var flag: String? {
+    /// The flag beside it; none for a completed trial.
+    public var flag: FigureFlag? {
         switch self {
         case .completed: nil
-        case .crashed(let signal): "crashed:\(signal)"
-        case .killed(let signal): "killed:\(signal)"
-        case .hang: "hang"
-        case .oracleViolation: "oracle_violation"
-        case .harnessFault(let reason):
-            "harness_fault:" + String(reason.map { $0.isNewline ? " " : $0 == ";" ? "," : $0 })
-        case .interrupted: "interrupted"
+        case .crashed(let signal): .crashed(signal: signal)
+        case .killed(let signal): .killed(signal: signal)
+        case .hang: .hang
+        case .oracleViolation: .oracleViolation
+        case .harnessFault(let reason): .harnessFault(reason: reason)
+        case .interrupted: .interrupted
         }
     }
 

@@ -65,8 +65,7 @@ extension ConsoleSummary {
     private static func sweepLine(_ row: RunRow) -> String {
         let figure = row.figure
         let name = figure.metric.rawValue + (figure.statistic == .value ? "" : " \(figure.statistic.rawValue)")
-        let place = figure.flags.filter { $0.hasPrefix("over:") || $0.hasPrefix("at:") }
-            .map { $0.replacingOccurrences(of: ":", with: " ") }.joined(separator: " ")
+        let place = Digest.place(figure).joined(separator: " ")
         return "\(name)  \(row.driver)  \(Digest.cell([figure]))" + (place.isEmpty ? "" : "  (\(place))")
     }
 

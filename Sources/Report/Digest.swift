@@ -39,7 +39,7 @@ enum Digest {
         let text = Humanised.text(median(figures.compactMap(\.value)), unit: unit)
         guard text != "n/a" else { return text }
         let flags = Set(figures.flatMap(\.flags))
-        return (flags.contains("at_least") ? "≥" : flags.contains("at_floor") ? "~" : "") + text
+        return (flags.contains(.atLeast) ? "≥" : flags.contains(.atFloor) ? "~" : "") + text
     }
 
     /// One line per way in which trials of a point did not end well or were not steady.
@@ -48,14 +48,20 @@ enum Digest {
         let place = [point.driver, point.variant].filter { !$0.isEmpty }.joined(separator: " ")
         var notes: [String] = []
         let failed = outcomes.filter { $0.value != 0 }
-        for fate in inOrder(failed.map { $0.flags.joined(separator: ", ") }) {
-            let count = failed.filter { $0.flags.joined(separator: ", ") == fate }.count
+        for flags in inOrder(failed.map(\.flags)) {
+            let count = failed.count { $0.flags == flags }
+            let fate = flags.map(\.text).joined(separator: ", ")
             notes.append("\(place): \(count) of \(outcomes.count) trials: \(fate)")
         }
-        if rows.contains(where: { $0.figure.flags.contains("not_steady") }) {
-            notes.append("\(place): not_steady: the figures still drifted within the window")
+        if rows.contains(where: { $0.figure.flags.contains(.notSteady) }) {
+            notes.append("\(place): \(FigureFlag.notSteady.text): \(FigureFlag.Word.notSteady.meaning)")
         }
         return notes
+    }
+
+    /// Of which family of a sweep a figure is: `over observers.count`, `at observers.queries=ranges`.
+    static func place(_ figure: Figure) -> [String] {
+        figure.flags.filter(\.isPlace).map { $0.text.replacing(":", with: " ") }
     }
 
     static func inOrder<Value: Hashable>(_ values: [Value]) -> [Value] {

@@ -9,7 +9,7 @@ enum HTMLReport {
     /// - Throws: a template that cannot be read, which a test sees first.
     static func render(_ record: RunRecord, _ drawing: any PlotDrawing) throws -> String {
         let names = record.scenarioNames
-        let plots = names.map { PlotPlan($0, record).plots() }
+        let plots = names.map { ScenarioPlots($0, record).plots() }
         let pictures = drawing.draw(plots.joined().map(PlotScript.text))
         var next = 0
         let scenarios = names.enumerated().map { index, name -> [String: Any] in
@@ -88,12 +88,10 @@ enum HTMLReport {
 
     private static func sweepFigure(_ row: RunRow) -> [String: Any] {
         let figure = row.figure
-        let places = figure.flags.filter { $0.hasPrefix("over:") || $0.hasPrefix("at:") }
-            .map { $0.replacing(":", with: " ") }
         return [
             "name": figure.metric.rawValue + (figure.statistic == .value ? "" : " \(figure.statistic.rawValue)"),
             "driver": Escaped.visible(row.driver), "value": Digest.cell([figure]),
-            "place": breakable(places.joined(separator: ", ")),
+            "place": breakable(Digest.place(figure).joined(separator: ", ")),
         ]
     }
 
@@ -121,7 +119,7 @@ enum HTMLReport {
             let place = [trial.spec.scenario, trial.spec.driver, trial.spec.variant, "trial \(trial.spec.trial)"]
             return [
                 "place": Escaped.visible(place.filter { !$0.isEmpty }.joined(separator: " ")),
-                "fate": Escaped.visible(trial.fate.flag ?? ""), "seed": "\(trial.spec.seed)",
+                "fate": Escaped.visible(trial.fate.flag?.text ?? ""), "seed": "\(trial.spec.seed)",
                 "lines": (trial.notes + trial.violations).map { Escaped.visible($0) },
             ]
         }

@@ -84,7 +84,7 @@ enum JUnitXML {
             trials.flatMap { trial in
                 [
                     "\(trial.spec.variant.isEmpty ? "" : trial.spec.variant + " ")trial \(trial.spec.trial): "
-                        + (trial.fate.flag ?? "")
+                        + (trial.fate.flag?.text ?? "")
                 ] + trial.notes + trial.violations
             }
         }

@@ -39,7 +39,7 @@ enum MarkdownSummary {
 
     private static func line(_ trial: TrialRecord) -> String {
         let place = [trial.spec.scenario, trial.spec.driver, trial.spec.variant, "trial \(trial.spec.trial)"]
-        let why = ([trial.fate.flag ?? ""] + trial.notes.prefix(1) + trial.violations.prefix(1))
+        let why = ([trial.fate.flag?.text ?? ""] + trial.notes.prefix(1) + trial.violations.prefix(1))
         return Escaped.markdown(place.filter { !$0.isEmpty }.joined(separator: " ")) + ": "
             + Escaped.markdown(why.joined(separator: "; ")) + ", seed \(trial.spec.seed)"
     }

@@ -68,7 +68,7 @@ enum ReportJSON {
 
     private static func place(_ row: RunRow) -> String? {
         guard row.variant == RunRow.overSweep else { return nil }
-        let words = row.figure.flags.filter { $0.hasPrefix("over:") || $0.hasPrefix("at:") }
+        let words = row.figure.flags.filter(\.isPlace).map(\.text)
         return words.isEmpty ? nil : words.joined(separator: " ")
     }
 
@@ -80,7 +80,7 @@ enum ReportJSON {
             let figure = row.figure
             let value = figure.value.flatMap { $0.isFinite ? $0 : nil }
             figures.values.updateValue(value, forKey: figure.statistic.rawValue)
-            if !figure.flags.isEmpty { figures.flags[figure.statistic.rawValue] = figure.flags }
+            if !figure.flags.isEmpty { figures.flags[figure.statistic.rawValue] = figure.flags.map(\.text) }
         }
         return figures
     }

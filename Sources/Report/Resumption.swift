@@ -21,7 +21,7 @@ public struct Resumption: Sendable {
 
     /// The rows of finished trials, but for figures that compare trials, which are made anew.
     public var keptRows: [RunRow] {
-        record.rows.filter { finished[TrialKey($0)] != nil && $0.figure.metric != .upkeepRatio }
+        record.rows.filter { finished[TrialKey($0)] != nil && $0.figure.metric.entry.source != .peers }
     }
 
     /// Figures of a finished trial.

@@ -26,8 +26,9 @@ struct LimitCheck {
             }
             // A figure over the sweep comes once per family, with the family among its flags.
             return Dictionary(grouping: meant) { entry in
-                let family = limit.metric.isOverSweep ? entry.figure.flags.filter { $0.hasPrefix("at:") } : []
-                return ([entry.driver, entry.variant] + family).filter { !$0.isEmpty }.joined(separator: " ")
+                let family = entry.figure.flags.filter { if case .at = $0 { limit.metric.isOverSweep } else { false } }
+                return ([entry.driver, entry.variant] + family.map(\.text)).filter { !$0.isEmpty }.joined(
+                    separator: " ")
             }
             .sorted { $0.key < $1.key }
             .map { place, entries in judge(limit, entries, place) }
@@ -40,11 +41,12 @@ struct LimitCheck {
         // What was counted was counted on a noisy machine too. Clocks of disturbed trials say something only where there are no
         // others, and then nothing against the store.
         let quiet = entries.filter { $0.noise == nil }
-        let isDisturbed = !limit.metric.isCounted && quiet.isEmpty
-        let figures = (limit.metric.isCounted || quiet.isEmpty ? entries : quiet).map(\.figure)
+        let isCounted = limit.metric.entry.kind.isCounted
+        let isDisturbed = !isCounted && quiet.isEmpty
+        let figures = (isCounted || quiet.isEmpty ? entries : quiet).map(\.figure)
         let values = figures.compactMap(\.value)
         let judged: [Double]
-        if limit.metric.unit == "count" {
+        if limit.metric.entry.kind == .event {
             judged = values.count == figures.count ? values : []
         } else {
             judged = median(values).map { [$0] } ?? []

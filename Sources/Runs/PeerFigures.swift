@@ -4,33 +4,38 @@ import Measure
 import Scenario
 
 struct PeerFigures {
+    /// Of a trial and of the reference's; which has none where it did not run.
+    static let providers: [Metric: @Sendable (_ own: [Figure], _ reference: [Figure]?) -> Figure] = [
+        .upkeepRatio: { ratio(.upkeepRatio, of: .upkeepCost, $0, $1) }
+    ]
+
     let reference: String?
-    private var trials: [(spec: TrialSpec, upkeepCost: Figure?)] = []
+    private var trials: [(spec: TrialSpec, figures: [Figure])] = []
 
     init(reference: String?) { self.reference = reference }
 
-    mutating func add(_ spec: TrialSpec, upkeepCost: Figure?) { trials.append((spec, upkeepCost)) }
+    mutating func add(_ spec: TrialSpec, _ figures: [Figure]) { trials.append((spec, figures)) }
 
     /// One for each trial that asks and is not the reference's own.
     func figures() -> [(spec: TrialSpec, figure: Figure)] {
-        trials.compactMap { spec, cost in
-            guard spec.measure.contains(Metric.upkeepRatio.rawValue), spec.driver != reference,
-                spec.observers.count > 0
-            else { return nil }
+        trials.flatMap { spec, own -> [(spec: TrialSpec, figure: Figure)] in
+            guard spec.driver != reference, spec.observers.count > 0 else { return [] }
             let other = trials.first {
                 $0.spec.driver == reference && $0.spec.variant == spec.variant && $0.spec.trial == spec.trial
             }
-            return (spec, ratio(cost, to: other?.upkeepCost))
+            return spec.metrics.compactMap { Self.providers[$0] }.map { (spec, $0(own, other?.figures)) }
         }
     }
 
-    private func ratio(_ cost: Figure?, to reference: Figure?) -> Figure {
-        guard let reference else { return Figure(.upkeepRatio, .value, nil, n: 0, flags: ["no_reference"]) }
-        // At the floor it is the harness that is compared with, and the ratio too small.
-        let flags = reference.flags.filter { $0 == "at_floor" }
-        guard let cost = cost?.value, let base = reference.value, base > 0 else {
-            return Figure(.upkeepRatio, .value, nil, n: 0, flags: flags)
+    private static func ratio(_ metric: Metric, of part: Metric, _ own: [Figure], _ reference: [Figure]?) -> Figure {
+        guard let reference = reference?.first(where: { $0.metric == part }) else {
+            return Figure(metric, .value, nil, n: 0, flags: [.noReference])
         }
-        return Figure(.upkeepRatio, .value, cost / base, n: 1, flags: flags)
+        // At the floor it is the harness that is compared with, and the ratio too small.
+        let flags = reference.flags.filter { $0 == .atFloor }
+        guard let value = own.first(where: { $0.metric == part })?.value, let base = reference.value, base > 0 else {
+            return Figure(metric, .value, nil, n: 0, flags: flags)
+        }
+        return Figure(metric, .value, value / base, n: 1, flags: flags)
     }
 }

@@ -132,11 +132,10 @@ public final class Runner {
         func measure(_ spec: TrialSpec) throws -> Bool {
             guard let trial = try known(spec) ?? run(spec) else { return false }
             let figures = trial.figures
-            let flag = figures.lazy.flatMap(\.flags).first { $0.hasPrefix(Self.noisyFlag) }
-            let reason = flag.map { String($0.dropFirst(Self.noisyFlag.count)) }
+            let reason = figures.lazy.flatMap(\.flags).compactMap(\.disturbance).first
             if let reason { noise[[spec.driver, spec.variant]] = reason }
             entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0, noise: reason) }
-            peers.add(spec, upkeepCost: figures.first { $0.metric == .upkeepCost })
+            peers.add(spec, figures)
             points[spec.driver, default: []].append(
                 .init(
                     variant: spec.variant, trial: spec.trial, dataset: spec.dataset, observers: spec.observers,
@@ -193,26 +192,23 @@ public final class Runner {
     /// Runs a trial with its companions and hands on its figures; nil when interrupted before it was through.
     private func run(_ spec: TrialSpec) throws -> KnownTrial? {
         var voids: [String] = []
-        var disturbance: String?
         var run: GroupFigures?
         repeat {
-            guard let group = self.run(TrialGroup(spec)) else { return nil }
-            run = group
+            guard var group = self.run(TrialGroup(spec)) else { return nil }
             // What a figure is the difference to is disturbed no less than the trial itself.
-            disturbance =
+            let disturbance =
                 [group.measured, group.baseline].lazy
                 .compactMap { $0?.noise?.void(calibratedNs: self.calibratedHiccupNs) }.first
+            group.disturbance = disturbance
+            run = group
             guard let disturbance, repeatsLeft > 0 else { break }
             repeatsLeft -= 1
             total += TrialGroup(spec).members.count
-            voids.append("void:\(disturbance)")
+            voids.append(disturbance)
         } while !interruption.isRaised
-        guard let group = run else { return nil }
-        var figures = group.figures()
-        if !voids.isEmpty { figures.append(Figure(.voidedTrials, .value, Double(voids.count), n: 1, flags: voids)) }
-        if let disturbance, let last = figures.lastIndex(where: { $0.metric == .trialOutcome }) {
-            figures[last].flags.append("\(Self.noisyFlag)\(disturbance)")
-        }
+        guard var group = run else { return nil }
+        group.voids = voids
+        let figures = group.figures()
         try delegate.measured(figures, of: spec, group.measured)
         return KnownTrial(figures: figures, record: TrialRecord(group.measured, of: spec))
     }
@@ -239,16 +235,13 @@ public final class Runner {
             spec: group.spec, measured: measured, baseline: results[.baseline], noop: results[.noop])
     }
 
-    private static let noisyFlag = "noisy:"
     /// Of so many trials one may be repeated.
     private static let voidOneIn = 5
 
     private func overSweep(_ job: Job, _ driver: String, _ points: [SweepFigures.Point]) throws -> [Figure] {
         guard var spec = job.trials.first(where: { $0.driver == driver }) else { return [] }
         let sweep = SweepFigures(points: points)
-        let figures = spec.measure.compactMap { Metric(rawValue: $0) }.filter(\.isOverSweep).flatMap {
-            sweep.figures($0)
-        }
+        let figures = spec.metrics.flatMap { sweep.figures($0) }
         spec.variant = "*"
         spec.trial = 0
         if !figures.isEmpty { try delegate.measured(figures, of: spec, nil) }

@@ -63,12 +63,12 @@ struct RateBracket: Equatable {
 
 extension SweepFigures {
     /// `low` and `high` are the ends of the bracket; either is missing where the sweep does not reach so far.
-    func sustainableRate(_ x: [Double], _ points: [[Point]], _ flags: [String]) -> [Figure] {
+    func sustainableRate(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
         let bracket = RateBracket(points.flatMap { $0 })
-        var flags = flags + (bracket.isMonotone ? [] : ["not_monotone"])
+        var flags = flags + (bracket.isMonotone ? [] : [.notMonotone])
         let there = points.first { $0.first?.rateHz == bracket.low } ?? []
         if let ratio = median(there.compactMap { $0.value(.coalescingRatio) }) {
-            flags.append("coalescing:\((ratio * 100).rounded() / 100)")
+            flags.append(.coalescing((ratio * 100).rounded() / 100))
         }
         return [
             Figure(.sustainableRate, .low, bracket.low, n: points.count, flags: flags),
@@ -76,11 +76,11 @@ extension SweepFigures {
         ]
     }
 
-    func kneeRate(_ x: [Double], _ points: [[Point]], _ flags: [String]) -> [Figure] {
+    func kneeRate(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
         let usable = zip(x, points).compactMap { x, trials in
             median(trials.compactMap { $0.value(.coalescingRatio) }).map { (x: x, y: $0) }
         }
         let fit = SegmentedFit.fit(x: usable.map(\.x), y: usable.map(\.y))
-        return [Figure(.kneeRate, .value, fit?.knee, n: usable.count, flags: flags + (fit == nil ? ["no_knee"] : []))]
+        return [Figure(.kneeRate, .value, fit?.knee, n: usable.count, flags: flags + (fit == nil ? [.noKnee] : []))]
     }
 }

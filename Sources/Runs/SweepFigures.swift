@@ -28,37 +28,47 @@ struct SweepFigures {
 
     let points: [Point]
 
+    /// Computes a figure over one family of points: where they stand on the axis, the trials of each, and flags to put on it.
+    typealias Provider = @Sendable (SweepFigures) -> (_ x: [Double], [[Point]], [FigureFlag]) -> [Figure]
+
+    static let providers: [Metric: Provider] = [
+        .upkeepExponent: { $0.exponent },
+        .upkeepGrowth: { $0.growth },
+        .fanoutCost: { $0.fanoutCost },
+        .sustainableRate: { $0.sustainableRate },
+        .kneeRate: { $0.kneeRate },
+    ]
+
+    /// Over each of the settings that the metric's entry names, as far as the sweep varies it.
     func figures(_ metric: Metric) -> [Figure] {
-        switch metric {
-        case .upkeepExponent: over("dataset.items", { Double($0.dataset.items) }, exponent)
-        case .upkeepGrowth:
-            over("dataset.items", { Double($0.dataset.items) }, growth)
-                + over("observers.count", { Double($0.observers.count) }, growth)
-                + over("observers.bystanders", { Double($0.observers.bystanders) }, growth)
-        case .fanoutCost:
-            over("observers.count", { Double($0.observers.count) }, fanoutCost)
-                + over("observers.bystanders", { Double($0.observers.bystanders) }, fanoutCost)
-        case .sustainableRate: over("writers.rate", { $0.rateHz }, sustainableRate)
-        case .kneeRate: over("writers.rate", { $0.rateHz }, kneeRate)
-        default: []
+        guard case .sweep(let settings) = metric.entry.source, let provider = Self.providers[metric] else { return [] }
+        return settings.flatMap { setting in
+            Self.axes[setting].map { over(setting.rawValue, $0, provider(self)) } ?? []
         }
     }
 
+    static let axes: [Setting: @Sendable (Point) -> Double] = [
+        .items: { Double($0.dataset.items) },
+        .observerCount: { Double($0.observers.count) },
+        .bystanders: { Double($0.observers.bystanders) },
+        .rate: { $0.rateHz },
+    ]
+
     /// β, the slope of log(upkeep_cost) over log(items).
-    private func exponent(_ x: [Double], _ points: [[Point]], _ flags: [String]) -> [Figure] {
+    private func exponent(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
         let y = points.map { trials in median(trials.compactMap { $0.upkeepCost?.value }) ?? .nan }
         let fit = LogLogSlope.fit(x: x, y: y.map { $0.isNaN ? 0 : $0 })
         var flags = flags
-        if let fit, fit.droppedPoints > 0 { flags.append("dropped:\(fit.droppedPoints)") }
-        if points.joined().contains(where: { $0.upkeepCost?.flags.contains("at_floor") ?? false }) {
-            flags.append("at_floor")
+        if let fit, fit.droppedPoints > 0 { flags.append(.dropped(points: fit.droppedPoints)) }
+        if points.joined().contains(where: { $0.upkeepCost?.flags.contains(.atFloor) ?? false }) {
+            flags.append(.atFloor)
         }
         return [Figure(.upkeepExponent, .value, fit?.exponent, n: fit?.usedPoints ?? 0, flags: flags)]
     }
 
     /// upkeep_cost at the last point over that at the first. Of each trial by itself, and then the median: the points of a
     /// trial are measured next to one another, so that a drift of the machine is in both.
-    private func growth(_ x: [Double], _ points: [[Point]], _ flags: [String]) -> [Figure] {
+    private func growth(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
         let first = Dictionary(points[0].map { ($0.trial, $0.upkeepCost?.value) }, uniquingKeysWith: { a, _ in a })
         let ratios = points[points.count - 1].compactMap { point -> Double? in
             guard let last = point.upkeepCost?.value, let first = first[point.trial] ?? nil, first > 0 else {
@@ -70,7 +80,7 @@ struct SweepFigures {
     }
 
     /// `value`: ns of process CPU per observer and commit; `low`: what a commit costs with nobody watching.
-    private func fanoutCost(_ x: [Double], _ points: [[Point]], _ flags: [String]) -> [Figure] {
+    private func fanoutCost(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
         let usable = zip(x, points).compactMap { x, trials in
             median(trials.compactMap(\.processCPUPerCommit)).map { (x: x, y: $0) }
         }
@@ -82,14 +92,14 @@ struct SweepFigures {
     }
 
     private func over(
-        _ key: String, _ x: (Point) -> Double, _ figures: ([Double], [[Point]], [String]) -> [Figure]
+        _ key: String, _ x: (Point) -> Double, _ figures: ([Double], [[Point]], [FigureFlag]) -> [Figure]
     ) -> [Figure] {
         let families = Dictionary(grouping: points) { Self.rest($0.variant, without: key) }
             .filter { _, points in Set(points.map(x)).count > 1 }
             .sorted { $0.key < $1.key }
         return families.flatMap { family, points in
             let byX = Dictionary(grouping: points, by: x).sorted { $0.key < $1.key }
-            let flags = families.count > 1 || !family.isEmpty ? ["over:\(key)", "at:\(family)"] : []
+            let flags = families.count > 1 || !family.isEmpty ? [FigureFlag.over(key: key), .at(point: family)] : []
             return figures(byX.map(\.key), byX.map(\.value), flags)
         }
     }

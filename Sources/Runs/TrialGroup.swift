@@ -16,13 +16,13 @@ struct TrialGroup {
 
     init(_ spec: TrialSpec) {
         self.spec = spec
-        let asked = Set(spec.measure.compactMap { Metric(rawValue: $0) })
+        let asked = spec.metrics
         let subscriptions = spec.observers.count + spec.observers.bystanders
         var members: [(role: Role, spec: TrialSpec)] = [(.measured, spec)]
         if asked.contains(where: \.needsBaseline), subscriptions > 0 {
             members.append((.baseline, Self.baseline(spec)))
         }
-        if asked.contains(.harnessCost), spec.driver != "noop" { members.append((.noop, Self.noop(spec))) }
+        if asked.contains(where: \.needsNoop), spec.driver != "noop" { members.append((.noop, Self.noop(spec))) }
         self.members = spec.trial.isMultiple(of: 2) ? members : members.reversed()
     }
 
@@ -35,9 +35,8 @@ struct TrialGroup {
         baseline.observers.audit = .none
         baseline.observers.operators = 0
         // What counts allocations allocates nothing itself, but asks for them to be counted.
-        let counting = spec.measure.filter { Metric(rawValue: $0)?.countsAllocations ?? false }
-        baseline.measure =
-            [Metric.processCPU, .achievedRate, .writeServiceTime].map(\.rawValue) + counting
+        let counting = spec.metrics.filter(\.countsAllocations)
+        baseline.measure = ([.processCPU, .achievedRate, .writeServiceTime] + counting).map(\.rawValue)
         return baseline
     }
 
@@ -54,44 +53,61 @@ struct GroupFigures {
     let measured: TrialResult
     let baseline: TrialResult?
     let noop: TrialResult?
+    /// Why the trial was run again, each time.
+    var voids: [String] = []
+    /// What disturbed the trial that stands.
+    var disturbance: String?
+
+    /// In the order of the rows; nil where the trial does not have the metric.
+    static let providers: KeyValuePairs<Metric, @Sendable (GroupFigures) -> Figure?> = [
+        .upkeepCost: { $0.measured.cpu == nil ? nil : $0.upkeepCost },
+        .harnessCost: { $0.measured.cpu == nil ? nil : $0.harnessCost },
+        .unsubscribedCost: { $0.measured.cpu == nil ? nil : $0.unsubscribedCost },
+        .writerPenalty: { $0.writerPenalty },
+        .upkeepAllocations: { $0.allocations(.upkeepAllocations) { $0.count } },
+        .upkeepBytes: { $0.allocations(.upkeepBytes) { $0.bytes } },
+        .observedRateRatio: { $0.observedRateRatio },
+        .trialOutcome: { $0.trialOutcome },
+        .voidedTrials: { $0.voidedTrials },
+    ]
 
     func figures() -> [Figure] {
-        let asked = Set(spec.measure.compactMap { Metric(rawValue: $0) })
-        var figures = measured.figures
-        if measured.cpu != nil {
-            if !asked.isDisjoint(with: [.upkeepCost, .upkeepRatio]), spec.observers.count > 0 {
-                figures.append(upkeepCost)
-            }
-            if asked.contains(.harnessCost) { figures.append(harnessCost) }
-            if asked.contains(.unsubscribedCost) { figures.append(unsubscribedCost) }
+        let needed = spec.neededMetrics
+        let own = Self.providers.filter { metric, _ in
+            needed.contains(metric) && (spec.observers.count > 0 || !metric.needsObservers)
         }
-        if spec.observers.count > 0 {
-            if asked.contains(.writerPenalty) { figures.append(writerPenalty) }
-            if asked.contains(.upkeepAllocations) { figures.append(allocations(.upkeepAllocations) { $0.count }) }
-            if asked.contains(.upkeepBytes) { figures.append(allocations(.upkeepBytes) { $0.bytes }) }
-        }
-        if asked.contains(.observedRateRatio), spec.observers.count > 0 { figures.append(observedRateRatio) }
-        return figures.map(atFloor) + [measured.fate.figure]
+        return (measured.figures + own.compactMap { $0.value(self) }).map(atFloor)
+    }
+
+    private var trialOutcome: Figure {
+        var figure = measured.fate.figure
+        if let disturbance { figure.flags.append(.noisy(reason: disturbance)) }
+        return figure
+    }
+
+    private var voidedTrials: Figure? {
+        let flags = voids.map { FigureFlag.void(reason: $0) }
+        return voids.isEmpty ? nil : Figure(.voidedTrials, .value, Double(voids.count), n: 1, flags: flags)
     }
 
     /// Process CPU with subscriptions less that without, per affecting commit.
     private var upkeepCost: Figure {
         guard let with = measured.cpu, let without = baseline?.cpu?.perCommitNs, with.affectingCommits > 0 else {
-            return Figure(.upkeepCost, .value, nil, n: 0, flags: ["no_baseline"])
+            return Figure(.upkeepCost, .value, nil, n: 0, flags: [.noBaseline])
         }
         // Per commit and not in all: in a closed loop the two do not make the same number of commits.
         let extraNs = Double(with.processNs) - without * Double(with.commits)
         let cost = extraNs / Double(with.affectingCommits)
         let floor = harnessCost.value.map { $0 * Figure.floorFactor } ?? 0
         return Figure(
-            .upkeepCost, .value, cost, n: with.affectingCommits, flags: cost < floor ? ["at_floor"] : [])
+            .upkeepCost, .value, cost, n: with.affectingCommits, flags: cost < floor ? [.atFloor] : [])
     }
 
     /// Commits per second with subscriptions, over those without.
     private var observedRateRatio: Figure {
         func rate(_ result: TrialResult?) -> Double? { result?.figures.first { $0.metric == .achievedRate }?.value }
         guard let with = rate(measured), let without = rate(baseline), without > 0 else {
-            return Figure(.observedRateRatio, .value, nil, n: 0, flags: ["no_baseline"])
+            return Figure(.observedRateRatio, .value, nil, n: 0, flags: [.noBaseline])
         }
         return Figure(.observedRateRatio, .value, with / without, n: 1)
     }
@@ -102,7 +118,7 @@ struct GroupFigures {
             result?.figures.first { $0.metric == .writeServiceTime && $0.statistic == .p50 }
         }
         guard let with = median(measured)?.value, let without = median(baseline)?.value, without > 0 else {
-            return Figure(.writerPenalty, .value, nil, n: 0, flags: ["no_baseline"])
+            return Figure(.writerPenalty, .value, nil, n: 0, flags: [.noBaseline])
         }
         return Figure(.writerPenalty, .value, with / without, n: median(measured)?.n ?? 0)
     }
@@ -113,7 +129,7 @@ struct GroupFigures {
             with.affectingCommits > 0
         else {
             // A build that does not count says so by the missing figure; one that counts misses its companion.
-            let flags = measured.allocations != nil ? ["no_baseline"] : []
+            let flags: [FigureFlag] = measured.allocations != nil ? [.noBaseline] : []
             return Figure(metric, .value, nil, n: 0, flags: flags)
         }
         let each = Double(part(without.process)) / Double(without.commits)
@@ -124,7 +140,7 @@ struct GroupFigures {
     /// CPU of a commit when all observers have gone, less that of a store that nobody ever observed.
     private var unsubscribedCost: Figure {
         guard let with = measured.cpu, let after = with.perCommitNs, let never = baseline?.cpu?.perCommitNs else {
-            return Figure(.unsubscribedCost, .value, nil, n: 0, flags: ["no_baseline"])
+            return Figure(.unsubscribedCost, .value, nil, n: 0, flags: [.noBaseline])
         }
         return Figure(.unsubscribedCost, .value, after - never, n: with.commits)
     }
@@ -136,14 +152,14 @@ struct GroupFigures {
 
     /// Marks a time that the no-op driver nearly reaches too.
     private func atFloor(_ figure: Figure) -> Figure {
-        guard let value = figure.value, figure.metric.unit == "ns" || figure.metric.unit == "ns/commit",
+        guard let value = figure.value, [.ns, .nsPerCommit].contains(figure.metric.entry.unit),
             figure.statistic != .count, figure.metric != .harnessHiccup,
             let floor = noop?.figures.first(where: {
                 $0.metric == figure.metric && $0.statistic == figure.statistic
             })?.value, value < Figure.floorFactor * floor
         else { return figure }
         var marked = figure
-        marked.flags.append("at_floor")
+        marked.flags.append(.atFloor)
         return marked
     }
 }

@@ -1,6 +1,14 @@
 // A promise about a figure: `upkeep_cost.value <= 50000` at some points of a sweep. Values and a pure judgement; who
 // has the figures asks.
 
+/// The `statistic` column.
+public enum Statistic: String, Codable, Sendable, CaseIterable {
+    case p50, p90, p99
+    case p99_9
+    case p99_99
+    case min, max, mean, count, value, slope, low, high
+}
+
 /// One entry of `limits`.
 public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
     public enum Comparison: String, Sendable, Codable, CaseIterable {
@@ -51,7 +59,7 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
 
     /// `upkeep_cost.value <= 50000 ns/commit at dataset.items=100000`.
     public var description: String {
-        let unit = metric.unit == "1" ? "" : " \(metric.unit)"
+        let unit = metric.entry.unit == .one ? "" : " \(metric.unit)"
         let place = at.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
         return "\(metric.rawValue).\(statistic) \(comparison.rawValue) \(Quantity.text(bound))\(unit)"
             + (place.isEmpty ? "" : " at \(place)")
@@ -59,10 +67,8 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
 }
 
 extension Limit {
-    /// Names a limit may put behind the dot; `Measure` has them as an enum, which this module cannot import.
-    static let statistics = [
-        "p50", "p90", "p99", "p99_9", "p99_99", "min", "max", "mean", "count", "value", "slope", "low", "high",
-    ]
+    /// Names a limit may put behind the dot.
+    static let statistics = Statistic.allCases.map(\.rawValue)
 
     /// Reads `< 0.2`, `<= 50us`, `>= 190/s`: a comparison and a value, with a unit where the metric is a time or a rate.
     static func condition(_ text: String, for metric: Metric) throws(ValueFault) -> (Comparison, Double) {
@@ -81,12 +87,7 @@ extension Limit {
             return (comparison, number)
         }
         if metric.isTime { return (comparison, Double(try Quantity.durationNs(value))) }
-        if metric.unit == "commits/s" { return (comparison, try Quantity.rateHz(value)) }
+        if metric.entry.unit == .commitsPerSecond { return (comparison, try Quantity.rateHz(value)) }
         return (comparison, try Quantity.number(value))
     }
-}
-
-extension Metric {
-    /// Measured in nanoseconds, per something or not.
-    var isTime: Bool { unit == "ns" || unit.hasPrefix("ns/") }
 }

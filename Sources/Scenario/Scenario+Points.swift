@@ -19,7 +19,7 @@ extension Scenario {
             if settings.isLockstep { point.spec.writers.load = .lockstep }
             if settings.writers.arrivals == .trace { point.spec.writers.traceNs = traces[point.traceFile] ?? [] }
             let hasBaseline = settings.observers.count > 0 && measure.contains(where: \.needsBaseline)
-            point.processesPerTrial = 1 + (hasBaseline ? 1 : 0) + (measure.contains(.harnessCost) ? 1 : 0)
+            point.processesPerTrial = 1 + (hasBaseline ? 1 : 0) + (measure.contains(where: \.needsNoop) ? 1 : 0)
             return point
         }
     }

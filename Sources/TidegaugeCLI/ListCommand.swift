@@ -39,7 +39,8 @@ struct ListCommand: ParsableCommand {
         case .drivers:
             (["name", "capabilities"], Drivers.all.map { [$0.name, Self.summary($0.capabilities)] })
         case .keys: (ScenarioReference.columns, ScenarioReference.settings)
-        case .metrics: (["name", "unit"], Metric.allCases.map { [$0.rawValue, $0.unit] })
+        case .metrics:
+            (["name", "unit", "definition"], Metric.allCases.map { [$0.rawValue, $0.unit, $0.entry.definition] })
         }
     }
 

@@ -78,7 +78,7 @@ struct ReplayCommand: ParsableCommand {
     }
 
     private func text(_ found: HangRecord?, _ result: TrialResult) -> String {
-        guard let found else { return result.fate.flag ?? "completed" }
+        guard let found else { return result.fate.flag?.text ?? "completed" }
         var lines = ["\(found.kind.rawValue), seen after \(found.afterNs / 1_000_000) ms: \(found.sentence)"]
         if stacks {
             for stand in found.stands {

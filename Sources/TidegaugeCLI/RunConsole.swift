@@ -32,7 +32,7 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     func ended(_ spec: TrialSpec, _ result: TrialResult) {
         guard result.fate != .completed, result.fate != .interrupted else { return }
         let place = [spec.scenario, spec.driver, spec.variant].filter { !$0.isEmpty }.joined(separator: " ")
-        progress.note("\(place) trial \(spec.trial), seed \(spec.seed): \(result.fate.flag ?? "")")
+        progress.note("\(place) trial \(spec.trial), seed \(spec.seed): \(result.fate.flag?.text ?? "")")
         for line in result.notes + result.violations { progress.note("  \(line)") }
         let hidden = result.violationCount - result.violations.count
         if hidden > 0 { progress.note("  and \(hidden) violations more") }

@@ -69,7 +69,7 @@ import Testing
         spec.observers.deliver = .queue
         var figures = try runTrial(spec, on: NoopDriver()).figures
         let queue = try #require(figures.first { $0.metric == .observerCPU })
-        #expect(queue.value == nil && queue.flags == ["queue_threads"])
+        #expect(queue.value == nil && queue.flags == [.queueThreads])
         spec.observers.deliver = .runLoop
         figures = try runTrial(spec, on: NoopDriver()).figures
         let runLoop = try #require(figures.first { $0.metric == .observerCPU })
@@ -81,6 +81,6 @@ import Testing
         spec.measure = [Metric.recordingCost.rawValue]
         let figures = try runTrial(spec, on: NoopDriver()).figures
         let cost = try #require(figures.first { $0.metric == .recordingCost })
-        #expect(cost.flags.contains { $0.hasPrefix("clock:5x") && $0.hasSuffix("ns") })
+        #expect(cost.flags.contains { $0.text.hasPrefix("clock:5x") && $0.text.hasSuffix("ns") })
     }
 }

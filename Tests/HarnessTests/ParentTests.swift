@@ -154,7 +154,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
                 return result
             }
             let figure = try #require(told.figures.first { $0.figure.metric == .upkeepCost }?.figure)
-            #expect(figure.flags.contains("at_floor") == isAtFloor)
+            #expect(figure.flags.contains(.atFloor) == isAtFloor)
         }
     }
 
@@ -164,7 +164,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         }
         #expect(outcome == .fault)
         let figure = try #require(told.figures.first { $0.figure.metric == .upkeepCost }?.figure)
-        #expect(figure.value == nil && figure.flags == ["no_baseline"])
+        #expect(figure.value == nil && figure.flags == [.noBaseline])
     }
 
     @Test func theExponentIsTheSlopeOverTheMediansOfEachPoint() throws {
@@ -236,7 +236,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         // Alone, a peer has nothing to be compared with.
         let alone = trials.filter { $0.driver == "crash" }
         let (inconclusive, _, heard) = try run(alone, limits: limits, reference: "model", cost)
-        #expect(heard.figures.contains { $0.figure.flags == ["no_reference"] && $0.figure.value == nil })
+        #expect(heard.figures.contains { $0.figure.flags == [.noReference] && $0.figure.value == nil })
         #expect(inconclusive == .inconclusive)
     }
 
@@ -267,7 +267,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         }
         let costs = told.figures.map(\.figure).filter { $0.metric == .fanoutCost && $0.statistic == .value }
         #expect(costs.map(\.value) == [7, 3])
-        #expect(costs[0].flags == ["over:observers.count", "at:observers.queries=ranges"])
+        #expect(costs[0].flags == [.over(key: "observers.count"), .at(point: "observers.queries=ranges")])
         #expect(told.value(.fanoutCost, .low, variant: "*") == 1_000)
     }
 

@@ -90,7 +90,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         let (_, _, heard) = try run([1_000, 4_000, 16_000, 64_000], capacityHz: 10_000)
         #expect(heard.figure(.sustainableRate, .low)?.value == 4_000)
         #expect(heard.figure(.sustainableRate, .high)?.value == 16_000)
-        #expect(heard.figure(.sustainableRate, .low)?.flags.contains("coalescing:1.0") == true)
+        #expect(heard.figure(.sustainableRate, .low)?.flags.contains(.coalescing(1)) == true)
         #expect(heard.figures.filter { $0.figure.metric == .sustainableRate }.allSatisfy { $0.spec.variant == "*" })
     }
 
@@ -136,7 +136,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         let knee = try #require(heard.figure(.kneeRate)?.value)
         #expect(abs(knee / 5_000 - 1) < 0.1)
         let (_, _, flat) = try run([1, 2, 4, 8, 16, 32], capacityHz: 1e9)
-        #expect(flat.figure(.kneeRate)?.value == nil && flat.figure(.kneeRate)?.flags.contains("no_knee") == true)
+        #expect(flat.figure(.kneeRate)?.value == nil && flat.figure(.kneeRate)?.flags.contains(.noKnee) == true)
     }
 
     // MARK: Void trials
@@ -216,7 +216,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(outcome == .pass)
         #expect(executor.ran.map(\.writers.rateHz) == [1_000, 2_000, 2_000, 4_000])
         let voided = try #require(heard.figures.first { $0.figure.metric == .voidedTrials })
-        #expect(voided.figure.value == 1 && voided.figure.flags == ["void:steal=50.0%"])
+        #expect(voided.figure.value == 1 && voided.figure.flags == [.void(reason: "steal=50.0%")])
         #expect(voided.spec.writers.rateHz == 2_000)
         // One row each, as of any trial.
         #expect(heard.figures.count { $0.figure.metric == .coalescingRatio } == 3)
@@ -229,7 +229,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
             [20_000], capacityHz: 1e9, limits: limits, repeatsVoid: true, noise: { _ in self.noise(stealShare: 0.5) })
         #expect(executor.ran.count == 2)
         let end = try #require(heard.figure(.trialOutcome))
-        #expect(end.value == 0 && end.flags == ["noisy:steal=50.0%"])
+        #expect(end.value == 0 && end.flags == [.noisy(reason: "steal=50.0%")])
         // Broken by a disturbed trial: nobody knows. Kept in spite of it: kept.
         #expect(heard.judgements.map(\.verdict) == [.unknown, .kept])
         #expect(heard.judgements[0].text.contains("noisy machine"))

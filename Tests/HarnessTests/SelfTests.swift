@@ -138,7 +138,7 @@ import Testing
         let waits = waits(result)
         #expect(!waits.isEmpty)
         for figure in waits where try #require(figure.value) < clockNs {
-            #expect(figure.flags.contains("at_floor"))
+            #expect(figure.flags.contains(.atFloor))
         }
         #expect(clockNs > 1 && clockNs < 20_000)
     }

@@ -76,14 +76,15 @@ import Testing
         #expect(response.censored == unmade)
         #expect(Double(response.n) == measured + Double(unmade))
         let p90 = try #require(result.figures.first { $0.metric == .writeResponseTime && $0.statistic == .p90 })
-        #expect(p90.flags.contains("at_least"))
+        #expect(p90.flags.contains(.atLeast))
         #expect(p90.value! > 0.9e9)
+        #expect(result.value(.unmadeCommits) == Double(unmade))
         let started = try #require(result.figures.first { $0.metric == .scheduleStarted })
         #expect(started.n == response.n)
         #expect(started.value! < 0.2)
         let endToEnd = try #require(result.figures.first { $0.metric == .endToEndLatency && $0.statistic == .max })
         #expect(endToEnd.censored > 0)
-        #expect(endToEnd.flags.contains("at_least"))
+        #expect(endToEnd.flags.contains(.atLeast))
         #expect(result.value(.missedFinal) == 0)
     }
 
@@ -131,7 +132,7 @@ import Testing
             #expect(result.counts["pairs"] == 7 * result.counts["measured_commits"]!)
             // Due is begin: what there is says that it is of a store without load.
             let latencies = result.figures.filter { $0.metric == .endToEndLatency }
-            #expect(!latencies.isEmpty && latencies.allSatisfy { $0.flags.contains("lockstep") })
+            #expect(!latencies.isEmpty && latencies.allSatisfy { $0.flags.contains(.lockstep) })
             #expect(result.value(.scheduleDelay, "count") == nil)
             #expect(result.value(.lastDeliveryLatency, "count") == Double(result.counts["measured_commits"]!))
             let last = try #require(result.value(.lastDeliveryLatency, "max"))

@@ -63,9 +63,9 @@ struct EnvironmentTests {
             (.interrupted, 6, "interrupted"),
         ] as [(TrialFate, Int, String?)])
     func fates(fate: TrialFate, code: Int, flag: String?) throws {
-        #expect(fate.code == code && fate.flag == flag)
+        #expect(fate.code == code && fate.flag?.text == flag)
         #expect(fate.figure.metric == .trialOutcome && fate.figure.value == Double(code))
-        #expect(fate.figure.flags == (flag.map { [$0] } ?? []))
+        #expect(fate.figure.flags.map(\.text) == (flag.map { [$0] } ?? []))
         #expect(try JSONDecoder().decode(TrialFate.self, from: JSONEncoder().encode(fate)) == fate)
     }
 }

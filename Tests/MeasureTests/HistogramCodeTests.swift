@@ -1,6 +1,7 @@
 // The V2 encoding against a decoder written for this test, from the format's description and not from the encoder.
 import CZlib
 import Foundation
+import Scenario
 import SeededRandom
 import Testing
 

@@ -1,3 +1,4 @@
+import Scenario
 import SeededRandom
 import Testing
 
@@ -79,9 +80,9 @@ struct LatencyHistogramTests {
         let p50 = try figure(figures, .p50)
         #expect(p50.value == 505 && p50.flags.isEmpty && p50.censored == 20 && p50.n == 1_010)
         let p99 = try figure(figures, .p99)
-        #expect(try #require(p99.value) >= 5e9 && p99.flags == ["at_least"])
-        #expect(try figure(figures, .max).flags == ["at_least"])
-        #expect(try figure(figures, .mean).flags == ["at_least"])
+        #expect(try #require(p99.value) >= 5e9 && p99.flags == [.atLeast])
+        #expect(try figure(figures, .max).flags == [.atLeast])
+        #expect(try figure(figures, .mean).flags == [.atLeast])
         #expect(try figure(figures, .min).flags.isEmpty)
     }
 
@@ -92,8 +93,8 @@ struct LatencyHistogramTests {
         histogram.recordCensored(1)
         for _ in 0..<20 { histogram.recordCensored(1) }
         let p50 = try figure(histogram.figures(for: .deliveryLatency), .p50)
-        #expect(p50.value == 1 && p50.flags == ["at_least"])
-        #expect(try figure(histogram.figures(for: .deliveryLatency), .min).flags == ["at_least"])
+        #expect(p50.value == 1 && p50.flags == [.atLeast])
+        #expect(try figure(histogram.figures(for: .deliveryLatency), .min).flags == [.atLeast])
     }
 
     @Test("Samples under zero count as what they are, and are said to be there")
@@ -104,7 +105,7 @@ struct LatencyHistogramTests {
         histogram.record(10)
         #expect(histogram.count == 4 && histogram.negativeCount == 3)
         #expect(histogram.min == -7 && histogram.max == 10 && histogram.mean == -2.25)
-        #expect(try figure(histogram.figures(for: .deliveryLatency), .count).flags == ["negative:3"])
+        #expect(try figure(histogram.figures(for: .deliveryLatency), .count).flags == [.negative(samples: 3)])
     }
 
     @Test("Nothing is clamped: a whole life fits")

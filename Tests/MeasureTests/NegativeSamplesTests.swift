@@ -1,4 +1,5 @@
 // Samples under zero: kept with their sign from the recorder to the log and back.
+import Scenario
 import SeededRandom
 import Testing
 
@@ -42,7 +43,7 @@ struct NegativeSamplesTests {
         #expect(value(.mean) == -50_500 && value(.min) == -100_000 && value(.max) == -1_000)
         let median = try #require(value(.p50))
         #expect(median >= -51_000 && median <= -50_940)
-        #expect(figures.allSatisfy { $0.flags.contains("negative:100") })
+        #expect(figures.allSatisfy { $0.flags.contains(.negative(samples: 100)) })
     }
 
     @Test("They come back from their text, from child to parent and from a log", arguments: seeds(10))

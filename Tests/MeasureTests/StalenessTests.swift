@@ -1,4 +1,5 @@
 import Histogram
+import Scenario
 import SeededRandom
 import Testing
 

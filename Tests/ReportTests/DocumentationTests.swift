@@ -45,9 +45,15 @@ struct DocumentationTests {
     @Test("Every verdict is explained", arguments: Verdict.allCases)
     func verdicts(verdict: Verdict) throws { #expect(try readme().contains("`\(verdict.rawValue)`")) }
 
-    @Test("Every metric has a line with its unit", arguments: Metric.allCases)
+    @Test("Every metric has its line", arguments: Metric.allCases)
     func metrics(metric: Metric) throws {
-        #expect(try readme().contains("\n| `\(metric.rawValue)` | \(metric.unit) | "))
+        #expect(try readme().contains("\n| `\(metric.rawValue)` | \(metric.unit) | \(metric.entry.definition) |\n"))
+    }
+
+    @Test("Every flag has its line", arguments: FigureFlag.Word.allCases)
+    func flags(word: FigureFlag.Word) throws {
+        let rows = try readme().split(separator: "\n").filter { $0.hasSuffix(" | \(word.meaning) |") }
+        #expect(rows.count == 1 && rows.allSatisfy { $0.hasPrefix("| `\(word.rawValue)") })
     }
 
     @Test("Every statistic is named", arguments: Statistic.allCases)

@@ -26,14 +26,14 @@ enum Fixture {
         return [
             row(Figure(.writeServiceTime, .p50, 12_345.4, n: 5_000)),
             row(Figure(.endToEndLatency, .p50, 999_700, n: 5_000)),
-            row(Figure(.endToEndLatency, .p99, 7_000_000_123, n: 5_000, censored: 80, flags: ["at_least"])),
+            row(Figure(.endToEndLatency, .p99, 7_000_000_123, n: 5_000, censored: 80, flags: [.atLeast])),
             row(Figure(.endToEndLatency, .p99_99, nil, n: 5_000, censored: 80)),
             row(Figure(.coalescingRatio, .value, 1.25, n: 4_000)),
             row(Figure(.missedFinal, .value, 0, n: 1)),
             row(Figure(.harnessCost, .value, 812.5, n: 5_000), driver: "noop"),
             row(TrialFate.completed.figure),
             result(Figure(.upkeepCost, .value, 31_250.75, n: 4_000), small, 0),
-            result(Figure(.upkeepCost, .value, 29_000, n: 4_000, flags: ["not_steady", "at_floor"]), small, 1),
+            result(Figure(.upkeepCost, .value, 29_000, n: 4_000, flags: [.notSteady, .atFloor]), small, 1),
             result(Figure(.upkeepCost, .value, -40, n: 4_000), large, 0),
             result(TrialFate.completed.figure, small, 0),
             result(TrialFate.completed.figure, small, 1),
@@ -42,7 +42,9 @@ enum Fixture {
             result(TrialFate.harnessFault(reason: "no room in \"/tmp\";\n3 files").figure, large, 2),
             result(Figure(.upkeepExponent, .value, 0.0421, n: 4), RunRow.overSweep, 0),
             result(
-                Figure(.fanoutCost, .low, 1_200, n: 4, flags: ["over:observers.count", "at:observers.queries=same"]),
+                Figure(
+                    .fanoutCost, .low, 1_200, n: 4,
+                    flags: [.over(key: "observers.count"), .at(point: "observers.queries=same")]),
                 RunRow.overSweep, 0),
         ]
     }

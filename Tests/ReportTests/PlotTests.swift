@@ -71,7 +71,7 @@ struct PlotTests {
             }
         }
         let plot = try #require(
-            PlotPlan("result-size", record).sweeps().first { $0.title == "upkeep_cost against dataset.items" })
+            ScenarioPlots("result-size", record).sweeps().first { $0.title == "upkeep_cost against dataset.items" })
         #expect(plot.series.count { $0.label != nil } == 8)
         let words = [8: nil, 9: "There is 1 more", 11: "There are 3 more"][families]!
         if let words { #expect(plot.caption.contains(words)) } else { #expect(!plot.caption.contains(" more")) }

@@ -89,7 +89,7 @@ public enum ComparisonConsole {
         lines += judged.failed.flatMap { record in
             record.failures.map { failure in
                 "! \(plan.subjects[record.subject].title): \(failure.isHead ? "head" : "base") pair \(record.number): "
-                    + ([failure.trial.fate.flag ?? ""] + failure.trial.notes.prefix(2)).joined(separator: ": ")
+                    + ([failure.trial.fate.flag?.text ?? ""] + failure.trial.notes.prefix(2)).joined(separator: ": ")
             }
         }
         if !judged.news.isEmpty {

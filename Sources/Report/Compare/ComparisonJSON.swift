@@ -47,7 +47,7 @@ enum ComparisonJSON {
                 record.failures.map {
                     Failure(
                         subject: plan.subjects[record.subject].title, pair: record.number,
-                        side: $0.isHead ? "head" : "base", variant: $0.variant, outcome: $0.trial.fate.flag ?? "",
+                        side: $0.isHead ? "head" : "base", variant: $0.variant, outcome: $0.trial.fate.flag?.text ?? "",
                         notes: $0.trial.notes)
                 }
             },

@@ -25,7 +25,7 @@ enum ComparisonMarkdown {
             record.failures.map { failure in
                 Escaped.markdown(plan.subjects[record.subject].title) + ": \(failure.isHead ? "head" : "base"): "
                     + Escaped.markdown(
-                        ([failure.trial.fate.flag ?? ""] + failure.trial.notes.prefix(1)).joined(separator: ": "))
+                        ([failure.trial.fate.flag?.text ?? ""] + failure.trial.notes.prefix(1)).joined(separator: ": "))
             }
         }
         if !failures.isEmpty {

@@ -34,7 +34,7 @@ enum PairsCSV {
         }.joined()
     }
 
-    private static func outcome(_ trial: SideTrial) -> String { trial.fate.flag ?? "completed" }
+    private static func outcome(_ trial: SideTrial) -> String { trial.fate.flag?.text ?? "completed" }
 
     static func number(_ value: Double?, digits: Int = 6) -> String {
         guard let value, value.isFinite else { return "n/a" }

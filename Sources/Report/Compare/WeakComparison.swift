@@ -15,7 +15,7 @@ public enum WeakComparison {
         let after = figures(head)
         let rows = after.keys.sorted().compactMap { key -> ComparedRow? in
             guard let old = before[key], let new = after[key], let metric = Metric(rawValue: key.name.metric),
-                !metric.isOfTheMachine
+                metric.entry.subject == .store
             else { return nil }
             let isGate = gates[key.scenario] == metric && key.name.statistic == metric.defaultStatistic
             return row(key, old, new, isGate: isGate)

@@ -109,7 +109,7 @@ final class CompareRun {
     private func tell(_ record: PairRecord, _ subject: ComparedSubject) {
         for failure in record.failures {
             let side = failure.isHead ? "head" : "base"
-            progress.note("\(subject.title) pair \(record.number): \(side): \(failure.trial.fate.flag ?? "")")
+            progress.note("\(subject.title) pair \(record.number): \(side): \(failure.trial.fate.flag?.text ?? "")")
             for line in failure.trial.notes.prefix(3) { progress.note("  \(line)") }
         }
     }

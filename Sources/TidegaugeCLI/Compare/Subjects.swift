@@ -63,9 +63,7 @@ struct Subjects {
     /// Without what takes a companion on another driver, or all points of a sweep.
     private static func asked(_ spec: TrialSpec) -> TrialSpec {
         var spec = spec
-        let own = spec.measure.compactMap { Metric(rawValue: $0) }.filter {
-            !$0.isOverSweep && $0 != .harnessCost && $0 != .upkeepRatio
-        }
+        let own = spec.metrics.filter { !$0.isOverSweep && !$0.needsNoop && $0.entry.source != .peers }
         spec.measure = (own + companions.filter { !own.contains($0) }).map(\.rawValue)
         return spec
     }

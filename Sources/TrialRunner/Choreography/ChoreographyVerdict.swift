@@ -29,6 +29,7 @@ extension ChoreographyTrial {
             }
             if let hang {
                 judge(hang, into: &result)
+                result.figures += figures(hang: hang, elapsedNs: elapsedNs)
             } else if let fault {
                 result.fate = .harnessFault(reason: fault.flag)
                 result.notes = [fault.description]
@@ -37,9 +38,21 @@ extension ChoreographyTrial {
                 if expected != .completes {
                     violate("it was to end in a \(expected.rawValue), and it completed", &result)
                 }
-                result.figures.append(Figure(.choreographyTime, .value, Double(elapsedNs), n: 1))
+                result.figures += figures(hang: nil, elapsedNs: elapsedNs)
             }
             return result
+        }
+
+        /// In ns: of one that hung, and of one that came to its end.
+        static let providers: KeyValuePairs<Metric, @Sendable (_ hang: HangRecord?, _ elapsedNs: Int64) -> Int64?> = [
+            .hangDetectionTime: { hang, _ in hang?.kind == .deadlock ? hang?.afterNs : nil },
+            .choreographyTime: { hang, elapsedNs in hang == nil ? elapsedNs : nil },
+        ]
+
+        private func figures(hang: HangRecord?, elapsedNs: Int64) -> [Figure] {
+            Self.providers.compactMap { metric, timeNs in
+                timeNs(hang, elapsedNs).map { Figure(metric, .value, Double($0), n: 1) }
+            }
         }
 
         private func judge(_ hang: HangRecord, into result: inout TrialResult) {
@@ -56,9 +69,6 @@ extension ChoreographyTrial {
                         + cycle.joined(separator: ", "), &result)
             }
             result.hangs.insert(hang, at: 0)
-            if hang.kind == .deadlock {
-                result.figures.append(Figure(.hangDetectionTime, .value, Double(hang.afterNs), n: 1))
-            }
         }
 
         private func violate(_ text: String, _ result: inout TrialResult) {

@@ -1,24 +1,22 @@
 // All figures of one trial from what was recorded. Only what the spec asks for, and what every trial owes: outcome,
-// violations, what was missed. Off the clock.
+// violations, what was missed. What each metric is computed from stands with its provider. Off the clock.
 import Measure
 import Scenario
+import Statistics
 import Trials
 
 /// Turns records into a `TrialResult`.
 struct FigureSheet {
-    /// In every result, asked for or not.
-    static let always: Set<Metric> = [.missedFinal, .oracleViolations]
-
     let spec: TrialSpec
     let window: Window
     let history: History
-    private let verdict: Verdict
-    private let account: CPUAccount
+    let verdict: Verdict
+    let account: CPUAccount
     let hiccups: LatencyHistogram
     let probes: ProbeSamples
-    private let pairs: PairFigures
-    private let callbacks: Int
-    private let hasObservers: Bool
+    let pairs: PairFigures
+    let callbacks: Int
+    let hasObservers: Bool
     private let asked: Set<Metric>
 
     /// - Parameter endNs: when `logs` were taken: what was not covered then is known to take longer than until then.
@@ -34,15 +32,7 @@ struct FigureSheet {
         self.account = account
         self.hiccups = hiccups
         self.probes = probes
-        var asked = Set(spec.measure.compactMap { Metric(rawValue: $0) }).union(Self.always)
-        // The ratio is the parent's, of the rates of two trials.
-        if asked.contains(.observedRateRatio) { asked.insert(.achievedRate) }
-        if asked.contains(.writerPenalty) { asked.insert(.writeServiceTime) }
-        if asked.contains(.sustainableRate) {
-            asked.formUnion([.scheduleStarted, .versionLag, .staleness, .coalescingRatio])
-        }
-        if asked.contains(.kneeRate) { asked.insert(.coalescingRatio) }
-        self.asked = asked
+        asked = spec.neededMetrics
         hasObservers = plan.mainObservers > 0
         let wantsStaleness = !asked.isDisjoint(with: [.staleness, .versionLag])
         var pairs = PairFigures(history, window, endNs: endNs)
@@ -81,155 +71,69 @@ struct FigureSheet {
     /// Commits due in the window that were not made.
     var unmade: [UnmadeCommit] { history.unmade.filter { window.contains($0.dueNs) } }
 
+    /// Nil for metrics of more than one trial, and where there is nobody to watch.
+    private func provider(_ metric: Metric) -> TrialProvider? {
+        hasObservers || !metric.needsObservers ? TrialProvider.all[metric] : nil
+    }
+
     private func figures(_ metric: Metric) -> [Figure] {
-        // What happened before the window, and what does not depend on the store, cannot drift within it.
-        var flags = metric == .timeToFirstDelivery || metric == .harnessHiccup ? [] : flags
-        // There a commit is due when it begins, since nothing else is under way: a latency, but one of a store without load.
-        if metric.isDeliveryLatency, spec.writers.load == .lockstep { flags.append("lockstep") }
-        if let histogram = histogram(metric) {
-            return histogram.figures(for: metric, flags: flags).map(atFloor)
-        }
-        switch metric {
-        case .deliveryOverFloor: return hasObservers ? deliveryOverFloor : []
-        case .staleness:
-            guard hasObservers else { return [] }
-            return pairs.staleness.staleness.figures(for: metric, flags: flags).map(atFloor)
-                + [slope(metric, pairs.staleness.overTime)]
-        case .versionLag:
-            guard hasObservers else { return [] }
-            return pairs.staleness.versionLag.figures(for: metric, flags: flags)
-                + [slope(metric, pairs.staleness.lagOverTime)]
-        case .scheduleStarted: return spec.writers.load == .open ? [scheduleStarted] : []
-        case .coalescingRatio: return observed(metric, pairs.coalescingRatio, n: pairs.callbacks)
-        case .spuriousNotifications: return observed(metric, Double(verdict.spurious), n: callbacks)
-        case .missedFinal: return observed(metric, Double(verdict.missedFinal), n: spec.observers.count)
-        case .oracleViolations: return [value(metric, Double(verdict.violationCount), n: verdict.replayed)]
-        case .achievedRate: return [value(metric, achievedRate, n: measured.count)]
-        case .objectRate: return spec.writers.load == .closed ? [value(metric, objectRate, n: measured.count)] : []
-        case .writerShareMin: return spec.writers.threads > 1 ? [value(metric, writerShareMin, n: measured.count)] : []
-        case .processCPU: return [value(metric, account.perCommitNs, n: account.commits)]
-        case .writerCPU: return role(metric, .writer)
-        case .upkeepCPU: return role(metric, .upkeep)
-        case .observerCPU: return hasObservers ? observerCPU : []
-        case .otherCPU: return role(metric, .other)
-        case .writerBytes: return bytes(metric, probes.allocations?.writerBytes)
-        case .observerBytes: return hasObservers ? bytes(metric, probes.allocations?.observerBytes) : []
-        case .engineBytes: return bytes(metric, probes.allocations?.engineBytes)
-        case .spaceAmplification: return [value(metric, probes.versions.amplification, n: 1)]
-        case .activeVersions: return activeVersions
-        case .liveBytes, .residentBytes, .fileBytes, .openFiles: return probes.holdings.figures(metric)
-        case .oracleCost:
-            let commits = history.commits.count
-            return [value(metric, commits > 0 ? Double(verdict.costNs) / Double(commits) : nil, n: commits)]
-        case .recordingCost:
-            var cost = value(metric, probes.recording?.ns, n: probes.recording?.pairs ?? 0)
-            if probes.recording != nil {
-                cost.flags.append("clock:\(RecordingCost.clockReads)x\(Int(probes.clockNs))ns")
-            }
-            return [cost]
-        case .recordingBytes:
-            return [value(metric, probes.recording?.bytes.map { Double($0) }, n: probes.recording?.pairs ?? 0)]
-        case .faultsCaught:
-            return spec.fault.kind.mustBeCaught
-                ? [value(metric, Double(verdict.violationCount), n: verdict.replayed)] : []
-        case .failedCommits: return [value(metric, Double(probes.refusals), n: measured.count)]
-        case .stallSeen: return spec.fault.kind == .stall ? [stallSeen] : []
-        case .slowdownSeen: return spec.fault.kind == .slowdown ? [slowdownSeen] : []
-        // Distributions that this trial does not have, and figures of more than one trial, which are the parent's.
-        default: return []
+        switch provider(metric) {
+        case .events(let span, _):
+            histogram(metric)?.figures(for: metric, flags: flags(span)).map { atFloor($0, span) } ?? []
+        case .overTime(let data):
+            data(self).distribution.figures(for: metric, flags: drift).map { atFloor($0) }
+                + [slope(metric, data(self).means)]
+        case .number(let number): number(self).map { [Figure(metric, .value, $0.value, n: $0.n)] } ?? []
+        case .figures(let figures): figures(self)
+        case .held: probes.holdings.figures(metric)
+        case nil: []
         }
     }
 
     /// The distribution over events behind a metric; nil where it is none, or where this trial does not have it.
     func histogram(_ metric: Metric) -> LatencyHistogram? {
-        // A closed loop has no due times; what is measured from one would be called a latency and be none.
-        let isOpen = spec.writers.load == .open
-        let isDelivered = spec.writers.load != .closed && hasObservers
-        switch metric {
-        case .scheduleDelay: return isOpen ? schedule { $0.beginNs - $0.dueNs } : nil
-        case .writeResponseTime: return isOpen ? schedule { $0.committedNs - $0.dueNs } : nil
-        case .writeServiceTime: return writer { $0.committedNs - $0.beginNs }
-        case .lockWait: return writer { $0.lockedNs - $0.beginNs }
-        case .deliveryLatency: return isDelivered ? pairs.delivery : nil
-        case .lastDeliveryLatency: return isDelivered ? pairs.lastDelivery : nil
-        case .endToEndLatency: return isDelivered ? pairs.endToEnd : nil
-        case .writeToCallback: return isDelivered ? pairs.writeToCallback : nil
-        case .wakeFloor: return probes.wakeFloor
-        case .callbackTime: return hasObservers ? pairs.callbackTime : nil
-        case .batchSpan: return hasObservers ? pairs.batchSpan : nil
-        case .fanoutSpan: return hasObservers ? pairs.fanoutSpan : nil
-        case .timeToFirstDelivery: return hasObservers ? pairs.firstDelivery : nil
-        case .observerStall: return probes.stalls
-        case .harnessHiccup: return hiccups
-        case .recoveryTime: return recovery
-        default: return nil
+        guard case .events(let span, let histogram) = provider(metric), span.exists(spec.writers.load) else {
+            return nil
         }
+        return histogram(self)
+    }
+}
+
+// What is said beside the figures.
+extension FigureSheet {
+    /// A trial whose latencies drift measured a transition and not a state.
+    var drift: [FigureFlag] { SteadyState(series: pairs.endToEndOverTime).isSteady == false ? [.notSteady] : [] }
+
+    private func flags(_ span: TrialProvider.Span) -> [FigureFlag] {
+        // There a commit is due when it begins, since nothing else is under way: a latency, but one of a store without load.
+        (span == .outside ? [] : drift) + (span.isDelivery && spec.writers.load == .lockstep ? [.lockstep] : [])
     }
 
-    private var flags: [String] { SteadyState(series: pairs.endToEndOverTime).isSteady == false ? ["not_steady"] : [] }
-
-    private func writer(_ timeNs: (CommitRecord) -> Int64) -> LatencyHistogram {
-        var histogram = LatencyHistogram()
-        for record in measured { histogram.record(timeNs(record)) }
-        return histogram
-    }
-
-    /// From a due time: what was not made is at least as late as its writer was when it gave up.
-    private func schedule(_ timeNs: (CommitRecord) -> Int64) -> LatencyHistogram {
-        var histogram = writer(timeNs)
-        for commit in unmade { histogram.recordCensored(window.startNs + spec.givesUpNs - commit.dueNs) }
-        return histogram
-    }
-
-    private func observed(_ metric: Metric, _ number: Double?, n: Int) -> [Figure] {
-        hasObservers ? [value(metric, number, n: n)] : []
-    }
-
-    private func value(_ metric: Metric, _ number: Double?, n: Int) -> Figure { Figure(metric, .value, number, n: n) }
-
-    private func role(_ metric: Metric, _ role: ThreadRole) -> [Figure] {
-        let cpuNs = Double(account.roleNs[role.rawValue] ?? 0)
-        return [value(metric, account.commits > 0 ? cpuNs / Double(account.commits) : nil, n: account.commits)]
-    }
-
-    /// A queue runs deliveries on threads that it shares with everything else that is dispatched: no clock is theirs alone.
-    private var observerCPU: [Figure] {
-        guard spec.observers.deliver == .queue else { return role(.observerCPU, .observer) }
-        return [Figure(.observerCPU, .value, nil, n: account.commits, flags: ["queue_threads"])]
-    }
-
-    /// Of the medians: what a store adds to the wakes it cannot do without.
-    private var deliveryOverFloor: [Figure] {
-        guard let floor = probes.wakeFloor else { return [] }
-        let ratio = pairs.writeToCallback.percentile(.p50).flatMap { callback in
-            floor.percentile(.p50).map { Double(callback.value) / Double(max($0.value, 1)) }
+    /// Marks a time under three readings of the clock; and one from a due time that the thread which only sleeps and
+    /// wakes nearly reaches too.
+    private func atFloor(_ figure: Figure, _ span: TrialProvider.Span = .within) -> Figure {
+        guard let value = figure.value, figure.metric.entry.unit == .ns, figure.statistic != .count else {
+            return figure
         }
-        // As many samples as a median needs, on either side.
-        let n = min(pairs.writeToCallback.count, floor.count)
-        return [Figure(.deliveryOverFloor, .value, n >= 20 ? ratio : nil, n: n, flags: flags)]
+        var floorNs = probes.clockNs
+        // The harness's own part in what it measures is that it woke late.
+        if span.isFromDue, spec.writers.load == .open, let hiccup = hiccups.percentile(figure.statistic) {
+            floorNs = max(floorNs, Double(hiccup.value))
+        }
+        guard abs(value) < Figure.floorFactor * floorNs else { return figure }
+        var marked = figure
+        marked.flags.append(.atFloor)
+        return marked
     }
 
-    /// Objects written per second that writers spent in their commits: neither drawing changes nor recording is in it.
-    private var objectRate: Double? {
-        let records = measured
-        let writingNs = records.reduce(Int64(0)) { $0 + $1.committedNs - $1.beginNs }
-        guard writingNs > 0 else { return nil }
-        let objects = records.count * spec.writers.rowsPerCommit * spec.writers.threads
-        return Double(objects) * 1e9 / Double(writingNs)
-    }
-
-    /// Commits of the writer that made fewest, over what each would have in equal shares.
-    private var writerShareMin: Double? {
-        var commits = Array(repeating: 0, count: spec.writers.threads)
-        for commit in history.commits where window.contains(commit.record.committedNs) { commits[commit.writer] += 1 }
-        let total = commits.reduce(0, +)
-        return total > 0 ? Double(commits.min()! * commits.count) / Double(total) : nil
-    }
-
-    /// Commits that returned within the window, per second of it in which they could.
-    private var achievedRate: Double {
-        let returned = history.commits.count { window.contains($0.record.committedNs) }
-        return Double(returned) * 1e9 / Double(spec.durationNs)
+    /// How a quantity drifts, per second: the median slope of its 250 ms means (Theil–Sen), which a single disturbance
+    /// does not bend. Too short a window has none.
+    private func slope(_ metric: Metric, _ series: IntervalSeries) -> Figure {
+        let means = series.means.prefix(series.wholeCount).enumerated().compactMap { index, mean in
+            mean.map { (seconds: Double(index) * Double(IntervalSeries.intervalNs) / 1e9, mean: $0) }
+        }
+        let slope = means.count < 3 ? nil : TheilSen.slope(x: means.map(\.seconds), y: means.map(\.mean))
+        return Figure(metric, .slope, slope, n: means.count)
     }
 }
 
@@ -237,7 +141,7 @@ struct FigureSheet {
 extension FigureSheet {
     private var recordings: TrialRecordings {
         var recordings = TrialRecordings()
-        recordings.histograms = Metric.allCases.filter { asked.contains($0) && $0.unit == "ns" }.compactMap {
+        recordings.histograms = Metric.allCases.filter { asked.contains($0) && $0.entry.unit == .ns }.compactMap {
             histogram($0)?.record(for: $0, lengthNs: window.endNs - window.startNs)
         }
         recordings.series = series
@@ -258,15 +162,5 @@ extension FigureSheet {
         }
         if asked.contains(.writeServiceTime) { series += writing.records(for: .writeServiceTime) }
         return series + [SeriesRecord(.achievedRate, .value, writing.rates)]
-    }
-}
-
-extension Metric {
-    /// From a commit to an observer.
-    fileprivate var isDeliveryLatency: Bool {
-        switch self {
-        case .deliveryLatency, .lastDeliveryLatency, .endToEndLatency, .writeToCallback: true
-        default: false
-        }
     }
 }

@@ -32,7 +32,7 @@ struct HoldingsFigures: Sendable {
     func figures(_ metric: Metric) -> [Figure] {
         guard let samples = held[metric], let last = samples.last else { return [] }
         // Two moments make a slope of descriptors; of what grows by leaps it takes some more.
-        let needed = metric == .openFiles ? 2 : 8
+        let needed = TrialProvider.holdings[metric]?.looks == .atEnds ? 2 : 8
         let slope =
             samples.count < needed
             ? nil : TheilSen.slope(x: samples.map { Double($0.commits) }, y: samples.map { Double($0.amount) })

@@ -93,7 +93,7 @@ public struct Trial {
 extension TrialSpec {
     /// Whether any metric asked for is so.
     func asks(_ isSo: (Metric) -> Bool) -> Bool {
-        measure.lazy.compactMap { Metric(rawValue: $0) }.contains(where: isSo)
+        metrics.contains(where: isSo)
     }
 
     /// A violation with what is needed to see it again.

@@ -4,7 +4,7 @@ import Measure
 import Scenario
 import Statistics
 
-struct PlotPlan {
+struct ScenarioPlots {
     let scenario: String
     let record: RunRecord
     private let rows: [RunRow]
@@ -61,7 +61,7 @@ struct PlotPlan {
         return Plot(
             title: "\(metric.rawValue) by percentile",
             caption: "Over all trials. A curve ends where fewer than ten samples lie beyond it"
-                + (metric.mayBeNegative ? ", and begins where times are above zero." : ".")
+                + (metric.entry.mayBeNegative ? ", and begins where times are above zero." : ".")
                 + Self.more(points.count - series.count),
             xLabel: "percentile (%)",
             yLabel: metric.rawValue.replacing("_", with: " "), x: .percentile, y: .seconds(isLogarithmic: true),

@@ -5,7 +5,7 @@ import Measure
 import Scenario
 import Statistics
 
-extension PlotPlan {
+extension ScenarioPlots {
     /// A family of a sweep: points of one driver that differ in one key alone.
     private struct Family: Hashable {
         var driver: String
@@ -45,8 +45,9 @@ extension PlotPlan {
         let statistic = metric.defaultStatistic
         let rows = perTrial.filter { $0.figure.metric == metric && $0.figure.statistic.rawValue == statistic }
         let families = Dictionary(grouping: rows) { Family(driver: $0.driver, rest: Self.rest($0.variant, key)) }
-        let isTime = metric.unit.hasPrefix("ns")
-        let y: Plot.Axis = isTime ? .seconds(isLogarithmic: true) : .plain(isLogarithmic: metric == .coalescingRatio)
+        let isTime = metric.isTime
+        let law = Self.laws[metric]
+        let y: Plot.Axis = isTime ? .seconds(isLogarithmic: true) : .plain(isLogarithmic: law == .knee)
         var series: [Plot.Series] = []
         var more = 0
         for family in Digest.inOrder(rows.map { Family(driver: $0.driver, rest: Self.rest($0.variant, key)) }) {
@@ -60,8 +61,8 @@ extension PlotPlan {
                 more += 1
                 continue
             }
-            let fit = metric == .upkeepCost ? exponent(family, key) : nil
-            let knee = metric == .coalescingRatio ? knee(family) : nil
+            let fit = law == .power ? exponent(family, key) : nil
+            let knee = law == .knee ? knee(family) : nil
             let words = [
                 family.driver, family.rest, fit.map { "β = " + String(format: "%.2f", $0) } ?? "",
                 knee.map { "knee at " + Humanised.text($0, unit: "commits/s") + "/s" } ?? "",
@@ -77,18 +78,23 @@ extension PlotPlan {
         guard !series.isEmpty else { return nil }
         let name = metric.rawValue + (statistic == "value" ? "" : " \(statistic)")
         return Plot(
-            title: "\(name) against \(key)", caption: caption(metric) + Self.more(more),
+            title: "\(name) against \(key)", caption: Self.caption(law) + Self.more(more),
             xLabel: key.replacing("_", with: " "), yLabel: name.replacing("_", with: " "),
             x: .plain(isLogarithmic: true), y: y, series: series)
     }
 
-    private func caption(_ metric: Metric) -> String {
-        switch metric {
-        case .upkeepCost:
+    /// What is known of how a metric depends on a key, and drawn beside its points.
+    private enum Law { case power, knee }
+
+    private static let laws: [Metric: Law] = [.upkeepCost: .power, .coalescingRatio: .knee]
+
+    private static func caption(_ law: Law?) -> String {
+        switch law {
+        case .power:
             "Medians over trials, those above zero. Dashed: the fitted power law, where there is one "
                 + "(β = 0: incremental, 1: every commit looks at everything)."
-        case .coalescingRatio: "Medians over trials. Dashed: the knee, where one was found."
-        default: "Medians over trials."
+        case .knee: "Medians over trials. Dashed: the knee, where one was found."
+        case nil: "Medians over trials."
         }
     }
 
@@ -104,13 +110,13 @@ extension PlotPlan {
     private func exponent(_ family: Family, _ key: String) -> Double? {
         guard key == Setting.items.rawValue else { return nil }
         return overSweep(.upkeepExponent, family.driver).first { figure in
-            !figure.flags.contains { $0.hasPrefix("at:") }
-                || figure.flags.contains("at:" + family.rest.replacing(" ", with: ","))
+            let places = figure.flags.filter(\.isPlace)
+            return places.isEmpty || places.contains(.at(point: family.rest.replacing(" ", with: ",")))
         }?.value
     }
 
     private func knee(_ family: Family) -> Double? {
-        Metric(rawValue: "knee_rate").flatMap { overSweep($0, family.driver).first?.value }
+        overSweep(.kneeRate, family.driver).first?.value
     }
 
     /// c · xᵝ with the c that half of the points lie above.

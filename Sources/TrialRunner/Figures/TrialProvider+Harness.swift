@@ -1,0 +1,69 @@
+// Metrics of the harness itself: what it costs, and whether it sees what is done on purpose.
+import Measure
+import Scenario
+
+extension TrialProvider {
+    static let harness: [Metric: TrialProvider] = [
+        .harnessHiccup: .events(.outside) { $0.hiccups },
+        .recordingCost: .figures { $0.recordingCost },
+        .recordingBytes: .number { sheet in
+            let recording = sheet.probes.recording
+            return (recording?.bytes.map { Double($0) }, recording?.pairs ?? 0)
+        },
+        .oracleCost: .number { sheet in
+            let commits = sheet.history.commits.count
+            return (commits > 0 ? Double(sheet.verdict.costNs) / Double(commits) : nil, commits)
+        },
+        .oracleViolations: .number { (Double($0.verdict.violationCount), $0.verdict.replayed) },
+        .faultsCaught: .number {
+            $0.spec.fault.kind.mustBeCaught ? (Double($0.verdict.violationCount), $0.verdict.replayed) : nil
+        },
+        .stallSeen: .number { $0.spec.fault.kind == .stall ? $0.stallSeen : nil },
+        .slowdownSeen: .number { $0.spec.fault.kind == .slowdown ? $0.slowdownSeen : nil },
+    ]
+}
+
+extension FigureSheet {
+    fileprivate var recordingCost: [Figure] {
+        let recording = probes.recording
+        let clock = FigureFlag.clock(readings: RecordingCost.clockReads, ns: Int(probes.clockNs))
+        return [
+            Figure(
+                .recordingCost, .value, recording?.ns, n: recording?.pairs ?? 0, flags: recording == nil ? [] : [clock])
+        ]
+    }
+
+    /// The p99 of the times from a due time, over what it has to be: of commits due evenly, all that came due while the
+    /// process stood still waited for what was left, so that one in a hundred of all waited longer than the stall less a
+    /// hundredth of the window. How long it really stood still, a thread knows that did nothing but sleep.
+    fileprivate var stallSeen: (value: Double?, n: Int) {
+        let corrected = histogram(.writeResponseTime)
+        let longest = hiccups.figures(for: .harnessHiccup).first { $0.statistic == .max }?.value
+        let ratio = corrected?.percentile(.p99).flatMap { p99 in
+            longest.flatMap { longest -> Double? in
+                let predicted = longest - 0.01 * Double(window.endNs - window.startNs)
+                return predicted > 0 ? Double(p99.value) / predicted : nil
+            }
+        }
+        let n = corrected?.count ?? 0
+        return (n >= 1_000 ? ratio : nil, n)
+    }
+
+    /// How much slower the commits read that were slowed down on purpose.
+    fileprivate var slowdownSeen: (value: Double?, n: Int) {
+        var plain = LatencyHistogram()
+        var slowed = LatencyHistogram()
+        var made = Array(repeating: 0, count: spec.writers.threads)
+        for commit in history.commits {
+            defer { made[commit.writer] += 1 }
+            guard window.contains(commit.record.dueNs) else { continue }
+            let timeNs = commit.record.committedNs - commit.record.beginNs
+            if SlowCommits.contains(made[commit.writer]) { slowed.record(timeNs) } else { plain.record(timeNs) }
+        }
+        let ratio = plain.percentile(.p50).flatMap { plain in
+            slowed.percentile(.p50).map { Double($0.value) / Double(max(plain.value, 1)) - 1 }
+        }
+        let n = min(plain.count, slowed.count)
+        return (n >= 20 ? ratio : nil, n)
+    }
+}

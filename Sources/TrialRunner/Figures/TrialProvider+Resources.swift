@@ -1,0 +1,48 @@
+// Metrics of what a trial takes and holds: processors, the heap, pages, descriptors, versions.
+import Measure
+import Scenario
+
+extension TrialProvider {
+    static let resources: [Metric: TrialProvider] = [
+        .processCPU: .number { ($0.account.perCommitNs, $0.account.commits) },
+        .writerCPU: .number { $0.cpu(.writer) },
+        .upkeepCPU: .number { $0.cpu(.upkeep) },
+        .observerCPU: .figures { $0.observerCPU },
+        .otherCPU: .number { $0.cpu(.other) },
+        .writerBytes: .number { $0.allocated { $0.writerBytes } },
+        .observerBytes: .number { $0.allocated { $0.observerBytes } },
+        .engineBytes: .number { $0.allocated { $0.engineBytes } },
+        .liveBytes: .held(.often) { _ in AllocationProbe.liveBytes().map { Int($0) } },
+        .residentBytes: .held(.often) { _ in ProcessHoldings.residentBytes },
+        .fileBytes: .held(.often) { try $0.fileBytes() },
+        .openFiles: .held(.atEnds) { _ in ProcessHoldings.openFiles },
+        .spaceAmplification: .number { ($0.probes.versions.amplification, 1) },
+        .activeVersions: .figures { sheet in
+            let versions = sheet.probes.versions
+            return [
+                Figure(.activeVersions, .value, versions.last.map { Double($0) }, n: 1),
+                Figure(.activeVersions, .max, versions.highest.map { Double($0) }, n: 1),
+            ]
+        },
+    ]
+}
+
+extension FigureSheet {
+    fileprivate func cpu(_ role: ThreadRole) -> (value: Double?, n: Int) {
+        let cpuNs = Double(account.roleNs[role.rawValue] ?? 0)
+        return (account.commits > 0 ? cpuNs / Double(account.commits) : nil, account.commits)
+    }
+
+    /// A queue runs deliveries on threads that it shares with everything else that is dispatched: no clock is theirs alone.
+    fileprivate var observerCPU: [Figure] {
+        let isShared = spec.observers.deliver == .queue
+        let (value, n) = cpu(.observer)
+        return [Figure(.observerCPU, .value, isShared ? nil : value, n: n, flags: isShared ? [.queueThreads] : [])]
+    }
+
+    fileprivate func allocated(_ bytes: (AllocationAccount) -> Int64?) -> (value: Double?, n: Int) {
+        let commits = probes.allocations?.commits ?? 0
+        let all = probes.allocations.flatMap(bytes)
+        return (all.flatMap { commits > 0 ? Double($0) / Double(commits) : nil }, commits)
+    }
+}
