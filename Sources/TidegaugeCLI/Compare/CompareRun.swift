@@ -122,7 +122,7 @@ extension Outcome {
         case .inconclusive: self = .inconclusive
         case .regressed: self = .limitBroken
         case .failing:
-            self = judged.fates.reduce(.pass) { $0.worse(Outcome(TrialResult(fate: $1))) }
+            self = judged.fates.reduce(.pass) { $0.worse(Outcome($1, isUnavailable: false)) }
         }
     }
 }

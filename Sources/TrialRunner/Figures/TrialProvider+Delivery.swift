@@ -1,6 +1,7 @@
 // Metrics of the way from a commit to its observers.
 import Measure
 import Scenario
+import Trials
 
 extension TrialProvider {
     static let delivery: [Metric: TrialProvider] = [

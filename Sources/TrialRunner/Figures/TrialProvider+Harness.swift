@@ -1,6 +1,7 @@
 // Metrics of the harness itself: what it costs, and whether it sees what is done on purpose.
 import Measure
 import Scenario
+import Trials
 
 extension TrialProvider {
     static let harness: [Metric: TrialProvider] = [

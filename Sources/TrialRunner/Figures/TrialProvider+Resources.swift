@@ -1,6 +1,7 @@
 // Metrics of what a trial takes and holds: processors, the heap, pages, descriptors, versions.
 import Measure
 import Scenario
+import Trials
 
 extension TrialProvider {
     static let resources: [Metric: TrialProvider] = [

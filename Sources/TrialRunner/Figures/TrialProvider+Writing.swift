@@ -1,6 +1,7 @@
 // Metrics of the writers and their schedule.
 import Measure
 import Scenario
+import Trials
 
 extension TrialProvider {
     static let writing: [Metric: TrialProvider] = [

@@ -2,6 +2,7 @@
 import Measure
 import Scenario
 import StoreDriver
+import Trials
 
 enum TrialProvider: Sendable {
     /// A distribution over events; nil where this trial has none.
