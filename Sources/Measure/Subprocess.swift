@@ -228,7 +228,10 @@ public final class Subprocess {
 
     private func reap() -> Exit? {
         var status: Int32 = 0
-        guard waitpid(pid, &status, WNOHANG) != 0 else { return nil }
+        let reaped = waitpid(pid, &status, WNOHANG)
+        guard reaped != 0 else { return nil }
+        // Reaped by somebody else: how it ended nobody can tell, and it was no success.
+        guard reaped == pid else { return .status(-1) }
         let signal = status & 0x7F
         return signal == 0 ? .status(status >> 8 & 0xFF) : .signal(signal)
     }

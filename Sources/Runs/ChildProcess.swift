@@ -61,7 +61,8 @@ private final class Child {
         if paddingBytes > 0 { environment["TIDEGAUGE_PADDING"] = String(repeating: "x", count: paddingBytes) }
         // The runtime's backtrace takes seconds on a busy machine, in which a crash would be taken for a hang. Who wants
         // one sets this.
-        if ProcessInfo.processInfo.environment["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
+        let own = ProcessInfo.processInfo.environment
+        if own["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
         let json =
             try other.map { try SpecDialect.json(spec, version: $0.talks.specVersion) } ?? JSONEncoder().encode(spec)
         try Data().write(to: URL(fileURLWithPath: folder.logPath))

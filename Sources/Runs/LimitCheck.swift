@@ -52,7 +52,8 @@ struct LimitCheck {
             judged = median(values).map { [$0] } ?? []
         }
         guard let worst = judged.first(where: { !limit.holds(for: $0) }) ?? judged.first else {
-            return Judgement(scenario: scenario, driver: driver, verdict: .unknown, text: "\(place): \(limit): no value")
+            return Judgement(
+                scenario: scenario, driver: driver, verdict: .unknown, text: "\(place): \(limit): no value")
         }
         let shown = worst == worst.rounded() ? "\(Int64(worst))" : "\(worst)"
         let isKept = limit.holds(for: worst)

@@ -16,27 +16,16 @@ public struct TrialRecord: Codable, Sendable, Equatable {
     /// What kept it from going on, or could have; nil where nothing did.
     public var hangs: [HangRecord]?
 
-    public init(
-        spec: TrialSpec, fate: TrialFate, isUnavailable: Bool = false, notes: [String] = [],
-        violations: [String] = [], violationCount: Int = 0, counts: [String: Int] = [:],
-        processCPUPerCommitNs: Double? = nil, hangs: [HangRecord] = []
-    ) {
-        self.hangs = hangs.isEmpty ? nil : hangs
-        self.spec = spec
-        self.fate = fate
-        self.isUnavailable = isUnavailable
-        self.notes = notes
-        self.violations = violations
-        self.violationCount = violationCount
-        self.counts = counts
-        self.processCPUPerCommitNs = processCPUPerCommitNs
-    }
-
     public init(_ result: TrialResult, of spec: TrialSpec) {
-        self.init(
-            spec: spec, fate: result.fate, isUnavailable: result.isUnavailable, notes: result.notes,
-            violations: result.violations, violationCount: result.violationCount, counts: result.counts,
-            processCPUPerCommitNs: result.cpu?.perCommitNs, hangs: result.hangs)
+        self.spec = spec
+        fate = result.fate
+        isUnavailable = result.isUnavailable
+        notes = result.notes
+        violations = result.violations
+        violationCount = result.violationCount
+        counts = result.counts
+        processCPUPerCommitNs = result.cpu?.perCommitNs
+        hangs = result.hangs.isEmpty ? nil : result.hangs
     }
 
     public var key: TrialKey { TrialKey(spec) }

@@ -329,7 +329,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
             (.completed, .pass), (.oracleViolation, .oracleViolation), (.hang, .hang), (.crashed(signal: "x"), .fault),
             (.killed(signal: "x"), .fault), (.harnessFault(reason: "x"), .fault), (.interrupted, .interrupted),
         ]
-        for (fate, outcome) in worst { #expect(Outcome(TrialResult(fate: fate)) == outcome) }
+        for (fate, outcome) in worst { #expect(Outcome(fate, isUnavailable: false) == outcome) }
         #expect(Outcome.allCases.reduce(Outcome.pass) { $0.worse($1) } == .interrupted)
         #expect(Outcome.limitBroken.worse(.inconclusive) == .limitBroken)
         #expect(Outcome.limitBroken.worse(.oracleViolation) == .oracleViolation)

@@ -27,7 +27,8 @@ import Testing
 
     /// Each is a type of the store's own that drivers or a test harness have under the same name.
     private static let namedTwice: Set<String> = [
-        "Durability", "QueryIndex", "QueryPlan", "RunLoopScheduler", "RunLoopThread", "Schedule", "Subscription", "Verdict",
+        "Durability", "QueryIndex", "QueryPlan", "RunLoopScheduler", "RunLoopThread", "Schedule", "Subscription",
+        "Verdict",
     ]
 
     @Test func aTypeNameMeansOneThing() {

@@ -28,7 +28,8 @@ enum Shell {
             throw ShellFailure(description: "\(command.joined(separator: " ")): \(reason.joined(separator: " "))")
         }
         guard ran.droppedBytes == 0 else {
-            throw ShellFailure(description: "\(command.joined(separator: " ")): \(ran.droppedBytes) bytes too much to be read")
+            throw ShellFailure(
+                description: "\(command.joined(separator: " ")): it said \(ran.droppedBytes) bytes more than are read")
         }
         var text = String(decoding: ran.output, as: UTF8.self)
         if text.hasSuffix("\n") { text.removeLast() }

@@ -15,8 +15,8 @@ enum Silence {
         _ store: any DrivenStore, _ watch: Watch, _ logs: [ObserverLog], cancelOthers: () throws -> Void
     ) throws -> [String] {
         let witnesses = try watch.subscribeWitnesses(to: Query(scores: topScore..<Int64.max), store)
-        watch.cancel()
         try cancelOthers()
+        watch.cancel()
         let cancelledNs = MonotonicClock.nowNs()
         // A new row at the top of the scores, which every `match` share includes.
         let item = Item(key: .max - 1, group: 0, score: topScore, stamp: -1)

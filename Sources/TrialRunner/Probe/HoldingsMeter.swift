@@ -6,7 +6,6 @@
 // twice, at two moments at which the same observers are there. The conducting thread.
 import Measure
 import Scenario
-import Statistics
 import StoreDriver
 
 final class HoldingsMeter: Companion {
