@@ -51,13 +51,13 @@ let package = Package(
         .target(name: "TracedSync", dependencies: ["CPlatform"]),
 
         // What measures.
-        .target(name: "Scenario", dependencies: ["Yams"]),
+        .target(name: "Scenario", dependencies: ["Statistics", "Yams"]),
         .target(name: "StoreDriver", dependencies: ["TracedSync"]),
         .target(name: "NoopDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Noop"),
         .target(
             name: "LiveStoreDriver",
             dependencies: [
-                "LiveStore", "LiveStoreCombine", "StoreDriver", "TracedSync",
+                "LiveStore", "LiveStoreCombine", "Statistics", "StoreDriver", "TracedSync",
                 .product(name: "OpenCombine", package: "OpenCombine"),
             ],
             path: "Sources/Drivers/LiveStore"),
@@ -84,20 +84,29 @@ let package = Package(
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
         .target(name: "Statistics"),
         .target(name: "Comparison", dependencies: ["Measure", "Scenario", "Statistics"]),
+        // What crosses the pipe between the process that runs trials and a child that runs one.
+        .target(name: "Trials", dependencies: ["CPlatform", "Measure", "Scenario", "StoreDriver", "TracedSync"]),
+        // The child: load, observers, companions, oracle, figures.
         .target(
-            name: "Harness",
-            dependencies: ["CFaults", "CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync"]),
+            name: "TrialRunner",
+            dependencies: [
+                "CFaults", "CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync", "Trials",
+            ]),
+        // The parent: child processes, sweeps, limits.
+        .target(
+            name: "Runs",
+            dependencies: ["Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync", "Trials"]),
         .target(
             name: "Report",
             dependencies: [
-                "Comparison", "Measure", "Scenario", "Statistics",
+                "Comparison", "Measure", "Scenario", "Statistics", "Trials",
                 .product(name: "Mustache", package: "swift-mustache"),
             ]),
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "Comparison", "Harness", "Measure", "NoopDriver", "Report", "Scenario", "Statistics", "StoreDriver",
-                "TracedSync",
+                "Comparison", "Measure", "NoopDriver", "Report", "Runs", "Scenario", "Statistics", "StoreDriver",
+                "TracedSync", "TrialRunner", "Trials",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -153,15 +162,18 @@ let package = Package(
         .testTarget(
             name: "ComparisonTests", dependencies: ["Comparison", "Measure", "Scenario", "SeededRandom", "Statistics"]),
         .testTarget(
-            name: "ReportTests", dependencies: ["Comparison", "Measure", "Report", "Scenario"], exclude: ["Golden"]),
+            name: "ReportTests", dependencies: ["Comparison", "Measure", "Report", "Scenario", "Trials"],
+            exclude: ["Golden"]),
         .testTarget(
             name: "HarnessTests",
             dependencies: [
-                "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "Harness", "HarnessFixtures",
+                "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "HarnessFixtures",
                 "LiveStoreDriver", "Measure", "NotificationQueueDriver",
-                "NoopDriver", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics", "StoreDriver",
-                "TemplateDriver", "TracedSync",
+                "NoopDriver", "Runs", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics", "StoreDriver",
+                "TemplateDriver", "TracedSync", "TrialRunner", "Trials",
             ]),
+        // Reads the sources and counts.
+        .testTarget(name: "StructureTests"),
         .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
 
         // Random numbers of property tests.

@@ -3,6 +3,7 @@
 // is whole after each trial.
 import Foundation
 import Measure
+import Trials
 
 /// Writes `trace.json` in the run's folder.
 public final class ChromeTrace: ReportFormat {

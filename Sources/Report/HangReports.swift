@@ -4,6 +4,7 @@
 import Foundation
 import Measure
 import Scenario
+import Trials
 
 /// Appends to `hangs.csv` in the run's folder.
 public final class HangReports: ReportFormat {

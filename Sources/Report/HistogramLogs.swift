@@ -3,6 +3,7 @@
 import Foundation
 import Measure
 import Scenario
+import Trials
 
 /// Writes `histograms/` in the run's folder.
 public final class HistogramLogs: ReportFormat {

@@ -2,6 +2,7 @@
 // failures, a trial that ended before it could say anything is an error, and so is a limit that nothing can be said about,
 // because an inconclusive run exits with 2 and must not look green. Pure.
 import Measure
+import Trials
 
 enum JUnitXML {
     private struct Case {
@@ -77,7 +78,7 @@ enum JUnitXML {
     }
 
     private static func faults(
-        _ trials: [TrialRecord], _ judged: [JudgementRecord]
+        _ trials: [TrialRecord], _ judged: [Judgement]
     ) -> [(element: String, type: String, lines: [String])] {
         func lines(_ trials: [TrialRecord]) -> [String] {
             trials.flatMap { trial in
@@ -88,7 +89,7 @@ enum JUnitXML {
             }
         }
         func those(_ isMeant: (TrialFate) -> Bool) -> [TrialRecord] { trials.filter { isMeant($0.fate) } }
-        func limits(_ verdict: JudgementRecord.Verdict) -> [String] {
+        func limits(_ verdict: Judgement.Verdict) -> [String] {
             judged.filter { $0.verdict == verdict }.map { "limit \(verdict.rawValue): \($0.text)" }
         }
         let failed = those {

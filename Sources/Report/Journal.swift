@@ -2,6 +2,7 @@
 // run needs to be gone on with. Grows after each trial.
 import Foundation
 import Measure
+import Trials
 
 /// Appends events to `journal.ndjson` in the run's folder.
 public final class Journal: ReportFormat {
@@ -23,7 +24,7 @@ public final class Journal: ReportFormat {
         var run: RunHeader?
         var trial: TrialRecord?
         var skipped: SkippedRecord?
-        var judged: JudgementRecord?
+        var judged: Judgement?
         var ended: EndRecord?
 
         init(run: RunHeader) { self.run = run }

@@ -2,6 +2,7 @@
 // folded away. Pure.
 import Measure
 import Scenario
+import Trials
 
 enum MarkdownSummary {
     static func render(_ record: RunRecord) -> String {
@@ -30,7 +31,7 @@ enum MarkdownSummary {
         return text + folded("Machine", machine)
     }
 
-    private static func judgements(_ record: RunRecord, _ verdict: JudgementRecord.Verdict) -> [String] {
+    private static func judgements(_ record: RunRecord, _ verdict: Judgement.Verdict) -> [String] {
         record.judgements.filter { $0.verdict == verdict }.map {
             "**\(Escaped.markdown($0.scenario))** \(Escaped.markdown($0.text))"
         }

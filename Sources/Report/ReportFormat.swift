@@ -1,6 +1,7 @@
 // What every report format is: something that is told how a run grows. One file per format; the run calls them one
 // after the other from one thread.
 import Measure
+import Trials
 
 /// The run that a report is about.
 public struct ReportedRun: Sendable {

@@ -3,6 +3,7 @@
 import Foundation
 import Measure
 import Scenario
+import Trials
 
 enum ReportJSON {
     static let schemaVersion = 1
@@ -16,7 +17,7 @@ enum ReportJSON {
         var points: [Point]
         var trials: [TrialRecord]
         var skipped: [SkippedRecord]
-        var limits: [JudgementRecord]
+        var limits: [Judgement]
     }
 
     /// The figures of one trial, or over a sweep (`variant` is `*`).

@@ -2,6 +2,7 @@
 import Foundation
 import Measure
 import Scenario
+import Trials
 
 /// The finished part of a run.
 public struct Resumption: Sendable {

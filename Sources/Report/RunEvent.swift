@@ -2,6 +2,7 @@
 // were judged. Plain values, as they stand in journal.ndjson.
 import Measure
 import Scenario
+import Trials
 
 /// What a run was asked to do; enough to go on with it.
 public struct RunHeader: Codable, Sendable, Equatable {
@@ -39,101 +40,6 @@ public struct ScenarioRecord: Codable, Sendable, Equatable {
     }
 }
 
-/// One trial and how it went; its figures are rows of their own.
-public struct TrialRecord: Codable, Sendable, Equatable {
-    public var spec: TrialSpec
-    public var fate: TrialFate
-    public var isUnavailable: Bool
-    public var notes: [String]
-    public var violations: [String]
-    public var violationCount: Int
-    public var counts: [String: Int]
-    /// What figures over a sweep are made of, next to rows.
-    public var processCPUPerCommitNs: Double?
-    /// What kept it from going on, or could have; nil where nothing did.
-    public var hangs: [HangRecord]?
-
-    public init(
-        spec: TrialSpec, fate: TrialFate, isUnavailable: Bool = false, notes: [String] = [],
-        violations: [String] = [], violationCount: Int = 0, counts: [String: Int] = [:],
-        processCPUPerCommitNs: Double? = nil, hangs: [HangRecord] = []
-    ) {
-        self.hangs = hangs.isEmpty ? nil : hangs
-        self.spec = spec
-        self.fate = fate
-        self.isUnavailable = isUnavailable
-        self.notes = notes
-        self.violations = violations
-        self.violationCount = violationCount
-        self.counts = counts
-        self.processCPUPerCommitNs = processCPUPerCommitNs
-    }
-
-    public var key: TrialKey { TrialKey(spec) }
-
-    /// Without the last events of hangs, which have a file of their own.
-    var withoutEvents: TrialRecord {
-        var record = self
-        for index in record.hangs?.indices ?? 0..<0 { record.hangs![index].events = [] }
-        return record
-    }
-}
-
-/// Which trial of a run.
-public struct TrialKey: Codable, Hashable, Sendable {
-    public var scenario: String
-    public var driver: String
-    public var variant: String
-    public var trial: Int
-
-    public init(scenario: String, driver: String, variant: String, trial: Int) {
-        self.scenario = scenario
-        self.driver = driver
-        self.variant = variant
-        self.trial = trial
-    }
-
-    public init(_ spec: TrialSpec) {
-        self.init(scenario: spec.scenario, driver: spec.driver, variant: spec.variant, trial: spec.trial)
-    }
-
-    init(_ row: RunRow) {
-        self.init(scenario: row.scenario, driver: row.driver, variant: row.variant, trial: row.trial)
-    }
-}
-
-/// What a driver cannot do.
-public struct SkippedRecord: Codable, Sendable, Equatable {
-    public var scenario: String
-    public var driver: String
-    public var reason: String
-
-    public init(scenario: String, driver: String, reason: String) {
-        self.scenario = scenario
-        self.driver = driver
-        self.reason = reason
-    }
-}
-
-/// What became of one limit at one place.
-public struct JudgementRecord: Codable, Sendable, Equatable {
-    public enum Verdict: String, Codable, Sendable {
-        case kept, broken, unknown
-    }
-
-    public var scenario: String
-    public var driver: String
-    public var verdict: Verdict
-    public var text: String
-
-    public init(scenario: String, driver: String, verdict: Verdict, text: String) {
-        self.scenario = scenario
-        self.driver = driver
-        self.verdict = verdict
-        self.text = text
-    }
-}
-
 /// The end of a run, of an interrupted one too; one that was killed has none.
 public struct EndRecord: Codable, Sendable, Equatable {
     /// What a shell sees.
@@ -146,6 +52,21 @@ public struct EndRecord: Codable, Sendable, Equatable {
 public enum RunEvent: Sendable, Equatable {
     case trial(TrialRecord)
     case skipped(SkippedRecord)
-    case judged(JudgementRecord)
+    case judged(Judgement)
     case ended(EndRecord)
+}
+
+extension TrialRecord {
+    /// Without the last events of hangs, which have a file of their own.
+    var withoutEvents: TrialRecord {
+        var record = self
+        for index in record.hangs?.indices ?? 0..<0 { record.hangs![index].events = [] }
+        return record
+    }
+}
+
+extension TrialKey {
+    init(_ row: RunRow) {
+        self.init(scenario: row.scenario, driver: row.driver, variant: row.variant, trial: row.trial)
+    }
 }

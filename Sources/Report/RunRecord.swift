@@ -3,6 +3,7 @@
 import Foundation
 import Measure
 import Scenario
+import Trials
 
 /// Everything that a run's folder holds.
 public struct RunRecord: Sendable {
@@ -12,7 +13,7 @@ public struct RunRecord: Sendable {
     public var rows: [RunRow] = []
     public var trials: [TrialRecord] = []
     public var skipped: [SkippedRecord] = []
-    public var judgements: [JudgementRecord] = []
+    public var judgements: [Judgement] = []
     /// nil while the run goes on, and where it was killed.
     public var end: EndRecord?
     var series: [SeriesCSV.Point] = []

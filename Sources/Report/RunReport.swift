@@ -1,6 +1,7 @@
 // All formats of one run, behind one object that the run tells what happened. Used by one thread.
 import Foundation
 import Measure
+import Trials
 
 /// A run's report: its folder, its formats, and `latest` beside it.
 public final class RunReport {

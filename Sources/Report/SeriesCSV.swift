@@ -1,6 +1,7 @@
 // series.csv: figures per interval of 250 ms, by the time since the start of the measured window. Grows after each trial.
 import Measure
 import Scenario
+import Trials
 
 /// Appends to `series.csv` in the run's folder.
 public final class SeriesCSV: ReportFormat {

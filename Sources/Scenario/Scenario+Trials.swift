@@ -1,4 +1,5 @@
 // A scenario's list of trials: every driver at every point, repeated. Pure and deterministic.
+import Statistics
 
 extension Scenario {
     /// What is to be run, in order: repetitions outermost, so that drift of the machine spreads over all points; then
@@ -43,9 +44,6 @@ extension Scenario {
     /// The same for every driver and variant, so that their trials are pairs; SplitMix64 (Steele, Lea and Flood 2014),
     /// so that neighbouring seeds share no sequence.
     static func seed(of trial: Int, from seed: UInt64) -> UInt64 {
-        var z = seed &+ 0x9E37_79B9_7F4A_7C15 &* UInt64(trial + 1)
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
+        SplitMix64.mix(seed &+ SplitMix64.step &* UInt64(trial + 1))
     }
 }

@@ -2,10 +2,11 @@
 // short as it can, and prints the text that replays it.
 import ArgumentParser
 import Foundation
-import Harness
 import Measure
+import Runs
 import Scenario
 import TracedSync
+import TrialRunner
 
 struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -56,12 +57,12 @@ struct ExploreCommand: ParsableCommand {
 
     private func program(in folder: String) throws -> ExploredProgram {
         let loaded = try refusing { () throws(ScenarioErrors) in
-            try ScenarioLibrary.load(paths: [scenario], drivers: Tidegauge.driverNames)
+            try ScenarioLibrary.load(paths: [scenario], drivers: Drivers.names)
         }[0]
         let trials = try refusing { () throws(ScenarioErrors) in
             try loaded.trials(profile: .smoke, drivers: driver.map { [$0] } ?? loaded.drivers)
         }
-        guard let spec = trials.first, let subject = Tidegauge.drivers.first(where: { $0.name == spec.driver }) else {
+        guard let spec = trials.first, let subject = Drivers.all.first(where: { $0.name == spec.driver }) else {
             throw ValidationError("\(scenario) is not meant for \(driver ?? "any driver here")")
         }
         do {

@@ -37,7 +37,7 @@ struct ListCommand: ParsableCommand {
         case .scenarios:
             (["name", "purpose", "path"], try scenarios.load().map { [$0.name, $0.purpose, $0.path] })
         case .drivers:
-            (["name", "capabilities"], Tidegauge.drivers.map { [$0.name, Self.summary($0.capabilities)] })
+            (["name", "capabilities"], Drivers.all.map { [$0.name, Self.summary($0.capabilities)] })
         case .keys: (ScenarioReference.columns, ScenarioReference.settings)
         case .metrics: (["name", "unit"], Metric.allCases.map { [$0.rawValue, $0.unit] })
         }

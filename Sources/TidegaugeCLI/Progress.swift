@@ -3,10 +3,10 @@
 //
 // `lock` guards everything mutable: progress comes from Foundation's queues.
 import Foundation
-import Harness
 import Measure
 import Scenario
 import TracedSync
+import Trials
 
 final class Progress: @unchecked Sendable {
     private static let plainEveryNs: Int64 = 10_000_000_000

@@ -2,10 +2,11 @@
 // often it ended the same way.
 import ArgumentParser
 import Foundation
-import Harness
 import Measure
 import Report
+import Runs
 import Scenario
+import Trials
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -54,14 +55,14 @@ struct ReplayCommand: ParsableCommand {
             guard let data = FileManager.default.contents(atPath: file),
                 let kept = try? JSONDecoder().decode(ReplayableHang.self, from: data)
             else { throw ValidationError("\(file) is no hang that a run has kept; they are in its folder 'hangs'") }
-            guard Tidegauge.driverNames.contains(kept.spec.driver) else {
-                let hint = Nearest.hint(for: kept.spec.driver, among: Tidegauge.driverNames)
+            guard Drivers.names.contains(kept.spec.driver) else {
+                let hint = Nearest.hint(for: kept.spec.driver, among: Drivers.names)
                 throw ValidationError("this binary has no driver '\(kept.spec.driver)' \(hint)")
             }
             return (kept.spec, kept.hang)
         }
         let scenario = try refusing { () throws(ScenarioErrors) in
-            try ScenarioLibrary.load(paths: [file], drivers: Tidegauge.driverNames)
+            try ScenarioLibrary.load(paths: [file], drivers: Drivers.names)
         }[0]
         let names = driver.map { [$0] } ?? scenario.drivers
         let trials = try refusing { () throws(ScenarioErrors) in try scenario.trials(profile: .smoke, drivers: names) }

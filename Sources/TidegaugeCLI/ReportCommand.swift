@@ -1,6 +1,5 @@
 // `tidegauge report`: makes the pages of a run again from what its folder holds. Measures nothing.
 import ArgumentParser
-import Harness
 import Report
 
 struct ReportCommand: ParsableCommand {

@@ -1,9 +1,9 @@
 // `tidegauge run`: parse, plan, run, judge, report. Everything is read and checked before the first trial starts.
 import ArgumentParser
 import Foundation
-import Harness
 import Measure
 import Report
+import Runs
 import Scenario
 
 struct RunCommand: ParsableCommand {
@@ -43,8 +43,8 @@ struct RunCommand: ParsableCommand {
     var resume: String?
 
     func validate() throws {
-        for name in driver where !Tidegauge.driverNames.contains(name) {
-            throw ValidationError("unknown driver '\(name)' \(Nearest.hint(for: name, among: Tidegauge.driverNames))")
+        for name in driver where !Drivers.names.contains(name) {
+            throw ValidationError("unknown driver '\(name)' \(Nearest.hint(for: name, among: Drivers.names))")
         }
         _ = try RunPlan.overrides(set)
         if resume != nil, header != RunHeader(paths: ScenarioPaths.standard) || out != "Reports" {
@@ -133,7 +133,7 @@ struct RunCommand: ParsableCommand {
         defer { signals.stop() }
         let console = RunConsole(report, Progress(isQuiet: quiet), resumption)
         let runner = Runner(
-            drivers: Tidegauge.drivers, executor: ChildProcess(directory: trials, interruption: interruption),
+            drivers: Drivers.all, executor: ChildProcess(directory: trials, interruption: interruption),
             interruption: interruption, delegate: console,
             calibratedHiccupNs: plan.jobs.contains(where: \.repeatsVoid) ? Self.hiccupsAtRest() : nil)
         let outcome = try runner.run(plan.jobs)

@@ -2,16 +2,17 @@
 // verdicts on limits to standard output at the end.
 //
 // Used by the running thread alone, but for `progressed`, which only reaches `Progress`.
-import Harness
 import Measure
 import Report
+import Runs
 import Scenario
+import Trials
 
 final class RunConsole: RunnerDelegate, @unchecked Sendable {
     private let report: RunReport
     private let progress: Progress
     private let resumption: Resumption?
-    private var judgements: [(scenario: String, judgement: LimitJudgement)] = []
+    private var judgements: [Judgement] = []
     /// What the report could not take from a call that throws nothing.
     private var failure: (any Error)?
 
@@ -37,10 +38,10 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         if hidden > 0 { progress.note("  and \(hidden) violations more") }
     }
 
-    func skipped(scenario: String, driver: String, reason: String) {
-        progress.note("\(scenario): skipped on \(driver): \(reason)")
+    func skipped(_ record: SkippedRecord) {
+        progress.note("\(record.scenario): skipped on \(record.driver): \(record.reason)")
         do {
-            try report.add(.skipped(SkippedRecord(scenario: scenario, driver: driver, reason: reason)))
+            try report.add(.skipped(record))
         } catch {
             failure = failure ?? error
         }
@@ -52,36 +53,23 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
             RunRow.rows(figures, of: spec, runID: report.run.runID, environment: report.run.environment))
         guard let result else { return }
         try report.add(result.recordings, of: TrialKey(spec))
-        try report.add(
-            .trial(
-                TrialRecord(
-                    spec: spec, fate: result.fate, isUnavailable: result.isUnavailable, notes: result.notes,
-                    violations: result.violations, violationCount: result.violationCount, counts: result.counts,
-                    processCPUPerCommitNs: result.cpu?.perCommitNs, hangs: result.hangs)))
+        try report.add(.trial(TrialRecord(result, of: spec)))
     }
 
     func known(_ spec: TrialSpec) -> KnownTrial? {
         guard let resumption, let trial = resumption.finished[TrialKey(spec)] else { return nil }
-        var result = TrialResult(fate: trial.fate, notes: trial.notes)
-        result.isUnavailable = trial.isUnavailable
-        return KnownTrial(
-            figures: resumption.figures(of: trial.key), result: result,
-            processCPUPerCommitNs: trial.processCPUPerCommitNs)
+        return KnownTrial(figures: resumption.figures(of: trial.key), record: trial)
     }
 
-    func judged(_ judgement: LimitJudgement, scenario: String) throws {
-        judgements.append((scenario, judgement))
-        try report.add(
-            .judged(
-                JudgementRecord(
-                    scenario: scenario, driver: judgement.driver,
-                    verdict: JudgementRecord.Verdict(rawValue: judgement.verdict.rawValue)!, text: judgement.text)))
+    func judged(_ judgement: Judgement) throws {
+        judgements.append(judgement)
+        try report.add(.judged(judgement))
     }
 
     /// After the summary.
     func printJudgements() {
-        for (scenario, judgement) in judgements where judgement.verdict != .kept {
-            print("limit \(judgement.verdict.rawValue): \(scenario): \(judgement.text)")
+        for judgement in judgements where judgement.verdict != .kept {
+            print("limit \(judgement.verdict.rawValue): \(judgement.scenario): \(judgement.text)")
         }
     }
 }

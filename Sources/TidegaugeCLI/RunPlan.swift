@@ -1,9 +1,9 @@
 // What a run does, from its options alone: so that a resumed run makes the same plan from the options it began with.
 import ArgumentParser
 import Foundation
-import Harness
 import Measure
 import Report
+import Runs
 import Scenario
 
 /// The trials of a run, and the header that says how they came about.
@@ -19,7 +19,7 @@ struct RunPlan {
     init(_ header: RunHeader) throws {
         let overrides = try Self.overrides(header.overrides)
         let loaded = try refusing { () throws(ScenarioErrors) in
-            try ScenarioLibrary.load(paths: header.paths, drivers: Tidegauge.driverNames)
+            try ScenarioLibrary.load(paths: header.paths, drivers: Drivers.names)
         }
         let wanted = loaded.filter { scenario in header.filter.map { fnmatch($0, scenario.name, 0) == 0 } ?? true }
         if wanted.isEmpty { throw ValidationError("no scenario matches --filter '\(header.filter ?? "")'") }
@@ -56,12 +56,12 @@ struct RunPlan {
     /// line does.
     static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
         if !asked.isEmpty { return asked }
-        return Tidegauge.driverNames.filter { !Tidegauge.askedFor.contains($0) || scenario.drivers.contains($0) }
+        return Drivers.names.filter { !Drivers.askedFor.contains($0) || scenario.drivers.contains($0) }
     }
 
     /// Peers that the command line names and the scenario does not: its limits are about another store.
     private static func guests(of scenario: Scenario, asked: [String]) -> Set<String> {
-        Set(asked).intersection(Tidegauge.askedFor).subtracting(scenario.drivers)
+        Set(asked).intersection(Drivers.askedFor).subtracting(scenario.drivers)
     }
 
     static func overrides(_ options: [String]) throws -> [String: String] {

@@ -1,6 +1,5 @@
 // The PATH arguments that `run`, `check` and `list` share.
 import ArgumentParser
-import Harness
 import Report
 import Scenario
 
@@ -13,7 +12,7 @@ struct ScenarioPaths: ParsableArguments {
     /// All scenarios, or the exit with every problem of every file printed.
     func load() throws -> [Scenario] {
         try refusing { () throws(ScenarioErrors) in
-            try ScenarioLibrary.load(paths: paths, drivers: Tidegauge.driverNames)
+            try ScenarioLibrary.load(paths: paths, drivers: Drivers.names)
         }
     }
 }

@@ -1,7 +1,8 @@
 // `tidegauge trial`: the child's side of one trial. Not for people, so not in the help.
 import ArgumentParser
 import Foundation
-import Harness
+import Runs
+import TrialRunner
 
 /// `tidegauge trial-helper`: a process that a trial starts beside itself.
 struct TrialHelperCommandLine: ParsableCommand {
@@ -12,7 +13,7 @@ struct TrialHelperCommandLine: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_DFL)
         do {
-            try TrialHelper.run(drivers: Tidegauge.drivers)
+            try TrialHelper.run(drivers: Drivers.all)
         } catch {
             printError("\(error)")
             throw ExitCode(.fault)
@@ -35,12 +36,12 @@ struct TrialCommandLine: ParsableCommand {
     var protocols = false
 
     func run() throws {
-        if protocols { return print(String(decoding: try TrialProtocol(Tidegauge.drivers).json(), as: UTF8.self)) }
+        if protocols { return print(String(decoding: try TrialProtocol(Drivers.all).json(), as: UTF8.self)) }
         // A parent that is gone closes the pipe; the next line of progress then ends this process.
         signal(SIGPIPE, SIG_DFL)
         do {
             try TrialCommand.run(
-                spec: FileHandle.standardInput.readDataToEndOfFile(), drivers: Tidegauge.drivers,
+                spec: FileHandle.standardInput.readDataToEndOfFile(), drivers: Drivers.all,
                 resultDirectory: resultDir, storeDirectory: storeDir)
         } catch {
             printError("\(error)")

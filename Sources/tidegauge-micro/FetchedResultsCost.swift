@@ -30,7 +30,7 @@ enum FetchedResultsCost {
         ) { told += 1 }
 
         func controllerDidChangeContent(_ controller: FetchedResultsController<MeasuredRow>) {
-            atNs = Timing.nowNs()
+            atNs = MonotonicClock.nowNs()
             done.signal()
         }
     }
@@ -72,16 +72,16 @@ enum FetchedResultsCost {
         var latenciesNs: [Double] = []
         var cpuStartNs: Int64 = 0
         for number in 0..<warmUp + changes {
-            if number == warmUp { cpuStartNs = Timing.processNs() }
+            if number == warmUp { cpuStartNs = CPUProbe.processNs() }
             try store.write { connection in
                 let row = try connection.object(MeasuredRow.self, forPrimaryKey: (number * 7_919) % size)
                 row?.score = size + number
             }
-            let committedNs = Timing.nowNs()
+            let committedNs = MonotonicClock.nowNs()
             delegate.done.wait()
             if number >= warmUp { latenciesNs.append(Double(delegate.atNs - committedNs)) }
         }
-        let cpuNs = Double(Timing.processNs() - cpuStartNs) / Double(changes)
+        let cpuNs = Double(CPUProbe.processNs() - cpuStartNs) / Double(changes)
         print(
             "\(size)\t  \(Timing.shown(Timing.median(latenciesNs) / 1e3))\t   \(Timing.shown(cpuNs / 1e3))\t\t   "
                 + "(\(delegate.told) changes told)")

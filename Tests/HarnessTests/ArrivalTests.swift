@@ -4,7 +4,7 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
+@testable import TrialRunner
 
 @Suite struct ArrivalTests {
     private func dues(_ writers: WritersSpec, writer: Int = 0, warmUpNs: Int64, durationNs: Int64, seed: UInt64 = 3)

@@ -3,7 +3,7 @@ import Foundation
 import Measure
 import Testing
 
-@testable import Harness
+@testable import Trials
 
 @Suite struct AtWorkTests {
     private func run(_ script: String, _ body: (Int32) throws -> Void) throws {

@@ -5,8 +5,6 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
-
 @Suite(.serialized) struct BatchTests {
     private let scenario = "coalescing/mixed-batches.yaml"
 

@@ -3,8 +3,8 @@
 import StoreDriver
 import Testing
 
-@testable import Harness
 @testable import HarnessFixtures
+@testable import TrialRunner
 
 @Suite struct ChangeSetReplayTests {
     /// A step between two random collections, as items and as the touches that lead from one to the other.

@@ -9,8 +9,6 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
-
 @Suite(.serialized) struct ChurnTests {
     private let scenario = "fairness/observer-churn.yaml"
 

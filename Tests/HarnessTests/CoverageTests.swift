@@ -4,7 +4,7 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
+@testable import TrialRunner
 
 @Suite struct CoverageTests {
     @Test func theFirstCallbackThatReachesTheVersionCovers() {

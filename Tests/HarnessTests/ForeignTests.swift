@@ -6,7 +6,8 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
+@testable import TrialRunner
+@testable import Trials
 
 @Suite struct ForeignTests {
     private func edited(_ result: TrialResult, _ edit: (inout [String: Any]) -> Void) throws -> Data {

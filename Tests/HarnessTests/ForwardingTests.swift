@@ -5,7 +5,7 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
+@testable import TrialRunner
 
 /// Notes what it is asked for.
 private final class NotingStore: DrivenStore, @unchecked Sendable {

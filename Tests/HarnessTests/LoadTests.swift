@@ -3,7 +3,7 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
+@testable import TrialRunner
 
 @Suite struct LoadTests {
     private func dues(

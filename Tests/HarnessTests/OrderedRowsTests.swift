@@ -1,7 +1,7 @@
 // The oracle's ordered rows against a sorted array.
 import Testing
 
-@testable import Harness
+@testable import TrialRunner
 
 @Suite struct OrderedRowsTests {
     @Test func followsASortedArrayThroughAnyHistory() {

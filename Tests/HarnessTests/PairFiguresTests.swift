@@ -5,7 +5,7 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
+@testable import TrialRunner
 
 @Suite struct PairFiguresTests {
     /// Twenty commits of one writer, a microsecond apart from 0, each committed `tookNs` behind its due time.

@@ -6,7 +6,9 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
+@testable import Runs
+@testable import TrialRunner
+@testable import Trials
 
 /// Gives canned results.
 private final class CannedTrials: TrialExecutor {
@@ -25,17 +27,17 @@ private final class CannedTrials: TrialExecutor {
 private final class Told: RunnerDelegate, @unchecked Sendable {
     var figures: [(spec: TrialSpec, figure: Figure)] = []
     var skipped: [String] = []
-    var judgements: [LimitJudgement] = []
+    var judgements: [Judgement] = []
     var afterTrial: () -> Void = {}
 
     func began(_ spec: TrialSpec, role: String, index: Int, of total: Int) { #expect(index <= total) }
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress) {}
     func ended(_ spec: TrialSpec, _ result: TrialResult) { afterTrial() }
-    func skipped(scenario: String, driver: String, reason: String) { skipped.append("\(driver): \(reason)") }
+    func skipped(_ record: SkippedRecord) { skipped.append("\(record.driver): \(record.reason)") }
     func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) {
         self.figures += figures.map { (spec, $0) }
     }
-    func judged(_ judgement: LimitJudgement, scenario: String) { judgements.append(judgement) }
+    func judged(_ judgement: Judgement) { judgements.append(judgement) }
 
     func value(_ metric: Metric, _ statistic: Statistic = .value, variant: String = "") -> Double? {
         figures.first {

@@ -6,7 +6,9 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
+@testable import Runs
+@testable import TrialRunner
+@testable import Trials
 
 /// Results as a store would give them that keeps up with `capacityHz`.
 private final class RatedTrials: TrialExecutor {
@@ -35,7 +37,7 @@ private final class RatedTrials: TrialExecutor {
 
 private final class Heard: RunnerDelegate, @unchecked Sendable {
     var figures: [(spec: TrialSpec, figure: Figure)] = []
-    var judgements: [LimitJudgement] = []
+    var judgements: [Judgement] = []
     var highestIndex = 0
     var total = 0
 
@@ -45,11 +47,11 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
     }
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress) {}
     func ended(_ spec: TrialSpec, _ result: TrialResult) {}
-    func skipped(scenario: String, driver: String, reason: String) {}
+    func skipped(_ record: SkippedRecord) {}
     func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) {
         self.figures += figures.map { (spec, $0) }
     }
-    func judged(_ judgement: LimitJudgement, scenario: String) { judgements.append(judgement) }
+    func judged(_ judgement: Judgement) { judgements.append(judgement) }
 
     func figure(_ metric: Metric, _ statistic: Statistic = .value) -> Figure? {
         figures.last { $0.figure.metric == metric && $0.figure.statistic == statistic }?.figure
@@ -191,8 +193,9 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
     }
 
     @Test func quietTrialsAreJudgedWithoutTheDisturbedOnes() {
-        func verdict(_ metric: Metric, _ limit: Double, _ values: [(Double, String?)]) -> LimitJudgement.Verdict? {
+        func verdict(_ metric: Metric, _ limit: Double, _ values: [(Double, String?)]) -> Judgement.Verdict? {
             LimitCheck(
+                scenario: "limits",
                 limits: [Limit(metric, .greaterOrEqual, limit)],
                 entries: values.map {
                     .init(driver: "d", variant: "", figure: Figure(metric, .value, $0.0, n: 1), noise: $0.1)

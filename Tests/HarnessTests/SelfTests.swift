@@ -9,7 +9,8 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
+@testable import TrialRunner
+@testable import Trials
 
 @Suite(.serialized) struct SelfTests {
     /// Every commit in time, and a store without any cost, so that what is late is late by the stall.

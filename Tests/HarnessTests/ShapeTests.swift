@@ -8,7 +8,7 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
+@testable import Trials
 
 @Suite(.serialized) struct ShapeTests {
     private func tiny(_ driver: any StoreDriver, seed: UInt64 = 1) -> TrialSpec {

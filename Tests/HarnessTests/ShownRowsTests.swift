@@ -4,7 +4,7 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
+@testable import TrialRunner
 
 @Suite(.serialized) struct ShownRowsTests {
     /// Without change sets only the rows can say which version they are of.

@@ -1,9 +1,10 @@
 // What the harness's tests share: small specs, seeds that can be replayed, and trials run in this process.
 import Foundation
-import Harness
 import Scenario
 import StoreDriver
 import Testing
+import TrialRunner
+import Trials
 
 /// Random seeds for property tests; one of one's own with TIDEGAUGE_SEED.
 func testSeeds(_ count: Int) -> [UInt64] {

@@ -3,7 +3,7 @@ import Foundation
 import Scenario
 import Testing
 
-@testable import Harness
+@testable import Runs
 
 @Suite struct TrialFolderTests {
     @Test(arguments: ["memory", "relaxed"])

@@ -7,8 +7,6 @@ import Scenario
 import StoreDriver
 import Testing
 
-@testable import Harness
-
 @Suite(.serialized) struct TrialTests {
     @Test(
         arguments: [ObserversSpec.Deliver.runLoop, .queue],

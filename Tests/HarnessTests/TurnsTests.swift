@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 import TracedSync
 
-@testable import Harness
+@testable import Runs
 
 @Suite("Turns") struct TurnsTests {
     private static func sides(_ lengthNs: Int64) -> [TurnsSpec] {

@@ -3,6 +3,7 @@ import Foundation
 import Measure
 import Scenario
 import Testing
+import Trials
 
 @testable import Report
 

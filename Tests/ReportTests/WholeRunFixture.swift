@@ -2,6 +2,7 @@
 import Foundation
 import Measure
 import Scenario
+import Trials
 
 @testable import Report
 
@@ -98,10 +99,10 @@ enum WholeRun {
             spec(hostile, "livestore", "writers.rate=1000/s"), [], .crashed(signal: "SIGSEGV"), notes: ["at \(hostile)"]
         )
         try report.add(.skipped(SkippedRecord(scenario: "result-size", driver: "noop", reason: "no \(hostile)")))
-        for (driver, verdict) in [("livestore", JudgementRecord.Verdict.broken), ("noop", .unknown), ("noop", .kept)] {
+        for (driver, verdict) in [("livestore", Judgement.Verdict.broken), ("noop", .unknown), ("noop", .kept)] {
             try report.add(
                 .judged(
-                    JudgementRecord(
+                    Judgement(
                         scenario: hostile, driver: driver, verdict: verdict, text: "\(driver): p50 < 5 ns: <9>")))
         }
         guard ends else { return }

@@ -2,6 +2,7 @@
 // has to know of either.
 import Foundation
 import LiveStore
+import Statistics
 import StoreDriver
 
 /// A model of `Item`.
@@ -65,10 +66,7 @@ final class UUIDItemRow: StoredObject, DrivenRow {
 
     /// Eight bytes of noise that decide the order, then the number, so that it can be read back.
     static func primaryKey(_ number: Int64) -> UUID {
-        var noise = UInt64(bitPattern: number) &+ 0x9E37_79B9_7F4A_7C15
-        noise = (noise ^ (noise >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        noise = (noise ^ (noise >> 27)) &* 0x94D0_49BB_1331_11EB
-        noise ^= noise >> 31
+        let noise = SplitMix64.mix(UInt64(bitPattern: number) &+ SplitMix64.step)
         var key = zeroUUID.uuid
         withUnsafeMutableBytes(of: &key) { bytes in
             bytes.storeBytes(of: noise.bigEndian, toByteOffset: 0, as: UInt64.self)

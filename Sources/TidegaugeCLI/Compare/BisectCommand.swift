@@ -2,7 +2,6 @@
 import ArgumentParser
 import Comparison
 import Foundation
-import Harness
 import Report
 
 struct BisectCommand: ParsableCommand {

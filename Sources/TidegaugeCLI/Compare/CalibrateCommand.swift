@@ -3,7 +3,6 @@
 import ArgumentParser
 import Comparison
 import Foundation
-import Harness
 import Measure
 import Report
 import Scenario

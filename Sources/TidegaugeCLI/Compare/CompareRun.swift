@@ -2,10 +2,11 @@
 import ArgumentParser
 import Comparison
 import Foundation
-import Harness
 import Measure
 import Report
+import Runs
 import Scenario
+import Trials
 
 final class CompareRun {
     let interruption = Interruption()

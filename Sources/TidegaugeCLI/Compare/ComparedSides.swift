@@ -2,9 +2,9 @@
 import ArgumentParser
 import Comparison
 import Foundation
-import Harness
 import Measure
 import Report
+import Runs
 import Scenario
 
 struct ComparedSides {
@@ -90,7 +90,7 @@ struct ComparedSides {
     /// - Throws: the exit that says what is wrong with scenarios or options.
     func plan(_ options: CompareOptions) throws -> ComparisonPlan {
         let loaded = try refusing { () throws(ScenarioErrors) in
-            try ScenarioLibrary.load(paths: [folder(head, options)], drivers: Tidegauge.driverNames)
+            try ScenarioLibrary.load(paths: [folder(head, options)], drivers: Drivers.names)
         }
         let wanted = loaded.filter { options.isWanted($0.name) }
         if wanted.isEmpty { throw ValidationError("no scenario matches \(options.scenario.joined(separator: ", "))") }

@@ -2,7 +2,6 @@
 import ArgumentParser
 import Comparison
 import Foundation
-import Harness
 import Measure
 import Report
 

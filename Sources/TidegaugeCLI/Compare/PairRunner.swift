@@ -2,11 +2,12 @@
 // on, else one and then at once the other.
 import Comparison
 import Foundation
-import Harness
 import Measure
+import Runs
 import Scenario
 import Synchronization
 import TracedSync
+import Trials
 
 final class PairRunner {
     /// Used by one thread at a time.

@@ -2,9 +2,9 @@
 // between is in one side alone. Nothing of it is ever called a regression.
 import Comparison
 import Foundation
-import Harness
 import Measure
 import Report
+import Runs
 
 struct RunFolders {
     private let base: RunRecord

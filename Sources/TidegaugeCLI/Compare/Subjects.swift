@@ -1,8 +1,8 @@
 // Scenario files → what is compared: a subject per scenario and driver, its points, and beside what the scenario asks for
 // the figures that are least noisy.
 import Comparison
-import Harness
 import Scenario
+import Trials
 
 struct Subjects {
     /// In every trial of a comparison, asked for or not: they cost nothing, and CPU by role sees what clocks do not.
@@ -37,11 +37,11 @@ struct Subjects {
 
     /// A commit is not slower for what an engine from elsewhere does, and the harness is compared where it is asked for.
     private static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
-        RunPlan.drivers(of: scenario, asked: asked).filter { asked.contains($0) || !Tidegauge.askedFor.contains($0) }
+        RunPlan.drivers(of: scenario, asked: asked).filter { asked.contains($0) || !Drivers.askedFor.contains($0) }
     }
 
     private mutating func add(_ scenario: Scenario, _ driver: String, _ points: [TrialSpec]) {
-        let capabilities = Tidegauge.drivers.first { $0.name == driver }?.capabilities
+        let capabilities = Drivers.all.first { $0.name == driver }?.capabilities
         let obstacle = points.lazy.compactMap { spec in capabilities.flatMap { Fitness.obstacle(spec, $0) } }.first
         if let obstacle {
             skipped.append(OneSided(what: "\(scenario.name) on \(driver)", why: obstacle))

@@ -3,7 +3,7 @@ import Scenario
 import StoreDriver
 import TracedSync
 
-@testable import Harness
+@testable import TrialRunner
 
 extension Conformance {
     func firstIsInitial(_ place: ObserversSpec.Deliver) throws -> [String] {

@@ -5,8 +5,6 @@ import Scenario
 import StoreDriver
 import TracedSync
 
-@testable import Harness
-
 extension Conformance {
     /// Four writers, two sites, observers that come and go: versions are unique, nobody misses the end.
     func manyThreads(_ place: ObserversSpec.Deliver) throws -> [String] {

@@ -6,7 +6,7 @@ import Scenario
 import StoreDriver
 import TracedSync
 
-@testable import Harness
+@testable import TrialRunner
 
 /// One driver on trial.
 struct Conformance {

@@ -10,8 +10,6 @@ import StoreDriver
 import TemplateDriver
 import Testing
 
-@testable import Harness
-
 // Within the suite of trials, so that the two take turns: both need the cores for themselves.
 extension TrialTests {
     @Suite(.serialized) struct ConformanceTests {

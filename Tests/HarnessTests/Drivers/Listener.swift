@@ -7,7 +7,7 @@ import Glibc
 import StoreDriver
 import TracedSync
 
-@testable import Harness
+@testable import TrialRunner
 
 final class Listener: DeliverySink, @unchecked Sendable {
     struct Heard {

@@ -1,0 +1,138 @@
+// Runs each trial in a process of its own, so that a crash or a hang in one cannot touch the next, and watches over it:
+// a child that says nothing for longer than its phase may take is killed, with everything it started.
+import Foundation
+import Measure
+import Scenario
+import Trials
+
+/// A `TrialExecutor` that starts this binary again, as `trial`, or another one.
+public final class ChildProcess: TrialExecutor {
+    private let directory: String
+    private let interruption: Interruption
+    private let other: OtherBinary?
+    private var number = 0
+    /// So much environment more, which moves where a child's stack begins.
+    public var paddingBytes = 0
+
+    /// - Parameters:
+    ///   - directory: where the folders of trials go; only those of trials that went wrong stay there.
+    ///   - other: the binary to start instead of this one.
+    public init(directory: String, interruption: Interruption, other: OtherBinary? = nil) {
+        self.directory = directory
+        self.interruption = interruption
+        self.other = other
+    }
+
+    public func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult {
+        number += 1
+        do {
+            let folder = try TrialFolder(in: directory, number: number, spec)
+            defer { folder.removeStore() }
+            let result = try Child(spec, folder, other, paddingBytes, report).result(interruption)
+            if result.fate == .completed || result.fate == .interrupted { folder.removeResults() }
+            return result
+        } catch {
+            return TrialResult(fate: .harnessFault(reason: "parent"), notes: ["cannot run a trial: \(error)"])
+        }
+    }
+}
+
+/// One child, from its start to its end.
+private final class Child {
+    private static let lookEveryNs: Int64 = 100_000_000
+
+    private let spec: TrialSpec
+    private let folder: TrialFolder
+    private let other: OtherBinary?
+    private let report: (TrialProgress) -> Void
+    private let process: Subprocess
+    private var lines = LineSplitter()
+    private var deadline: HangDeadline
+
+    init(
+        _ spec: TrialSpec, _ folder: TrialFolder, _ other: OtherBinary?, _ paddingBytes: Int,
+        _ report: @escaping (TrialProgress) -> Void
+    ) throws {
+        self.spec = spec
+        self.folder = folder
+        self.other = other
+        self.report = report
+        var environment: [String: String] = [:]
+        if paddingBytes > 0 { environment["TIDEGAUGE_PADDING"] = String(repeating: "x", count: paddingBytes) }
+        // The runtime's backtrace takes seconds on a busy machine, in which a crash would be taken for a hang. Who wants
+        // one sets this.
+        if ProcessInfo.processInfo.environment["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
+        let json =
+            try other.map { try SpecDialect.json(spec, version: $0.talks.specVersion) } ?? JSONEncoder().encode(spec)
+        try Data().write(to: URL(fileURLWithPath: folder.logPath))
+        process = try Subprocess(
+            // This very binary, even if the file has been replaced since.
+            other?.path ?? "/proc/\(getpid())/exe",
+            ["trial", "--result-dir", folder.results, "--store-dir", folder.store], environment: environment,
+            input: json, errors: .file(folder.logPath))
+        deadline = Patience.deadline(.loading, spec, of: process.pid)
+    }
+
+    /// A line of JSON; what is none (an engine that prints) is passed over.
+    private func hear(_ line: [UInt8]) {
+        guard let progress = try? JSONDecoder().decode(TrialProgress.self, from: Data(line)) else { return }
+        deadline = Patience.deadline(progress.phase, spec, of: process.pid)
+        report(progress)
+    }
+
+    /// Waits for the end, whichever it is.
+    func result(_ interruption: Interruption) -> TrialResult {
+        while true {
+            let exit = process.advance(untilNs: MonotonicClock.nowNs() + Self.lookEveryNs) { _, bytes in
+                for line in lines.add(bytes) { hear(line) }
+            }
+            if let exit { return finished(exit) }
+            if interruption.isRaised {
+                process.kill()
+                return TrialResult(fate: .interrupted, notes: ["interrupted"])
+            }
+            if deadline.hasPassed() {
+                let hang = HangReport.fromOutside(process.pid)
+                process.kill()
+                var result = TrialResult(
+                    fate: .hang, notes: ["the trial's process made no progress and was killed", hang.sentence])
+                result.hangs = [hang]
+                return result
+            }
+        }
+    }
+
+    /// A process that stopped itself: where that is what a choreography expects, it has been played to its end.
+    private func note(_ signal: SignalName, in result: inout TrialResult) {
+        let words = folder.reasonOfTrap() ?? "the process was stopped by \(signal.text)"
+        let expected = signal.isDeliberate && spec.choreography?.ending(on: spec.driver) == .trap
+        result.hangs = [
+            HangRecord(signal.isDeliberate ? .trap : .crash, sentence: words, isExpected: expected)
+        ]
+        if expected {
+            result.fate = .completed
+            result.notes = []
+        }
+    }
+
+    private func finished(_ exit: Subprocess.Exit) -> TrialResult {
+        if case .signal(let number) = exit {
+            let signal = SignalName(number)
+            let fate: TrialFate = signal.isTrap ? .crashed(signal: signal.text) : .killed(signal: signal.text)
+            var result = TrialResult(
+                fate: fate, notes: ["the trial's process ended by \(signal.text)"] + folder.logTail())
+            if signal.isTrap { note(signal, in: &result) }
+            return result
+        }
+        guard let data = FileManager.default.contents(atPath: folder.resultPath) else {
+            return TrialResult(
+                fate: .harnessFault(reason: "no_result"),
+                notes: ["the trial's process left no result (\(exit))"] + folder.logTail())
+        }
+        do {
+            return try other == nil ? TrialResult.read(data) : TrialResult.readForeign(data)
+        } catch {
+            return TrialResult(fate: .harnessFault(reason: "bad_result"), notes: ["\(folder.resultPath): \(error)"])
+        }
+    }
+}

@@ -1,0 +1,280 @@
+// A whole run: every trial of every scenario, one after the other, with its companions; figures handed on as soon as they
+// are known, limits judged when a scenario is through. Knows nothing of files, terminals or processes.
+import Measure
+import Scenario
+import StoreDriver
+import Trials
+
+/// What a run tells as it goes: on the running thread, but for `progressed`.
+public protocol RunnerDelegate: AnyObject, Sendable {
+    func began(_ spec: TrialSpec, role: String, index: Int, of total: Int)
+    /// Any thread.
+    func progressed(_ spec: TrialSpec, _ progress: TrialProgress)
+    func ended(_ spec: TrialSpec, _ result: TrialResult)
+    func skipped(_ record: SkippedRecord)
+    /// Figures to be reported under `spec`, and the trial they are of (nil: figures over a sweep); durable when it returns.
+    func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) throws
+    /// What is known of a trial from an earlier part of the run, so that it is not run again.
+    func known(_ spec: TrialSpec) -> KnownTrial?
+    func judged(_ judgement: Judgement) throws
+}
+
+/// A trial that an earlier part of a resumed run has finished.
+public struct KnownTrial: Sendable {
+    public var figures: [Figure]
+    public var record: TrialRecord
+
+    public init(figures: [Figure], record: TrialRecord) {
+        self.figures = figures
+        self.record = record
+    }
+}
+
+extension RunnerDelegate {
+    public func known(_ spec: TrialSpec) -> KnownTrial? { nil }
+}
+
+/// Runs scenarios. One thread.
+public final class Runner {
+    /// A scenario and its trials in the order to run them.
+    public struct Job: Sendable {
+        public var scenario: String
+        public var limits: [Limit]
+        public var trials: [TrialSpec]
+        /// The driver that others are compared with, where they are.
+        public var reference: String?
+        /// Trials on each driver, beside those listed, with which the bracket of the sustainable rate is narrowed.
+        public var searchSteps: Int
+        /// Drivers that run beside those the scenario is about. Limits are not held against them.
+        public var guests: Set<String>
+        /// Whether trials that the machine disturbed are run again, a fifth of them at most.
+        public var repeatsVoid: Bool
+
+        public init(
+            scenario: String, limits: [Limit], trials: [TrialSpec], reference: String? = nil, searchSteps: Int = 0,
+            guests: Set<String> = [], repeatsVoid: Bool = false
+        ) {
+            self.reference = reference
+            self.guests = guests
+            self.searchSteps = searchSteps
+            self.repeatsVoid = repeatsVoid
+            self.scenario = scenario
+            self.limits = limits
+            self.trials = trials
+        }
+    }
+
+    private let drivers: [String: any StoreDriver]
+    private let executor: any TrialExecutor
+    private let interruption: Interruption
+    private unowned let delegate: any RunnerDelegate
+    /// p99 of hiccups at rest, where it was taken.
+    private let calibratedHiccupNs: Int64?
+    private var outcome = Outcome.pass
+    private var index = 0
+    private var total = 0
+    /// Of the job under way.
+    private var repeatsLeft = 0
+    /// Of the job under way: trials on the no-op driver, which all drivers at one point share.
+    private var noops: [(spec: TrialSpec, result: TrialResult)] = []
+
+    public init(
+        drivers: [any StoreDriver], executor: any TrialExecutor, interruption: Interruption,
+        delegate: any RunnerDelegate, calibratedHiccupNs: Int64? = nil
+    ) {
+        self.calibratedHiccupNs = calibratedHiccupNs
+        self.drivers = Dictionary(drivers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.executor = executor
+        self.interruption = interruption
+        self.delegate = delegate
+    }
+
+    /// Runs everything, or up to an interruption.
+    /// - Throws: only what the delegate throws when figures cannot be kept.
+    public func run(_ jobs: [Job]) throws -> Outcome {
+        let jobs = jobs.map(feasible)
+        total = jobs.reduce(0) { $0 + processes($1) }
+        for job in jobs where !interruption.isRaised { try run(job) }
+        return interruption.isRaised ? .interrupted : outcome
+    }
+
+    /// Child processes of a job, all steps of its searches included.
+    private func processes(_ job: Job) -> Int {
+        let listed = job.trials.reduce(0) { $0 + TrialGroup($1).members.count }
+        let searching = Set(job.trials.map(\.driver)).count * job.searchSteps
+        return listed + searching * (job.trials.first.map { TrialGroup($0).members.count } ?? 0)
+    }
+
+    /// Without the trials that their driver cannot do.
+    private func feasible(_ job: Job) -> Job {
+        var told: Set<String> = []
+        var feasible = job
+        feasible.trials = job.trials.filter { spec in
+            guard let driver = drivers[spec.driver] else { return false }
+            guard let obstacle = Fitness.obstacle(spec, driver.capabilities) else { return true }
+            if told.insert(spec.driver + obstacle).inserted {
+                delegate.skipped(SkippedRecord(scenario: job.scenario, driver: spec.driver, reason: obstacle))
+            }
+            return false
+        }
+        return feasible
+    }
+
+    private func run(_ job: Job) throws {
+        var entries: [LimitCheck.Entry] = []
+        var points: [String: [SweepFigures.Point]] = [:]
+        var peers = PeerFigures(reference: job.reference)
+        /// Driver and variant of disturbed trials, with what disturbed them.
+        var noise: [[String]: String] = [:]
+        noops = []
+        repeatsLeft = job.repeatsVoid ? (job.trials.count + Self.voidOneIn - 1) / Self.voidOneIn : 0
+        /// Whether it came to its end.
+        func measure(_ spec: TrialSpec) throws -> Bool {
+            guard let trial = try known(spec) ?? run(spec) else { return false }
+            let figures = trial.figures
+            let flag = figures.lazy.flatMap(\.flags).first { $0.hasPrefix(Self.noisyFlag) }
+            let reason = flag.map { String($0.dropFirst(Self.noisyFlag.count)) }
+            if let reason { noise[[spec.driver, spec.variant]] = reason }
+            entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0, noise: reason) }
+            peers.add(spec, upkeepCost: figures.first { $0.metric == .upkeepCost })
+            points[spec.driver, default: []].append(
+                .init(
+                    variant: spec.variant, trial: spec.trial, dataset: spec.dataset, observers: spec.observers,
+                    rateHz: spec.writers.rateHz, hasCompleted: trial.record.fate == .completed, figures: figures,
+                    processCPUPerCommit: trial.record.processCPUPerCommitNs))
+            return true
+        }
+        for spec in job.trials where !interruption.isRaised {
+            if try !measure(spec) { break }
+        }
+        for driver in points.keys.sorted() where job.searchSteps > 0 {
+            try search(job, driver, trials: { points[driver] ?? [] }, measure)
+        }
+        for (driver, points) in points.sorted(by: { $0.key < $1.key }) {
+            let figures = try overSweep(job, driver, points)
+            // One disturbed point bends the line through all of them.
+            let reason = noise.filter { $0.key[0] == driver }.map(\.value).min()
+            entries += figures.map { .init(driver: driver, variant: "*", figure: $0, noise: reason) }
+        }
+        for (spec, figure) in peers.figures() {
+            try delegate.measured([figure], of: spec, nil)
+            let reason = noise[[spec.driver, spec.variant]]
+            entries.append(.init(driver: spec.driver, variant: spec.variant, figure: figure, noise: reason))
+        }
+        try judge(job, entries)
+    }
+
+    /// Narrows the bracket of the sustainable rate: each step is a trial at a rate that the sweep does not have.
+    private func search(
+        _ job: Job, _ driver: String, trials: () -> [SweepFigures.Point], _ measure: (TrialSpec) throws -> Bool
+    ) throws {
+        guard let first = job.trials.first(where: { $0.driver == driver }) else { return }
+        for _ in 0..<job.searchSteps where !interruption.isRaised {
+            // Whole commits per second: the variant names the rate.
+            guard let rateHz = RateBracket(trials()).next?.rounded(), rateHz >= 1,
+                !trials().contains(where: { $0.rateHz == rateHz })
+            else { return }
+            var spec = first
+            spec.writers.rateHz = rateHz
+            spec.variant = first.variant.split(separator: ";").map { part in
+                part.hasPrefix("writers.rate=") ? "writers.rate=\(Int64(rateHz))/s" : String(part)
+            }.joined(separator: ";")
+            if try !measure(spec) { return }
+        }
+    }
+
+    private func known(_ spec: TrialSpec) -> KnownTrial? {
+        guard let known = delegate.known(spec) else { return nil }
+        index += TrialGroup(spec).members.count
+        outcome = outcome.worse(Outcome(known.record.fate, isUnavailable: known.record.isUnavailable))
+        return known
+    }
+
+    /// Runs a trial with its companions and hands on its figures; nil when interrupted before it was through.
+    private func run(_ spec: TrialSpec) throws -> KnownTrial? {
+        var voids: [String] = []
+        var disturbance: String?
+        var run: GroupFigures?
+        repeat {
+            guard let group = self.run(TrialGroup(spec)) else { return nil }
+            run = group
+            // What a figure is the difference to is disturbed no less than the trial itself.
+            disturbance =
+                [group.measured, group.baseline].lazy
+                .compactMap { $0?.noise?.void(calibratedNs: self.calibratedHiccupNs) }.first
+            guard let disturbance, repeatsLeft > 0 else { break }
+            repeatsLeft -= 1
+            total += TrialGroup(spec).members.count
+            voids.append("void:\(disturbance)")
+        } while !interruption.isRaised
+        guard let group = run else { return nil }
+        var figures = group.figures()
+        if !voids.isEmpty { figures.append(Figure(.voidedTrials, .value, Double(voids.count), n: 1, flags: voids)) }
+        if let disturbance, let last = figures.lastIndex(where: { $0.metric == .trialOutcome }) {
+            figures[last].flags.append("\(Self.noisyFlag)\(disturbance)")
+        }
+        try delegate.measured(figures, of: spec, group.measured)
+        return KnownTrial(figures: figures, record: TrialRecord(group.measured, of: spec))
+    }
+
+    /// nil when interrupted before the measured trial was through.
+    private func run(_ group: TrialGroup) -> GroupFigures? {
+        var results: [TrialGroup.Role: TrialResult] = [:]
+        for (role, spec) in group.members {
+            index += 1
+            if role == .noop, let known = noops.first(where: { $0.spec == spec }) {
+                results[role] = known.result
+                continue
+            }
+            delegate.began(spec, role: role.title, index: index, of: total)
+            let result = executor.run(spec) { [delegate] in delegate.progressed(spec, $0) }
+            delegate.ended(spec, result)
+            outcome = outcome.worse(Outcome(result.fate, isUnavailable: result.isUnavailable))
+            results[role] = result
+            if interruption.isRaised { break }
+            if role == .noop, result.fate == .completed { noops.append((spec, result)) }
+        }
+        guard let measured = results[.measured] else { return nil }
+        return GroupFigures(
+            spec: group.spec, measured: measured, baseline: results[.baseline], noop: results[.noop])
+    }
+
+    private static let noisyFlag = "noisy:"
+    /// Of so many trials one may be repeated.
+    private static let voidOneIn = 5
+
+    private func overSweep(_ job: Job, _ driver: String, _ points: [SweepFigures.Point]) throws -> [Figure] {
+        guard var spec = job.trials.first(where: { $0.driver == driver }) else { return [] }
+        let sweep = SweepFigures(points: points)
+        let figures = spec.measure.compactMap { Metric(rawValue: $0) }.filter(\.isOverSweep).flatMap {
+            sweep.figures($0)
+        }
+        spec.variant = "*"
+        spec.trial = 0
+        if !figures.isEmpty { try delegate.measured(figures, of: spec, nil) }
+        return figures
+    }
+
+    private func judge(_ job: Job, _ entries: [LimitCheck.Entry]) throws {
+        let own = entries.filter { !job.guests.contains($0.driver) }
+        for judgement in LimitCheck(scenario: job.scenario, limits: job.limits, entries: own).judgements() {
+            try delegate.judged(judgement)
+            switch judgement.verdict {
+            case .kept: break
+            case .broken: outcome = outcome.worse(.limitBroken)
+            case .unknown: outcome = outcome.worse(.inconclusive)
+            }
+        }
+    }
+}
+
+extension TrialGroup.Role {
+    /// For people.
+    var title: String {
+        switch self {
+        case .measured: "measured"
+        case .baseline: "without observers"
+        case .noop: "no-op driver"
+        }
+    }
+}

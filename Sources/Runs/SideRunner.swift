@@ -1,0 +1,45 @@
+// One side of a pair: a trial with the companions its figures need, on one binary, and what the machine did meanwhile.
+import Measure
+import Scenario
+import Trials
+
+/// What came of it.
+public struct SideRun: Sendable {
+    public var result: TrialResult
+    public var figures: [Figure]
+    /// Counters of the machine over the whole of it.
+    public var pressure: Pressure
+    public var lengthNs: Int64
+}
+
+/// Runs trials on one binary. One thread.
+public final class SideRunner {
+    private let executor: any TrialExecutor
+
+    public init(_ executor: any TrialExecutor) { self.executor = executor }
+
+    /// Where it takes turns with another side: what is called before each trial, to begin it together.
+    public var begin: () -> Void = {}
+
+    /// Always comes back; `result.fate` says how. A companion that does not complete is the side's fate.
+    public func run(_ spec: TrialSpec) -> SideRun {
+        let group = TrialGroup(spec)
+        let before = PressureProbe.read()
+        let startNs = MonotonicClock.nowNs()
+        var results: [TrialGroup.Role: TrialResult] = [:]
+        for (role, spec) in group.members {
+            begin()
+            let result = executor.run(spec) { _ in }
+            results[role] = result
+            if result.fate != .completed { break }
+        }
+        let lengthNs = MonotonicClock.nowNs() - startNs
+        let failed = results.values.first { $0.fate != .completed }
+        let measured = failed ?? results[.measured] ?? TrialResult(fate: .harnessFault(reason: "no_trial"))
+        let figures = GroupFigures(
+            spec: spec, measured: measured, baseline: results[.baseline], noop: results[.noop]
+        ).figures()
+        return SideRun(
+            result: measured, figures: figures, pressure: PressureProbe.read().since(before), lengthNs: lengthNs)
+    }
+}

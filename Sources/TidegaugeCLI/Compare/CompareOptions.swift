@@ -1,0 +1,99 @@
+// The options of comparing commands.
+import ArgumentParser
+import Foundation
+import Report
+import Scenario
+
+/// What `compare`, `calibrate` and `bisect` share.
+struct CompareOptions: ParsableArguments {
+    @Option(help: "Only scenarios whose name matches this pattern (* and ?); may be given several times.")
+    var scenario: [String] = []
+
+    @Option(help: "Where scenario files are, from the root of the repository.")
+    var scenarios = "Scenarios"
+
+    @Option(
+        help: "Which profile's trials: smoke, whose are short, or ci or full. Many short trials say more than few long."
+    )
+    var profile: Profile = .smoke
+
+    @Option(help: "A driver to compare on; may be given several times. Default: all but noop and peers.")
+    var driver: [String] = []
+
+    @Option(help: ArgumentHelp("Overrides a scenario's value, as dataset.items=1000.", valueName: "key=value"))
+    var set: [String] = []
+
+    @Option(help: "Pairs of the first stage: 8 for a glance, 40 at night.")
+    var pairs = 20
+
+    @Option(help: "Spend so long on trials, as 5m, where it decides most, instead of the same pairs everywhere.")
+    var budget: String?
+
+    @Option(help: "Draws orders and data.")
+    var seed: UInt64?
+
+    @Option(help: "Where reports go.")
+    var out = "Reports"
+
+    @Option(help: "The executable that is built from a commit.")
+    var product = "tidegauge"
+
+    @Option(help: .hidden)
+    var configuration = "release"
+
+    @Option(help: .hidden)
+    var injectBase: String?
+
+    @Option(help: .hidden)
+    var injectHead: String?
+
+    /// On a machine that is busy with something else, for tests of everything but the figures.
+    @Flag(help: .hidden)
+    var keepNoisy = false
+
+    @Option(help: .hidden)
+    var resamples = 10_000
+
+    @Flag(help: "No progress on standard error.")
+    var quiet = false
+
+    func check() throws {
+        for name in driver where !Drivers.names.contains(name) {
+            throw ValidationError("unknown driver '\(name)' \(Nearest.hint(for: name, among: Drivers.names))")
+        }
+        _ = try RunPlan.overrides(set)
+        _ = try budgetSeconds
+        _ = try shims
+        if pairs < 1 { throw ValidationError("--pairs takes 1 or more") }
+    }
+
+    var budgetSeconds: Double? {
+        get throws {
+            guard let budget else { return nil }
+            let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600]
+            guard let unit = budget.last.flatMap({ units[$0] }), let count = Double(budget.dropLast()), count > 0 else {
+                throw ValidationError("--budget takes a time such as 90s or 5m, and not '\(budget)'")
+            }
+            return count * unit
+        }
+    }
+
+    /// Flaws on purpose: a calibration's, and the proof's that a flaw is seen.
+    var shims: (base: Shim?, head: Shim?) {
+        get throws {
+            func shim(_ text: String?) throws -> Shim? {
+                guard let text else { return nil }
+                guard let shim = Shim(text) else { throw ValidationError("'\(text)' is no flaw such as spin=5%") }
+                return shim
+            }
+            return (try shim(injectBase), try shim(injectHead))
+        }
+    }
+
+    /// Before anything is built or run whose report would have nowhere to go.
+    func prepareOut() throws { try refusingFolder { try ReportFolder.prepare(out) } }
+
+    func isWanted(_ name: String) -> Bool {
+        scenario.isEmpty || scenario.contains { fnmatch($0, name, 0) == 0 }
+    }
+}

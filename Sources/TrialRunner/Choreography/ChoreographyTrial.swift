@@ -1,0 +1,139 @@
+// A choreography from its empty folder to its verdict. Everything that could hang runs on threads that this one only looks
+// at; so a verdict always comes, and what hangs is left to the end of the process.
+import Measure
+import Scenario
+import StoreDriver
+import Synchronization
+import TracedSync
+import Trials
+
+struct ChoreographyTrial {
+    let spec: TrialSpec
+    let driver: any StoreDriver
+    let storeDirectory: String
+    let play: Choreography
+    let report: (TrialProgress) -> Void
+
+    func run() -> TrialResult {
+        if let obstacle = Fitness.obstacle(spec, driver.capabilities) {
+            return TrialResult(fate: .harnessFault(reason: "refused"), notes: ["\(spec.driver): \(obstacle)"])
+        }
+        Tracing.start()
+        let performance = Performance()
+        let startNs = MonotonicClock.nowNs()
+        report(.init(.measuring))
+        TracedThread("conductor") { [spec, driver, storeDirectory, play] in
+            performance.give(spec, driver, storeDirectory, play)
+        }.detach()
+        var watchdog = Watchdog(hangTimeoutNs: spec.hangTimeoutNs, "nothing has moved in the choreography")
+        var hang: HangRecord?
+        var nextLookNs = startNs
+        while !performance.isOver, hang == nil {
+            Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
+            guard MonotonicClock.nowNs() >= nextLookNs else { continue }
+            nextLookNs = MonotonicClock.nowNs() + Watchdog.lookEveryNs
+            hang = watchdog.look(progress: performance.progress)
+        }
+        let elapsedNs = MonotonicClock.nowNs() - startNs
+        let inversions = HangReport.inversions()
+        return Verdict(spec, play.ending(on: spec.driver), play.cycle).result(
+            hang, fault: performance.fault, inversions, elapsedNs: elapsedNs)
+    }
+
+    /// The store, the stage and the actors; given by the conducting thread, looked at by another.
+    private final class Performance: @unchecked Sendable {
+        private let stage = SharedStage()
+        private let over = Atomic<Bool>(false)
+        private let early = Atomic<Int>(0)
+
+        var isOver: Bool { over.load(ordering: .acquiring) }
+        var progress: Int { (stage.value?.progress ?? 0) + early.load(ordering: .relaxed) }
+        var fault: TrialFault? { stage.fault }
+
+        func give(_ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography) {
+            do {
+                try ChoreographyTrial.perform(spec, driver, directory, play) { [self] in
+                    stage.set($0)
+                    early.add(1, ordering: .relaxed)
+                }
+                if let complaint = stage.value?.fault { throw TrialFault.store(complaint) }
+            } catch let fault as TrialFault {
+                stage.set(fault)
+            } catch let fault as DriverUnavailable {
+                stage.set(.unavailable(fault.description))
+            } catch {
+                stage.set(.store("\(error)"))
+            }
+            over.store(true, ordering: .releasing)
+        }
+    }
+
+    /// Plays it: returns when every actor is through and the store is closed. On a thread that may hang.
+    static func perform(
+        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography,
+        ready: (Stage) -> Void
+    ) throws {
+        let store = try driver.open(
+            StoreConfiguration(
+                directory: directory, durability: Durability(rawValue: spec.durability) ?? .memory))
+        try store.load(count: Choreography.items) {
+            Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0)
+        }
+        let stage = Stage(store, play, driver.capabilities)
+        ready(stage)
+        // All at work before the first is let go: none is taken for idle before it has begun.
+        for actor in play.actors { stage.begin(actor.name) }
+        ScheduleControl.beginChoosing()
+        let threads = play.actors.compactMap { actor -> TracedThread? in
+            let player = Player(stage: stage, actor: actor.name)
+            guard actor.place == .thread else {
+                stage.perform(on: actor.name) {
+                    player.perform(actor.steps, at: actor.name)
+                    stage.end(actor.name)
+                }
+                return nil
+            }
+            return TracedThread(actor.name) {
+                player.perform(actor.steps, at: nil)
+                stage.end(actor.name)
+            }
+        }
+        for thread in threads { thread.join() }
+        // Callbacks and blocks that were left to others.
+        let waited = Tracing.wait(for: TracedResource(.signal, Stage.pointPrefix + "end"), mayTimeOut: false) {
+            stage.areAllIdle
+        }
+        if !waited {
+            while !stage.areAllIdle { Pacing.sleep(untilNs: MonotonicClock.nowNs() + 200_000) }
+        }
+        for actor in play.actors where actor.place != .thread { stage.performAndWait(on: actor.name) {} }
+        ScheduleControl.endChoosing()
+        stage.ignoreWhatFollows()
+        for actor in play.actors where actor.place != .thread {
+            stage.performAndWait(on: actor.name) { stage.dismiss(on: actor.name) }
+        }
+        if !play.actors.contains(where: { $0.allSteps.contains(.close) }) { try store.close() }
+        stage.end()
+    }
+}
+
+/// Written by the conducting thread, read by the watching one, which must wait for nobody: atomics, no lock.
+private final class SharedStage: @unchecked Sendable {
+    private let isSet = Atomic<Bool>(false)
+    private let hasFault = Atomic<Bool>(false)
+    nonisolated(unsafe) private var stage: Stage?
+    nonisolated(unsafe) private var outcome: TrialFault?
+
+    var value: Stage? { isSet.load(ordering: .acquiring) ? stage : nil }
+    var fault: TrialFault? { hasFault.load(ordering: .acquiring) ? outcome : nil }
+
+    func set(_ value: Stage) {
+        stage = value
+        isSet.store(true, ordering: .releasing)
+    }
+
+    func set(_ value: TrialFault) {
+        outcome = value
+        hasFault.store(true, ordering: .releasing)
+    }
+}

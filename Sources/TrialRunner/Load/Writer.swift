@@ -1,0 +1,253 @@
+// One writer thread: waits for the due time, commits, writes the times down. The open loop is `follow`: a due time in
+// the past is not waited for and not skipped, so lateness shows in the records and nowhere else; a writer that is late
+// without end gives up, and what it leaves is counted (`Unmade`).
+//
+// `records`, `spunNs` and `fault` belong to the writer's thread until `end` has been awaited; `progress` and
+// `dueNs` may be read by any.
+import CPlatform
+import Measure
+import Scenario
+import StoreDriver
+import Synchronization
+import TracedSync
+import Trials
+
+/// Commits what its generator draws, when its schedule says. One thread.
+final class Writer: @unchecked Sendable {
+    /// Between two looks of a writer in lockstep, at first.
+    private static let lookEveryNs: Int64 = 2_000
+    private static let lookAtLeastEveryNs: Int64 = 10_000_000
+    /// So long it spins. A store that needs longer needs the cores.
+    private static let spinForNs: Int64 = 300_000
+
+    let name: String
+    private let index: Int
+    let recorder: CommitRecorder
+    /// CPU time spent waiting actively for due times in the measured window: the harness's, not the store's.
+    private(set) var spunNs: Int64 = 0
+    private(set) var fault: TrialFault?
+    /// The thread's own counters; set before it is ready.
+    private(set) var allocations: ThreadAllocations?
+    /// Commits that the store refused while its disk was full, and that were made again.
+    private(set) var refusals = 0
+    private var lastVersion: Int64 = 0
+    private var lastCommittedNs: Int64 = 0
+    private let progress = Atomic<Int>(0)
+    private let dueNs = Atomic<Int64>(0)
+    private let spec: TrialSpec
+    private var generator: ChangeGenerator
+    /// Of an open loop.
+    private var schedule: Schedule?
+    private let changes: UnsafeMutableBufferPointer<Change>
+    /// Spinning on the last free core would take it from the store.
+    private let spins: Bool
+    private let company: Company
+
+    /// What goes on between the commits of a writer.
+    struct Company {
+        var floor: WakeProbe?
+        var stalls: StallProbe?
+        /// Whom a writer in lockstep waits for.
+        var watch: Watch?
+    }
+
+    /// What a writer in a process of its own has from elsewhere: where its records go, and how much of the schedule others
+    /// have done before it.
+    struct Inheritance {
+        var records: RecordBuffer<CommitRecord>
+        var dueTimesDone: Int
+    }
+
+    init(
+        _ index: Int, spec: TrialSpec, dataset: Dataset, shared: Query, cores: Int, company: Company,
+        inheriting inheritance: Inheritance? = nil
+    ) throws {
+        name = "writer-\(index)"
+        self.index = index
+        self.spec = spec
+        self.company = company
+        generator = ChangeGenerator(spec, dataset: dataset, shared: shared, writer: index)
+        if spec.writers.load == .open {
+            // Writers that follow one another share one schedule; those side by side have one each.
+            var writers = spec.writers
+            if inheritance != nil { writers.threads = 1 }
+            var schedule = Schedule(
+                writers, writer: inheritance == nil ? index : 0, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs,
+                seed: spec.seed)
+            for _ in 0..<(inheritance?.dueTimesDone ?? 0) { _ = schedule.next() }
+            self.schedule = schedule
+        }
+        changes = .allocate(capacity: generator.count)
+        spins = spec.writers.threads < cores
+        let capacity = TrialSize.commitsPerWriter(spec)
+        recorder =
+            try inheritance.map { CommitRecorder($0.records) }
+            ?? CommitRecorder(capacity: capacity, prefaulted: min(capacity, 1 << 16))
+    }
+
+    deinit { changes.deallocate() }
+
+    /// Commits begun and returned so far; any thread.
+    var commits: Int { progress.load(ordering: .relaxed) }
+
+    /// The due time of the next commit, or of the one being made; never, while a writer in lockstep waits for its observers,
+    /// which has a limit of its own. Any thread.
+    var waitsUntilNs: Int64 { dueNs.load(ordering: .relaxed) }
+
+    /// The thread's body: ready at `start`, and kept alive until `end` opens so that its CPU clock can be read.
+    func run(_ store: any DrivenStore, start: Gate, end: Gate) {
+        Pacing.tightenTimerSlack()
+        allocations = ThreadAllocations()
+        do {
+            let writer = try store.makeWriter()
+            // After the store has started what threads it needs: they would stay there too.
+            if let turns = spec.turns, case let code = cp_pin_to_core(Int32(turns.core + index)), code != 0 {
+                throw TrialFault.harness("cannot stay on a core (errno \(code)): compare where affinity may be set")
+            }
+            let windowNs = start.arriveAndWait()
+            switch spec.writers.load {
+            case .open: try follow(writer, windowNs: windowNs)
+            case .closed, .lockstep: try saturate(writer, windowNs: windowNs)
+            }
+        } catch TrialFault.hang(let reason) {
+            fault = .hang(reason)
+        } catch {
+            fault = .store("\(name): \(error)")
+        }
+        end.arriveAndWait()
+    }
+
+    private func follow(_ writer: any StoreWriter, windowNs: Int64) throws {
+        var lastNs: Int64?
+        // A successor may have to be started first, which takes longer on a loaded machine than some windows.
+        let givesUpNs = max(windowNs + spec.givesUpNs, MonotonicClock.nowNs() + spec.overrunNs)
+        while lastCommittedNs < givesUpNs, let offsetNs = schedule?.next() {
+            if let floor = company.floor, let lastNs {
+                // Halfway between two commits, so that its threads sleep as long as the store's.
+                let middleNs = windowNs + lastNs + (offsetNs - lastNs) / 2
+                let spunNs = Pacing.wait(untilNs: middleNs, spin: spins)
+                if offsetNs >= 0 { self.spunNs += spunNs }
+                floor.wake(isMeasured: lastNs >= 0)
+            }
+            lastNs = offsetNs
+            generator.fill(changes)
+            dueNs.store(windowNs + offsetNs, ordering: .relaxed)
+            let spunNs = Pacing.wait(untilNs: windowNs + offsetNs, spin: spins)
+            if offsetNs >= 0 { self.spunNs += spunNs }
+            try commit(writer, dueNs: windowNs + offsetNs)
+        }
+    }
+
+    private func saturate(_ writer: any StoreWriter, windowNs: Int64) throws {
+        let beginNs = windowNs - spec.wallNs(spec.warmUpNs)
+        dueNs.store(beginNs, ordering: .relaxed)
+        Pacing.sleep(untilNs: beginNs)
+        let endNs = windowNs + spec.wallNs(spec.durationNs)
+        while awaitTurn() < endNs {
+            generator.fill(changes)
+            try commit(writer, dueNs: nil)
+            if spec.writers.load == .lockstep { try awaitObservers(windowNs) }
+        }
+    }
+
+    /// Returns at once where nobody else has a turn.
+    /// - Returns: the time.
+    private func awaitTurn() -> Int64 {
+        var nowNs = MonotonicClock.nowNs()
+        while let turnNs = spec.turns?.nextNs(after: nowNs) {
+            Pacing.sleep(untilNs: turnNs)
+            nowNs = MonotonicClock.nowNs()
+        }
+        return nowNs
+    }
+
+    /// Returns once every observer has been called for the last commit.
+    private func awaitObservers(_ windowNs: Int64) throws {
+        let startNs = MonotonicClock.nowNs()
+        var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
+        // What does not move from here on is not the writer.
+        dueNs.store(.max, ordering: .relaxed)
+        defer { dueNs.store(startNs, ordering: .relaxed) }
+        while let watch = company.watch, !watch.areAllCovered(lastVersion) {
+            let nowNs = MonotonicClock.nowNs()
+            let waitedNs = nowNs - startNs
+            if deadline.hasPassed() {
+                throw TrialFault.hang(
+                    "not every observer was called for version \(lastVersion): \(watch.behind(lastVersion))")
+            }
+            // Looks come seldomer with time: a commit begins a sixteenth of its predecessor's wait too late at most, and
+            // no figure depends on when it does.
+            let lookNs = nowNs + min(max(Self.lookEveryNs, waitedNs / 16), Self.lookAtLeastEveryNs)
+            let spunNs = Pacing.wait(untilNs: lookNs, spin: spins && waitedNs < Self.spinForNs)
+            if nowNs >= windowNs { self.spunNs += spunNs }
+        }
+    }
+
+    /// The commit; where refusals are part of the trial, again until it is taken.
+    private func attempt(_ writer: any StoreWriter, locked: () -> Void) throws -> Int64? {
+        guard case .diskFull(_, let lengthNs) = spec.fault.injection else {
+            return try writer.commit(UnsafeBufferPointer(changes), locked: locked)
+        }
+        let startNs = MonotonicClock.nowNs()
+        while true {
+            do {
+                return try writer.commit(UnsafeBufferPointer(changes), locked: locked)
+            } catch {
+                refusals += 1
+                // Refused for ever is not what was meant.
+                if MonotonicClock.nowNs() - startNs > lengthNs + spec.hangTimeoutNs { throw error }
+                Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
+            }
+        }
+    }
+
+    private func commit(_ writer: any StoreWriter, dueNs: Int64?) throws {
+        let beginNs = MonotonicClock.nowNs()
+        var lockedNs = beginNs
+        let version = try attempt(writer) { lockedNs = MonotonicClock.nowNs() }
+        let committedNs = MonotonicClock.nowNs()
+        guard let version else { throw TrialFault.refused("the engine gave commit \(commits) no version") }
+        recorder.record(
+            CommitRecord(
+                dueNs: dueNs ?? beginNs, beginNs: beginNs, lockedNs: lockedNs, committedNs: committedNs,
+                version: version))
+        lastVersion = version
+        lastCommittedNs = committedNs
+        progress.store(commits + 1, ordering: .relaxed)
+        company.stalls?.request()
+    }
+}
+
+/// Where threads wait for one another. `arrived` and `value` are guarded by `lock`.
+final class Gate: @unchecked Sendable {
+    private let lock: TracedMutex
+    private let changed: TracedCondition
+    private var arrived = 0
+    private var value: Int64?
+
+    init(_ name: String) {
+        lock = TracedMutex(name)
+        changed = TracedCondition(name, lock)
+    }
+
+    /// Waits until the gate is open.
+    /// - Returns: what it was opened with.
+    @discardableResult
+    func arriveAndWait() -> Int64 {
+        lock.withLock {
+            arrived += 1
+            changed.broadcast()
+            while value == nil { changed.wait() }
+            return value!
+        }
+    }
+
+    func open(_ value: Int64) {
+        lock.withLock {
+            self.value = value
+            changed.broadcast()
+        }
+    }
+
+    var arrivals: Int { lock.withLock { arrived } }
+}

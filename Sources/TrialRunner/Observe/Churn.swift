@@ -1,0 +1,180 @@
+// Observers that come and go while writers write, as lists on screens do. Each is cancelled from a thread that is not its
+// own, at any moment of its life, before its first delivery too; and from then on nobody may call it. Of a driver that
+// can forget a site, the threads they are called on come and go as well.
+//
+// `lock` guards what was found; nothing is called under it. Everything else belongs to the thread that churns until
+// `stop` has joined it, and to the conducting thread afterwards.
+import Measure
+import Scenario
+import StoreDriver
+import Synchronization
+import TracedSync
+import Trials
+
+/// The observers that come and go in one trial. The conducting thread.
+final class Churn: Companion, @unchecked Sendable {
+    /// Between two changes, on average, whatever the number of observers.
+    private static let pauseNs = 4_000_000
+    /// Observers that a thread sees before another takes its place.
+    private static let livesOfASite = 8
+
+    private final class Slot {
+        var site: Site
+        var lives = 0
+        var observer: ChurnedObserver?
+        var subscription: (any Subscription)?
+
+        init(_ site: Site) { self.site = site }
+    }
+
+    private let spec: TrialSpec
+    private let query: Query
+    private let store: any DrivenStore
+    private let forgetsSites: Bool
+    private let slots: [Slot]
+    private let isOver = Atomic<Bool>(false)
+    private let found = ChurnFindings()
+    private var thread: TracedThread?
+    private var fault: (any Error)?
+    /// Observers that there were.
+    private var made = 0
+
+    /// Nil where a trial has none; else the first of them are there.
+    init?(_ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore, _ capabilities: Capabilities) throws {
+        guard let count = spec.observers.churn, count > 0, let query = plan.queries.first else { return nil }
+        self.spec = spec
+        self.query = query
+        self.store = store
+        forgetsSites = capabilities.forgetsSites
+        slots = (0..<count).map { Slot(Site("churn-\($0)", spec.observers.deliver)) }
+        for slot in slots { try replace(slot) }
+    }
+
+    /// They come and go from now on.
+    func begin(_ window: Window) { thread = TracedThread("churn") { [self] in run() } }
+
+    private func run() {
+        var random = RandomSource(seed: spec.seed, stream: 6_000_000)
+        do {
+            while !isOver.load(ordering: .acquiring) {
+                for slot in slots {
+                    try replace(slot)
+                    Pacing.sleep(untilNs: MonotonicClock.nowNs() + Int64(random.below(2 * Self.pauseNs)))
+                }
+            }
+        } catch {
+            fault = error
+        }
+    }
+
+    private func replace(_ slot: Slot) throws {
+        cancel(slot)
+        if slot.lives == Self.livesOfASite, forgetsSites {
+            try end(slot)
+            slot.site = Site(slot.site.name, spec.observers.deliver)
+            slot.lives = 0
+        }
+        slot.lives += 1
+        let observer = ChurnedObserver("churned observer \(made)", found)
+        made += 1
+        slot.observer = observer
+        slot.subscription = try slot.site.run(timeoutNs: spec.hangTimeoutNs) { [store, query, site = slot.site] in
+            try store.subscribe(to: query, at: site.deliverySite, sink: observer)
+        }
+    }
+
+    private func cancel(_ slot: Slot) {
+        guard let observer = slot.observer, let subscription = slot.subscription else { return }
+        subscription.cancel()
+        slot.observer = nil
+        slot.subscription = nil
+        // A delivery may have begun before and not have come to the observer yet. Calls of a site are serial, so what comes
+        // to it after this block has begun afterwards. The subscription goes with the block, where it belongs.
+        slot.site.perform { withExtendedLifetime(subscription) { observer.end() } }
+    }
+
+    private func end(_ slot: Slot) throws {
+        try slot.site.run(timeoutNs: spec.hangTimeoutNs) { [store, forgetsSites, site = slot.site] in
+            if forgetsSites { try store.forget(site.deliverySite) }
+        }
+        slot.site.stop()
+    }
+
+    /// When the load is over: nobody comes or goes any more.
+    func end(into findings: inout Findings) throws {
+        isOver.store(true, ordering: .releasing)
+        thread?.join()
+        thread = nil
+        if let fault { throw fault }
+        // What went is gone.
+        for slot in slots { try slot.site.run(timeoutNs: spec.hangTimeoutNs) {} }
+        findings.counts["churned_observers"] = made
+    }
+
+    /// Those who are there are called once at least, and then cancelled.
+    func cancel() throws {
+        var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
+        while let slot = slots.first(where: { $0.observer?.isCalled == false }) {
+            if deadline.hasPassed() {
+                found.add("convergence: \(slot.observer!.name) has had no initial delivery")
+                break
+            }
+            Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
+        }
+        for slot in slots { cancel(slot) }
+    }
+
+    /// When another commit has been made that concerns them all: ends their sites, and says what was wrong with any of them.
+    func close(into findings: inout Findings) throws {
+        for slot in slots {
+            try slot.site.run(timeoutNs: spec.hangTimeoutNs) {}
+            slot.site.stop()
+        }
+        findings.violations += found.violations
+    }
+}
+
+/// One of them. On its site; `isCalled` from any thread.
+private final class ChurnedObserver: DeliverySink, @unchecked Sendable {
+    let name: String
+    private let found: ChurnFindings
+    private let called = Atomic<Bool>(false)
+    private var last: Int64 = .min
+    private var isCancelled = false
+
+    init(_ name: String, _ found: ChurnFindings) {
+        self.name = name
+        self.found = found
+    }
+
+    var isCalled: Bool { called.load(ordering: .acquiring) }
+
+    /// Nobody may call it from now on.
+    func end() { isCancelled = true }
+
+    func deliver(_ delivery: borrowing Delivery) {
+        let version = delivery.version ?? 0
+        if isCancelled {
+            found.add("silence: \(name) was called (version \(version)) after its subscription had been cancelled")
+        } else if delivery.isInitial == called.load(ordering: .relaxed) {
+            found.add(
+                "first is initial: \(name) was called for the \(delivery.isInitial ? "second time with" : "first time without") "
+                    + "an initial delivery (version \(version))")
+        } else if version < last {
+            found.add("monotonicity: \(name) was called at version \(version) after \(last)")
+        }
+        last = max(last, version)
+        called.store(true, ordering: .releasing)
+    }
+
+    func fail(_ error: any Error) { found.add("silence: the engine gave up on \(name): \(error)") }
+}
+
+/// What was found, by whichever site.
+private final class ChurnFindings: @unchecked Sendable {
+    private let lock = TracedMutex("churn findings")
+    private var kept: [String] = []
+
+    var violations: [String] { lock.withLock { kept } }
+    func add(_ violation: String) { lock.withLock { kept.append(violation) } }
+}

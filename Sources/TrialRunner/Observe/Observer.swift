@@ -1,0 +1,114 @@
+// One observer: receives deliveries and writes them down. Runs inside an engine's callback, so it takes no lock and
+// allocates nothing; whatever can be worked out later is worked out later.
+//
+// `recorder` is written on the observer's site alone and read after a hop to that site; `covered` and `callbacks` are
+// what other threads may read meanwhile. `failure` is guarded by `lock`.
+import Measure
+import StoreDriver
+import Synchronization
+import TracedSync
+import Trials
+
+/// A sink that records. Made on the main thread, delivered to on its site.
+final class Observer: DeliverySink, @unchecked Sendable {
+    let name: String
+    /// Index into the plan's queries.
+    let query: Int
+    let site: Site
+    /// Watches rows that no commit touches; not part of any figure.
+    let isBystander: Bool
+    let recorder: CallbackRecorder
+    /// Nil where nobody looks at the rows that callbacks show.
+    let sampler: RowSampler?
+    private let workNs: Int64
+    private let coveredVersion = Atomic<Int64>(.min)
+    private let callbackCount = Atomic<Int>(0)
+    private let lock = TracedMutex("observer failure")
+    private var failure: (any Error)?
+
+    /// Set by the site when it subscribes, read after the barrier.
+    nonisolated(unsafe) var subscription: (any Subscription)?
+    nonisolated(unsafe) var subscribedNs: Int64 = 0
+
+    init(
+        name: String, query: Int, site: Site, isBystander: Bool, workNs: Int64, capacity: Int, indexCapacity: Int,
+        prefaulted: Int = 256, sampler: RowSampler? = nil
+    ) throws {
+        self.name = name
+        self.query = query
+        self.site = site
+        self.isBystander = isBystander
+        self.workNs = isBystander ? 0 : workNs
+        self.sampler = sampler
+        recorder = try CallbackRecorder(
+            capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, prefaulted))
+    }
+
+    func deliver(_ delivery: borrowing Delivery) {
+        let enterNs = MonotonicClock.nowNs()
+        note(delivery, enterNs: enterNs)
+        if workNs > 0 {
+            while MonotonicClock.nowNs() - enterNs < workNs {}
+        }
+        finish(exitNs: MonotonicClock.nowNs())
+        if let sampler, let subscription { sampler.look(delivery, callback: recorder.records.count - 1, subscription) }
+    }
+
+    /// Writes down a delivery. Apart from `deliver`, so that what recording costs can be told from what the clock does.
+    @inline(__always)
+    func note(_ delivery: borrowing Delivery, enterNs: Int64) {
+        recorder.record(
+            enterNs: enterNs, version: delivery.version, isInitial: delivery.isInitial, count: delivery.count,
+            deletions: delivery.deletions, insertions: delivery.insertions, modifications: delivery.modifications,
+            moveCount: delivery.moveCount)
+        coveredVersion.store(delivery.version ?? 0, ordering: .relaxed)
+        callbackCount.store(callbackCount.load(ordering: .relaxed) + 1, ordering: .releasing)
+    }
+
+    /// Writes down that it is over.
+    @inline(__always)
+    func finish(exitNs: Int64) { recorder.finish(exitNs: exitNs) }
+
+    func fail(_ error: any Error) {
+        lock.withLock { if failure == nil { failure = error } }
+    }
+
+    /// Callbacks begun; any thread.
+    var callbacks: Int { callbackCount.load(ordering: .acquiring) }
+    /// The version of the last callback; any thread.
+    var covered: Int64 { coveredVersion.load(ordering: .relaxed) }
+
+    /// Lets go of the subscription, which holds this; on the site, some time.
+    func forget() { site.perform { [self] in subscription = nil } }
+
+    func throwIfFailed() throws {
+        if let failure = lock.withLock({ failure }) {
+            throw TrialFault.store("\(name): the engine gave up on the subscription: \(failure)")
+        }
+    }
+}
+
+/// What an observer had recorded at one moment, after a hop to its site.
+struct ObserverLog: Sendable {
+    let observer: Observer
+    /// Callbacks there were; later ones are not looked at.
+    let count: Int
+
+    init(_ observer: Observer) {
+        self.observer = observer
+        count = observer.recorder.records.count
+    }
+
+    subscript(index: Int) -> CallbackRecord { observer.recorder.records[index] }
+
+    func delivered(_ index: Int) -> ChangeSetReplay.Delivered? {
+        let record = self[index]
+        let recorder = observer.recorder
+        guard let deletions = recorder.deletions(of: record), let insertions = recorder.insertions(of: record),
+            let modifications = recorder.modifications(of: record)
+        else { return nil }
+        return .init(
+            count: Int(record.count), deletions: deletions, insertions: insertions, modifications: modifications,
+            moveCount: Int(record.moveCount))
+    }
+}

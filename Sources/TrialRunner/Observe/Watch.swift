@@ -1,0 +1,182 @@
+// All observers of a trial and their sites: subscribing, the barrier before the first commit, and quiescence after the
+// last. Runs on the conducting thread; waits by looking every millisecond, because nothing may be added to the callbacks
+// that would wake it.
+import Measure
+import Scenario
+import StoreDriver
+import Trials
+
+/// The observing side of one trial. `areAllCovered` and `behind` are for any thread, the rest for the conducting one.
+final class Watch: @unchecked Sendable {
+    private static let lookEveryNs: Int64 = 1_000_000
+
+    /// Callbacks whose memory is brought in beforehand, over all observers: some ten megabytes.
+    private static let prefaulted = 1 << 17
+
+    let spec: TrialSpec
+    /// Main observers first, then bystanders, as in the plan.
+    let observers: [Observer]
+    let sites: [Site]
+
+    /// Subscribes every observer on its site.
+    /// - Parameter capabilities: of the driver, where rows that callbacks show are to be looked at.
+    init(
+        _ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore, sampling capabilities: Capabilities? = nil
+    ) throws {
+        self.spec = spec
+        let total = plan.queryOfObserver.count
+        let count = min(spec.observers.threads, total)
+        let sites = (0..<count).map { Site("observer-\($0)", spec.observers.deliver) }
+        self.sites = sites
+        observers = try plan.queryOfObserver.enumerated().map { index, query in
+            let isBystander = index >= plan.mainObservers
+            return try Observer(
+                name: isBystander ? "bystander \(index - plan.mainObservers)" : "observer \(index)", query: query,
+                site: sites[index % count], isBystander: isBystander, workNs: spec.observers.workNs,
+                capacity: isBystander ? TrialSize.bystanderCallbacks(spec) : TrialSize.callbacks(spec),
+                indexCapacity: isBystander ? 1024 : TrialSize.indices(spec),
+                prefaulted: max(256, Self.prefaulted / max(plan.mainObservers, 1)),
+                sampler: isBystander
+                    ? nil : capabilities.flatMap { try RowSampler(index, plan.queries[query].order, spec, $0) })
+        }
+        for observer in observers { try Self.subscribe(observer, to: plan.queries[observer.query], store, spec) }
+    }
+
+    private static func subscribe(
+        _ observer: Observer, to query: Query, _ store: any DrivenStore, _ spec: TrialSpec
+    ) throws {
+        try observer.site.run(timeoutNs: spec.hangTimeoutNs) { [site = observer.site] in
+            observer.subscribedNs = MonotonicClock.nowNs()
+            observer.subscription = try store.subscribe(to: query, at: site.deliverySite, sink: observer)
+        }
+    }
+
+    /// Whether every measured observer has been called at `version` or later; any thread.
+    func areAllCovered(_ version: Int64) -> Bool {
+        observers.prefix(spec.observers.count).allSatisfy { $0.covered >= version }
+    }
+
+    /// Which measured observers have not been called at `version` or later, and where they stand; any thread.
+    func behind(_ version: Int64) -> String {
+        observers.prefix(spec.observers.count).compactMap { observer in
+            let covered = observer.covered
+            if covered >= version { return nil }
+            return covered == .min
+                ? "'\(observer.name)' was never called" : "'\(observer.name)' was called at version \(covered) last"
+        }.joined(separator: ", ")
+    }
+
+    /// Counters of the observing threads; nil where there are none but queues, or where nothing counts.
+    var allocations: [ThreadAllocations]? {
+        guard spec.observers.deliver == .runLoop else { return nil }
+        let counters = sites.map { try? $0.run(timeoutNs: spec.hangTimeoutNs) { ThreadAllocations() } }
+        return counters.allSatisfy { $0 != nil } ? counters.map { $0! } : nil
+    }
+
+    /// The first observing thread or queue, if there is one.
+    var firstSite: Site? { sites.first }
+
+    /// Callbacks of all observers so far.
+    var callbacks: Int { observers.reduce(0) { $0 + $1.callbacks } }
+
+    /// The barrier: returns once every observer has been called once.
+    func awaitInitialDeliveries() throws {
+        var waiting = observers[...]
+        try wait(until: {
+            waiting = waiting.drop { $0.callbacks > 0 }
+            return waiting.isEmpty
+        }) {
+            throw TrialFault.hang("\(waiting.first!.name) on \(waiting.first!.site.name) has had no initial delivery")
+        }
+    }
+
+    /// Returns once every observer has been called for the last commit that changes what it shows, or once no callback
+    /// has come for the hang timeout: what is missing then is a figure, and the oracle's to judge.
+    func awaitQuiescence(_ history: History) throws {
+        var waiting = observers.filter { !$0.isBystander }
+        try wait(until: {
+            waiting.removeAll { Self.isCurrent($0, history) }
+            return waiting.isEmpty
+        }) {}
+    }
+
+    /// Whether nothing happened to the observer's rows after the version it was last called with. Rows that came and
+    /// went again need no callback.
+    private static func isCurrent(_ observer: Observer, _ history: History) -> Bool {
+        let query = history.queries[observer.query]
+        guard let last = query.commits.last else { return true }
+        let covered = observer.covered
+        if covered >= history.commits[Int(last)].record.version { return true }
+        let first = query.affecting(before: history.covered(by: covered))
+        // A net effect is worth computing for a handful of commits only; a longer backlog is still on its way.
+        return query.commits.count - first <= 64 && query.net(first..<query.commits.count).isEmpty
+    }
+
+    /// One more observer on every site, subscribed and called once.
+    func subscribeWitnesses(to query: Query, _ store: any DrivenStore) throws -> [Observer] {
+        let witnesses = try sites.map { site in
+            let witness = try Observer(
+                name: "witness", query: -1, site: site, isBystander: true, workNs: 0, capacity: 1024,
+                indexCapacity: 1024)
+            try Self.subscribe(witness, to: query, store, spec)
+            return witness
+        }
+        try wait(until: { witnesses.allSatisfy { $0.callbacks > 0 } }) {
+            throw TrialFault.hang("a late subscription has had no initial delivery")
+        }
+        return witnesses
+    }
+
+    /// Waits for `witnesses` to be called at `version`, and for their sites to be through with that delivery.
+    /// - Returns: those that were not within the hang timeout.
+    func await(_ witnesses: [Observer], covering version: Int64) throws -> [Observer] {
+        try wait(until: { witnesses.allSatisfy { $0.covered >= version } }) {}
+        for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
+        return witnesses.filter { $0.covered < version }
+    }
+
+    private func wait(until isDone: () -> Bool, stuck: () throws -> Void) throws {
+        var seen = callbacks
+        var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
+        while !isDone() {
+            for observer in observers { try observer.throwIfFailed() }
+            Pacing.sleep(untilNs: MonotonicClock.nowNs() + Self.lookEveryNs)
+            let now = callbacks
+            if now != seen {
+                seen = now
+                deadline.restart()
+            } else if deadline.hasPassed() {
+                return try stuck()
+            }
+        }
+    }
+
+    /// What has been recorded so far, safe to read because every site was visited after it.
+    func logs() throws -> [ObserverLog] {
+        for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
+        let logs = observers.map { ObserverLog($0) }
+        for log in logs {
+            let recorder = log.observer.recorder
+            if recorder.overflowCount > 0 || recorder.indexOverflowCount > 0 {
+                throw TrialFault.harness(
+                    "\(log.observer.name) made more callbacks than could be recorded (\(recorder.overflowCount) "
+                        + "callbacks and \(recorder.indexOverflowCount) indices lost): shorten the trial")
+            }
+            try log.observer.throwIfFailed()
+        }
+        return logs
+    }
+
+    /// The rows the observer's live collection shows.
+    func currentItems(of observer: Observer) throws -> [Item] {
+        try observer.site.run(timeoutNs: spec.hangTimeoutNs) { try observer.subscription!.currentItems() }
+    }
+
+    func cancel() {
+        for observer in observers { observer.subscription?.cancel() }
+    }
+
+    func stop() {
+        for site in sites { site.stop() }
+    }
+}

@@ -1,0 +1,32 @@
+// What the harness adds to what it measures.
+import Measure
+import Scenario
+
+/// What the harness itself costs: reading the clock, measured in the warm-up, and recording, when all is over.
+final class HarnessCost: Companion {
+    private let recordsCost: Bool
+    private var clockNs: Double = 0
+
+    init(_ spec: TrialSpec) { recordsCost = spec.asks { $0 == .recordingCost || $0 == .recordingBytes } }
+
+    func warmUp() { clockNs = ClockCost.measure() }
+
+    func end(into findings: inout Findings) throws {
+        findings.probes.clockNs = clockNs
+        if recordsCost { findings.probes.recording = try RecordingCost() }
+    }
+}
+
+/// What it takes to read the clock: no time shorter than a few of these means anything.
+enum ClockCost {
+    /// In ns, the mean of the best of some batches: in others the thread was not running all the time.
+    static func measure() -> Double {
+        let count = 256
+        return (0..<16).map { _ in
+            let startNs = MonotonicClock.nowNs()
+            var endNs = startNs
+            for _ in 0..<count { endNs = MonotonicClock.nowNs() }
+            return Double(endNs - startNs) / Double(count)
+        }.min()!
+    }
+}

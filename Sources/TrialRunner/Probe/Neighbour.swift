@@ -1,0 +1,90 @@
+// A second store of the same engine in the same process: a writer of its own commits to it as fast as it can, and an
+// observer of its own watches. What the trial measures should not notice.
+import Foundation
+import Scenario
+import StoreDriver
+import Synchronization
+import TracedSync
+import Trials
+
+/// Busy from `init` until everything is delivered. The conducting thread.
+final class Neighbour: Companion {
+    /// As many rows as make its upkeep and its file more than a trifle.
+    private static let items = 20_000
+
+    private let store: any DrivenStore
+    private let site: Site
+    private let subscription: any Subscription
+    private let thread: TracedThread
+    private let state = State()
+
+    private final class State: @unchecked Sendable {
+        let isStopped = Atomic<Bool>(false)
+        let commits = Atomic<Int>(0)
+        /// Written by the thread, read after it was joined.
+        var fault: (any Error)?
+    }
+
+    /// Nobody looks at what it is told.
+    private final class Deaf: DeliverySink {
+        func deliver(_ delivery: borrowing Delivery) {}
+        func fail(_ error: any Error) {}
+    }
+
+    /// nil where the trial has none.
+    init?(_ spec: TrialSpec, _ driver: any StoreDriver, _ configuration: StoreConfiguration) throws {
+        guard spec.dataset.neighbour == .busy else { return nil }
+        var spec = spec
+        spec.dataset = DatasetSpec(items: Self.items)
+        spec.observers = ObserversSpec(
+            count: 1, queries: .same, match: 0.5, sort: .scoreDescending, deliver: .runLoop, threads: 1, bystanders: 0,
+            workNs: 0)
+        spec.writers = WritersSpec(
+            threads: 1, load: .closed, rateHz: 0, arrivals: .uniform, burst: 1,
+            changes: [WritersSpec.ChangeKind.updateScore.rawValue: 1], rowsPerCommit: 1, keys: .uniform)
+        var configuration = configuration
+        configuration.directory += "/neighbour"
+        configuration.links = 0
+        configuration.hasList = false
+        try FileManager.default.createDirectory(atPath: configuration.directory, withIntermediateDirectories: true)
+        let store = try driver.open(configuration)
+        let dataset = Dataset(spec)
+        try store.load(count: dataset.count) { dataset.item(at: $0) }
+        let plan = QueryPlan(spec.observers, items: spec.dataset.items)
+        let query = plan.queries[0]
+        let site = Site("neighbour-site", .runLoop)
+        self.site = site
+        subscription = try site.run(timeoutNs: spec.hangTimeoutNs) {
+            try store.subscribe(to: query, at: site.deliverySite, sink: Deaf())
+        }
+        self.store = store
+        let generator = ChangeGenerator(spec, dataset: dataset, shared: plan.shared, writer: 0)
+        thread = TracedThread("neighbour") { [state] in Self.write(store, generator, state) }
+    }
+
+    private static func write(_ store: any DrivenStore, _ generator: ChangeGenerator, _ state: State) {
+        var generator = generator
+        let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: generator.count)
+        defer { changes.deallocate() }
+        do {
+            let writer = try store.makeWriter()
+            while !state.isStopped.load(ordering: .relaxed) {
+                generator.fill(changes)
+                _ = try writer.commit(UnsafeBufferPointer(changes), locked: {})
+                state.commits.add(1, ordering: .relaxed)
+            }
+        } catch {
+            state.fault = error
+        }
+    }
+
+    func end(into findings: inout Findings) throws {
+        state.isStopped.store(true, ordering: .relaxed)
+        thread.join()
+        subscription.cancel()
+        try store.close()
+        site.stop()
+        if let fault = state.fault { throw TrialFault.store("the neighbouring store failed: \(fault)") }
+        findings.counts["neighbour_commits"] = state.commits.load(ordering: .relaxed)
+    }
+}

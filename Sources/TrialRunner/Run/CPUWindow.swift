@@ -1,0 +1,55 @@
+// CPU time of the measured window by role, with the harness's own share taken off.
+import CPlatform
+import Measure
+import StoreDriver
+import Trials
+
+/// From the start of the measured window until everything is delivered.
+final class CPUWindow: Companion {
+    private let probe = CPUProbe()
+    private let conductor = cp_thread_id()
+    private let upkeepThreadPrefixes: [String]
+    private let work: any WritingSide
+    private var start: CPUSnapshot?
+
+    /// On the thread that runs the trial.
+    /// - Parameter driver: names the threads that belong to the engine.
+    init(_ driver: any StoreDriver, _ work: any WritingSide) {
+        upkeepThreadPrefixes = driver.capabilities.upkeepThreadPrefixes
+        self.work = work
+    }
+
+    /// Threads that wait for the trial, or measure beside it.
+    private static func isHarness(_ tid: Int32, _ name: String, _ conductor: Int32) -> Bool {
+        tid == conductor || name == "hiccup" || name.hasPrefix(AtWork.wakeFloorPrefix)
+    }
+
+    /// Who ran and who waited, of all threads but those; on the conducting thread. nil where the kernel does not say.
+    static func runQueue() -> RunQueueReading? {
+        let conductor = cp_thread_id()
+        return RunQueueProbe.read { tid, name in !isHarness(tid, name, conductor) }
+    }
+
+    func begin(_ window: Window) { start = probe.snapshot() }
+
+    func end(into findings: inout Findings) {
+        guard let start else { return }
+        let delta = probe.delta(since: start)
+        let spunNs = work.spunNs
+        let harnessNs = delta.threads.reduce(Int64(0)) { sum, thread in
+            Self.isHarness(thread.tid, thread.name, conductor) ? sum + thread.cpuNs : sum
+        }
+        var roles = delta.byRole { [upkeepThreadPrefixes] name in
+            if name.hasPrefix("writer-") { return .writer }
+            if name.hasPrefix("observer-") { return .observer }
+            return upkeepThreadPrefixes.contains { name.hasPrefix($0) } ? .upkeep : .other
+        }
+        roles[.other] = max(0, roles[.other]! - harnessNs)
+        roles[.writer] = max(0, roles[.writer]! - spunNs)
+        findings.cpu = CPUAccount(
+            processNs: max(0, delta.processNs - harnessNs - spunNs),
+            roleNs: Dictionary(uniqueKeysWithValues: roles.map { ($0.key.rawValue, $0.value) }),
+            harnessNs: harnessNs, spunNs: spunNs, commits: findings.commits,
+            affectingCommits: findings.affectingCommits)
+    }
+}

@@ -1,0 +1,63 @@
+// What the companions of a trial have found, on its way to the figures and the result.
+import Measure
+import Scenario
+import Trials
+
+/// What the companions of a trial have found.
+struct Findings {
+    let window: Window
+    /// Commits that returned at or after the start of the window, and those of them that affect a measured observer.
+    let commits: Int
+    let affectingCommits: Int
+
+    var cpu = CPUAccount(processNs: 0, roleNs: [:], harnessNs: 0, spunNs: 0, commits: 0, affectingCommits: 0)
+    var hiccups = LatencyHistogram()
+    var noise: NoiseAccount?
+    var probes = ProbeSamples()
+    /// By the name they have in the result.
+    var counts: [String: Int] = [:]
+    /// What is wrong with the store, beside what the oracle sees.
+    var violations: [String] = []
+    /// Deliveries that were harmed on purpose; nil where none was to be.
+    var harmedDeliveries: Int?
+
+    init(_ history: History, _ plan: QueryPlan, _ window: Window) {
+        self.window = window
+        let affected = AffectedCommits(history, plan)
+        commits = affected.count(from: window.startNs, affecting: false)
+        affectingCommits = affected.count(from: window.startNs, affecting: true)
+    }
+
+    /// Adds what is no figure.
+    func complete(_ result: inout TrialResult, of spec: TrialSpec) {
+        if let harmedDeliveries { result.expectCaught(spec, harmed: harmedDeliveries) }
+        result.noise = noise
+        result.allocations = probes.allocations
+        result.counts.merge(counts) { _, own in own }
+    }
+}
+
+extension TrialResult {
+    /// Turns what the oracle saw into what was looked for: deliveries were harmed on purpose, so many of them.
+    fileprivate mutating func expectCaught(_ spec: TrialSpec, harmed: Int) {
+        if harmed == 0 {
+            // Nothing was to be seen, and nothing is said.
+            notes.append("fewer deliveries than 'fault.every': none was harmed")
+            if let index = figures.firstIndex(where: { $0.metric == .faultsCaught }) { figures[index].value = nil }
+            return
+        }
+        if violationCount > 0 {
+            fate = .completed
+            notes.append("caught, as it should be: \(violations[0])")
+            violations = []
+            violationCount = 0
+        } else {
+            fate = .oracleViolation
+            violationCount = 1
+            violations = [spec.located("the oracle is blind: a \(spec.fault.kind.rawValue) of deliveries was not seen")]
+        }
+        if let index = figures.firstIndex(where: { $0.metric == .oracleViolations }) {
+            figures[index].value = Double(violationCount)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// One trial from an empty folder to its figures. `measure` is the whole story in order; what it calls stands in
+// `TrialSetup` (the store and its observers), `Work` (writers), `Companions` (all that stands beside them), `Oracle` and
+// `FigureSheet`.
+import Measure
+import Scenario
+import StoreDriver
+import Trials
+
+/// Runs one `TrialSpec` on one driver, in this process. The process should do nothing else.
+public struct Trial {
+    private let spec: TrialSpec
+    private let driver: any StoreDriver
+    private let storeDirectory: String
+    private let report: (TrialProgress) -> Void
+
+    /// - Parameters:
+    ///   - storeDirectory: exists and is empty; on a memory file system for a `memory` store.
+    ///   - report: called now and then on the calling thread.
+    /// - Returns: a result in every case; `fate` says how the trial ended.
+    public static func run(
+        _ spec: TrialSpec, on driver: any StoreDriver, storeDirectory: String,
+        report: @escaping (TrialProgress) -> Void = { _ in }
+    ) -> TrialResult {
+        if let play = spec.choreography {
+            return ChoreographyTrial(
+                spec: spec, driver: driver, storeDirectory: storeDirectory, play: play, report: report
+            ).run()
+        }
+        let trial = Trial(spec: spec, driver: driver, storeDirectory: storeDirectory, report: report)
+        do {
+            return try trial.measure()
+        } catch let fault as TrialFault {
+            return trial.result(of: fault)
+        } catch let fault as DriverUnavailable {
+            return trial.result(of: .unavailable(fault.description))
+        } catch {
+            return trial.result(of: .store("\(error)"))
+        }
+    }
+
+    private func measure() throws -> TrialResult {
+        let setup = try TrialSetup(spec, driver, directory: storeDirectory, report)
+        let companions = try Companions(setup)
+        let (spec, plan, watch, work) = (setup.spec, setup.plan, setup.watch, companions.work)
+
+        let window = try work.launch()
+        report(.init(.measuring))
+        try companions.warmUp()
+        Pacing.sleep(untilNs: window.startNs)
+        try companions.begin(window)
+        try work.awaitEnd(look: companions.look) {
+            report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks))
+        }
+        companions.loadEnded()
+
+        report(.init(.settling))
+        let history = History(
+            spec: spec, dataset: setup.dataset, plan: plan, writers: work.records,
+            unmade: Unmade.rest(of: spec, window, made: work.records.map(\.count)))
+        try watch.awaitQuiescence(history)
+        var findings = Findings(history, plan, window)
+        try companions.end(into: &findings)
+
+        report(.init(.checking))
+        let endNs = MonotonicClock.nowNs()
+        let logs = try watch.logs()
+        let oracle = Oracle(spec, driver.capabilities, setup.dataset, plan, history, logs)
+        var verdict = try oracle.verdict(setup.store, watch)
+        try companions.close(logs, into: &findings)
+        verdict.add(findings.violations.map(spec.located))
+
+        let sheet = FigureSheet(
+            spec, window, endNs: endNs, history, logs, plan, verdict, findings.cpu, findings.hiccups, findings.probes)
+        var result = sheet.result()
+        findings.complete(&result, of: spec)
+        if let most = spec.traceEvents { result.recordings.trace = TraceSpans.spans(history, logs, window, most: most) }
+        return result
+    }
+
+    private func result(of fault: TrialFault) -> TrialResult {
+        let fate: TrialFate =
+            switch fault {
+            case .hang: .hang
+            case .refused, .store, .unavailable, .harness: .harnessFault(reason: fault.flag)
+            }
+        var result = TrialResult(fate: fate, notes: [fault.description])
+        if case .unavailable = fault { result.isUnavailable = true }
+        if case .hang(let reason) = fault { result.hangs = [HangReport.found(reason)] }
+        return result
+    }
+}
+
+extension TrialSpec {
+    /// Whether any metric asked for is so.
+    func asks(_ isSo: (Metric) -> Bool) -> Bool {
+        measure.lazy.compactMap { Metric(rawValue: $0) }.contains(where: isSo)
+    }
+
+    /// A violation with what is needed to see it again.
+    func located(_ violation: String) -> String {
+        let place = [scenario, driver, variant].filter { !$0.isEmpty }.joined(separator: ", ")
+        return "\(violation) [\(place), trial \(trial), seed \(seed)]"
+    }
+}

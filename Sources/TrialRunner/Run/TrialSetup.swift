@@ -1,0 +1,60 @@
+// The first half of a trial: a store with its rows, and observers that have all been called once.
+import Measure
+import Scenario
+import StoreDriver
+import Trials
+
+/// What writers and companions of a trial find. The conducting thread.
+struct TrialSetup {
+    /// As the load sees it.
+    let spec: TrialSpec
+    let driver: any StoreDriver
+    let store: any DrivenStore
+    let directory: String
+    let dataset: Dataset
+    let plan: QueryPlan
+    let watch: Watch
+    /// Those that were there before the first observer.
+    let companions: [any Companion]
+
+    init(
+        _ asked: TrialSpec, _ driver: any StoreDriver, directory: String, _ report: (TrialProgress) -> Void
+    ) throws {
+        try Fitness.check(asked, driver.capabilities)
+        spec = asked.underLoad
+        self.driver = driver
+        self.directory = directory
+        dataset = Dataset(spec)
+
+        report(.init(.loading))
+        let configuration = StoreConfiguration(asked, directory: directory)
+        store = InjectedStore.wrapping(ShimmedStore.wrapping(try driver.open(configuration), asked.shim), asked.fault)
+        try store.load(count: dataset.count) { [dataset] in dataset.item(at: $0) }
+        let neighbour = try Neighbour(asked, driver, configuration)
+
+        report(.init(.subscribing))
+        let departed = try Departed(asked, store)
+        plan = QueryPlan(spec.observers, items: spec.dataset.items)
+        let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
+        watch = try Watch(spec, plan, store, sampling: driver.capabilities)
+        try watch.awaitInitialDeliveries()
+        try holder?.release()
+        let made: [(any Companion)?] = [store as? InjectedStore, departed, neighbour]
+        companions = made.compactMap { $0 }
+    }
+}
+
+extension TrialSpec {
+    /// A trial as its writers and the observers that stay see it.
+    fileprivate var underLoad: TrialSpec {
+        var spec = self
+        // The writer that is killed, and its successor.
+        if fault.kind == .writerKilled { spec.writers.threads = 2 }
+        if observers.subscribe == .cancelled {
+            spec.observers.count = 0
+            spec.observers.bystanders = 0
+            spec.observers.calls = .none
+        }
+        return spec
+    }
+}

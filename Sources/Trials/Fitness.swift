@@ -1,0 +1,80 @@
+// Whether a driver can do what a trial asks. Asked by the parent, which lists what cannot run as skipped, and again by
+// the child, which never runs it.
+import Scenario
+import StoreDriver
+
+public enum Fitness {
+    /// Why `capabilities` do not carry `spec`, as a sentence; nil where they do.
+    public static func obstacle(_ spec: TrialSpec, _ capabilities: Capabilities) -> String? {
+        guard let durability = Durability(rawValue: spec.durability) else {
+            return "durability '\(spec.durability)' is none of full, relaxed, memory"
+        }
+        if !capabilities.durabilities.contains(durability) { return "it has no durability '\(spec.durability)'" }
+        guard let keys = KeyKind(rawValue: spec.dataset.keys.rawValue), capabilities.keyKinds.contains(keys) else {
+            return "it has no '\(spec.dataset.keys.rawValue)' keys"
+        }
+        if let play = spec.choreography { return obstacle(play, capabilities) }
+        if spec.observers.calls != .none, !capabilities.canCallOnSite {
+            return "it cannot be called on an observing thread"
+        }
+        if spec.observers.subscribe == .locked, !capabilities.readsBesideWriter {
+            return "its observers wait while a writer holds the lock, and could not subscribe meanwhile"
+        }
+        if spec.observers.count + spec.observers.bystanders > 0 {
+            switch spec.observers.deliver {
+            case .runLoop where !capabilities.canDeliverOnRunLoop: return "it cannot deliver on a run loop"
+            case .queue where !capabilities.canDeliverOnQueue: return "it cannot deliver on a queue"
+            default: break
+            }
+        }
+        if let obstacle = shape(spec, capabilities) { return obstacle }
+        if !capabilities.hasVersions {
+            return "it has no versions, without which this harness cannot tell which callback covers which commit"
+        }
+        return nil
+    }
+
+    private static func obstacle(_ play: Choreography, _ capabilities: Capabilities) -> String? {
+        let places = play.actors.map(\.place)
+        if places.contains(.runLoop), !capabilities.canDeliverOnRunLoop { return "it cannot deliver on a run loop" }
+        if places.contains(.queue), !capabilities.canDeliverOnQueue { return "it cannot deliver on a queue" }
+        let steps = play.actors.flatMap(\.allSteps)
+        if !capabilities.canCallOnSite, steps.contains(.beginWrite) || steps.contains(.refresh) {
+            return "it cannot be called on an observing thread"
+        }
+        return nil
+    }
+
+    /// Of what the rows look like, and of what is done while they change.
+    private static func shape(_ spec: TrialSpec, _ capabilities: Capabilities) -> String? {
+        if spec.observers.sort == .list, !capabilities.hasLists { return "it has no lists" }
+        if spec.dataset.links > capabilities.deepestLinks {
+            return capabilities.deepestLinks == 0
+                ? "its observers are not told of changes behind links"
+                : "its observers are told of changes behind \(capabilities.deepestLinks) links at most"
+        }
+        if spec.observers.operators > 0, !capabilities.hasPublishers { return "it has no publishers" }
+        if spec.observers.subscribe == .readFirst, !capabilities.canReadFirst {
+            return "it reads nothing on an observing thread before it observes"
+        }
+        if spec.observers.pins > 0, !capabilities.canPin { return "it holds no versions" }
+        if spec.writers.process == .own || spec.fault.kind.needs == .sharedStore, !capabilities.isShared {
+            return "no two processes can have its store open and hear of one another"
+        }
+        switch spec.fault.kind.needs {
+        case .files where !capabilities.persists: return "it keeps nothing on a disk"
+        case .checkedDeliveries where !capabilities.hasChangeSets:
+            return "it has no change sets, without which a lost delivery cannot be told from a merged one"
+        case nil, .ownWriters, .sharedStore, .files, .checkedDeliveries: return nil
+        }
+    }
+
+    package static func check(_ spec: TrialSpec, _ capabilities: Capabilities) throws {
+        if spec.specVersion != TrialSpec.currentVersion {
+            throw TrialFault.refused(
+                "the spec has version \(spec.specVersion), this binary reads version \(TrialSpec.currentVersion): "
+                    + "run both sides with a binary of the same spec version")
+        }
+        if let obstacle = obstacle(spec, capabilities) { throw TrialFault.refused("\(spec.driver): \(obstacle)") }
+    }
+}

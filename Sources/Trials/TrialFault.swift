@@ -1,0 +1,36 @@
+// Why a trial ended without figures. What the oracle finds wrong is not a fault: it is a result.
+
+/// Ends a trial early.
+package enum TrialFault: Error, CustomStringConvertible {
+    /// Something that had to make progress made none within the hang timeout.
+    case hang(String)
+    /// This driver, or this binary, cannot do what the spec asks.
+    case refused(String)
+    /// The engine reported an error.
+    case store(String)
+    /// The engine cannot run on this machine.
+    case unavailable(String)
+    /// The harness could not do its own part.
+    case harness(String)
+
+    package var description: String {
+        switch self {
+        case .hang(let reason): "hang: \(reason)"
+        case .refused(let reason): "refused: \(reason)"
+        case .store(let reason): "store error: \(reason)"
+        case .unavailable(let reason): "unavailable: \(reason)"
+        case .harness(let reason): "harness fault: \(reason)"
+        }
+    }
+
+    /// For the `flags` column: a word.
+    package var flag: String {
+        switch self {
+        case .hang: "hang"
+        case .refused: "refused"
+        case .store: "store_error"
+        case .unavailable: "unavailable"
+        case .harness: "harness"
+        }
+    }
+}

@@ -1,0 +1,161 @@
+// The sources as text, and what a regular expression finds in them: no compiler is asked, so a name in a string counts as a
+// use, and that is near enough.
+import Foundation
+
+/// One file, without its comments.
+struct SourceFile {
+    /// From the root of the repository.
+    let path: String
+    let lines: [Substring]
+    /// Without what stands behind `//`, on as many lines.
+    let code: String
+    /// Types at the top level that others can name.
+    let types: Set<String>
+    /// Every word that could name a type.
+    let words: Set<String>
+
+    init(path: String, text: String) {
+        self.path = path
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let code = text.replacing(#/\/\/[^\n]*/#, with: "")
+        self.code = code
+        types = Set(
+            code.matches(of: Self.declaration).filter { !$0.output.1.contains("private") }.map { String($0.output.2) })
+        let isOfAWord = { (byte: UInt8) in
+            byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
+        }
+        words = Set(
+            code.utf8.split { !isOfAWord($0) }.filter { (0x41...0x5A).contains($0.first!) }.map { String($0)! })
+    }
+
+    nonisolated(unsafe) private static let declaration =
+        #/(?m)^(?:@\w+(?:\([^)]*\))?\s+)*((?:(?:public|package|internal|private|fileprivate|final|indirect|nonisolated|open)\s+)*)(?:class|struct|enum|protocol|actor|typealias)\s+(\w+)/#
+}
+
+/// A target of `Sources/`.
+struct Module {
+    let name: String
+    let files: [SourceFile]
+
+    static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+
+    /// All of them: each folder of `Sources/`, and each driver.
+    static let all: [Module] = {
+        let folders = try! FileManager.default.contentsOfDirectory(atPath: "\(root)/Sources").sorted()
+        let drivers = try! FileManager.default.contentsOfDirectory(atPath: "\(root)/Sources/Drivers").sorted()
+        let paths = folders.filter { $0 != "Drivers" } + drivers.map { "Drivers/\($0)" }
+        return paths.map { Module($0) }.filter { !$0.files.isEmpty }
+    }()
+
+    init(_ name: String) {
+        self.name = name
+        let folder = "\(Self.root)/Sources/\(name)"
+        let found = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        files = found.filter { $0.hasSuffix(".swift") }.sorted().map {
+            SourceFile(
+                path: "Sources/\(name)/\($0)", text: try! String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8))
+        }
+    }
+
+    init(name: String, files: [SourceFile]) {
+        self.name = name
+        self.files = files
+    }
+
+    /// The most files of which each names, over others, a type of each: a circle that nobody can read, test or move in part.
+    var largestCircle: [String] {
+        var owners: [String: [Int]] = [:]
+        for (index, file) in files.enumerated() {
+            for type in file.types { owners[type, default: []].append(index) }
+        }
+        let edges = files.enumerated().map { index, file in
+            Set(file.words.compactMap { owners[$0]?.count == 1 ? owners[$0]![0] : nil }).subtracting([index])
+        }
+        return Self.circles(edges).max { $0.count < $1.count }?.map { files[$0].path }.sorted() ?? []
+    }
+
+    /// Strongly connected components (Tarjan 1972).
+    static func circles(_ edges: [Set<Int>]) -> [[Int]] {
+        var order = [Int?](repeating: nil, count: edges.count)
+        var low = [Int](repeating: 0, count: edges.count)
+        var isOpen = [Bool](repeating: false, count: edges.count)
+        var (open, found, next): ([Int], [[Int]], Int) = ([], [], 0)
+        func visit(_ node: Int) {
+            order[node] = next
+            low[node] = next
+            next += 1
+            open.append(node)
+            isOpen[node] = true
+            for other in edges[node] {
+                if order[other] == nil {
+                    visit(other)
+                    low[node] = min(low[node], low[other])
+                } else if isOpen[other] {
+                    low[node] = min(low[node], order[other]!)
+                }
+            }
+            guard low[node] == order[node] else { return }
+            let start = open.lastIndex(of: node)!
+            for member in open[start...] { isOpen[member] = false }
+            found.append(Array(open[start...]))
+            open.removeSubrange(start...)
+        }
+        for node in edges.indices where order[node] == nil { visit(node) }
+        return found
+    }
+}
+
+/// A `switch` and what stands in it, by braces.
+struct SwitchStatement {
+    let path: String
+    /// The names behind the dots of its cases.
+    let labels: Set<String>
+    let hasDefault: Bool
+
+    static func all(in file: SourceFile) -> [SwitchStatement] {
+        file.code.matches(of: #/\bswitch\b[^{\n]*\{/#).map { match in
+            let body = braced(file.code, from: match.range.upperBound)
+            // Cases of a switch within are its own.
+            let own = body.replacing(#/\bswitch\b[^{\n]*\{/#, with: "{")
+            let labels = own.matches(of: #/\bcase\s+([^:\n]+)/#).flatMap { label in
+                label.output.1.replacing(#/\bwhere\b.*/#, with: "").matches(of: #/\.(\w+)/#).map { String($0.output.1) }
+            }
+            return SwitchStatement(
+                path: file.path, labels: Set(labels), hasDefault: own.contains(#/\bdefault\s*:/#))
+        }
+    }
+
+    /// Up to the brace that closes the one before `start`; what stands in braces within is left out.
+    private static func braced(_ code: String, from start: String.Index) -> String {
+        var depth = 1
+        var body = ""
+        for character in code[start...] {
+            if character == "{" { depth += 1 }
+            if character == "}" { depth -= 1 }
+            if depth == 0 { break }
+            if depth == 1 { body.append(character) }
+        }
+        return body
+    }
+}
+
+extension SourceFile {
+    /// The names of the cases of an enum declared here; nil where it is not.
+    func cases(of name: String) -> Set<String>? {
+        guard let declared = try? Regex("\\benum \(name)\\b[^{]*\\{").firstMatch(in: code) else { return nil }
+        var depth = 1
+        var names: Set<String> = []
+        for line in code[declared.range.upperBound...].split(separator: "\n", omittingEmptySubsequences: false) {
+            if depth == 1, let list = line.firstMatch(of: #/^\s*(?:indirect )?case (.*)/#) {
+                let plain = list.output.1.replacing(#/\([^)]*\)/#, with: "")
+                for part in plain.split(separator: ",") {
+                    if let name = part.firstMatch(of: #/^\s*`?(\w+)/#) { names.insert(String(name.output.1)) }
+                }
+            }
+            depth += line.count { $0 == "{" } - line.count { $0 == "}" }
+            if depth <= 0 { break }
+        }
+        return names
+    }
+}

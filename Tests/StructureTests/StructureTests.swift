@@ -1,0 +1,111 @@
+// What keeps a change small: files that do not hang together in circles, switches that a new case cannot slip through, names that
+// mean one thing. The bounds are what holds today; each may only be lowered.
+import Testing
+
+@Suite struct StructureTests {
+    /// Most files in one circle. `Sources/` elsewhere: `others`.
+    private static let circles = [
+        "LiveStore": 92, "TracedSync": 9, "FetchedResults": 6, "Report": 6,
+    ]
+    private static let others = 3
+
+    @Test func filesDoNotHangTogetherInCircles() {
+        for module in Module.all {
+            let circle = module.largestCircle
+            let most = Self.circles[module.name] ?? Self.others
+            #expect(
+                circle.count <= most,
+                """
+                \(module.name): \(circle.count) files name one another's types, at most \(most) may. Move what they share into a \
+                file of its own: \(circle.joined(separator: ", "))
+                """)
+        }
+        for module in ["Trials", "TrialRunner", "Runs", "TidegaugeCLI"] {
+            #expect(Module.all.contains { $0.name == module }, "there is no Sources/\(module) any more")
+        }
+    }
+
+    /// Each is a type of the store's own that drivers or a test harness have under the same name.
+    private static let namedTwice: Set<String> = [
+        "Durability", "QueryIndex", "QueryPlan", "RunLoopScheduler", "RunLoopThread", "Schedule", "Subscription", "Verdict",
+    ]
+
+    @Test func aTypeNameMeansOneThing() {
+        var modules: [String: Set<String>] = [:]
+        for module in Module.all {
+            for type in module.files.flatMap(\.types) { modules[type, default: []].insert(module.name) }
+        }
+        for (type, modules) in modules where modules.count > 1 && !Self.namedTwice.contains(type) {
+            Issue.record("\(type) is a type of \(modules.sorted().joined(separator: " and of ")): rename one")
+        }
+    }
+
+    /// Enums that grow with the benchmark or the query language, and switches over them with a `default:` that a new case would
+    /// disappear in: at most so many, as far as a search in the text can tell.
+    @Test(arguments: [
+        ("Metric", "Sources/Scenario/Metric.swift", 15),
+        ("Setting", "Sources/Scenario/Setting.swift", 1),
+        ("FilterExpression", "Sources/LiveStore/Query/FilterExpression.swift", 2),
+        ("Kind", "Sources/Scenario/TrialSpec.swift", 4),
+    ])
+    func switchesNameEveryCase(_ name: String, _ path: String, _ most: Int) {
+        let files = Module.all.flatMap(\.files)
+        guard let cases = files.first(where: { $0.path == path })?.cases(of: name) else { return }
+        let open = files.flatMap(SwitchStatement.all).filter {
+            $0.hasDefault && !$0.labels.isEmpty && $0.labels.isSubset(of: cases)
+        }
+        #expect(
+            open.count <= most,
+            "\(open.count) switches over \(name) have a default: \(open.map(\.path).joined(separator: ", "))")
+    }
+
+    @Test func uncheckedSendabilityDoesNotSpread() {
+        var places: [String] = []
+        var unexplained = 0
+        for file in Module.all.flatMap(\.files) {
+            for (index, line) in file.lines.enumerated() where line.contains(#/^[^\/]*@unchecked Sendable/#) {
+                places.append("\(file.path):\(index + 1)")
+                let before = index > 0 ? file.lines[index - 1].drop { $0 == " " } : ""
+                if !before.hasPrefix("//") { unexplained += 1 }
+            }
+        }
+        #expect(places.count <= 130, "\(places.count): guard the state by a type, such as a mutex that owns it")
+        print("@unchecked Sendable: \(places.count), of which \(unexplained) have no word of why on the line before")
+    }
+
+    /// A trial reads as a story: what stands beside its load is a `Companion`, and no fault has a name here.
+    @Test func aTrialIsAStory() throws {
+        let file = try #require(Module.all.flatMap(\.files).first { $0.path == "Sources/TrialRunner/Run/Trial.swift" })
+        let start = try #require(file.lines.firstIndex { $0.contains("func measure()") })
+        let end = try #require(file.lines[start...].firstIndex { $0 == "    }" })
+        #expect(end - start + 1 <= 40, "Trial.measure has \(end - start + 1) lines")
+        #expect(!file.lines[start...end].contains { $0.contains("fault") || $0.contains("Fault") })
+    }
+
+    @Test func aCircleIsFound() {
+        let files = ["A": "B", "B": "C", "C": "A", "D": "A"].map { name, other in
+            SourceFile(path: name, text: "struct \(name) {}\n// E\nlet x = \(other)()\n")
+        }
+        #expect(Module(name: "m", files: files).largestCircle == ["A", "B", "C"])
+    }
+
+    @Test func aDefaultIsFound() throws {
+        let file = SourceFile(
+            path: "f",
+            text: """
+                enum Kind { // no case
+                    case a, b(Int)
+                    case c = "x"
+                    var n: Int {
+                        switch self {
+                        case .a: 1
+                        default: { 2 }()
+                        }
+                    }
+                }
+                """)
+        #expect(file.cases(of: "Kind") == ["a", "b", "c"])
+        let found = try #require(SwitchStatement.all(in: file).first)
+        #expect(found.labels == ["a"] && found.hasDefault)
+    }
+}
