@@ -61,8 +61,9 @@ struct ProblemList {
     private static let maximum = 100
 
     mutating func add(_ place: ScenarioProblem.Place, _ message: String) {
-        let problem = ScenarioProblem(place, message)
         guard !isFull else { return }
+        // Names of a file may have line breaks in them.
+        let problem = ScenarioProblem(place, message.split(whereSeparator: \.isNewline).joined(separator: " "))
         if seen.insert(problem).inserted { problems.append(problem) }
     }
 

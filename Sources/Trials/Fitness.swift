@@ -58,15 +58,15 @@ public enum Fitness {
             return "it reads nothing on an observing thread before it observes"
         }
         if spec.observers.pins > 0, !capabilities.canPin { return "it holds no versions" }
-        if spec.writers.process == .own || spec.fault.kind == .observerKilled, !capabilities.isShared {
+        if spec.writers.process == .own || spec.fault.kind.needs == .sharedStore, !capabilities.isShared {
             return "no two processes can have its store open and hear of one another"
         }
-        let needsDisk: Set<FaultSpec.Kind> = [.diskFull, .slowFsync]
-        if needsDisk.contains(spec.fault.kind), !capabilities.persists { return "it keeps nothing on a disk" }
-        if spec.fault.kind.mustBeCaught, !capabilities.hasChangeSets {
+        switch spec.fault.kind.needs {
+        case .files where !capabilities.persists: return "it keeps nothing on a disk"
+        case .checkedDeliveries where !capabilities.hasChangeSets:
             return "it has no change sets, without which a lost delivery cannot be told from a merged one"
+        case nil, .ownWriters, .sharedStore, .files, .checkedDeliveries: return nil
         }
-        return nil
     }
 
     package static func check(_ spec: TrialSpec, _ capabilities: Capabilities) throws {

@@ -1,7 +1,8 @@
-import Scenario
 import Testing
 
-@testable import Harness
+@testable import Runs
+@testable import Scenario
+@testable import TrialRunner
 
 @Suite("Providers of metrics")
 struct ProviderTests {

@@ -40,6 +40,14 @@ import Testing
         #expect(complaintsInTime(allowedByTheParser).contains { $0.contains("nested deeper") })
     }
 
+    @Test func aNameWithALineBreakBreaksNoMessage() {
+        let text =
+            "purpose: A.\nrepresents: a test\ndrivers: [noop]\nexpect: stall\n"
+            + "threads: { \"a\\nb\": [{ blocked: \"c\\nd\" }], e: [{ sync: { \"f\\ng\": [] } }] }"
+        let found = complaintsInTime(text)
+        #expect(found.count == 2 && found.allSatisfy { !$0.contains("\n") }, "\(found)")
+    }
+
     @Test func aBombOfAliasesCostsNothing() {
         var text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
         for level in 1...60 {

@@ -122,7 +122,7 @@ struct SwitchStatement {
                 label.output.1.replacing(#/\bwhere\b.*/#, with: "").matches(of: #/\.(\w+)/#).map { String($0.output.1) }
             }
             return SwitchStatement(
-                path: file.path, labels: Set(labels), hasDefault: own.contains(#/\bdefault\s*:/#))
+                path: file.path, labels: Set(labels), hasDefault: own.contains(#/(?:^|[^\s,(])\s*\bdefault\s*:/#))
         }
     }
 

@@ -45,9 +45,10 @@ import Testing
     /// disappear in: at most so many, as far as a search in the text can tell.
     @Test(arguments: [
         ("Metric", "Sources/Scenario/Metric.swift", 15),
-        ("Setting", "Sources/Scenario/Setting.swift", 1),
+        ("Setting", "Sources/Scenario/Setting.swift", 0),
         ("FilterExpression", "Sources/LiveStore/Query/FilterExpression.swift", 2),
-        ("Kind", "Sources/Scenario/TrialSpec.swift", 4),
+        ("Kind", "Sources/Scenario/FaultSpec.swift", 0),
+        ("Injection", "Sources/Scenario/FaultSpec.swift", 0),
     ])
     func switchesNameEveryCase(_ name: String, _ path: String, _ most: Int) {
         let files = Module.all.flatMap(\.files)

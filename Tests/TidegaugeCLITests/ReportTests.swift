@@ -141,7 +141,9 @@ import Testing
     @Test func listsAndSchemaAreJSON() throws {
         let folder = try Folder()
         try folder.write("Scenarios/sound.yaml", scenario())
-        for (kind, key) in [("scenarios", "purpose"), ("drivers", "capabilities"), ("metrics", "unit")] {
+        for (kind, key) in [
+            ("scenarios", "purpose"), ("drivers", "capabilities"), ("metrics", "unit"), ("keys", "since"),
+        ] {
             let ran = try Binary.fixture.run(["list", kind, "--json"], in: folder)
             let list = try JSONSerialization.jsonObject(with: Data(ran.output.utf8)) as? [[String: String]]
             #expect(list?.isEmpty == false && list!.allSatisfy { $0[key] != nil }, "\(kind)")

@@ -1,36 +1,30 @@
 // Calls of the system that are slower than they should be, or that lie: flushes that take their time, and a wall clock that
 // is set forward and back. What is between the program and the C library stands in CFaults.
 import CFaults
-import Measure
-import Scenario
 
-/// In force from `init` or from its time until everything is delivered. The conducting thread.
-final class FaultyCalls: Companion {
+/// Flushes that take longer, from before the first commit until everything is delivered. The conducting thread.
+final class SlowFlushes: Companion {
+    init(lengthNs: Int64) { cf_set_flush_delay_ns(lengthNs) }
+
+    func end(into findings: inout Findings) { cf_set_flush_delay_ns(0) }
+}
+
+/// A wall clock that is an hour ahead for a tenth of a second, and an hour behind from then on. The conducting thread.
+final class ClockStep: Companion {
     private static let hourNs: Int64 = 3_600_000_000_000
 
     /// From the start of the window.
     private let atNs: Int64
-    private let isClock: Bool
     private var startNs: Int64 = 0
     private var isStepped = false
 
-    /// nil where the trial has none. Before the first commit: flushes are slow from here on.
-    init?(_ spec: TrialSpec) {
-        atNs = spec.fault.atNs
-        switch spec.fault.kind {
-        case .slowFsync: cf_set_flush_delay_ns(spec.fault.lengthNs)
-        case .clockStep: break
-        default: return nil
-        }
-        isClock = spec.fault.kind == .clockStep
-    }
+    init(atNs: Int64) { self.atNs = atNs }
 
     func begin(_ window: Window) { startNs = window.startNs }
 
-    /// An hour forward, and a tenth of a second later two back.
     func look(_ nowNs: Int64) {
         let sinceNs = nowNs - startNs
-        guard isClock, sinceNs >= atNs else { return }
+        guard sinceNs >= atNs else { return }
         if !isStepped {
             isStepped = true
             cf_step_wall_clock_ns(Self.hourNs)
@@ -39,8 +33,5 @@ final class FaultyCalls: Companion {
         }
     }
 
-    func end(into findings: inout Findings) {
-        cf_set_flush_delay_ns(0)
-        cf_step_wall_clock_ns(0)
-    }
+    func end(into findings: inout Findings) { cf_step_wall_clock_ns(0) }
 }

@@ -1,29 +1,29 @@
 // A disk without room for more: no file of this process may grow for a while. It needs no file system of its own and no
 // rights, and a store sees what it would see: writes that are refused.
 import Foundation
-import Scenario
 
 /// The conducting thread.
 final class FullDisk: Companion {
-    private let fault: FaultSpec
+    /// From the start of the window.
+    private let atNs: Int64
+    private let lengthNs: Int64
     private var fromNs = Int64.max
     private var untilNs = Int64.max
     private let directory: String
     private var before: rlimit?
     private var isOver = false
 
-    /// nil where the trial has none.
-    init?(_ spec: TrialSpec, directory: String) {
-        guard spec.fault.kind == .diskFull else { return nil }
-        fault = spec.fault
+    init(atNs: Int64, lengthNs: Int64, directory: String) {
+        self.atNs = atNs
+        self.lengthNs = lengthNs
         self.directory = directory
         // The signal would end the process; without it the write fails, as it does where a disk is full.
         signal(SIGXFSZ, SIG_IGN)
     }
 
     func begin(_ window: Window) {
-        fromNs = window.startNs + fault.atNs
-        untilNs = fromNs + fault.lengthNs
+        fromNs = window.startNs + atNs
+        untilNs = fromNs + lengthNs
     }
 
     func look(_ nowNs: Int64) {

@@ -22,9 +22,9 @@ final class InjectedStore: ForwardingStore, Companion, @unchecked Sendable {
 
     /// The store itself where nothing is to be put in between.
     static func wrapping(_ store: any DrivenStore, _ fault: FaultSpec) -> any DrivenStore {
-        switch fault.kind {
+        switch fault.injection {
         case .slowdown, .loss, .reorder: InjectedStore(store, fault)
-        default: store
+        case .none, .stall, .writerKilled, .writerStopped, .observerKilled, .diskFull, .slowFsync, .clockStep: store
         }
     }
 
@@ -34,12 +34,12 @@ final class InjectedStore: ForwardingStore, Companion, @unchecked Sendable {
 
     func makeWriter() throws -> any StoreWriter {
         let writer = try store.makeWriter()
-        return fault.kind == .slowdown ? SlowWriter(writer, fault.amount) : writer
+        return if case .slowdown(let amount) = fault.injection { SlowWriter(writer, amount) } else { writer }
     }
 
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
-        let isHarmed = fault.kind == .loss || fault.kind == .reorder
-        return try store.subscribe(to: query, at: site, sink: isHarmed ? HarmedSink(sink, self, fault) : sink)
+        let sink = fault.kind.mustBeCaught ? HarmedSink(sink, self, fault.injection) : sink
+        return try store.subscribe(to: query, at: site, sink: sink)
     }
 }
 
@@ -78,13 +78,13 @@ private final class SlowWriter: StoreWriter {
 private final class HarmedSink: DeliverySink, @unchecked Sendable {
     private let sink: any DeliverySink
     private let store: InjectedStore
-    private let fault: FaultSpec
+    private let injection: Injection
     private var held: Delivery?
 
-    init(_ sink: any DeliverySink, _ store: InjectedStore, _ fault: FaultSpec) {
+    init(_ sink: any DeliverySink, _ store: InjectedStore, _ injection: Injection) {
         self.sink = sink
         self.store = store
-        self.fault = fault
+        self.injection = injection
     }
 
     func fail(_ error: any Error) { sink.fail(error) }
@@ -97,12 +97,14 @@ private final class HarmedSink: DeliverySink, @unchecked Sendable {
         }
         guard !delivery.isInitial else { return sink.deliver(delivery) }
         let number = store.deliveries.add(1, ordering: .relaxed).newValue
-        switch fault.kind {
-        case .loss where number % fault.every == 0: store.harmed.add(1, ordering: .relaxed)
-        case .reorder where number == fault.every:
+        switch injection {
+        case .loss(let every) where number % every == 0: store.harmed.add(1, ordering: .relaxed)
+        case .reorder(let every) where number == every:
             store.harmed.add(1, ordering: .relaxed)
             held = copy delivery
-        default: sink.deliver(delivery)
+        case .none, .stall, .slowdown, .loss, .reorder, .writerKilled, .writerStopped, .observerKilled, .diskFull,
+            .slowFsync, .clockStep:
+            sink.deliver(delivery)
         }
     }
 }

@@ -2,23 +2,23 @@
 // would. Nothing in here notices; what was due meanwhile has to read as late.
 import Foundation
 import Measure
-import Scenario
 import TracedSync
 
 /// Arranged when the window begins. The conducting thread.
 final class Stall: Companion {
-    private let fault: FaultSpec
+    /// From the start of the window.
+    private let atNs: Int64
+    private let lengthNs: Int64
     private var thread: TracedThread?
 
-    /// nil where the trial has none.
-    init?(_ spec: TrialSpec) {
-        guard spec.fault.kind == .stall else { return nil }
-        fault = spec.fault
+    init(atNs: Int64, lengthNs: Int64) {
+        self.atNs = atNs
+        self.lengthNs = lengthNs
     }
 
     func begin(_ window: Window) {
-        let atNs = window.startNs + fault.atNs
-        let script = Self.script(getpid(), lengthNs: fault.lengthNs)
+        let atNs = window.startNs + atNs
+        let script = Self.script(getpid(), lengthNs: lengthNs)
         thread = TracedThread("stall") {
             Pacing.sleep(untilNs: atNs)
             _ = try? Subprocess.run("/bin/sh", ["-c", script], output: .inherited, errors: .inherited)

@@ -185,7 +185,7 @@ final class Writer: @unchecked Sendable {
 
     /// The commit; where refusals are part of the trial, again until it is taken.
     private func attempt(_ writer: any StoreWriter, locked: () -> Void) throws -> Int64? {
-        guard spec.fault.kind == .diskFull else {
+        guard case .diskFull(_, let lengthNs) = spec.fault.injection else {
             return try writer.commit(UnsafeBufferPointer(changes), locked: locked)
         }
         let startNs = MonotonicClock.nowNs()
@@ -195,7 +195,7 @@ final class Writer: @unchecked Sendable {
             } catch {
                 refusals += 1
                 // Refused for ever is not what was meant.
-                if MonotonicClock.nowNs() - startNs > spec.fault.lengthNs + spec.hangTimeoutNs { throw error }
+                if MonotonicClock.nowNs() - startNs > lengthNs + spec.hangTimeoutNs { throw error }
                 Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
             }
         }

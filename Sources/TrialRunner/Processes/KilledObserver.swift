@@ -10,10 +10,9 @@ final class KilledObserver: Companion {
     private var dueNs = Int64.max
     private var isDead = false
 
-    /// Returns when it watches; nil where the trial has none.
-    init?(_ spec: TrialSpec, directory: String) throws {
-        guard spec.fault.kind == .observerKilled else { return nil }
-        atNs = spec.fault.atNs
+    /// Returns when it watches.
+    init(_ spec: TrialSpec, atNs: Int64, directory: String) throws {
+        self.atNs = atNs
         helper = try HelperProcess(HelperOrder(spec: spec, role: .observer, storeDirectory: directory))
         try helper.awaitReady(60_000_000_000)
     }

@@ -101,19 +101,22 @@ final class RemoteWork: WritingSide {
 
     /// Does to the writing process what the trial says, when it is time.
     private func hit(_ nowNs: Int64) throws {
-        guard nowNs >= window.startNs + spec.fault.atNs else { return }
-        switch (spec.fault.kind, hitNs) {
-        case (.writerKilled, nil):
+        switch spec.fault.injection {
+        case .writerKilled(let atNs):
+            guard hitNs == nil, nowNs >= window.startNs + atNs else { return }
             hitNs = MonotonicClock.nowNs()
             helpers[0].end()
             try replace()
-        case (.writerStopped, nil):
-            hitNs = MonotonicClock.nowNs()
-            helpers[0].signal(SIGSTOP)
-        case (.writerStopped, let hitNs?) where releasedNs == nil && nowNs >= hitNs + spec.fault.lengthNs:
-            releasedNs = MonotonicClock.nowNs()
-            helpers[0].signal(SIGCONT)
-        default: break
+        case .writerStopped(let atNs, let lengthNs):
+            if let hitNs {
+                guard releasedNs == nil, nowNs >= hitNs + lengthNs else { return }
+                releasedNs = MonotonicClock.nowNs()
+                helpers[0].signal(SIGCONT)
+            } else if nowNs >= window.startNs + atNs {
+                hitNs = MonotonicClock.nowNs()
+                helpers[0].signal(SIGSTOP)
+            }
+        case .none, .stall, .slowdown, .loss, .reorder, .observerKilled, .diskFull, .slowFsync, .clockStep: return
         }
     }
 
@@ -170,8 +173,8 @@ final class RemoteWork: WritingSide {
     var recoveryNs: Int64? {
         guard let hitNs else { return nil }
         let sinceNs = releasedNs ?? hitNs
-        let next = spec.fault.kind == .writerKilled ? records.last : records.first
-        return next?.first { $0.committedNs > sinceNs }.map { $0.committedNs - sinceNs }
+        // Of the successor, where there is one.
+        return records.last?.first { $0.committedNs > sinceNs }.map { $0.committedNs - sinceNs }
     }
 
     func dismiss() {

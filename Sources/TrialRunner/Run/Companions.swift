@@ -26,10 +26,7 @@ struct Companions {
             VersionMeter(spec, store, setup.driver.capabilities),
             stalls,
             floor,
-            try KilledObserver(spec, directory: setup.directory),
-            FaultyCalls(spec),
-            FullDisk(spec, directory: setup.directory),
-            Stall(spec),
+            try Self.injected(setup),
             work,
             NoiseMeter(),
             HoldingsMeter(spec, store, work),
@@ -38,6 +35,19 @@ struct Companions {
             CPUWindow(setup.driver, work),
         ]
         all = setup.companions + made.compactMap { $0 }
+    }
+
+    /// What is done on purpose.
+    private static func injected(_ setup: TrialSetup) throws -> (any Companion)? {
+        switch setup.spec.fault.injection {
+        case .stall(let atNs, let lengthNs): Stall(atNs: atNs, lengthNs: lengthNs)
+        case .observerKilled(let atNs): try KilledObserver(setup.spec, atNs: atNs, directory: setup.directory)
+        case .diskFull(let atNs, let lengthNs): FullDisk(atNs: atNs, lengthNs: lengthNs, directory: setup.directory)
+        case .slowFsync(let lengthNs): SlowFlushes(lengthNs: lengthNs)
+        case .clockStep(let atNs): ClockStep(atNs: atNs)
+        // These are up to the store's wrapper and to the writing side.
+        case .none, .slowdown, .loss, .reorder, .writerKilled, .writerStopped: nil
+        }
     }
 
     private static func writers(_ setup: TrialSetup, _ company: Writer.Company) throws -> any WritingSide {
