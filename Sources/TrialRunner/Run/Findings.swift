@@ -39,7 +39,7 @@ struct Findings {
 
 extension TrialResult {
     /// Turns what the oracle saw into what was looked for: deliveries were harmed on purpose, so many of them.
-    fileprivate mutating func expectCaught(_ spec: TrialSpec, harmed: Int) {
+    mutating func expectCaught(_ spec: TrialSpec, harmed: Int) {
         if harmed == 0 {
             // Nothing was to be seen, and nothing is said.
             notes.append("fewer deliveries than 'fault.every': none was harmed")
