@@ -5,7 +5,7 @@ import LiveStore
 import StoreDriver
 import TracedSync
 
-final class ControlledStore: DrivenStore, @unchecked Sendable {
+public final class ControlledStore: CallableOnSite, TransactionalReading, AsynchronousWriting, @unchecked Sendable {
     private static let loadBatch = 50_000
 
     let store: Store
@@ -22,7 +22,7 @@ final class ControlledStore: DrivenStore, @unchecked Sendable {
         self.delivery = delivery
     }
 
-    func load(count: Int, item: (Int) -> Item) throws {
+    public func load(count: Int, item: (Int) -> Item) throws {
         for start in stride(from: 0, to: count, by: Self.loadBatch) {
             try store.write { connection in
                 for index in start..<min(count, start + Self.loadBatch) { try connection.add(ShownRow(item(index))) }
@@ -30,9 +30,9 @@ final class ControlledStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    func makeWriter() -> any StoreWriter { LoggingWriter(store) }
+    public func makeWriter() -> any StoreWriter { LoggingWriter(store) }
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
         let connection = try connection(at: site)
         let place = place(of: site)
         let request = FetchRequest(ShownRow.self) { Self.results(query, $0) }
@@ -46,7 +46,7 @@ final class ControlledStore: DrivenStore, @unchecked Sendable {
         return subscription
     }
 
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
+    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         let connection = try connection(at: site)
         switch call {
         case .beginWrite:
@@ -102,22 +102,22 @@ final class ControlledStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    func contents(of query: Query) throws -> [Item] {
+    public func contents(of query: Query) throws -> [Item] {
         try store.read { Self.results(query, try $0.objects(ShownRow.self)).map(\.item) }
     }
 
-    func fileBytes() throws -> Int { store.fileBytes }
+    public func fileBytes() throws -> Int { store.fileBytes }
 
-    func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
+    public func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
 
-    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
+    public func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
         store.writeAsync({ connection in
             within()
             for change in changes { try LoggingWriter.apply(change, connection, nil) }
         }) { _ in }
     }
 
-    func close() throws {
+    public func close() throws {
         for subscription in lock.withLock({ subscriptions.compactMap(\.value) }) { subscription.cancel() }
         store.close()
         let ending = lock.withLock {

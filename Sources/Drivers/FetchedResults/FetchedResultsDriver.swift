@@ -19,17 +19,17 @@ public struct FetchedResultsDriver: StoreDriver {
 
     public var name: String { delivery == .live ? "fetched-results" : "fetched-results-legacy" }
 
-    public var capabilities: Capabilities {
-        Capabilities(
-            durabilities: [.full, .relaxed, .memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true,
-            hasChangeSets: true, hasVersions: true, persists: true, canCallOnSite: true,
+    public var facts: EngineFacts {
+        EngineFacts(durabilities: [.full, .relaxed, .memory], persists: true, hasChangeSets: true) {
             // A controller shows at once what it is told later, so each has its own pace.
-            advancesTogether: false, readsBesideWriter: delivery == .live,
-            remarks: delivery == .live ? [] : ["deadlocks on purpose where threads commit by turns"],
-            upkeepThreadPrefixes: ["livestore"])
+            $0.advancesTogether = false
+            $0.readsBesideWriter = delivery == .live
+            if delivery == .legacy { $0.remarks = ["deadlocks on purpose where threads commit by turns"] }
+            $0.upkeepThreadPrefixes = ["livestore"]
+        }
     }
 
-    public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
+    public func open(_ configuration: StoreConfiguration) throws -> ControlledStore {
         let durability: LiveStore.Durability =
             switch configuration.durability {
             case .full: .full

@@ -7,7 +7,7 @@ import GRDB
 import StoreDriver
 import TracedSync
 
-final class DrivenDatabase: DrivenStore, @unchecked Sendable {
+public final class DrivenDatabase: CallableOnSite, @unchecked Sendable {
     private let database: any DatabaseWriter
     /// Of the files; nil in memory.
     private let directory: String?
@@ -26,14 +26,14 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
 
     // MARK: Writing
 
-    func load(count: Int, item: (Int) -> Item) throws {
+    public func load(count: Int, item: (Int) -> Item) throws {
         try database.write { db in
             for index in 0..<count { try Self.apply(Change(.insert, item(index)), db) }
             try advance(db)
         }
     }
 
-    func makeWriter() -> any StoreWriter { GRDBWriter(self) }
+    public func makeWriter() -> any StoreWriter { GRDBWriter(self) }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         // `write` begins IMMEDIATE: whoever is in it has the lock. It traps where writes are nested, which nobody does.
@@ -73,7 +73,7 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
 
     // MARK: Observing
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
         let subscription = GRDBSubscription(database, CancellableSink(sink)) { [weak self] in self?.forget($0) }
         lock.withLock { subscriptions[ObjectIdentifier(subscription)] = subscription }
         // Of a region that is named: one recorded from the fetch would hold the version row as well. All columns of the
@@ -100,7 +100,7 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
     }
 
     /// GRDB has no snapshot that an observer stands at, so `.refresh` is what an application does instead: a read.
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
+    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         switch call {
         case .beginWrite:
             try database.writeWithoutTransaction { db in
@@ -116,13 +116,13 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
 
     // MARK: Reading
 
-    func contents(of query: Query) throws -> [Item] {
+    public func contents(of query: Query) throws -> [Item] {
         try database.read { db in
             try Row.fetchAll(db, sql: query.select(ItemTable.columns)).map(Item.init)
         }
     }
 
-    func fileBytes() throws -> Int {
+    public func fileBytes() throws -> Int {
         guard let directory else { return 0 }
         let files = FileManager.default
         return try files.contentsOfDirectory(atPath: directory).reduce(0) { sum, name in
@@ -130,7 +130,7 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
         }
     }
 
-    func close() throws {
+    public func close() throws {
         let (ending, loops) = lock.withLock {
             defer { (subscriptions, schedulers) = ([:], [:]) }
             return (Array(subscriptions.values), Array(schedulers.values))

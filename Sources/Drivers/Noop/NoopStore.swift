@@ -7,7 +7,7 @@ import StoreDriver
 import TracedSync
 
 /// Versions and wake-ups.
-final class NoopStore: DrivenStore, @unchecked Sendable {
+public final class NoopStore: RowlessStore, CallableOnSite, @unchecked Sendable {
     private let writeLock = TracedMutex("no-op store writers")
     let lock = TracedMutex("no-op store")
     private var version: Int64 = 1
@@ -25,7 +25,7 @@ final class NoopStore: DrivenStore, @unchecked Sendable {
     /// A deleted row, below every score.
     private static let absent = Int64.min
 
-    func load(count: Int, item: (Int) -> Item) {
+    public func load(count: Int, item: (Int) -> Item) {
         let items = (0..<count).map(item)
         lock.withLock {
             loaded = ContiguousArray(items.map(\.score))
@@ -34,12 +34,11 @@ final class NoopStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    func makeWriter() -> any StoreWriter { NoopWriter(self) }
+    public func makeWriter() -> any StoreWriter { NoopWriter(self) }
 
-    func contents(of query: Query) throws -> [Item] { throw NoopStoreHasNoRows() }
-    func fileBytes() -> Int { 0 }
+    public func fileBytes() -> Int { 0 }
 
-    func close() {
+    public func close() {
         let open = lock.withLock {
             defer { connections = [:] }
             return Array(connections.values)
@@ -47,7 +46,7 @@ final class NoopStore: DrivenStore, @unchecked Sendable {
         for connection in open { connection.end() }
     }
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
         let key = site.identity
         let known = lock.withLock { connections[key] }
         let connection = known ?? NoopConnection(self, site)
@@ -96,7 +95,7 @@ final class NoopStore: DrivenStore, @unchecked Sendable {
         return committed
     }
 
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) {
+    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) {
         switch call {
         case .beginWrite: writeLock.withLock { granted() }
         case .refresh: granted()

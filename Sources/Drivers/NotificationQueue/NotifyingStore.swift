@@ -6,7 +6,7 @@ import Foundation
 import StoreDriver
 import TracedSync
 
-final class NotifyingStore: DrivenStore, @unchecked Sendable {
+public final class NotifyingStore: DrivenStore, @unchecked Sendable {
     /// A row and the number it was inserted under, which is the order of a query that asks for none.
     private struct Row {
         var item: Item
@@ -31,7 +31,7 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
 
     var head: Int64 { lock.withLock { version } }
 
-    func load(count: Int, item: (Int) -> Item) {
+    public func load(count: Int, item: (Int) -> Item) {
         let items = (0..<count).map(item)
         lock.withLock {
             for item in items { insert(item) }
@@ -44,7 +44,7 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         ages += 1
     }
 
-    func makeWriter() -> any StoreWriter { NotifyingWriter(self) }
+    public func makeWriter() -> any StoreWriter { NotifyingWriter(self) }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         var concerned: Set<Int> = []
@@ -91,7 +91,7 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         index!.forEachMatch(key: key, group: item.group, score: item.score) { concerned.insert($0) }
     }
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
         guard case .runLoop = site else {
             throw DriverUnavailable("a NotificationQueue belongs to a run loop: observe with 'deliver: run-loop'")
         }
@@ -117,7 +117,7 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         return queries.count - 1
     }
 
-    func contents(of query: Query) -> [Item] {
+    public func contents(of query: Query) -> [Item] {
         let all = lock.withLock { Array(rows.values) }
         let found = all.filter { query.matches(key: $0.item.key, group: $0.item.group, score: $0.item.score) }
         let ordered = found.sorted { a, b in
@@ -130,9 +130,9 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         return ordered.map { $0.item }
     }
 
-    func fileBytes() -> Int { 0 }
+    public func fileBytes() -> Int { 0 }
 
-    func close() {
+    public func close() {
         let ending = lock.withLock {
             defer { (threads, watchers) = ([:], watchers.map { _ in [] }) }
             return Array(threads.values)

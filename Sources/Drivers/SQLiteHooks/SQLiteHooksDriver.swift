@@ -12,22 +12,22 @@ public struct SQLiteHooksDriver: StoreDriver {
 
     public init() {}
 
-    public var capabilities: Capabilities {
-        Capabilities(
-            durabilities: Set(Durability.allCases), canDeliverOnRunLoop: true, canDeliverOnQueue: true,
-            hasChangeSets: false, hasVersions: true, persists: true, shows: .keys, canCallOnSite: true,
-            remarks: [
+    public var facts: EngineFacts {
+        EngineFacts(durabilities: Set(Durability.allCases), persists: true, hasChangeSets: false) {
+            $0.shows = .keys
+            $0.remarks = [
                 "a query that shows or matches a touched row is run again as a whole, on the observing thread",
                 "'memory' is a WAL file on tmpfs",
-            ])
+            ]
+        }
     }
 
-    public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
+    public func open(_ configuration: StoreConfiguration) throws -> HookedStore {
         try HookedStore(configuration)
     }
 }
 
-final class HookedStore: DrivenStore, @unchecked Sendable {
+public final class HookedStore: CallableOnSite, @unchecked Sendable {
     private let path: String
     private let synchronous: String
     private let writeLock = TracedMutex("sqlite write lock")
@@ -45,13 +45,13 @@ final class HookedStore: DrivenStore, @unchecked Sendable {
         journal = HookJournal(writer)
     }
 
-    func load(count: Int, item: (Int) -> Item) throws {
+    public func load(count: Int, item: (Int) -> Item) throws {
         try write(locked: {}) {
             for index in 0..<count { try apply(Change(.insert, item(index))) }
         }
     }
 
-    func makeWriter() -> any StoreWriter { HookedWriter(self) }
+    public func makeWriter() -> any StoreWriter { HookedWriter(self) }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         try write(locked: locked) {
@@ -94,7 +94,7 @@ final class HookedStore: DrivenStore, @unchecked Sendable {
         if writer.changes == 0 { throw MissingItem(key: item.key) }
     }
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
         try self.site(site).subscribe(to: query, sink)
     }
 
@@ -108,7 +108,7 @@ final class HookedStore: DrivenStore, @unchecked Sendable {
 
     private func connect() throws -> SQLiteConnection { try SQLiteConnection(path: path, synchronous: synchronous) }
 
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
+    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         switch call {
         case .beginWrite:
             try writeLock.withLock {
@@ -122,20 +122,20 @@ final class HookedStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    func contents(of query: Query) throws -> [Item] {
+    public func contents(of query: Query) throws -> [Item] {
         var found: [Item] = []
         try connect().run(query.select(ItemTable.columns)) { found.append(Item($0.item)) }
         return found
     }
 
-    func fileBytes() throws -> Int {
+    public func fileBytes() throws -> Int {
         try ["", "-wal", "-shm"].reduce(0) { sum, suffix in
             guard FileManager.default.fileExists(atPath: path + suffix) else { return sum }
             return sum + (try FileManager.default.attributesOfItem(atPath: path + suffix)[.size] as? Int ?? 0)
         }
     }
 
-    func close() {
+    public func close() {
         let ending = lock.withLock {
             defer { sites = [:] }
             return Array(sites.values)

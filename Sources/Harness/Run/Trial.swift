@@ -44,9 +44,9 @@ public struct Trial {
         let dataset = Dataset(spec)
 
         report(.init(.loading))
-        let shimmed =
-            try spec.shim.map { try ShimmedStore(driver.open(configuration), $0) } ?? driver.open(configuration)
-        let store = InjectedStore.wrapping(shimmed, spec.fault)
+        let opened = try driver.open(configuration)
+        let injected = InjectedFault(spec.fault)
+        let store = injected.wrap(spec.shim?.wrap(opened) ?? opened)
         try store.load(count: dataset.count) { dataset.item(at: $0) }
         let neighbour = try Neighbour(spec, driver, configuration)
 
@@ -60,10 +60,10 @@ public struct Trial {
         try holder?.release()
         let audit = try Audit(spec, dataset, watch, store, driver.capabilities)
 
-        let churn = try Churn(spec, plan, store, driver.capabilities)
+        let churn = try Churn(spec, plan, store)
 
         let floor = spec.asks(\.needsWakeProbe) ? try WakeProbe() : nil
-        let stalls = StallProbe(spec, store, watch)
+        let stalls = try StallProbe(spec, store, watch)
         let work: any WritingSide =
             spec.writers.process == .own
             ? RemoteWork(spec, dataset, plan, store, directory: storeDirectory)
@@ -76,7 +76,7 @@ public struct Trial {
         let hiccup = HiccupProbe()
         hiccup.start()
         let stall = Stall(spec, window)
-        let versions = VersionMeter(spec, store, window, driver.capabilities)
+        let versions = try VersionMeter(spec, store, window)
         let clockNs = ClockCost.measure()
         Pacing.sleep(untilNs: window.startNs)
         let pressure = PressureProbe.read()
@@ -143,7 +143,7 @@ public struct Trial {
         let sheet = FigureSheet(spec, window, endNs: endNs, history, logs, plan, verdict, account, hiccups, probes)
         var result = sheet.result()
         if spec.fault.kind.mustBeCaught {
-            result.expectCaught(spec, harmed: (store as? InjectedStore)?.harmedCount ?? 0)
+            result.expectCaught(spec, harmed: injected.harmedCount)
         }
         result.noise = NoiseAccount(
             noise, hiccups, contention: contention, lengthNs: loadEndNs - window.startNs)

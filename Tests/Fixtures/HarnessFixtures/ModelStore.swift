@@ -7,7 +7,7 @@ import StoreDriver
 import TracedSync
 
 /// A correct in-memory store for a few thousand rows.
-public final class ModelStore: DrivenStore, @unchecked Sendable {
+public final class ModelStore: SiteForgetting, @unchecked Sendable {
     private let lock = TracedMutex("model store")
     private var version: Int64 = 1
     /// With the order they were inserted in.
@@ -154,16 +154,12 @@ public struct ModelDriver: StoreDriver {
     public init(delayNs: Int64 = 0) { self.delayNs = delayNs }
 
     public var name: String { "model" }
-    public var capabilities: Capabilities { Self.capabilities }
+    public var facts: EngineFacts {
+        EngineFacts(durabilities: [.memory], persists: false, hasChangeSets: true) {
+            $0.readsBesideWriter = false
+            $0.hasLists = true
+        }
+    }
 
-    public static let capabilities: Capabilities = {
-        var capabilities = Capabilities(
-            durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: true,
-            hasVersions: true, persists: false, readsBesideWriter: false)
-        capabilities.hasLists = true
-        capabilities.forgetsSites = true
-        return capabilities
-    }()
-
-    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { ModelStore(delayNs: delayNs) }
+    public func open(_ configuration: StoreConfiguration) -> ModelStore { ModelStore(delayNs: delayNs) }
 }

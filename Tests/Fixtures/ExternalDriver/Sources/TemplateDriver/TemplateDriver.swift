@@ -5,23 +5,22 @@
 import Foundation
 import StoreDriver
 
-/// 1. Opens stores, and says what the engine can do: a scenario that asks for more is listed as skipped.
+/// 1. Opens stores, and says how the engine behaves: a scenario that asks for more is listed as skipped.
 public struct TemplateDriver: StoreDriver {
     public let name = "template"
 
     public init() {}
 
-    public var capabilities: Capabilities {
-        Capabilities(
-            durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: false,
-            hasVersions: true, persists: false, readsBesideWriter: false)
+    public var facts: EngineFacts {
+        EngineFacts(durabilities: [.memory], persists: false, hasChangeSets: false) { $0.readsBesideWriter = false }
     }
 
-    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { TemplateStore() }
+    public func open(_ configuration: StoreConfiguration) -> TemplateStore { TemplateStore() }
 }
 
-/// 2. One open store. Your engine goes here.
-final class TemplateStore: DrivenStore, @unchecked Sendable {
+/// 2. One open store. Your engine goes here. What else it can do are protocols to conform to: `CallableOnSite`, `Pinning`
+/// and the others of Sources/StoreDriver/Abilities.swift.
+public final class TemplateStore: DrivenStore, @unchecked Sendable {
     /// A thread or queue that observes.
     private struct Place {
         var signal: SiteSignal
@@ -33,11 +32,11 @@ final class TemplateStore: DrivenStore, @unchecked Sendable {
     private var version: Int64 = 1
     private var places: [ObjectIdentifier: Place] = [:]
 
-    func load(count: Int, item: (Int) -> Item) {
+    public func load(count: Int, item: (Int) -> Item) {
         lock.withLock { for index in 0..<count { rows[Int64(index)] = item(index) } }
     }
 
-    func makeWriter() -> any StoreWriter { TemplateWriter(self) }
+    public func makeWriter() -> any StoreWriter { TemplateWriter(self) }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         let (committed, signals): (Int64, [SiteSignal]) = try lock.withLock {
@@ -66,7 +65,7 @@ final class TemplateStore: DrivenStore, @unchecked Sendable {
     }
 
     /// Called on the thread or queue of `site`, where every delivery has to run. `SiteSignal` gets there from any thread.
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
         let key = site.identity
         let subscription = TemplateSubscription(query, sink)
         let known = lock.withLock { places[key]?.signal }
@@ -87,7 +86,7 @@ final class TemplateStore: DrivenStore, @unchecked Sendable {
     }
 
     /// The harness's reference: evaluated from scratch.
-    func contents(of query: Query) -> [Item] { state([query]).items[0] }
+    public func contents(of query: Query) -> [Item] { state([query]).items[0] }
 
     /// The rows of all queries and the version they stand at, of one moment. Your engine's read transaction.
     func state(_ queries: [Query]) -> (version: Int64, items: [[Item]]) {
@@ -99,10 +98,10 @@ final class TemplateStore: DrivenStore, @unchecked Sendable {
         return (version, items)
     }
 
-    func fileBytes() -> Int { 0 }
+    public func fileBytes() -> Int { 0 }
 
     /// No delivery starts after it returns.
-    func close() {
+    public func close() {
         let ending = lock.withLock { Array(places.values) }
         for place in ending {
             place.signal.invalidate()
