@@ -53,7 +53,8 @@ public struct EngineFacts: Sendable {
 
     /// - Parameter change: says what is otherwise than most engines have it.
     public init(
-        durabilities: Set<Durability>, persists: Bool, hasChangeSets: Bool, change: (inout EngineFacts) -> Void = { _ in }
+        durabilities: Set<Durability>, persists: Bool, hasChangeSets: Bool,
+        change: (inout EngineFacts) -> Void = { _ in }
     ) {
         self.durabilities = durabilities
         self.persists = persists

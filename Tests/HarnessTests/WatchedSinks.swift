@@ -17,7 +17,9 @@ final class WatchedSinks: StoreDriver, @unchecked Sendable {
     var counts: (all: Int, living: Int) { lock.withLock { (sinks.count, sinks.count { $0.sink != nil }) } }
 
     func open(_ configuration: StoreConfiguration) -> ForwardingStore<ModelStore> {
-        ForwardingStore(ModelStore()) { $0 } sink: { [self] sink in
+        ForwardingStore(ModelStore()) {
+            $0
+        } sink: { [self] sink in
             lock.withLock { sinks.append(Weak(sink: sink)) }
             return sink
         }

@@ -6,7 +6,8 @@
 import StoreDriver
 import TracedSync
 
-public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReading, AsynchronousWriting, @unchecked Sendable
+public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReading, AsynchronousWriting,
+    @unchecked Sendable
 {
     private static let readers = 2
     private static let workers = 1

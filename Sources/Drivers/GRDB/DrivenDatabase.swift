@@ -1,7 +1,7 @@
 // One open database: a table of items, and one row that holds the version, which every transaction raises and every
 // observation reads in the transaction that it fetches in. That makes the version a delivery covers exact.
 //
-// `version` belongs to GRDB's writer: it is touched inside `write` alone. `lock` guards `schedulers` and `subscriptions`.
+// `version` belongs to GRDB's writer: it is touched inside `write` alone. `lock` guards `subscriptions`.
 import Foundation
 import GRDB
 import StoreDriver
@@ -12,9 +12,8 @@ public final class DrivenDatabase: CallableOnSite, @unchecked Sendable {
     /// Of the files; nil in memory.
     private let directory: String?
     private var version: Int64 = 0
+    private let schedulers = SiteMap<RunLoopScheduler>("grdb schedulers")
     private let lock = TracedMutex("grdb driver")
-    /// By the run loop they serve.
-    private var schedulers: [ObjectIdentifier: RunLoopScheduler] = [:]
     /// Those not cancelled.
     private var subscriptions: [ObjectIdentifier: GRDBSubscription] = [:]
 
@@ -81,7 +80,7 @@ public final class DrivenDatabase: CallableOnSite, @unchecked Sendable {
         let observation = ValueObservation.tracking(region: Table("item")) { db in try Found(query, db) }
         switch site {
         case .queue(let queue): subscription.start(observation, .async(onQueue: queue))
-        case .runLoop: subscription.start(observation, scheduler(site))
+        case .runLoop: subscription.start(observation, schedulers.value(at: site) { RunLoopScheduler() })
         }
         return subscription
     }
@@ -89,14 +88,6 @@ public final class DrivenDatabase: CallableOnSite, @unchecked Sendable {
     private func forget(_ subscription: GRDBSubscription) {
         let forgotten = lock.withLock { subscriptions.removeValue(forKey: ObjectIdentifier(subscription)) }
         withExtendedLifetime(forgotten) {}
-    }
-
-    private func scheduler(_ site: DeliverySite) -> RunLoopScheduler {
-        let key = site.identity
-        if let known = lock.withLock({ schedulers[key] }) { return known }
-        let scheduler = RunLoopScheduler(site)
-        lock.withLock { schedulers[key] = scheduler }
-        return scheduler
     }
 
     /// GRDB has no snapshot that an observer stands at, so `.refresh` is what an application does instead: a read.
@@ -131,12 +122,12 @@ public final class DrivenDatabase: CallableOnSite, @unchecked Sendable {
     }
 
     public func close() throws {
-        let (ending, loops) = lock.withLock {
-            defer { (subscriptions, schedulers) = ([:], [:]) }
-            return (Array(subscriptions.values), Array(schedulers.values))
+        let ending = lock.withLock {
+            defer { subscriptions = [:] }
+            return Array(subscriptions.values)
         }
         for subscription in ending { subscription.cancel() }
-        for loop in loops { loop.end() }
+        for scheduler in schedulers.removeAll() { scheduler.loop.invalidate() }
         try database.close()
     }
 }

@@ -1,11 +1,7 @@
 // LiveStore seen from the harness. One store, one connection per delivery site, one `Results` per subscription.
-//
-// `connections` (guarded by `lock`) keeps the connection of each site, so that all observers of a site share one, as
-// an application's would.
 import Foundation
 import LiveStore
 import StoreDriver
-import TracedSync
 
 public struct LiveStoreDriver: StoreDriver {
     public let name = "livestore"
@@ -63,9 +59,8 @@ public final class DrivenLiveStore: CallableOnSite, TransactionalReading, Asynch
     private let store: Store
     private let rows: any DrivenRows
     private let configuration: StoreConfiguration
-    private let lock = TracedMutex("driver connections")
-    /// By the queue, or by the thread whose run loop it is.
-    private var connections: [ObjectIdentifier: Connection] = [:]
+    /// So that all observers of a site share one, as an application's would.
+    private let connections = SiteMap<Connection>("driver connections")
 
     init(_ store: Store, _ rows: any DrivenRows, _ configuration: StoreConfiguration) {
         self.store = store
@@ -94,10 +89,7 @@ public final class DrivenLiveStore: CallableOnSite, TransactionalReading, Asynch
         return try rows.subscribe(to: query, connection, configuration, sink)
     }
 
-    public func forget(_ site: DeliverySite) {
-        let ending = lock.withLock { connections.removeValue(forKey: site.identity) }
-        withExtendedLifetime(ending) {}
-    }
+    public func forget(_ site: DeliverySite) { _ = connections.remove(site) }
 
     public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         let connection = try connection(at: site)
@@ -126,16 +118,12 @@ public final class DrivenLiveStore: CallableOnSite, TransactionalReading, Asynch
     }
 
     private func connection(at site: DeliverySite) throws -> Connection {
-        let key = site.identity
-        let place: Store.Site =
+        try connections.value(at: site) {
             switch site {
-            case .runLoop: .runLoop
-            case .queue(let queue): .queue(queue)
+            case .runLoop: try store.connect(on: .runLoop)
+            case .queue(let queue): try store.connect(on: .queue(queue))
             }
-        if let known = lock.withLock({ connections[key] }) { return known }
-        let connection = try store.connect(on: place)
-        lock.withLock { connections[key] = connection }
-        return connection
+        }
     }
 
     public func contents(of query: Query) throws -> [Item] {
@@ -169,11 +157,7 @@ public final class DrivenLiveStore: CallableOnSite, TransactionalReading, Asynch
 
     public func close() throws {
         store.close()
-        let ending = lock.withLock {
-            defer { connections = [:] }
-            return connections
-        }
-        withExtendedLifetime(ending) {}
+        _ = connections.removeAll()
     }
 }
 

@@ -21,7 +21,7 @@ public final class NoopStore: RowlessStore, CallableOnSite, @unchecked Sendable 
     private var watchers: [[NoopConnection]] = []
     /// Made anew by the first commit after a subscription to a new query.
     private var index: QueryIndex? = QueryIndex([])
-    private var connections: [ObjectIdentifier: NoopConnection] = [:]
+    private let connections = SiteMap<NoopConnection>("no-op connections")
     /// A deleted row, below every score.
     private static let absent = Int64.min
 
@@ -39,20 +39,13 @@ public final class NoopStore: RowlessStore, CallableOnSite, @unchecked Sendable 
     public func fileBytes() -> Int { 0 }
 
     public func close() {
-        let open = lock.withLock {
-            defer { connections = [:] }
-            return Array(connections.values)
-        }
-        for connection in open { connection.end() }
+        for connection in connections.removeAll() { connection.end() }
     }
 
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
-        let key = site.identity
-        let known = lock.withLock { connections[key] }
-        let connection = known ?? NoopConnection(self, site)
+        let connection = connections.value(at: site) { NoopConnection(self, site) }
         let subscription = NoopSubscription(sink)
         lock.withLock {
-            connections[key] = connection
             let number = number(of: query)
             if !watchers[number].contains(where: { $0 === connection }) { watchers[number].append(connection) }
             connection.inbox.admit(subscription, query: number)

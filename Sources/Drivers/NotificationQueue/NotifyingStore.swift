@@ -23,7 +23,7 @@ public final class NotifyingStore: DrivenStore, @unchecked Sendable {
     private var index: QueryIndex? = QueryIndex([])
     /// Parallel to `queries`.
     private var watchers: [[ObservingThread]] = []
-    private var threads: [ObjectIdentifier: ObservingThread] = [:]
+    private let threads = SiteMap<ObservingThread>("notifying threads")
 
     private let isTyped: Bool
 
@@ -95,11 +95,10 @@ public final class NotifyingStore: DrivenStore, @unchecked Sendable {
         guard case .runLoop = site else {
             throw DriverUnavailable("a NotificationQueue belongs to a run loop: observe with 'deliver: run-loop'")
         }
-        let key = site.identity
-        let known = lock.withLock { threads[key] }
-        let thread = known ?? ObservingThread(site, isTyped ? TypedAnnouncer() : FoundationAnnouncer())
+        let thread = threads.value(at: site) {
+            ObservingThread(site, isTyped ? TypedAnnouncer() : FoundationAnnouncer())
+        }
         let number: Int = lock.withLock {
-            threads[key] = thread
             let number = self.number(of: query)
             if !watchers[number].contains(where: { $0 === thread }) { watchers[number].append(thread) }
             return number
@@ -133,11 +132,8 @@ public final class NotifyingStore: DrivenStore, @unchecked Sendable {
     public func fileBytes() -> Int { 0 }
 
     public func close() {
-        let ending = lock.withLock {
-            defer { (threads, watchers) = ([:], watchers.map { _ in [] }) }
-            return Array(threads.values)
-        }
-        for thread in ending { thread.end() }
+        lock.withLock { watchers = watchers.map { _ in [] } }
+        for thread in threads.removeAll() { thread.end() }
     }
 }
 

@@ -1,8 +1,7 @@
 // SQLite by itself, as applications watch it that have no library for it: hooks note which rows a transaction touched, and
 // after the commit every observing site is told to look, with a connection of its own.
 //
-// `writeLock` is held by one transaction at a time and guards `writer`, `journal` and `version`. `lock` guards `sites`;
-// nothing is called under it.
+// `writeLock` is held by one transaction at a time and guards `writer`, `journal` and `version`.
 import Foundation
 import StoreDriver
 import TracedSync
@@ -34,8 +33,7 @@ public final class HookedStore: CallableOnSite, @unchecked Sendable {
     private let writer: SQLiteConnection
     private let journal: HookJournal
     private var version: Int64 = 0
-    private let lock = TracedMutex("sqlite driver")
-    private var sites: [ObjectIdentifier: HookedSite] = [:]
+    private let sites = SiteMap<HookedSite>("sqlite driver")
 
     init(_ configuration: StoreConfiguration) throws {
         path = configuration.directory + "/store.sqlite"
@@ -76,7 +74,7 @@ public final class HookedStore: CallableOnSite, @unchecked Sendable {
             return (version, journal.take())
         }
         if !touched.isEmpty {
-            for site in lock.withLock({ Array(sites.values) }) { site.tell(touched) }
+            for site in sites.all { site.tell(touched) }
         }
         return committed
     }
@@ -99,11 +97,7 @@ public final class HookedStore: CallableOnSite, @unchecked Sendable {
     }
 
     private func site(_ site: DeliverySite) throws -> HookedSite {
-        let key = site.identity
-        if let known = lock.withLock({ sites[key] }) { return known }
-        let made = HookedSite(try connect(), site)
-        lock.withLock { sites[key] = made }
-        return made
+        try sites.value(at: site) { HookedSite(try connect(), site) }
     }
 
     private func connect() throws -> SQLiteConnection { try SQLiteConnection(path: path, synchronous: synchronous) }
@@ -135,13 +129,7 @@ public final class HookedStore: CallableOnSite, @unchecked Sendable {
         }
     }
 
-    public func close() {
-        let ending = lock.withLock {
-            defer { sites = [:] }
-            return Array(sites.values)
-        }
-        for site in ending { site.end() }
-    }
+    public func close() { for site in sites.removeAll() { site.end() } }
 }
 
 final class HookedWriter: StoreWriter {

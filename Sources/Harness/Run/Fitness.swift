@@ -36,7 +36,9 @@ public enum Fitness {
 
     private static func obstacle(_ play: Choreography, _ capabilities: Capabilities) -> String? {
         let places = play.actors.map(\.place)
-        if places.contains(.runLoop), !capabilities.sites.contains(.runLoop) { return "it cannot deliver on a run loop" }
+        if places.contains(.runLoop), !capabilities.sites.contains(.runLoop) {
+            return "it cannot deliver on a run loop"
+        }
         if places.contains(.queue), !capabilities.sites.contains(.queue) { return "it cannot deliver on a queue" }
         let steps = play.actors.flatMap(\.allSteps)
         if !capabilities.can(.callableOnSite), steps.contains(.beginWrite) || steps.contains(.refresh) {

@@ -1,7 +1,7 @@
 // A driver to copy: the smallest store that pushes, driven through the four protocols. Replace what is marked "your
 // engine" and rename the rest. It keeps rows in a dictionary and hands out whole values.
 //
-// `lock` guards the rows, the version and the list of places; nothing is called under it but `locked`, which says just that.
+// `lock` guards the rows and the version; nothing is called under it but `locked`, which says just that.
 import Foundation
 import StoreDriver
 
@@ -21,16 +21,11 @@ public struct TemplateDriver: StoreDriver {
 /// 2. One open store. Your engine goes here. What else it can do are protocols to conform to: `CallableOnSite`, `Pinning`
 /// and the others of Sources/StoreDriver/Abilities.swift.
 public final class TemplateStore: DrivenStore, @unchecked Sendable {
-    /// A thread or queue that observes.
-    private struct Place {
-        var signal: SiteSignal
-        var subscriptions: [TemplateSubscription] = []
-    }
-
     private let lock = NSLock()
     private var rows: [Int64: Item] = [:]
     private var version: Int64 = 1
-    private var places: [ObjectIdentifier: Place] = [:]
+    /// Threads and queues that observe.
+    private let sites = SiteMap<PullingSite<TemplateSubscription>>("template sites")
 
     public func load(count: Int, item: (Int) -> Item) {
         lock.withLock { for index in 0..<count { rows[Int64(index)] = item(index) } }
@@ -39,15 +34,15 @@ public final class TemplateStore: DrivenStore, @unchecked Sendable {
     public func makeWriter() -> any StoreWriter { TemplateWriter(self) }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
-        let (committed, signals): (Int64, [SiteSignal]) = try lock.withLock {
+        let committed: Int64 = try lock.withLock {
             locked()  // your engine's write lock is held: the harness takes the time
             var changed = rows  // a transaction: all of it or nothing
             for change in changes { try Self.apply(change, &changed) }
             rows = changed
             version += 1
-            return (version, places.values.map(\.signal))
+            return version
         }
-        for signal in signals { signal.raise() }
+        for site in sites.all { site.raise() }
         return committed
     }
 
@@ -64,23 +59,16 @@ public final class TemplateStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    /// Called on the thread or queue of `site`, where every delivery has to run. `SiteSignal` gets there from any thread.
+    /// Called on the thread or queue of `site`, where every delivery has to run. A `PullingSite` gets there from any thread.
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
-        let key = site.identity
         let subscription = TemplateSubscription(query, sink)
-        let known = lock.withLock { places[key]?.signal }
-        let signal = known ?? SiteSignal(site, "template delivery") { [weak self] in self?.deliver(to: key) }
-        lock.withLock { places[key, default: Place(signal: signal)].subscriptions.append(subscription) }
-        signal.raise()  // the first delivery is the initial one
+        sites.value(at: site) { PullingSite(site, "template delivery") { [weak self] in self?.deliver(to: $0) } }
+            .add(subscription)  // and has it called: the first delivery is the initial one
         return subscription
     }
 
     /// On the site: everyone there at one version, with no lock held.
-    private func deliver(to key: ObjectIdentifier) {
-        let all = lock.withLock {
-            places[key]?.subscriptions.removeAll(where: \.isCancelled)
-            return places[key]?.subscriptions ?? []
-        }
+    private func deliver(to all: [TemplateSubscription]) {
         let (version, items) = state(all.map(\.query))
         for (subscription, found) in zip(all, items) { subscription.show(found, version) }
     }
@@ -101,13 +89,7 @@ public final class TemplateStore: DrivenStore, @unchecked Sendable {
     public func fileBytes() -> Int { 0 }
 
     /// No delivery starts after it returns.
-    public func close() {
-        let ending = lock.withLock { Array(places.values) }
-        for place in ending {
-            place.signal.invalidate()
-            for subscription in place.subscriptions { subscription.cancel() }
-        }
-    }
+    public func close() { for site in sites.removeAll() { site.end() } }
 }
 
 /// 3. Commits transactions; used by one thread.
@@ -122,7 +104,7 @@ final class TemplateWriter: StoreWriter {
 }
 
 /// 4. What keeps a sink attached. `CancellableSink` makes asking and calling one step.
-final class TemplateSubscription: Subscription, @unchecked Sendable {
+final class TemplateSubscription: PullingSubscription, @unchecked Sendable {
     let query: Query
     private let sink: CancellableSink
     private var shown: [Item]?
