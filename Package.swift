@@ -72,7 +72,13 @@ let package = Package(
         .target(
             name: "FetchedResultsDriver", dependencies: ["FetchedResults", "LiveStore", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/FetchedResults"),
-        .target(name: "FlawedDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Flawed"),
+        .target(
+            name: "FlawedDriver",
+            dependencies: [
+                "FetchedResults", "FetchedResultsDriver", "LiveStore", "StoreDriver", "TracedSync",
+                "TypedNotifications",
+            ],
+            path: "Sources/Drivers/Flawed"),
         .target(
             name: "NotificationQueueDriver", dependencies: ["StoreDriver", "TracedSync", "TypedNotifications"],
             path: "Sources/Drivers/NotificationQueue"),
@@ -168,7 +174,7 @@ let package = Package(
             name: "HarnessTests",
             dependencies: [
                 "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "HarnessFixtures",
-                "LiveStoreDriver", "Measure", "NotificationQueueDriver",
+                "LiveStore", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
                 "NoopDriver", "Runs", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics", "StoreDriver",
                 "TemplateDriver", "TracedSync", "TrialRunner", "Trials",
             ]),

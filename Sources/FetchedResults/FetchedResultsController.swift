@@ -1,7 +1,6 @@
 // The controller: a fetch request kept true on a connection, told to a delegate change by change.
 //
-// It has no lock and no thread. Everything is on its connection's scheduler; in the mode `legacySynchronous` what commits
-// elsewhere comes in through `LegacyDelivery`, which says what is wrong with that.
+// It has no lock and no thread: everything is on its connection's scheduler.
 import LiveStore
 
 /// Shows the objects of a fetch request in sections, and tells a delegate of changes in the manner of
@@ -24,17 +23,14 @@ public final class FetchedResultsController<Object: StoredObject> {
     public let cacheName: String?
     /// Is told of changes. Held weakly.
     public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
-    /// The token behind it, for `write(withoutNotifying:)`; nil before the first fetch, and in the mode
-    /// `legacySynchronous`.
+    /// The token behind it, for `write(withoutNotifying:)`; nil before the first fetch.
     public private(set) var notificationToken: NotificationToken?
 
     private let keyPaths: [PartialKeyPath<Object>]?
-    private let delivery: FetchedResultsDelivery
     private var rows: FetchedRows<Object>?
     /// What was shown when it was read first, until the first delivery says what has changed since.
     private var readBeforeDelivery: EarlyRows?
     private var isDelivered = false
-    private var legacy: LegacyDelivery<Object>?
     /// The batch that is being told.
     private var batch: FetchedBatch?
 
@@ -46,13 +42,12 @@ public final class FetchedResultsController<Object: StoredObject> {
     ///     other's.
     public init(
         _ connection: Connection, _ request: FetchRequest<Object>, keyPaths: [PartialKeyPath<Object>]? = nil,
-        cacheName: String? = nil, delivery: FetchedResultsDelivery = .live
+        cacheName: String? = nil
     ) {
         self.connection = connection
         fetchRequest = request
         self.keyPaths = keyPaths
         self.cacheName = cacheName
-        self.delivery = delivery
     }
 
     deinit {
@@ -71,24 +66,14 @@ public final class FetchedResultsController<Object: StoredObject> {
         end()
         self.rows = rows
         cachedSections = readCache(rows)
-        switch delivery {
-        case .live:
-            notificationToken = try rows.query.observe(keyPaths: keyPaths) { [weak self] in self?.tell($0) }
-        case .legacySynchronous(let place):
-            legacy = try LegacyDelivery(connection, fetchRequest, place) { [weak self] in
-                self?.tellSynchronously($0)
-            }
-        }
+        notificationToken = try rows.query.observe(keyPaths: keyPaths) { [weak self] in self?.tell($0) }
     }
 
     /// Tells of everything committed so far before it returns.
     /// - Returns: whether there was anything newer.
     /// - Throws: as `Connection.refresh`.
     @discardableResult
-    public func refresh() throws -> Bool {
-        legacy?.catchUp()
-        return try connection.refresh()
-    }
+    public func refresh() throws -> Bool { try connection.refresh() }
 
     /// Tells nothing more. It keeps showing, until it is gone.
     public func invalidate() {
@@ -99,8 +84,6 @@ public final class FetchedResultsController<Object: StoredObject> {
     private func end() {
         notificationToken?.invalidate()
         notificationToken = nil
-        legacy?.end()
-        legacy = nil
         readBeforeDelivery = nil
         isDelivered = false
         batch = nil
@@ -177,18 +160,6 @@ public final class FetchedResultsController<Object: StoredObject> {
         }
     }
 
-    private func tellSynchronously(_ outcome: LegacyDelivery<Object>.Outcome) {
-        do {
-            let (changes, old, new) = try outcome.get()
-            try connection.refresh()
-            tell(changes, from: old, to: new)
-        } catch let error as StoreError {
-            delegate?.controller(self, didFailWith: error)
-        } catch {
-            preconditionFailure("a store's own reads fail with its own errors, and not with \(error)")
-        }
-    }
-
     /// Tells a batch to who is the delegate now, for as long as that is so and nobody fetches anew or ends the controller.
     private func tell(_ changes: SectionedChangeSet, from old: SectionedRows, to new: SectionedRows) {
         guard let delegate, let rows else { return }
@@ -237,16 +208,6 @@ public final class FetchedResultsController<Object: StoredObject> {
         else { return }
         cache.keep(rows.cachedSections(of: delivered), identity, version: connection.version)
     }
-}
-
-/// How a controller hears of commits and tells its delegate.
-public enum FetchedResultsDelivery: Sendable {
-    /// As the store delivers: nobody waits for anybody.
-    case live
-    /// As RBQFetchedResultsController did it: whoever commits through a change logger waits while the changes are computed
-    /// and the delegate is told on another thread, all under one lock. **It deadlocks** when that thread commits meanwhile:
-    /// it is here so that the deadlock can be shown. Not for programs.
-    case legacySynchronous(on: LegacyPlace)
 }
 
 /// What a program has done wrong with a controller or a change logger.

@@ -71,7 +71,7 @@ extension SectionedChangeSet {
     package static var none: SectionedChangeSet { SectionedChangeSet() }
 
     /// Without the modifications of rows for which `isMeant` is false, given their new paths.
-    package func keepingModifications(where isMeant: (RowPath) -> Bool) -> SectionedChangeSet {
+    func keepingModifications(where isMeant: (RowPath) -> Bool) -> SectionedChangeSet {
         var changes = self
         let kept = zip(modifications, modificationsNew).filter { isMeant($0.1) }
         changes.modifications = kept.map(\.0)

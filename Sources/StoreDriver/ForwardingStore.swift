@@ -1,38 +1,74 @@
-// A store that stands in front of another one and changes some of what it is asked for. What it does not write down itself
-// goes through: all of it, so that no request ends at the defaults of `DrivenStore`, which say that a driver cannot do it.
+// A store that stands in front of another one and changes what its writers and its observers see. It has the abilities of
+// the one behind, and no others: it conforms to each where that does.
 
-/// Every request is passed on to `store`; a conforming type writes down those that it changes.
-public protocol ForwardingStore: DrivenStore {
-    /// The one behind.
-    var store: any DrivenStore { get }
-}
+public final class ForwardingStore<Base: DrivenStore>: DrivenStore {
+    private let base: Base
+    private let writer: @Sendable (any StoreWriter) -> any StoreWriter
+    private let sink: @Sendable (any DeliverySink) -> any DeliverySink
 
-extension ForwardingStore {
-    public func load(count: Int, item: (Int) -> Item) throws { try store.load(count: count, item: item) }
-    public func makeWriter() throws -> any StoreWriter { try store.makeWriter() }
+    /// - Parameters:
+    ///   - writer: stands in front of each writer that is made; on its thread.
+    ///   - sink: stands in front of each sink that subscribes; on its site.
+    public init(
+        _ base: Base, writer: @escaping @Sendable (any StoreWriter) -> any StoreWriter = { $0 },
+        sink: @escaping @Sendable (any DeliverySink) -> any DeliverySink = { $0 }
+    ) {
+        self.base = base
+        self.writer = writer
+        self.sink = sink
+    }
+
+    public func load(count: Int, item: (Int) -> Item) throws { try base.load(count: count, item: item) }
+    public func makeWriter() throws -> any StoreWriter { writer(try base.makeWriter()) }
 
     public func subscribe(
         to query: Query, at site: DeliverySite, sink: any DeliverySink
     ) throws -> any Subscription {
-        try store.subscribe(to: query, at: site, sink: sink)
+        try base.subscribe(to: query, at: site, sink: self.sink(sink))
     }
 
-    public func forget(_ site: DeliverySite) throws { try store.forget(site) }
+    public func contents(of query: Query) throws -> [Item] { try base.contents(of: query) }
+    public func fileBytes() throws -> Int { try base.fileBytes() }
+    public func close() throws { try base.close() }
+}
 
+extension ForwardingStore: CallableOnSite where Base: CallableOnSite {
     public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
-        try store.call(call, at: site, granted: granted)
+        try base.call(call, at: site, granted: granted)
     }
+}
 
-    public func read(_ body: () throws -> Void) throws { try store.read(body) }
+extension ForwardingStore: TransactionalReading where Base: TransactionalReading {
+    public func read(_ body: () throws -> Void) throws { try base.read(body) }
+}
 
+extension ForwardingStore: AsynchronousWriting where Base: AsynchronousWriting {
     public func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
-        try store.writeLater(changes, at: site, within: within)
+        try base.writeLater(changes, at: site, within: within)
     }
+}
 
-    public func contents(of query: Query) throws -> [Item] { try store.contents(of: query) }
-    public func fileBytes() throws -> Int { try store.fileBytes() }
-    public func compactedBytes() throws -> Int { try store.compactedBytes() }
-    public func activeVersions() throws -> Int { try store.activeVersions() }
-    public func pin() throws -> AnyObject { try store.pin() }
-    public func close() throws { try store.close() }
+extension ForwardingStore: Pinning where Base: Pinning {
+    public func pin() throws -> AnyObject { try base.pin() }
+    public func activeVersions() throws -> Int { try base.activeVersions() }
+}
+
+extension ForwardingStore: Compacting where Base: Compacting {
+    public func compactedBytes() throws -> Int { try base.compactedBytes() }
+}
+
+extension ForwardingStore: SiteForgetting where Base: SiteForgetting {
+    public func forget(_ site: DeliverySite) throws { try base.forget(site) }
+}
+
+extension ForwardingStore: RowlessStore where Base: RowlessStore {}
+
+extension DrivenStore {
+    /// The store behind one that forwards to it.
+    public func forwarded(
+        writer: @escaping @Sendable (any StoreWriter) -> any StoreWriter = { $0 },
+        sink: @escaping @Sendable (any DeliverySink) -> any DeliverySink = { $0 }
+    ) -> any DrivenStore {
+        ForwardingStore(self, writer: writer, sink: sink)
+    }
 }

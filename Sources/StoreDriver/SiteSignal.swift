@@ -2,7 +2,6 @@
 // site soon after it was asked for, once however often it was asked.
 //
 // `isRaised` is an atomic. The handler is held by the signal and runs on the site alone.
-import Foundation
 import Synchronization
 import TracedSync
 
@@ -46,15 +45,5 @@ public final class SiteSignal: @unchecked Sendable {
     public func invalidate() {
         isOver.store(true, ordering: .sequentiallyConsistent)
         if case .runLoop(let signal) = way { signal.invalidate() }
-    }
-}
-
-extension DeliverySite {
-    /// What tells this site from others: the queue, or the run loop of the calling thread. On the site.
-    public var identity: ObjectIdentifier {
-        switch self {
-        case .runLoop: ObjectIdentifier(RunLoop.current)
-        case .queue(let queue): ObjectIdentifier(queue)
-        }
     }
 }

@@ -1,15 +1,18 @@
 // A store seen from the harness: four small protocols (`StoreDriver`, `DrivenStore`, `StoreWriter`, `Subscription`) and
-// the sink that receives what an engine delivers. A driver translates; it never measures, batches or repairs.
+// the sink that receives what an engine delivers. What only some engines can do are protocols of their own (Abilities.swift).
+// A driver translates; it never measures, batches or repairs.
 
 /// Opens stores of one engine. Stateless; any thread.
 public protocol StoreDriver: Sendable {
+    /// What `open` gives. The abilities it conforms to are the driver's.
+    associatedtype Opened: DrivenStore
     /// The name on the command line and in the `driver` column: lower case with hyphens, such as `livestore`.
     var name: String { get }
-    /// What the engine can do. A scenario that asks for more is listed as skipped with the reason, never run.
-    var capabilities: Capabilities { get }
-    /// Opens a store in `configuration.directory`, which exists and is empty; where `Capabilities.isShared`, another
+    /// What there is to know of the engine beside what its store conforms to.
+    var facts: EngineFacts { get }
+    /// Opens a store in `configuration.directory`, which exists and is empty; where `EngineFacts.isShared`, another
     /// process may have made one there with the same configuration. Throws the engine's error.
-    func open(_ configuration: StoreConfiguration) throws -> any DrivenStore
+    func open(_ configuration: StoreConfiguration) throws -> Opened
 }
 
 /// One open store. Methods say which thread the harness calls them on.
@@ -22,50 +25,12 @@ public protocol DrivenStore: AnyObject, Sendable {
     /// Starts watching `query`; called on the thread or queue of `site`, where every delivery must run as well.
     /// The first delivery is the initial one. The sink is held until `cancel()`.
     func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription
-    /// The thread or queue of `site` is about to end: lets go of what belongs to it. Called there, when all that was
-    /// subscribed there is cancelled. Only where `Capabilities.forgetsSites`.
-    func forget(_ site: DeliverySite) throws
-    /// What an application calls where it observes; on the thread or queue of `site`, where somebody has subscribed.
-    /// `granted()` is called as soon as the call is through with waiting: when the write has begun (it is cancelled after
-    /// that), or when the refresh is over. Only where `Capabilities.canCallOnSite`.
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws
-    /// Runs `body` while a version is being read, as an application reads; any thread, inside a read too.
-    func read(_ body: () throws -> Void) throws
-    /// Begins a transaction that nobody waits for, in which `within` runs and then `changes` are made; on the thread or
-    /// queue of `site`. Returns before.
-    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws
     /// What `query` finds in the latest committed state, evaluated from scratch; any thread. The oracle's reference.
     func contents(of query: Query) throws -> [Item]
     /// Bytes the store occupies on its file system.
     func fileBytes() throws -> Int
-    /// Bytes that its newest version takes in a file without anything else. Only where `Capabilities.canPin`.
-    func compactedBytes() throws -> Int
-    /// Versions that are kept, the newest one included. Any thread. Only where `Capabilities.canPin`.
-    func activeVersions() throws -> Int
-    /// Holds the newest version until the result is released; any thread. Only where `Capabilities.canPin`.
-    func pin() throws -> AnyObject
     /// Ends everything. No delivery starts after it returns.
     func close() throws
-}
-
-extension DrivenStore {
-    public func forget(_ site: DeliverySite) throws { throw DriverUnavailable("the driver keeps its sites") }
-
-    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
-        throw DriverUnavailable("the driver cannot call its store on an observing thread")
-    }
-
-    public func read(_ body: () throws -> Void) throws {
-        throw DriverUnavailable("the driver has no way to read in steps")
-    }
-
-    public func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
-        throw DriverUnavailable("the driver has no writes that nobody waits for")
-    }
-
-    public func compactedBytes() throws -> Int { throw DriverUnavailable("the driver cannot compact its store") }
-    public func activeVersions() throws -> Int { throw DriverUnavailable("the driver does not count versions") }
-    public func pin() throws -> AnyObject { throw DriverUnavailable("the driver cannot hold a version") }
 }
 
 /// Commits transactions; used by one thread.
@@ -85,7 +50,7 @@ public protocol Subscription: AnyObject, Sendable {
     /// The rows this subscription shows now, read through the live collection itself; called on its site.
     func currentItems() throws -> [Item]
     /// Gives `body` those of the rows at `indices` that there are, as the delivery shows them that is being made: called on
-    /// the site, inside some of the callbacks. Where `Capabilities.shows` is `keys`, the other columns say nothing. Costs
+    /// the site, inside some of the callbacks. Where `EngineFacts.shows` is `keys`, the other columns say nothing. Costs
     /// the callback what it costs to read so many rows, so that who has to make rows should make no others.
     /// - Throws: the engine's error.
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws

@@ -32,7 +32,7 @@ public struct Change: Sendable, Equatable {
         case touch
         /// Deletes the row `item.key`.
         case delete
-        /// Puts the row `item.key` to the front of the list and sets its `stamp`. Only where `Capabilities.hasLists`.
+        /// Puts the row `item.key` to the front of the list and sets its `stamp`. Only where `EngineFacts.hasLists`.
         case moveToFront
     }
 
@@ -52,7 +52,7 @@ public struct Query: Sendable, Hashable {
         case none
         case scoreAscending
         case scoreDescending
-        /// The list of all rows of group 0, at first by key; new rows come last. Only where `Capabilities.hasLists`.
+        /// The list of all rows of group 0, at first by key; new rows come last. Only where `EngineFacts.hasLists`.
         case list
     }
 
@@ -79,6 +79,12 @@ public enum DeliverySite: Sendable {
     case runLoop
     /// A serial queue; `subscribe` is called inside a block of it.
     case queue(DispatchQueue)
+
+    /// A site without its queue.
+    public enum Kind: Sendable, CaseIterable {
+        case runLoop
+        case queue
+    }
 }
 
 /// How hard a commit is promised. Names as in LiveStore; a driver maps them to its engine's settings.
@@ -132,80 +138,5 @@ public struct StoreConfiguration: Sendable {
         self.hasList = hasList
         self.operators = operators
         self.readsFirst = readsFirst
-    }
-}
-
-/// What an engine can do, as its driver declares it.
-public struct Capabilities: Sendable {
-    /// What a callback has in its hands of the rows at its version.
-    public enum Shown: Sendable {
-        /// That something has changed; rows are read later, at whatever version there is then.
-        case nothing
-        /// Their keys, in their order.
-        case keys
-        /// All of them.
-        case rows
-    }
-
-    public var durabilities: Set<Durability>
-    public var keyKinds: Set<KeyKind>
-    public var canDeliverOnRunLoop: Bool
-    public var canDeliverOnQueue: Bool
-    /// Deliveries carry index lists; without them, as of an engine that hands out whole values, only the data is checked.
-    public var hasChangeSets: Bool
-    /// Commits and deliveries carry versions; without them coverage is read from the rows' stamps.
-    public var hasVersions: Bool
-    public var persists: Bool
-    /// Keeps rows that can be read back. Without them only versions are checked: the no-op driver, nothing else.
-    public var hasContents: Bool
-    /// What the oracle may read inside callbacks (`Subscription.forEachShown`) and compare with the version they claim.
-    public var shows: Shown
-    /// Observing threads can write and refresh (`DrivenStore.call`).
-    public var canCallOnSite: Bool
-    /// All subscriptions of a site go to a version together: none is called at an older one after another was called at a
-    /// newer. Without it each has its own pace, and what two queries show of one transaction is not compared.
-    public var advancesTogether: Bool
-    /// Observers are delivered to while a writer holds the write lock.
-    public var readsBesideWriter: Bool
-    /// Keeps rows in a list with an order of its own, too.
-    public var hasLists = false
-    /// Most links that change detection looks through; 0: it has none.
-    public var deepestLinks = 0
-    /// Has publishers, on which operators can stand.
-    public var hasPublishers = false
-    /// A subscription can read what it will watch before it observes it.
-    public var canReadFirst = false
-    /// Can hold a snapshot while others write, and says how many versions it keeps.
-    public var canPin = false
-    /// Several processes can have one store open, and tell one another of commits.
-    public var isShared = false
-    /// Threads that observe may come and go while the store is open (`DrivenStore.forget`).
-    public var forgetsSites = false
-    /// What to know before comparing figures: short phrases for people.
-    public var remarks: [String]
-    /// Names (as in `/proc/self/task/*/comm`) that the engine's own background threads start with: the `upkeep` role.
-    public var upkeepThreadPrefixes: [String]
-
-    public init(
-        durabilities: Set<Durability>, keyKinds: Set<KeyKind> = [.ascending], canDeliverOnRunLoop: Bool,
-        canDeliverOnQueue: Bool, hasChangeSets: Bool, hasVersions: Bool, persists: Bool, hasContents: Bool = true,
-        shows: Shown = .rows,
-        canCallOnSite: Bool = false, advancesTogether: Bool = true, readsBesideWriter: Bool = true,
-        remarks: [String] = [], upkeepThreadPrefixes: [String] = []
-    ) {
-        self.durabilities = durabilities
-        self.keyKinds = keyKinds
-        self.canDeliverOnRunLoop = canDeliverOnRunLoop
-        self.canDeliverOnQueue = canDeliverOnQueue
-        self.hasChangeSets = hasChangeSets
-        self.hasVersions = hasVersions
-        self.persists = persists
-        self.hasContents = hasContents
-        self.shows = shows
-        self.canCallOnSite = canCallOnSite
-        self.advancesTogether = advancesTogether
-        self.readsBesideWriter = readsBesideWriter
-        self.remarks = remarks
-        self.upkeepThreadPrefixes = upkeepThreadPrefixes
     }
 }

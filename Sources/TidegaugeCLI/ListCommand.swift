@@ -46,21 +46,21 @@ struct ListCommand: ParsableCommand {
 
     private static func summary(_ capabilities: Capabilities) -> String {
         var words = Durability.allCases.filter(capabilities.durabilities.contains).map(\.rawValue)
-        if capabilities.canDeliverOnRunLoop { words.append("run-loop") }
-        if capabilities.canDeliverOnQueue { words.append("queue") }
+        if capabilities.sites.contains(.runLoop) { words.append("run-loop") }
+        if capabilities.sites.contains(.queue) { words.append("queue") }
         if capabilities.keyKinds.contains(.uuid) { words.append("uuid-keys") }
         if capabilities.hasContents { words.append(capabilities.hasChangeSets ? "change-sets" : "whole-values") }
         if capabilities.hasVersions { words.append("versions") }
         if capabilities.advancesTogether { words.append("one-version-per-site") }
         if capabilities.readsBesideWriter { words.append("reads-beside-writer") }
-        if capabilities.canCallOnSite { words.append("calls-on-site") }
+        if capabilities.can(.callableOnSite) { words.append("calls-on-site") }
         if capabilities.persists { words.append("persists") }
         if capabilities.hasLists { words.append("lists") }
         if capabilities.deepestLinks > 0 { words.append("links-\(capabilities.deepestLinks)") }
         if capabilities.hasPublishers { words.append("publishers") }
         if capabilities.canReadFirst { words.append("read-first") }
-        if capabilities.canPin { words.append("pins") }
-        if capabilities.forgetsSites { words.append("sites-that-end") }
+        if capabilities.can(.pinning) { words.append("pins") }
+        if capabilities.can(.siteForgetting) { words.append("sites-that-end") }
         if capabilities.isShared { words.append("many-processes") }
         return words.joined(separator: " ") + "\t" + capabilities.remarks.joined(separator: "; ")
     }

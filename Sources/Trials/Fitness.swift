@@ -14,7 +14,7 @@ public enum Fitness {
             return "it has no '\(spec.dataset.keys.rawValue)' keys"
         }
         if let play = spec.choreography { return obstacle(play, capabilities) }
-        if spec.observers.calls != .none, !capabilities.canCallOnSite {
+        if spec.observers.calls != .none, !capabilities.can(.callableOnSite) {
             return "it cannot be called on an observing thread"
         }
         if spec.observers.subscribe == .locked, !capabilities.readsBesideWriter {
@@ -22,8 +22,8 @@ public enum Fitness {
         }
         if spec.observers.count + spec.observers.bystanders > 0 {
             switch spec.observers.deliver {
-            case .runLoop where !capabilities.canDeliverOnRunLoop: return "it cannot deliver on a run loop"
-            case .queue where !capabilities.canDeliverOnQueue: return "it cannot deliver on a queue"
+            case .runLoop where !capabilities.sites.contains(.runLoop): return "it cannot deliver on a run loop"
+            case .queue where !capabilities.sites.contains(.queue): return "it cannot deliver on a queue"
             default: break
             }
         }
@@ -36,11 +36,21 @@ public enum Fitness {
 
     private static func obstacle(_ play: Choreography, _ capabilities: Capabilities) -> String? {
         let places = play.actors.map(\.place)
-        if places.contains(.runLoop), !capabilities.canDeliverOnRunLoop { return "it cannot deliver on a run loop" }
-        if places.contains(.queue), !capabilities.canDeliverOnQueue { return "it cannot deliver on a queue" }
+        if places.contains(.runLoop), !capabilities.sites.contains(.runLoop) {
+            return "it cannot deliver on a run loop"
+        }
+        if places.contains(.queue), !capabilities.sites.contains(.queue) { return "it cannot deliver on a queue" }
         let steps = play.actors.flatMap(\.allSteps)
-        if !capabilities.canCallOnSite, steps.contains(.beginWrite) || steps.contains(.refresh) {
+        if !capabilities.can(.callableOnSite), steps.contains(.beginWrite) || steps.contains(.refresh) {
             return "it cannot be called on an observing thread"
+        }
+        for step in steps {
+            switch step {
+            case .read where !capabilities.can(.transactionalReading): return "it has no way to read in steps"
+            case .writeLater where !capabilities.can(.asynchronousWriting):
+                return "it has no writes that nobody waits for"
+            default: break
+            }
         }
         return nil
     }
@@ -57,7 +67,7 @@ public enum Fitness {
         if spec.observers.subscribe == .readFirst, !capabilities.canReadFirst {
             return "it reads nothing on an observing thread before it observes"
         }
-        if spec.observers.pins > 0, !capabilities.canPin { return "it holds no versions" }
+        if spec.observers.pins > 0, !capabilities.can(.pinning) { return "it holds no versions" }
         if spec.writers.process == .own || spec.fault.kind.needs == .sharedStore, !capabilities.isShared {
             return "no two processes can have its store open and hear of one another"
         }

@@ -11,5 +11,5 @@ tidegaugeMain(
     drivers: [LiveStoreDriver()],
     peers: [
         GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(), NotificationQueueDriver(),
-        NotificationQueueDriver(.typed), FetchedResultsDriver(.live), FetchedResultsDriver(.legacy),
+        NotificationQueueDriver(.typed), FetchedResultsDriver(), LegacyDriver(),
     ] + FlawedDriver.all)

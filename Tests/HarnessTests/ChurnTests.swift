@@ -26,7 +26,7 @@ import Testing
 
     @Test func soundStoresPass() throws {
         let drivers: [any StoreDriver] = [
-            ModelDriver(), NoopDriver(), LiveStoreDriver(), FetchedResultsDriver(.live), GRDBDriver(.pool),
+            ModelDriver(), NoopDriver(), LiveStoreDriver(), FetchedResultsDriver(), GRDBDriver(.pool),
             SQLiteHooksDriver(),
         ]
         for driver in drivers {

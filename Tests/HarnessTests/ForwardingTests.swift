@@ -1,6 +1,4 @@
-// Stores that stand before another one pass on everything that they do not change: each thing a store can be asked for, by
-// the list in the protocol itself.
-import Foundation
+// Stores that stand before another one pass on everything that they do not change, and have its abilities and no others.
 import Scenario
 import StoreDriver
 import Testing
@@ -8,7 +6,7 @@ import Testing
 @testable import TrialRunner
 
 /// Notes what it is asked for.
-private final class NotingStore: DrivenStore, @unchecked Sendable {
+private class NotingStore: DrivenStore, @unchecked Sendable {
     var asked: [String] = []
 
     final class Writer: StoreWriter {
@@ -19,6 +17,8 @@ private final class NotingStore: DrivenStore, @unchecked Sendable {
         func cancel() {}
         func currentItems() throws -> [Item] { [] }
     }
+
+    required init() {}
 
     func load(count: Int, item: (Int) -> Item) throws { asked.append("load") }
     func makeWriter() throws -> any StoreWriter {
@@ -31,12 +31,6 @@ private final class NotingStore: DrivenStore, @unchecked Sendable {
         asked.append("subscribe")
         return Nobody()
     }
-    func forget(_ site: DeliverySite) throws { asked.append("forget") }
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws { asked.append("call") }
-    func read(_ body: () throws -> Void) throws { asked.append("read") }
-    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
-        asked.append("writeLater")
-    }
     func contents(of query: Query) throws -> [Item] {
         asked.append("contents")
         return []
@@ -45,20 +39,48 @@ private final class NotingStore: DrivenStore, @unchecked Sendable {
         asked.append("fileBytes")
         return 1
     }
-    func compactedBytes() throws -> Int {
-        asked.append("compactedBytes")
-        return 1
+    func close() throws { asked.append("close") }
+}
+
+// With one ability each, so that none is taken for another.
+
+private final class CalledStore: NotingStore, CallableOnSite, @unchecked Sendable {
+    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws { asked.append("call") }
+}
+
+private final class ReadStore: NotingStore, TransactionalReading, @unchecked Sendable {
+    func read(_ body: () throws -> Void) throws { asked.append("read") }
+}
+
+private final class LateStore: NotingStore, AsynchronousWriting, @unchecked Sendable {
+    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
+        asked.append("writeLater")
+    }
+}
+
+private final class PinnedStore: NotingStore, Pinning, @unchecked Sendable {
+    func pin() throws -> AnyObject {
+        asked.append("pin")
+        return self
     }
     func activeVersions() throws -> Int {
         asked.append("activeVersions")
         return 1
     }
-    func pin() throws -> AnyObject {
-        asked.append("pin")
-        return self
-    }
-    func close() throws { asked.append("close") }
 }
+
+private final class CompactStore: NotingStore, Compacting, @unchecked Sendable {
+    func compactedBytes() throws -> Int {
+        asked.append("compactedBytes")
+        return 1
+    }
+}
+
+private final class ForgettingStore: NotingStore, SiteForgetting, @unchecked Sendable {
+    func forget(_ site: DeliverySite) throws { asked.append("forget") }
+}
+
+private final class EmptyStore: NotingStore, RowlessStore, @unchecked Sendable {}
 
 private final class NoSink: DeliverySink {
     func deliver(_ delivery: borrowing Delivery) {}
@@ -66,47 +88,80 @@ private final class NoSink: DeliverySink {
 }
 
 @Suite struct ForwardingTests {
-    private static let requests: [(name: String, ask: @Sendable (any DrivenStore) throws -> Void)] = [
-        ("load", { try $0.load(count: 0) { Item(key: Int64($0), group: 0, score: 0, stamp: 0) } }),
-        ("makeWriter", { _ = try $0.makeWriter() }),
-        ("subscribe", { _ = try $0.subscribe(to: Query(), at: .runLoop, sink: NoSink()) }),
-        ("forget", { try $0.forget(.runLoop) }),
-        ("call", { try $0.call(.refresh, at: .runLoop) {} }),
-        ("read", { try $0.read {} }),
-        ("writeLater", { try $0.writeLater([], at: .runLoop) {} }),
-        ("contents", { _ = try $0.contents(of: Query()) }),
-        ("fileBytes", { _ = try $0.fileBytes() }),
-        ("compactedBytes", { _ = try $0.compactedBytes() }),
-        ("activeVersions", { _ = try $0.activeVersions() }),
-        ("pin", { _ = try $0.pin() }),
-        ("close", { try $0.close() }),
+    private static let stores: [(type: NotingStore.Type, ability: Ability?)] = [
+        (NotingStore.self, nil), (CalledStore.self, .callableOnSite), (ReadStore.self, .transactionalReading),
+        (LateStore.self, .asynchronousWriting), (PinnedStore.self, .pinning), (CompactStore.self, .compacting),
+        (ForgettingStore.self, .siteForgetting), (EmptyStore.self, .rowless),
     ]
 
     private static let wrappers: [(name: String, wrap: @Sendable (any DrivenStore) -> any DrivenStore)] = [
-        ("shim", { ShimmedStore($0, Shim("none")!) }),
-        ("shim that lingers", { ShimmedStore($0, Shim("linger=2:1ms")!) }),
-        ("slowdown", { InjectedStore.wrapping($0, FaultSpec(kind: .slowdown, amount: 1)) }),
-        ("loss", { InjectedStore.wrapping($0, FaultSpec(kind: .loss, every: 2)) }),
-        ("no fault", { InjectedStore.wrapping($0, FaultSpec()) }),
+        ("nothing changed", { $0.forwarded() }),
+        ("shim", { Shim("none")!.wrap($0) }),
+        ("shim that lingers", { Shim("linger=2:1ms")!.wrap($0) }),
+        ("slowdown", { InjectedFault(FaultSpec(kind: .slowdown, amount: 1)).wrap($0) }),
+        ("loss", { InjectedFault(FaultSpec(kind: .loss, every: 2)).wrap($0) }),
+        ("no fault", { InjectedFault(FaultSpec()).wrap($0) }),
+        ("loss behind a shim", { InjectedFault(FaultSpec(kind: .loss, every: 2)).wrap(Shim("none")!.wrap($0)) }),
     ]
 
-    @Test(arguments: wrappers.map(\.name), requests.map(\.name))
-    func everyRequestReachesTheStore(_ wrapper: String, _ request: String) throws {
+    @Test(arguments: wrappers.map(\.name))
+    func everyRequestReachesTheStore(_ wrapper: String) throws {
         let store = NotingStore()
         let wrapped = Self.wrappers.first { $0.name == wrapper }!.wrap(store)
-        try Self.requests.first { $0.name == request }!.ask(wrapped)
-        #expect(store.asked == [request])
+        try wrapped.load(count: 0) { Item(key: Int64($0), group: 0, score: 0, stamp: 0) }
+        _ = try wrapped.makeWriter()
+        _ = try wrapped.subscribe(to: Query(), at: .runLoop, sink: NoSink())
+        _ = try wrapped.contents(of: Query())
+        _ = try wrapped.fileBytes()
+        try wrapped.close()
+        #expect(store.asked == ["load", "makeWriter", "subscribe", "contents", "fileBytes", "close"])
     }
 
-    @Test func theRequestsAreThoseOfTheProtocol() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Sources/StoreDriver/StoreDriver.swift")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        let start = try #require(text.range(of: "public protocol DrivenStore"))
-        let end = try #require(text.range(of: "\n}\n", range: start.upperBound..<text.endIndex))
-        let names = text[start.upperBound..<end.lowerBound].components(separatedBy: "    func ").dropFirst().map {
-            String($0.prefix { $0 != "(" })
+    @Test(arguments: wrappers.map(\.name))
+    func everyAbilityIsKeptAndNoneIsMade(_ wrapper: String) throws {
+        #expect(Set(Self.stores.compactMap(\.ability)) == Set(Ability.allCases), "each has a store here")
+        for (type, ability) in Self.stores {
+            let wrapped = Self.wrappers.first { $0.name == wrapper }!.wrap(type.init())
+            let abilities = Ability.allCases.filter { $0.isHeld(by: Swift.type(of: wrapped)) }
+            #expect(abilities == [ability].compactMap { $0 }, "\(type)")
         }
-        #expect(names == Self.requests.map(\.name))
+    }
+
+    @Test(arguments: wrappers.map(\.name))
+    func everyAbilityReachesTheStore(_ wrapper: String) throws {
+        for (type, ability) in Self.stores {
+            let store = type.init()
+            let wrapped = Self.wrappers.first { $0.name == wrapper }!.wrap(store)
+            switch ability {
+            case nil, .rowless: continue
+            case .callableOnSite:
+                try wrapped.conforming(to: (any CallableOnSite).self).call(.refresh, at: .runLoop) {}
+                #expect(store.asked == ["call"])
+            case .transactionalReading:
+                try wrapped.conforming(to: (any TransactionalReading).self).read {}
+                #expect(store.asked == ["read"])
+            case .asynchronousWriting:
+                try wrapped.conforming(to: (any AsynchronousWriting).self).writeLater([], at: .runLoop) {}
+                #expect(store.asked == ["writeLater"])
+            case .pinning:
+                let pinning = try wrapped.conforming(to: (any Pinning).self)
+                _ = try pinning.pin()
+                _ = try pinning.activeVersions()
+                #expect(store.asked == ["pin", "activeVersions"])
+            case .compacting:
+                _ = try wrapped.conforming(to: (any Compacting).self).compactedBytes()
+                #expect(store.asked == ["compactedBytes"])
+            case .siteForgetting:
+                try wrapped.conforming(to: (any SiteForgetting).self).forget(.runLoop)
+                #expect(store.asked == ["forget"])
+            }
+        }
+    }
+
+    @Test func whoAsksForWhatAStoreCannotDoIsToldTheProtocol() {
+        let error = #expect(throws: DriverUnavailable.self) {
+            _ = try NotingStore().forwarded().conforming(to: (any Pinning).self)
+        }
+        #expect(error?.description == "the driver's store is no 'Pinning'")
     }
 }

@@ -148,38 +148,9 @@ import Testing
 private struct TimedDriver: StoreDriver {
     let commitNs: Int64
     var name: String { "noop" }
-    var capabilities: Capabilities { NoopDriver().capabilities }
+    var facts: EngineFacts { NoopDriver().facts }
 
-    func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
-        TimedStore(NoopDriver().open(configuration), commitNs)
-    }
-}
-
-private final class TimedStore: ForwardingStore, @unchecked Sendable {
-    let store: any DrivenStore
-    private let commitNs: Int64
-
-    init(_ store: any DrivenStore, _ commitNs: Int64) {
-        self.store = store
-        self.commitNs = commitNs
-    }
-
-    func makeWriter() throws -> any StoreWriter { TimedWriter(try store.makeWriter(), commitNs) }
-}
-
-private final class TimedWriter: StoreWriter {
-    private let writer: any StoreWriter
-    private let commitNs: Int64
-
-    init(_ writer: any StoreWriter, _ commitNs: Int64) {
-        self.writer = writer
-        self.commitNs = commitNs
-    }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
-        let untilNs = MonotonicClock.nowNs() + commitNs
-        let version = try writer.commit(changes, locked: locked)
-        while MonotonicClock.nowNs() < untilNs {}
-        return version
+    func open(_ configuration: StoreConfiguration) -> ForwardingStore<NoopStore> {
+        ForwardingStore(NoopDriver().open(configuration)) { [commitNs] in SlowWriter($0, [.lasting(ns: commitNs)]) }
     }
 }

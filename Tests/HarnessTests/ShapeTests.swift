@@ -52,7 +52,7 @@ import Testing
         #expect(result.counts["callbacks"]! > 10)
         spec.dataset.links = 4
         #expect(Fitness.obstacle(spec, LiveStoreDriver().capabilities)?.contains("3 links at most") == true)
-        #expect(Fitness.obstacle(spec, ModelDriver.capabilities)?.contains("behind links") == true)
+        #expect(Fitness.obstacle(spec, ModelDriver().capabilities)?.contains("behind links") == true)
     }
 
     @Test(arguments: [1, 25])

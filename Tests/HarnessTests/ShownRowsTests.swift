@@ -39,7 +39,7 @@ import Testing
     @Test func whatIsLookedAtIsBounded() throws {
         var spec = TrialSpec.tiny()
         spec.measure = ["missed_final"]
-        let sampler = try #require(try RowSampler(0, .scoreDescending, spec, ModelDriver.capabilities))
+        let sampler = try #require(try RowSampler(0, .scoreDescending, spec, ModelDriver().capabilities))
         let rows = CountedRows()
         let named = Array(0..<100)
         for number in 0..<3_264 {
@@ -50,21 +50,21 @@ import Testing
         #expect(rows.read >= 9 * 64 + 9 * 50 && rows.read <= 9 * 64 + 9 * 200, "\(rows.read)")
         #expect(sampler.samples.count == rows.read)
         // Where allocations are counted, the first callbacks are all.
-        let counting = try #require(try RowSampler(0, .scoreDescending, .tiny(), ModelDriver.capabilities))
+        let counting = try #require(try RowSampler(0, .scoreDescending, .tiny(), ModelDriver().capabilities))
         let before = rows.read
         for number in 0..<1_000 {
             counting.look(Delivery(version: 1, isInitial: false, count: 1), callback: number, rows)
         }
         #expect(rows.read - before == 64)
         // Whoever has no rows, or stands behind the first 64, is left alone.
-        #expect(try RowSampler(64, .none, spec, ModelDriver.capabilities) == nil)
-        var capabilities = ModelDriver.capabilities
+        #expect(try RowSampler(64, .none, spec, ModelDriver().capabilities) == nil)
+        var capabilities = ModelDriver().capabilities
         capabilities.shows = .nothing
         #expect(try RowSampler(0, .none, spec, capabilities) == nil)
     }
 
     @Test func allRowsAreReadUntilTheyAreTooMany() throws {
-        var capabilities = ModelDriver.capabilities
+        var capabilities = ModelDriver().capabilities
         capabilities.hasChangeSets = false
         let sampler = try #require(try RowSampler(0, .scoreDescending, .tiny(), capabilities))
         let rows = CountedRows()

@@ -1,28 +1,47 @@
-// The store behind the controllers. `lock` guards `connections` and `places`; whatever is taken out of them is used on its
-// site.
+// A store whose commits are all logged, and one connection of it per site. How subscriptions hear of commits is who opens
+// it says.
+//
+// `lock` guards `subscriptions`; whatever is taken out of them is used on its site.
 import FetchedResults
 import LiveStore
 import StoreDriver
 import TracedSync
 
-final class ControlledStore: DrivenStore, @unchecked Sendable {
+/// What a site refreshes with its connection.
+package protocol ControlledObserver: Subscription {
+    /// Whether it is of that connection, and so of its site.
+    func isOf(_ connection: Connection) -> Bool
+    /// Tells of everything committed so far before it returns. On the site.
+    func refresh() throws
+}
+
+public final class ControlledStore: CallableOnSite, TransactionalReading, AsynchronousWriting, @unchecked Sendable {
+    /// Makes an observer of a query; on the site.
+    package typealias Observe =
+        @Sendable (Connection, Query, DeliverySite, any DeliverySink) throws -> any ControlledObserver
+
     private static let loadBatch = 50_000
 
-    let store: Store
-    private let delivery: FetchedResultsDriver.Delivery
-    private let lock = TracedMutex("driver connections")
-    private var connections: [ObjectIdentifier: Connection] = [:]
-    private var places: [ObjectIdentifier: LegacyPlace] = [:]
-    private var subscriptions: [WeakControlled] = []
+    package let store: Store
+    private let observe: Observe
+    private let connections = SiteMap<Connection>("driver connections")
+    private let lock = TracedMutex("controlled subscriptions")
+    private var subscriptions: [WeakObserver] = []
 
-    private struct WeakControlled { weak var value: ControlledSubscription? }
+    private struct WeakObserver { weak var value: (any ControlledObserver)? }
 
-    init(_ store: Store, _ delivery: FetchedResultsDriver.Delivery) {
-        self.store = store
-        self.delivery = delivery
+    package init(_ configuration: StoreConfiguration, observe: @escaping Observe) throws {
+        let durability: LiveStore.Durability =
+            switch configuration.durability {
+            case .full: .full
+            case .relaxed: .relaxed
+            case .memory: .memory
+            }
+        store = try Store(.init(path: configuration.directory, models: [ShownRow.self], durability: durability))
+        self.observe = observe
     }
 
-    func load(count: Int, item: (Int) -> Item) throws {
+    public func load(count: Int, item: (Int) -> Item) throws {
         for start in stride(from: 0, to: count, by: Self.loadBatch) {
             try store.write { connection in
                 for index in start..<min(count, start + Self.loadBatch) { try connection.add(ShownRow(item(index))) }
@@ -30,23 +49,18 @@ final class ControlledStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    func makeWriter() -> any StoreWriter { LoggingWriter(store) }
+    public func makeWriter() -> any StoreWriter { LoggingWriter(store) }
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
-        let connection = try connection(at: site)
-        let place = place(of: site)
-        let request = FetchRequest(ShownRow.self) { Self.results(query, $0) }
-        let controller = FetchedResultsController(
-            connection, request, delivery: delivery == .live ? .live : .legacySynchronous(on: place))
-        let subscription = try ControlledSubscription(controller, sink, isLegacy: delivery == .legacy)
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+        let subscription = try observe(try connection(at: site), query, site, sink)
         lock.withLock {
             subscriptions.removeAll { $0.value == nil }
-            subscriptions.append(WeakControlled(value: subscription))
+            subscriptions.append(WeakObserver(value: subscription))
         }
         return subscription
     }
 
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
+    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         let connection = try connection(at: site)
         switch call {
         case .beginWrite:
@@ -62,69 +76,35 @@ final class ControlledStore: DrivenStore, @unchecked Sendable {
     }
 
     private func connection(at site: DeliverySite) throws -> Connection {
-        let key = site.identity
-        if let known = lock.withLock({ connections[key] }) { return known }
-        let kind: Store.Site =
+        try connections.value(at: site) {
             switch site {
-            case .runLoop: .runLoop
-            case .queue(let queue): .queue(queue)
+            case .runLoop: try store.connect(on: .runLoop)
+            case .queue(let queue): try store.connect(on: .queue(queue))
             }
-        let connection = try store.connect(on: kind)
-        lock.withLock { connections[key] = connection }
-        return connection
-    }
-
-    private func place(of site: DeliverySite) -> LegacyPlace {
-        let key = site.identity
-        if let known = lock.withLock({ places[key] }) { return known }
-        let place: LegacyPlace =
-            switch site {
-            case .runLoop: .runLoop(RunLoopHandOff("fetched results"))
-            case .queue(let queue): .queue(queue)
-            }
-        lock.withLock { places[key] = place }
-        return place
-    }
-
-    static func results(_ query: Query, _ all: Results<ShownRow>) -> Results<ShownRow> {
-        var results = all
-        if let group = query.group { results = results.where(\.group == Int(group)) }
-        if let scores = query.scores {
-            results = results.where(\.score >= Int(scores.lowerBound) && \.score < Int(scores.upperBound))
-        }
-        if let keys = query.keys {
-            results = results.where(\.key >= Int(keys.lowerBound) && \.key < Int(keys.upperBound))
-        }
-        return switch query.order {
-        case .none, .list: results
-        case .scoreAscending: results.sorted(by: \.score)
-        case .scoreDescending: results.sorted(by: \.score, ascending: false)
         }
     }
 
-    func contents(of query: Query) throws -> [Item] {
-        try store.read { Self.results(query, try $0.objects(ShownRow.self)).map(\.item) }
+    public func contents(of query: Query) throws -> [Item] {
+        try store.read { ShownRow.results(query, try $0.objects(ShownRow.self)).map(\.item) }
     }
 
-    func fileBytes() throws -> Int { store.fileBytes }
+    public func fileBytes() throws -> Int { store.fileBytes }
 
-    func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
+    public func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
 
-    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
+    public func writeLater(
+        _ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void
+    ) throws {
         store.writeAsync({ connection in
             within()
             for change in changes { try LoggingWriter.apply(change, connection, nil) }
         }) { _ in }
     }
 
-    func close() throws {
+    public func close() throws {
         for subscription in lock.withLock({ subscriptions.compactMap(\.value) }) { subscription.cancel() }
         store.close()
-        let ending = lock.withLock {
-            defer { connections = [:] }
-            return connections
-        }
-        withExtendedLifetime(ending) {}
+        _ = connections.removeAll()
     }
 }
 

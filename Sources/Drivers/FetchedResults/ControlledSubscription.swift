@@ -4,17 +4,15 @@ import FetchedResults
 import LiveStore
 import StoreDriver
 
-final class ControlledSubscription: Subscription, @unchecked Sendable {
+final class ControlledSubscription: ControlledObserver, @unchecked Sendable {
     private let controller: FetchedResultsController<ShownRow>
     private let delegate: RowDelegate
     private let sink: CancellableSink
-    private let isLegacy: Bool
-    /// What ends a live controller from any thread.
+    /// What ends the controller from any thread.
     private let token: NotificationToken?
 
-    init(_ controller: FetchedResultsController<ShownRow>, _ sink: any DeliverySink, isLegacy: Bool) throws {
+    init(_ controller: FetchedResultsController<ShownRow>, _ sink: any DeliverySink) throws {
         self.controller = controller
-        self.isLegacy = isLegacy
         self.sink = CancellableSink(sink)
         delegate = RowDelegate(self.sink)
         controller.delegate = delegate
@@ -27,11 +25,11 @@ final class ControlledSubscription: Subscription, @unchecked Sendable {
 
     func isOf(_ connection: Connection) -> Bool { controller.connection === connection }
 
-    func refresh() throws { try controller.refresh() }
+    func refresh() throws { _ = try controller.refresh() }
 
     func cancel() {
         sink.cancel()
-        if isLegacy { controller.invalidate() } else { token?.invalidate() }
+        token?.invalidate()
     }
 
     func currentItems() throws -> [Item] { controller.fetchedObjects.map(\.item) }

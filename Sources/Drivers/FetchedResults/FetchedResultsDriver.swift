@@ -1,48 +1,32 @@
 // Fetched-results controllers seen from the harness: one store, one connection per site, one controller per subscription,
-// and a change logger that notes every commit; as the controller delivers today, and as the one that it replaces did.
+// and a change logger that notes every commit.
 import FetchedResults
 import LiveStore
 import StoreDriver
-import TracedSync
 
 public struct FetchedResultsDriver: StoreDriver {
-    /// How controllers hear of commits.
-    public enum Delivery: Sendable {
-        case live
-        /// Synchronously, on the committing thread, waiting for the delegate: what deadlocks.
-        case legacy
-    }
+    public let name = "fetched-results"
 
-    private let delivery: Delivery
+    public init() {}
 
-    public init(_ delivery: Delivery) { self.delivery = delivery }
-
-    public var name: String { delivery == .live ? "fetched-results" : "fetched-results-legacy" }
-
-    public var capabilities: Capabilities {
-        Capabilities(
-            durabilities: [.full, .relaxed, .memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true,
-            hasChangeSets: true, hasVersions: true, persists: true, canCallOnSite: true,
+    public var facts: EngineFacts {
+        EngineFacts(durabilities: [.full, .relaxed, .memory], persists: true, hasChangeSets: true) {
             // A controller shows at once what it is told later, so each has its own pace.
-            advancesTogether: false, readsBesideWriter: delivery == .live,
-            remarks: delivery == .live ? [] : ["deadlocks on purpose where threads commit by turns"],
-            upkeepThreadPrefixes: ["livestore"])
+            $0.advancesTogether = false
+            $0.upkeepThreadPrefixes = ["livestore"]
+        }
     }
 
-    public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
-        let durability: LiveStore.Durability =
-            switch configuration.durability {
-            case .full: .full
-            case .relaxed: .relaxed
-            case .memory: .memory
-            }
-        let store = try Store(.init(path: configuration.directory, models: [ShownRow.self], durability: durability))
-        return ControlledStore(store, delivery)
+    public func open(_ configuration: StoreConfiguration) throws -> ControlledStore {
+        try ControlledStore(configuration) { connection, query, _, sink in
+            let request = FetchRequest(ShownRow.self) { ShownRow.results(query, $0) }
+            return try ControlledSubscription(FetchedResultsController(connection, request), sink)
+        }
     }
 }
 
 /// The row that scenarios write and watch.
-final class ShownRow: StoredObject {
+package final class ShownRow: StoredObject {
     @Stored(.primaryKey) var key = 0
     @Stored var group = 0
     @Stored var score = 0
@@ -56,5 +40,21 @@ final class ShownRow: StoredObject {
         stamp = Int(item.stamp)
     }
 
-    var item: Item { Item(key: Int64(key), group: Int64(group), score: Int64(score), stamp: Int64(stamp)) }
+    package var item: Item { Item(key: Int64(key), group: Int64(group), score: Int64(score), stamp: Int64(stamp)) }
+
+    package static func results(_ query: Query, _ all: Results<ShownRow>) -> Results<ShownRow> {
+        var results = all
+        if let group = query.group { results = results.where(\.group == Int(group)) }
+        if let scores = query.scores {
+            results = results.where(\.score >= Int(scores.lowerBound) && \.score < Int(scores.upperBound))
+        }
+        if let keys = query.keys {
+            results = results.where(\.key >= Int(keys.lowerBound) && \.key < Int(keys.upperBound))
+        }
+        return switch query.order {
+        case .none, .list: results
+        case .scoreAscending: results.sorted(by: \.score)
+        case .scoreDescending: results.sorted(by: \.score, ascending: false)
+        }
+    }
 }

@@ -13,12 +13,13 @@ public struct FlawedDriver: StoreDriver {
 
     public var name: String { "flawed-\(flaw.rawValue)" }
 
-    public var capabilities: Capabilities {
-        Capabilities(
-            durabilities: Set(Durability.allCases), keyKinds: Set(KeyKind.allCases), canDeliverOnRunLoop: true,
-            canDeliverOnQueue: true, hasChangeSets: false, hasVersions: true, persists: false, hasContents: false,
-            canCallOnSite: true, advancesTogether: false, remarks: ["hangs on purpose, to show that it is found"])
+    public var facts: EngineFacts {
+        EngineFacts(durabilities: Set(Durability.allCases), persists: false, hasChangeSets: false) {
+            $0.keyKinds = Set(KeyKind.allCases)
+            $0.advancesTogether = false
+            $0.remarks = ["hangs on purpose, to show that it is found"]
+        }
     }
 
-    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { FlawedStore(flaw) }
+    public func open(_ configuration: StoreConfiguration) -> FlawedStore { FlawedStore(flaw) }
 }

@@ -6,7 +6,9 @@
 import StoreDriver
 import TracedSync
 
-final class FlawedStore: DrivenStore, @unchecked Sendable {
+public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReading, AsynchronousWriting,
+    @unchecked Sendable
+{
     private static let readers = 2
     private static let workers = 1
 
@@ -33,12 +35,11 @@ final class FlawedStore: DrivenStore, @unchecked Sendable {
 
     private var head: Int64 { counters.withLock { version } }
 
-    func load(count: Int, item: (Int) -> Item) { counters.withLock { version += 1 } }
-    func makeWriter() -> any StoreWriter { FlawedWriter(self) }
-    func contents(of query: Query) throws -> [Item] { [] }
-    func fileBytes() -> Int { 0 }
+    public func load(count: Int, item: (Int) -> Item) { counters.withLock { version += 1 } }
+    public func makeWriter() -> any StoreWriter { FlawedWriter(self) }
+    public func fileBytes() -> Int { 0 }
 
-    func close() {
+    public func close() {
         counters.withLock { isClosed = true }
         let ending = registry.with { Array(sites.values) }
         for site in ending { site.end() }
@@ -96,7 +97,7 @@ final class FlawedStore: DrivenStore, @unchecked Sendable {
         }.detach()
     }
 
-    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) {
+    public func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) {
         let place = flawedSite(site)
         writeLock.lock()
         place.perform { [self] in
@@ -108,7 +109,7 @@ final class FlawedStore: DrivenStore, @unchecked Sendable {
 
     // MARK: Observing
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
         let place = flawedSite(site)
         let subscription = FlawedSubscription(self, place, sink)
         switch flaw {
@@ -141,7 +142,7 @@ final class FlawedStore: DrivenStore, @unchecked Sendable {
         if flaw == .cancelWaits { subscription.awaitIdle() }
     }
 
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) {
+    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) {
         switch call {
         case .beginWrite: writeLock.with { granted() }
         case .refresh:
@@ -173,7 +174,7 @@ final class FlawedStore: DrivenStore, @unchecked Sendable {
 
     // MARK: Reading
 
-    func read(_ body: () throws -> Void) throws {
+    public func read(_ body: () throws -> Void) throws {
         switch flaw {
         case .readerPool: try readerPool.with(body)
         case .workersStarve: try workerPool.with(body)

@@ -1,20 +1,19 @@
 // One open database: a table of items, and one row that holds the version, which every transaction raises and every
 // observation reads in the transaction that it fetches in. That makes the version a delivery covers exact.
 //
-// `version` belongs to GRDB's writer: it is touched inside `write` alone. `lock` guards `schedulers` and `subscriptions`.
+// `version` belongs to GRDB's writer: it is touched inside `write` alone. `lock` guards `subscriptions`.
 import Foundation
 import GRDB
 import StoreDriver
 import TracedSync
 
-final class DrivenDatabase: DrivenStore, @unchecked Sendable {
+public final class DrivenDatabase: CallableOnSite, @unchecked Sendable {
     private let database: any DatabaseWriter
     /// Of the files; nil in memory.
     private let directory: String?
     private var version: Int64 = 0
+    private let schedulers = SiteMap<RunLoopScheduler>("grdb schedulers")
     private let lock = TracedMutex("grdb driver")
-    /// By the run loop they serve.
-    private var schedulers: [ObjectIdentifier: RunLoopScheduler] = [:]
     /// Those not cancelled.
     private var subscriptions: [ObjectIdentifier: GRDBSubscription] = [:]
 
@@ -26,14 +25,14 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
 
     // MARK: Writing
 
-    func load(count: Int, item: (Int) -> Item) throws {
+    public func load(count: Int, item: (Int) -> Item) throws {
         try database.write { db in
             for index in 0..<count { try Self.apply(Change(.insert, item(index)), db) }
             try advance(db)
         }
     }
 
-    func makeWriter() -> any StoreWriter { GRDBWriter(self) }
+    public func makeWriter() -> any StoreWriter { GRDBWriter(self) }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         // `write` begins IMMEDIATE: whoever is in it has the lock. It traps where writes are nested, which nobody does.
@@ -73,7 +72,7 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
 
     // MARK: Observing
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
         let subscription = GRDBSubscription(database, CancellableSink(sink)) { [weak self] in self?.forget($0) }
         lock.withLock { subscriptions[ObjectIdentifier(subscription)] = subscription }
         // Of a region that is named: one recorded from the fetch would hold the version row as well. All columns of the
@@ -81,7 +80,7 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
         let observation = ValueObservation.tracking(region: Table("item")) { db in try Found(query, db) }
         switch site {
         case .queue(let queue): subscription.start(observation, .async(onQueue: queue))
-        case .runLoop: subscription.start(observation, scheduler(site))
+        case .runLoop: subscription.start(observation, schedulers.value(at: site) { RunLoopScheduler() })
         }
         return subscription
     }
@@ -91,16 +90,8 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
         withExtendedLifetime(forgotten) {}
     }
 
-    private func scheduler(_ site: DeliverySite) -> RunLoopScheduler {
-        let key = site.identity
-        if let known = lock.withLock({ schedulers[key] }) { return known }
-        let scheduler = RunLoopScheduler(site)
-        lock.withLock { schedulers[key] = scheduler }
-        return scheduler
-    }
-
     /// GRDB has no snapshot that an observer stands at, so `.refresh` is what an application does instead: a read.
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
+    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         switch call {
         case .beginWrite:
             try database.writeWithoutTransaction { db in
@@ -116,13 +107,13 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
 
     // MARK: Reading
 
-    func contents(of query: Query) throws -> [Item] {
+    public func contents(of query: Query) throws -> [Item] {
         try database.read { db in
             try Row.fetchAll(db, sql: query.select(ItemTable.columns)).map(Item.init)
         }
     }
 
-    func fileBytes() throws -> Int {
+    public func fileBytes() throws -> Int {
         guard let directory else { return 0 }
         let files = FileManager.default
         return try files.contentsOfDirectory(atPath: directory).reduce(0) { sum, name in
@@ -130,13 +121,13 @@ final class DrivenDatabase: DrivenStore, @unchecked Sendable {
         }
     }
 
-    func close() throws {
-        let (ending, loops) = lock.withLock {
-            defer { (subscriptions, schedulers) = ([:], [:]) }
-            return (Array(subscriptions.values), Array(schedulers.values))
+    public func close() throws {
+        let ending = lock.withLock {
+            defer { subscriptions = [:] }
+            return Array(subscriptions.values)
         }
         for subscription in ending { subscription.cancel() }
-        for loop in loops { loop.end() }
+        for scheduler in schedulers.removeAll() { scheduler.loop.invalidate() }
         try database.close()
     }
 }

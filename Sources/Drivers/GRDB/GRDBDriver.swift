@@ -25,25 +25,24 @@ public struct GRDBDriver: StoreDriver {
         }
     }
 
-    public var capabilities: Capabilities {
-        let whole = "an observation is run again as a whole when any row of its table changed"
-        return switch engine {
-        case .pool:
-            Capabilities(
-                durabilities: Set(Durability.allCases), canDeliverOnRunLoop: true, canDeliverOnQueue: true,
-                hasChangeSets: false, hasVersions: true, persists: true, shows: .keys, canCallOnSite: true,
-                advancesTogether: false,
-                remarks: [whole, "the initial value is delivered twice", "'memory' is a WAL file on tmpfs"])
-        case .memory:
-            Capabilities(
-                durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: false,
-                hasVersions: true, persists: false, shows: .keys, canCallOnSite: true, advancesTogether: false,
-                readsBesideWriter: false,
-                remarks: [whole, "it is run inside the commit, so read write_to_callback beside delivery_latency"])
+    public var facts: EngineFacts {
+        EngineFacts(
+            durabilities: engine == .pool ? Set(Durability.allCases) : [.memory], persists: engine == .pool,
+            hasChangeSets: false
+        ) {
+            $0.shows = .keys
+            $0.advancesTogether = false
+            $0.readsBesideWriter = engine == .pool
+            $0.remarks = ["an observation is run again as a whole when any row of its table changed"]
+            switch engine {
+            case .pool: $0.remarks += ["the initial value is delivered twice", "'memory' is a WAL file on tmpfs"]
+            case .memory:
+                $0.remarks += ["it is run inside the commit, so read write_to_callback beside delivery_latency"]
+            }
         }
     }
 
-    public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
+    public func open(_ configuration: StoreConfiguration) throws -> DrivenDatabase {
         switch engine {
         case .memory:
             return try DrivenDatabase(try DatabaseQueue(), directory: nil)

@@ -1,112 +1,97 @@
 // LiveStore seen from the harness. One store, one connection per delivery site, one `Results` per subscription.
-//
-// `connections` (guarded by `lock`) keeps the connection of each site, so that all observers of a site share one, as
-// an application's would.
 import Foundation
 import LiveStore
 import StoreDriver
-import TracedSync
 
 public struct LiveStoreDriver: StoreDriver {
     public let name = "livestore"
 
     public init() {}
 
-    public var capabilities: Capabilities {
-        var capabilities = Capabilities(
-            durabilities: [.full, .relaxed, .memory], keyKinds: Set(KeyKind.allCases), canDeliverOnRunLoop: true,
-            canDeliverOnQueue: true, hasChangeSets: true, hasVersions: true, persists: true, canCallOnSite: true,
-            upkeepThreadPrefixes: ["livestore"])
-        capabilities.hasLists = true
-        capabilities.deepestLinks = HeadRow.deepest
-        capabilities.hasPublishers = true
-        capabilities.canReadFirst = true
-        capabilities.canPin = true
-        capabilities.isShared = true
-        capabilities.forgetsSites = true
-        return capabilities
+    public var facts: EngineFacts {
+        EngineFacts(durabilities: [.full, .relaxed, .memory], persists: true, hasChangeSets: true) {
+            $0.keyKinds = Set(KeyKind.allCases)
+            $0.hasLists = true
+            $0.deepestLinks = HeadRow.deepest
+            $0.hasPublishers = true
+            $0.canReadFirst = true
+            $0.isShared = true
+            $0.upkeepThreadPrefixes = ["livestore"]
+        }
     }
 
-    public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
+    public func open(_ configuration: StoreConfiguration) throws -> DrivenLiveStore {
         let durability: LiveStore.Durability =
             switch configuration.durability {
             case .full: .full
             case .relaxed: .relaxed
             case .memory: .memory
             }
-        func store<Row: DrivenRow, Shown: DrivenRow>(
-            of _: Row.Type, shown _: Shown.Type, _ others: [StoredObject.Type], _ company: RowCompany<Row> = .none
-        ) throws -> any DrivenStore {
-            let store = try Store(
-                .init(path: configuration.directory, models: [Row.self] + others, durability: durability))
-            return DrivenLiveStore<Row, Shown>(store, company, configuration)
-        }
+        let rows = try rows(configuration)
+        let store = try Store(.init(path: configuration.directory, models: rows.models, durability: durability))
+        return DrivenLiveStore(store, rows, configuration)
+    }
+
+    private func rows(_ configuration: StoreConfiguration) throws -> any DrivenRows {
         if configuration.links > 0 {
-            return try store(
-                of: ItemRow.self, shown: HeadRow.self, [HeadRow.self, LinkRow.self], .chained(configuration.links))
+            return RowsOf<ItemRow, HeadRow>(.chained(configuration.links), and: [HeadRow.self, LinkRow.self])
         }
         if configuration.hasList {
             switch configuration.keys {
-            case .ascending: return try store(of: ItemRow.self, shown: ItemRow.self, [RowList.self], .listed)
+            case .ascending: return RowsOf<ItemRow, ItemRow>(.listed, and: [RowList.self])
             case .uuid: throw DriverUnavailable("the driver keeps rows with ascending keys in a list, and no others")
             }
         }
         return switch configuration.keys {
-        case .ascending: try store(of: ItemRow.self, shown: ItemRow.self, [])
-        case .uuid: try store(of: UUIDItemRow.self, shown: UUIDItemRow.self, [])
+        case .ascending: RowsOf<ItemRow, ItemRow>()
+        case .uuid: RowsOf<UUIDItemRow, UUIDItemRow>()
         }
     }
 }
 
-/// Writers change rows of `Row`; queries find those of `Shown`, which are the same or lead to them over links.
-final class DrivenLiveStore<Row: DrivenRow, Shown: DrivenRow>: DrivenStore, @unchecked Sendable {
+/// One store, whose rows are of the class that its configuration asks for.
+public final class DrivenLiveStore: CallableOnSite, TransactionalReading, AsynchronousWriting, Pinning, Compacting,
+    SiteForgetting, @unchecked Sendable
+{
     /// Objects per transaction while loading: small enough for the log to list, large enough to cost nothing.
     private static var loadBatch: Int { 50_000 }
 
     private let store: Store
-    private let company: RowCompany<Row>
+    private let rows: any DrivenRows
     private let configuration: StoreConfiguration
-    private let lock = TracedMutex("driver connections")
-    /// By the queue, or by the thread whose run loop it is.
-    private var connections: [ObjectIdentifier: Connection] = [:]
+    /// So that all observers of a site share one, as an application's would.
+    private let connections = SiteMap<Connection>("driver connections")
 
-    init(_ store: Store, _ company: RowCompany<Row>, _ configuration: StoreConfiguration) {
+    init(_ store: Store, _ rows: any DrivenRows, _ configuration: StoreConfiguration) {
         self.store = store
-        self.company = company
+        self.rows = rows
         self.configuration = configuration
     }
 
-    func load(count: Int, item: (Int) -> Item) throws {
+    public func load(count: Int, item: (Int) -> Item) throws {
+        let writer = rows.makeWriter(store)
         for start in stride(from: 0, to: count, by: Self.loadBatch) {
             try store.write { connection in
                 for index in start..<min(count, start + Self.loadBatch) {
-                    let row = Row(item(index))
-                    try connection.add(row)
-                    try company.added(row, connection)
+                    try writer.apply(Change(.insert, item(index)), connection)
                 }
             }
         }
     }
 
-    func makeWriter() throws -> any StoreWriter { LiveStoreWriter<Row>(store, company) }
+    public func makeWriter() throws -> any StoreWriter { rows.makeWriter(store) }
 
-    func subscribe(
+    public func subscribe(
         to query: Query, at site: DeliverySite, sink: any DeliverySink
-    ) throws -> any Subscription {
+    ) throws -> any DriverSubscription {
         let connection = try connection(at: site)
         if query.order == .list { return try LiveStoreListSubscription(RowList.rows(connection), connection, sink) }
-        let results = try Self.results(query, connection)
-        if configuration.readsFirst { _ = results.count }
-        if configuration.operators > 0 { return try PublishedSubscription(results, configuration.operators, sink) }
-        return try LiveStoreSubscription(results, sink)
+        return try rows.subscribe(to: query, connection, configuration, sink)
     }
 
-    func forget(_ site: DeliverySite) {
-        let ending = lock.withLock { connections.removeValue(forKey: site.identity) }
-        withExtendedLifetime(ending) {}
-    }
+    public func forget(_ site: DeliverySite) { _ = connections.remove(site) }
 
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
+    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         let connection = try connection(at: site)
         switch call {
         case .beginWrite:
@@ -119,55 +104,36 @@ final class DrivenLiveStore<Row: DrivenRow, Shown: DrivenRow>: DrivenStore, @unc
         }
     }
 
-    func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
+    public func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
 
-    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
-        nonisolated(unsafe) let company = company
+    public func writeLater(
+        _ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void
+    ) throws {
+        let rows = rows
         store.writeAsync({ connection in
             within()
-            let writer = LiveStoreWriter<Row>(connection.store, company)
+            let writer = rows.makeWriter(connection.store)
             for change in changes { try writer.apply(change, connection) }
         }) { _ in }
     }
 
     private func connection(at site: DeliverySite) throws -> Connection {
-        let key = site.identity
-        let place: Store.Site =
+        try connections.value(at: site) {
             switch site {
-            case .runLoop: .runLoop
-            case .queue(let queue): .queue(queue)
+            case .runLoop: try store.connect(on: .runLoop)
+            case .queue(let queue): try store.connect(on: .queue(queue))
             }
-        if let known = lock.withLock({ connections[key] }) { return known }
-        let connection = try store.connect(on: place)
-        lock.withLock { connections[key] = connection }
-        return connection
-    }
-
-    static func results(_ query: Query, _ connection: Connection) throws -> Results<Shown> {
-        var results = try connection.objects(Shown.self)
-        if let group = query.group { results = results.where(\.group == Int(group)) }
-        if let scores = query.scores {
-            results = results.where(\.score >= Int(scores.lowerBound) && \.score < Int(scores.upperBound))
-        }
-        if let keys = query.keys, let numbers = Shown.numbers {
-            results = results.where(numbers >= Int(keys.lowerBound))
-            if keys.upperBound < .max { results = results.where(numbers < Int(keys.upperBound)) }
-        }
-        return switch query.order {
-        case .none, .list: results
-        case .scoreAscending: results.sorted(by: \.score)
-        case .scoreDescending: results.sorted(by: \.score, ascending: false)
         }
     }
 
-    func contents(of query: Query) throws -> [Item] {
+    public func contents(of query: Query) throws -> [Item] {
         try store.read { connection in
             if query.order == .list { return try RowList.rows(connection).map(\.item) }
-            return try Self.results(query, connection).map(\.item)
+            return try rows.contents(of: query, connection)
         }
     }
 
-    func compactedBytes() throws -> Int {
+    public func compactedBytes() throws -> Int {
         // Beside the store, in the trial's own folder: on the same file system, and where nobody else can be.
         let folder = URL(fileURLWithPath: configuration.directory).appendingPathComponent(
             "compact-\(UUID().uuidString)")
@@ -183,63 +149,17 @@ final class DrivenLiveStore<Row: DrivenRow, Shown: DrivenRow>: DrivenStore, @unc
         }
     }
 
-    func activeVersions() throws -> Int { store.activeVersions }
+    public func activeVersions() throws -> Int { store.activeVersions }
 
-    func pin() throws -> AnyObject { try HeldVersion<Row>(store) }
+    public func pin() throws -> AnyObject { try rows.pin(store) }
 
-    func fileBytes() throws -> Int { store.fileBytes }
+    public func fileBytes() throws -> Int { store.fileBytes }
 
-    func close() throws {
+    public func close() throws {
         store.close()
-        let ending = lock.withLock {
-            defer { connections = [:] }
-            return connections
-        }
-        withExtendedLifetime(ending) {}
-    }
-}
-
-final class LiveStoreWriter<Row: DrivenRow>: StoreWriter {
-    private let store: Store
-    private let company: RowCompany<Row>
-
-    init(_ store: Store, _ company: RowCompany<Row>) {
-        self.store = store
-        self.company = company
-    }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
-        try store.write { connection in
-            locked()
-            for change in changes { try apply(change, connection) }
-            // A transaction that changes nothing makes no version.
-            return Int64(connection.version) + (changes.isEmpty ? 0 : 1)
-        }
-    }
-
-    func apply(_ change: Change, _ connection: Connection) throws {
-        if change.operation == .insert {
-            let row = Row(change.item)
-            try connection.add(row)
-            return try company.added(row, connection)
-        }
-        guard let row = try connection.object(Row.self, forPrimaryKey: Row.primaryKey(change.item.key))
-        else {
-            throw MissingItem(key: change.item.key)
-        }
-        switch change.operation {
-        case .insert: break
-        case .updateScore:
-            row.score = Int(change.item.score)
-            row.stamp = Int(change.item.stamp)
-        case .touch: row.stamp = Int(change.item.stamp)
-        case .moveToFront:
-            row.stamp = Int(change.item.stamp)
-            try company.movedToFront(row, connection)
-        case .delete: try connection.delete(row)
-        }
+        _ = connections.removeAll()
     }
 }
 
 /// By a name that the publishers' module has not taken.
-typealias DriverSubscription = Subscription
+public typealias DriverSubscription = Subscription

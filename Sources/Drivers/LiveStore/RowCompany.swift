@@ -1,4 +1,4 @@
-// What rows have beside themselves: links that lead to them, a list that they stand in. And a version that is held.
+// What rows have beside themselves: links that lead to them, a list that they stand in.
 import LiveStore
 import StoreDriver
 
@@ -106,18 +106,4 @@ final class LinkRow: StoredObject {
     @Stored(.primaryKey) var key = 0
     @Linked var row: ItemRow?
     @Linked var next: LinkRow?
-}
-
-/// Keeps a version of the store alive as a frozen object does.
-final class HeldVersion<Row: DrivenRow> {
-    private let frozen: Frozen<Row>
-
-    init(_ store: Store) throws {
-        let frozen = try store.read { connection in
-            let first = try connection.object(Row.self, forPrimaryKey: Row.primaryKey(0))
-            return try (first ?? connection.objects(Row.self).first)?.freeze()
-        }
-        guard let frozen else { throw DriverUnavailable("a version can be held by a row alone, and there is none") }
-        self.frozen = frozen
-    }
 }

@@ -89,5 +89,5 @@ final class NoopSubscription: Subscription, @unchecked Sendable {
 
     func cancel() { sink.cancel() }
 
-    func currentItems() throws -> [Item] { throw NoopStoreHasNoRows() }
+    func currentItems() throws -> [Item] { throw StoreHasNoRows() }
 }

@@ -8,17 +8,11 @@ public struct NoopDriver: StoreDriver {
 
     public var name: String { "noop" }
 
-    public var capabilities: Capabilities {
-        Capabilities(
-            durabilities: Set(Durability.allCases), keyKinds: Set(KeyKind.allCases), canDeliverOnRunLoop: true,
-            canDeliverOnQueue: true, hasChangeSets: false, hasVersions: true, persists: false, hasContents: false,
-            canCallOnSite: true)
+    public var facts: EngineFacts {
+        EngineFacts(durabilities: Set(Durability.allCases), persists: false, hasChangeSets: false) {
+            $0.keyKinds = Set(KeyKind.allCases)
+        }
     }
 
-    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { NoopStore() }
-}
-
-/// Asked for rows, which a no-op store does not have.
-public struct NoopStoreHasNoRows: Error, CustomStringConvertible {
-    public var description: String { "the no-op store keeps no rows: ask for versions only" }
+    public func open(_ configuration: StoreConfiguration) -> NoopStore { NoopStore() }
 }

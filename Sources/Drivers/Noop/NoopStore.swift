@@ -7,7 +7,7 @@ import StoreDriver
 import TracedSync
 
 /// Versions and wake-ups.
-final class NoopStore: DrivenStore, @unchecked Sendable {
+public final class NoopStore: RowlessStore, CallableOnSite, @unchecked Sendable {
     private let writeLock = TracedMutex("no-op store writers")
     let lock = TracedMutex("no-op store")
     private var version: Int64 = 1
@@ -21,11 +21,11 @@ final class NoopStore: DrivenStore, @unchecked Sendable {
     private var watchers: [[NoopConnection]] = []
     /// Made anew by the first commit after a subscription to a new query.
     private var index: QueryIndex? = QueryIndex([])
-    private var connections: [ObjectIdentifier: NoopConnection] = [:]
+    private let connections = SiteMap<NoopConnection>("no-op connections")
     /// A deleted row, below every score.
     private static let absent = Int64.min
 
-    func load(count: Int, item: (Int) -> Item) {
+    public func load(count: Int, item: (Int) -> Item) {
         let items = (0..<count).map(item)
         lock.withLock {
             loaded = ContiguousArray(items.map(\.score))
@@ -34,26 +34,18 @@ final class NoopStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    func makeWriter() -> any StoreWriter { NoopWriter(self) }
+    public func makeWriter() -> any StoreWriter { NoopWriter(self) }
 
-    func contents(of query: Query) throws -> [Item] { throw NoopStoreHasNoRows() }
-    func fileBytes() -> Int { 0 }
+    public func fileBytes() -> Int { 0 }
 
-    func close() {
-        let open = lock.withLock {
-            defer { connections = [:] }
-            return Array(connections.values)
-        }
-        for connection in open { connection.end() }
+    public func close() {
+        for connection in connections.removeAll() { connection.end() }
     }
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
-        let key = site.identity
-        let known = lock.withLock { connections[key] }
-        let connection = known ?? NoopConnection(self, site)
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+        let connection = connections.value(at: site) { NoopConnection(self, site) }
         let subscription = NoopSubscription(sink)
         lock.withLock {
-            connections[key] = connection
             let number = number(of: query)
             if !watchers[number].contains(where: { $0 === connection }) { watchers[number].append(connection) }
             connection.inbox.admit(subscription, query: number)
@@ -96,7 +88,7 @@ final class NoopStore: DrivenStore, @unchecked Sendable {
         return committed
     }
 
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) {
+    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) {
         switch call {
         case .beginWrite: writeLock.withLock { granted() }
         case .refresh: granted()

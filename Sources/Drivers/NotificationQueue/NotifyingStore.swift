@@ -6,7 +6,7 @@ import Foundation
 import StoreDriver
 import TracedSync
 
-final class NotifyingStore: DrivenStore, @unchecked Sendable {
+public final class NotifyingStore: DrivenStore, @unchecked Sendable {
     /// A row and the number it was inserted under, which is the order of a query that asks for none.
     private struct Row {
         var item: Item
@@ -23,7 +23,7 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
     private var index: QueryIndex? = QueryIndex([])
     /// Parallel to `queries`.
     private var watchers: [[ObservingThread]] = []
-    private var threads: [ObjectIdentifier: ObservingThread] = [:]
+    private let threads = SiteMap<ObservingThread>("notifying threads")
 
     private let isTyped: Bool
 
@@ -31,7 +31,7 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
 
     var head: Int64 { lock.withLock { version } }
 
-    func load(count: Int, item: (Int) -> Item) {
+    public func load(count: Int, item: (Int) -> Item) {
         let items = (0..<count).map(item)
         lock.withLock {
             for item in items { insert(item) }
@@ -44,7 +44,7 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         ages += 1
     }
 
-    func makeWriter() -> any StoreWriter { NotifyingWriter(self) }
+    public func makeWriter() -> any StoreWriter { NotifyingWriter(self) }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         var concerned: Set<Int> = []
@@ -91,15 +91,14 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         index!.forEachMatch(key: key, group: item.group, score: item.score) { concerned.insert($0) }
     }
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
         guard case .runLoop = site else {
             throw DriverUnavailable("a NotificationQueue belongs to a run loop: observe with 'deliver: run-loop'")
         }
-        let key = site.identity
-        let known = lock.withLock { threads[key] }
-        let thread = known ?? ObservingThread(site, isTyped ? TypedAnnouncer() : FoundationAnnouncer())
+        let thread = threads.value(at: site) {
+            ObservingThread(site, isTyped ? TypedAnnouncer() : FoundationAnnouncer())
+        }
         let number: Int = lock.withLock {
-            threads[key] = thread
             let number = self.number(of: query)
             if !watchers[number].contains(where: { $0 === thread }) { watchers[number].append(thread) }
             return number
@@ -117,7 +116,7 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         return queries.count - 1
     }
 
-    func contents(of query: Query) -> [Item] {
+    public func contents(of query: Query) -> [Item] {
         let all = lock.withLock { Array(rows.values) }
         let found = all.filter { query.matches(key: $0.item.key, group: $0.item.group, score: $0.item.score) }
         let ordered = found.sorted { a, b in
@@ -130,14 +129,11 @@ final class NotifyingStore: DrivenStore, @unchecked Sendable {
         return ordered.map { $0.item }
     }
 
-    func fileBytes() -> Int { 0 }
+    public func fileBytes() -> Int { 0 }
 
-    func close() {
-        let ending = lock.withLock {
-            defer { (threads, watchers) = ([:], watchers.map { _ in [] }) }
-            return Array(threads.values)
-        }
-        for thread in ending { thread.end() }
+    public func close() {
+        lock.withLock { watchers = watchers.map { _ in [] } }
+        for thread in threads.removeAll() { thread.end() }
     }
 }
 

@@ -1,38 +1,34 @@
 // A thread with a run loop, its notification queue, and the way there from other threads: a queue takes notifications on
 // its own thread alone, so a commit leaves a note and wakes the run loop, which enqueues them.
 //
-// `inbox` and `subscriptions` are guarded by `lock`; the announcer belongs to the thread.
-import Foundation
+// `inbox` is guarded by `lock`; the announcer belongs to the thread.
 import StoreDriver
 import TracedSync
 
 final class ObservingThread: @unchecked Sendable {
     private let announcer: any Announcer
-    private var signal: SiteSignal?
+    private var observers: PullingSite<NotifiedSubscription>?
     private let lock = TracedMutex("notification inbox")
     /// Queries, once for each commit that concerned them.
     private var inbox: [Int] = []
-    private var subscriptions: [NotifiedSubscription] = []
 
     /// On the thread.
     init(_ site: DeliverySite, _ announcer: any Announcer) {
         self.announcer = announcer
-        signal = SiteSignal(site, "notification queue") { [weak self] in self?.drain() }
+        // Who is told is the queue's business.
+        observers = PullingSite(site, "notification queue") { [weak self] _ in self?.drain() }
     }
 
     /// Any thread.
     func post(_ query: Int) {
         lock.withLock { inbox.append(query) }
-        signal?.raise()
+        observers?.raise()
     }
 
     /// On the thread. The first notification is on its way when it returns.
     func add(_ subscription: NotifiedSubscription, _ query: Int) {
         subscription.keep(announcer.observe(query) { subscription.arrived() })
-        lock.withLock {
-            subscriptions.removeAll(where: \.isCancelled)
-            subscriptions.append(subscription)
-        }
+        observers?.add(subscription)
         announcer.announce(query)
     }
 
@@ -45,18 +41,11 @@ final class ObservingThread: @unchecked Sendable {
     }
 
     /// Any thread.
-    func end() {
-        signal?.invalidate()
-        let ending = lock.withLock {
-            defer { subscriptions = [] }
-            return subscriptions
-        }
-        for subscription in ending { subscription.cancel() }
-    }
+    func end() { observers?.end() }
 }
 
 /// One observer of one query; `isInitial` belongs to the site, `registration` is guarded by `lock`.
-final class NotifiedSubscription: Subscription, @unchecked Sendable {
+final class NotifiedSubscription: PullingSubscription, @unchecked Sendable {
     private let store: NotifyingStore
     private let query: Query
     private let sink: CancellableSink

@@ -1,52 +1,42 @@
 // An observing site: what it was told and has not looked at yet, a connection to look with, and the queries it shows.
 //
-// `touched` and `subscriptions` are guarded by `lock`. `connection` and `shown` of every subscription belong to the site;
-// that is where everything but `tell` and `end` runs.
+// `touched` is guarded by `lock`. `connection` and `shown` of every subscription belong to the site; that is where everything
+// but `tell` and `end` runs.
 import StoreDriver
 import TracedSync
 
 final class HookedSite: @unchecked Sendable {
     private let connection: SQLiteConnection
-    private var signal: SiteSignal?
+    private var observers: PullingSite<HookedSubscription>?
     private let lock = TracedMutex("sqlite site")
     private var touched = TouchedRows()
-    private var subscriptions: [HookedSubscription] = []
 
     init(_ connection: SQLiteConnection, _ site: DeliverySite) {
         self.connection = connection
-        signal = SiteSignal(site, "sqlite delivery") { [weak self] in self?.look() }
+        observers = PullingSite(site, "sqlite delivery") { [weak self] in self?.look($0) }
     }
 
     func subscribe(to query: Query, _ sink: any DeliverySink) -> HookedSubscription {
         let subscription = HookedSubscription(self, query, sink)
-        lock.withLock { subscriptions.append(subscription) }
-        signal?.raise()
+        observers?.add(subscription)
         return subscription
     }
 
     /// Any thread, after the commit.
     func tell(_ rows: TouchedRows) {
         lock.withLock { touched.add(rows) }
-        signal?.raise()
+        observers?.raise()
     }
 
     /// Any thread. No delivery starts after it.
-    func end() {
-        let ending = lock.withLock {
-            defer { subscriptions = [] }
-            return subscriptions
-        }
-        signal?.invalidate()
-        for subscription in ending { subscription.cancel() }
-    }
+    func end() { observers?.end() }
 
     /// All queries that are concerned are fetched in one transaction, so that they stand at one version; then their sinks
     /// are called, with nothing held.
-    private func look() {
-        let (rows, all) = lock.withLock {
+    private func look(_ all: [HookedSubscription]) {
+        let rows = lock.withLock {
             defer { touched = TouchedRows() }
-            subscriptions.removeAll(where: \.isCancelled)
-            return (touched, subscriptions)
+            return touched
         }
         do {
             let looked: Looked = try connection.read {
@@ -92,7 +82,7 @@ final class HookedSite: @unchecked Sendable {
     }
 }
 
-final class HookedSubscription: Subscription, @unchecked Sendable {
+final class HookedSubscription: PullingSubscription, @unchecked Sendable {
     let query: Query
     private let site: HookedSite
     private let sink: CancellableSink

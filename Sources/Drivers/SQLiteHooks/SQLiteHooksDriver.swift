@@ -1,8 +1,7 @@
 // SQLite by itself, as applications watch it that have no library for it: hooks note which rows a transaction touched, and
 // after the commit every observing site is told to look, with a connection of its own.
 //
-// `writeLock` is held by one transaction at a time and guards `writer`, `journal` and `version`. `lock` guards `sites`;
-// nothing is called under it.
+// `writeLock` is held by one transaction at a time and guards `writer`, `journal` and `version`.
 import Foundation
 import StoreDriver
 import TracedSync
@@ -12,30 +11,29 @@ public struct SQLiteHooksDriver: StoreDriver {
 
     public init() {}
 
-    public var capabilities: Capabilities {
-        Capabilities(
-            durabilities: Set(Durability.allCases), canDeliverOnRunLoop: true, canDeliverOnQueue: true,
-            hasChangeSets: false, hasVersions: true, persists: true, shows: .keys, canCallOnSite: true,
-            remarks: [
+    public var facts: EngineFacts {
+        EngineFacts(durabilities: Set(Durability.allCases), persists: true, hasChangeSets: false) {
+            $0.shows = .keys
+            $0.remarks = [
                 "a query that shows or matches a touched row is run again as a whole, on the observing thread",
                 "'memory' is a WAL file on tmpfs",
-            ])
+            ]
+        }
     }
 
-    public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
+    public func open(_ configuration: StoreConfiguration) throws -> HookedStore {
         try HookedStore(configuration)
     }
 }
 
-final class HookedStore: DrivenStore, @unchecked Sendable {
+public final class HookedStore: CallableOnSite, @unchecked Sendable {
     private let path: String
     private let synchronous: String
     private let writeLock = TracedMutex("sqlite write lock")
     private let writer: SQLiteConnection
     private let journal: HookJournal
     private var version: Int64 = 0
-    private let lock = TracedMutex("sqlite driver")
-    private var sites: [ObjectIdentifier: HookedSite] = [:]
+    private let sites = SiteMap<HookedSite>("sqlite driver")
 
     init(_ configuration: StoreConfiguration) throws {
         path = configuration.directory + "/store.sqlite"
@@ -45,13 +43,13 @@ final class HookedStore: DrivenStore, @unchecked Sendable {
         journal = HookJournal(writer)
     }
 
-    func load(count: Int, item: (Int) -> Item) throws {
+    public func load(count: Int, item: (Int) -> Item) throws {
         try write(locked: {}) {
             for index in 0..<count { try apply(Change(.insert, item(index))) }
         }
     }
 
-    func makeWriter() -> any StoreWriter { HookedWriter(self) }
+    public func makeWriter() -> any StoreWriter { HookedWriter(self) }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         try write(locked: locked) {
@@ -76,7 +74,7 @@ final class HookedStore: DrivenStore, @unchecked Sendable {
             return (version, journal.take())
         }
         if !touched.isEmpty {
-            for site in lock.withLock({ Array(sites.values) }) { site.tell(touched) }
+            for site in sites.all { site.tell(touched) }
         }
         return committed
     }
@@ -94,21 +92,17 @@ final class HookedStore: DrivenStore, @unchecked Sendable {
         if writer.changes == 0 { throw MissingItem(key: item.key) }
     }
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
         try self.site(site).subscribe(to: query, sink)
     }
 
     private func site(_ site: DeliverySite) throws -> HookedSite {
-        let key = site.identity
-        if let known = lock.withLock({ sites[key] }) { return known }
-        let made = HookedSite(try connect(), site)
-        lock.withLock { sites[key] = made }
-        return made
+        try sites.value(at: site) { HookedSite(try connect(), site) }
     }
 
     private func connect() throws -> SQLiteConnection { try SQLiteConnection(path: path, synchronous: synchronous) }
 
-    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
+    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         switch call {
         case .beginWrite:
             try writeLock.withLock {
@@ -122,26 +116,20 @@ final class HookedStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    func contents(of query: Query) throws -> [Item] {
+    public func contents(of query: Query) throws -> [Item] {
         var found: [Item] = []
         try connect().run(query.select(ItemTable.columns)) { found.append(Item($0.item)) }
         return found
     }
 
-    func fileBytes() throws -> Int {
+    public func fileBytes() throws -> Int {
         try ["", "-wal", "-shm"].reduce(0) { sum, suffix in
             guard FileManager.default.fileExists(atPath: path + suffix) else { return sum }
             return sum + (try FileManager.default.attributesOfItem(atPath: path + suffix)[.size] as? Int ?? 0)
         }
     }
 
-    func close() {
-        let ending = lock.withLock {
-            defer { sites = [:] }
-            return Array(sites.values)
-        }
-        for site in ending { site.end() }
-    }
+    public func close() { for site in sites.removeAll() { site.end() } }
 }
 
 final class HookedWriter: StoreWriter {

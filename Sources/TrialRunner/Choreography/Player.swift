@@ -41,13 +41,15 @@ struct Player: Sendable {
             for subscription in stage.remove(name) { subscription.cancel() }
             try subscribe(name, [], [], at: site, to: Query(scores: 0..<Int64.max, order: .scoreDescending))
         case .covered(let name): stage.awaitCovered(name)
-        case .beginWrite: try stage.store.call(.beginWrite, at: try here(site)) {}
-        case .refresh: try stage.store.call(.refresh, at: try here(site)) {}
-        case .read(let inner): try stage.store.read { run(inner, site) }
+        case .beginWrite: try callable().call(.beginWrite, at: try here(site)) {}
+        case .refresh: try callable().call(.refresh, at: try here(site)) {}
+        case .read(let inner):
+            try stage.store.conforming(to: (any TransactionalReading).self).read { run(inner, site) }
         case .writeLater(let inner):
+            let store = try stage.store.conforming(to: (any AsynchronousWriting).self)
             // The actor is at work until the write is through.
             stage.begin(actor)
-            try stage.store.writeLater([stage.nextChange()], at: try here(site)) { [self] in
+            try store.writeLater([stage.nextChange()], at: try here(site)) { [self] in
                 run(inner, site)
                 stage.end(actor)
             }
@@ -65,6 +67,10 @@ struct Player: Sendable {
         case .refusable(let inner): run(inner, site, mayFail: true)
         case .times(let count, let inner): for _ in 0..<count { run(inner, site) }
         }
+    }
+
+    private func callable() throws -> any CallableOnSite {
+        try stage.store.conforming(to: (any CallableOnSite).self)
     }
 
     private static let everything = Query(order: .scoreAscending)

@@ -30,7 +30,8 @@ final class Churn: Companion, @unchecked Sendable {
     private let spec: TrialSpec
     private let query: Query
     private let store: any DrivenStore
-    private let forgetsSites: Bool
+    /// The store where its sites may end.
+    private let forgetting: (any SiteForgetting)?
     private let slots: [Slot]
     private let isOver = Atomic<Bool>(false)
     private let found = ChurnFindings()
@@ -40,12 +41,12 @@ final class Churn: Companion, @unchecked Sendable {
     private var made = 0
 
     /// Nil where a trial has none; else the first of them are there.
-    init?(_ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore, _ capabilities: Capabilities) throws {
+    init?(_ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore) throws {
         guard let count = spec.observers.churn, count > 0, let query = plan.queries.first else { return nil }
         self.spec = spec
         self.query = query
         self.store = store
-        forgetsSites = capabilities.forgetsSites
+        forgetting = store as? any SiteForgetting
         slots = (0..<count).map { Slot(Site("churn-\($0)", spec.observers.deliver)) }
         for slot in slots { try replace(slot) }
     }
@@ -69,7 +70,7 @@ final class Churn: Companion, @unchecked Sendable {
 
     private func replace(_ slot: Slot) throws {
         cancel(slot)
-        if slot.lives == Self.livesOfASite, forgetsSites {
+        if slot.lives == Self.livesOfASite, forgetting != nil {
             try end(slot)
             slot.site = Site(slot.site.name, spec.observers.deliver)
             slot.lives = 0
@@ -94,8 +95,8 @@ final class Churn: Companion, @unchecked Sendable {
     }
 
     private func end(_ slot: Slot) throws {
-        try slot.site.run(timeoutNs: spec.hangTimeoutNs) { [store, forgetsSites, site = slot.site] in
-            if forgetsSites { try store.forget(site.deliverySite) }
+        try slot.site.run(timeoutNs: spec.hangTimeoutNs) { [forgetting, site = slot.site] in
+            try forgetting?.forget(site.deliverySite)
         }
         slot.site.stop()
     }

@@ -15,7 +15,7 @@ final class StallProbe: Companion, @unchecked Sendable {
         var grantedNs: Int64
     }
 
-    private let store: any DrivenStore
+    private let store: any CallableOnSite
     private let site: Site
     private let call: SiteCall
     private let timeoutNs: Int64
@@ -24,14 +24,14 @@ final class StallProbe: Companion, @unchecked Sendable {
     private var fault: (any Error)?
 
     /// nil where the trial asks for no calls.
-    init?(_ spec: TrialSpec, _ store: any DrivenStore, _ watch: Watch) {
+    init?(_ spec: TrialSpec, _ store: any DrivenStore, _ watch: Watch) throws {
         guard let site = watch.firstSite else { return nil }
         switch spec.observers.calls {
         case .none: return nil
         case .beginWrite: call = .beginWrite
         case .refresh: call = .refresh
         }
-        self.store = store
+        self.store = try store.conforming(to: (any CallableOnSite).self)
         self.site = site
         timeoutNs = spec.hangTimeoutNs
         samples.reserveCapacity(1 << 16)

@@ -9,29 +9,33 @@ final class VersionMeter: Companion {
     private let store: any DrivenStore
     private var window = Window(startNs: 0, endNs: 0)
     private let pins: Int
-    private let isCounting: Bool
-    private let isCompared: Bool
+    private let pinning: (any Pinning)?
+    /// Whose versions are counted.
+    private let counted: (any Pinning)?
+    /// Whose file is compared with its content.
+    private let compared: (any Compacting)?
     private var pinned: [AnyObject] = []
     private var highest = 0
     private var last = 0
     private var amplification: Double?
 
-    init(_ spec: TrialSpec, _ store: any DrivenStore, _ capabilities: Capabilities) {
+    init(_ spec: TrialSpec, _ store: any DrivenStore) throws {
         self.store = store
         pins = spec.observers.pins
-        isCounting = capabilities.canPin && spec.asks { $0 == .activeVersions }
-        isCompared = capabilities.canPin && spec.asks { $0 == .spaceAmplification }
+        pinning = pins > 0 ? try store.conforming(to: (any Pinning).self) : nil
+        counted = spec.asks { $0 == .activeVersions } ? store as? any Pinning : nil
+        compared = spec.asks { $0 == .spaceAmplification } ? store as? any Compacting : nil
     }
 
     func begin(_ window: Window) { self.window = window }
 
     /// The pins come evenly over the window.
     func look(_ nowNs: Int64) throws {
-        if pinned.count < pins, nowNs >= window.startNs {
+        if let pinning, pinned.count < pins, nowNs >= window.startNs {
             let due = window.startNs + (window.endNs - window.startNs) * Int64(pinned.count) / Int64(pins)
-            if nowNs >= due { pinned.append(try store.pin()) }
+            if nowNs >= due { pinned.append(try pinning.pin()) }
         }
-        if isCounting { count(try store.activeVersions()) }
+        if let counted { count(try counted.activeVersions()) }
     }
 
     private func count(_ versions: Int) {
@@ -41,13 +45,13 @@ final class VersionMeter: Companion {
 
     /// Gives the versions back.
     func end(into findings: inout Findings) throws {
-        if isCounting { count(try store.activeVersions()) }
-        if isCompared {
-            amplification = Double(try store.fileBytes()) / Double(max(1, try store.compactedBytes()))
+        if let counted { count(try counted.activeVersions()) }
+        if let compared {
+            amplification = Double(try store.fileBytes()) / Double(max(1, try compared.compactedBytes()))
         }
         pinned = []
         findings.probes.versions = VersionFigures(
-            pins: pins, highest: isCounting ? highest : nil, last: isCounting ? last : nil,
+            pins: pins, highest: counted.map { _ in highest }, last: counted.map { _ in last },
             amplification: amplification)
     }
 }

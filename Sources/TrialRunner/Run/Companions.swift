@@ -15,15 +15,15 @@ struct Companions {
         self.setup = setup
         let (spec, store, watch) = (setup.spec, setup.store, setup.watch)
         let audit = try Audit(spec, setup.dataset, watch, store, setup.driver.capabilities)
-        let churn = try Churn(spec, setup.plan, store, setup.driver.capabilities)
+        let churn = try Churn(spec, setup.plan, store)
         let floor = spec.asks(\.needsWakeProbe) ? try WakeProbe() : nil
-        let stalls = StallProbe(spec, store, watch)
+        let stalls = try StallProbe(spec, store, watch)
         let work = try Self.writers(setup, .init(floor: floor, stalls: stalls, watch: watch))
         self.work = work
         let made: [(any Companion)?] = [
             audit,
             HarnessCost(spec),
-            VersionMeter(spec, store, setup.driver.capabilities),
+            try VersionMeter(spec, store),
             stalls,
             floor,
             try Self.injected(setup),

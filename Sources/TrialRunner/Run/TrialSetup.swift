@@ -28,7 +28,9 @@ struct TrialSetup {
 
         report(.init(.loading))
         let configuration = StoreConfiguration(asked, directory: directory)
-        store = InjectedStore.wrapping(ShimmedStore.wrapping(try driver.open(configuration), asked.shim), asked.fault)
+        let opened = try driver.open(configuration)
+        let injected = InjectedFault(asked.fault)
+        store = injected.wrap(asked.shim?.wrap(opened) ?? opened)
         try store.load(count: dataset.count) { [dataset] in dataset.item(at: $0) }
         let neighbour = try Neighbour(asked, driver, configuration)
 
@@ -39,7 +41,7 @@ struct TrialSetup {
         watch = try Watch(spec, plan, store, sampling: driver.capabilities)
         try watch.awaitInitialDeliveries()
         try holder?.release()
-        let made: [(any Companion)?] = [store as? InjectedStore, departed, neighbour]
+        let made: [(any Companion)?] = [injected, departed, neighbour]
         companions = made.compactMap { $0 }
     }
 }

@@ -62,24 +62,24 @@ public struct FaultyDriver: StoreDriver {
     public init(_ fault: Fault) { self.fault = fault }
 
     public var name: String { fault.rawValue }
-    public var capabilities: Capabilities {
-        var capabilities = ModelDriver.capabilities
-        if fault == .readersWait { capabilities.readsBesideWriter = true }
+    public var facts: EngineFacts {
+        var facts = ModelDriver().facts
+        if fault == .readersWait { facts.readsBesideWriter = true }
         if fault == .versionAhead {
-            capabilities.hasChangeSets = false
-            capabilities.advancesTogether = false
+            facts.hasChangeSets = false
+            facts.advancesTogether = false
         }
-        return capabilities
+        return facts
     }
 
-    public func open(_ configuration: StoreConfiguration) throws -> any DrivenStore {
+    public func open(_ configuration: StoreConfiguration) throws -> FaultyStore {
         if fault == .unavailable { throw DriverUnavailable("its library is not on this machine: install it") }
         if fault == .deaf { while true { sleep(1000) } }
         return FaultyStore(ModelStore(), fault)
     }
 }
 
-final class FaultyStore: DrivenStore, @unchecked Sendable {
+public final class FaultyStore: SiteForgetting, @unchecked Sendable {
     private let store: ModelStore
     private let fault: Fault
     private let subscriptions = Atomic<Int>(0)
@@ -92,22 +92,22 @@ final class FaultyStore: DrivenStore, @unchecked Sendable {
         self.fault = fault
     }
 
-    func load(count: Int, item: (Int) -> Item) { store.load(count: count, item: item) }
-    func makeWriter() -> any StoreWriter { FaultyWriter(self, store.makeWriter(), fault) }
-    func forget(_ site: DeliverySite) {
+    public func load(count: Int, item: (Int) -> Item) { store.load(count: count, item: item) }
+    public func makeWriter() -> any StoreWriter { FaultyWriter(self, store.makeWriter(), fault) }
+    public func forget(_ site: DeliverySite) {
         store.forget(site)
         lock.withLock { _ = sites.remove(site.identity) }
     }
-    func fileBytes() -> Int { fault == .growingFile ? commits.load(ordering: .relaxed) * 26 << 10 : 0 }
-    func close() { store.close() }
+    public func fileBytes() -> Int { fault == .growingFile ? commits.load(ordering: .relaxed) * 26 << 10 : 0 }
+    public func close() { store.close() }
 
-    func contents(of query: Query) -> [Item] {
+    public func contents(of query: Query) -> [Item] {
         var items = store.contents(of: query)
         if fault == .wrongContents, query.scores != nil, !items.isEmpty { items[0].stamp += 1 }
         return items
     }
 
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
         if fault == .leakedFile, lock.withLock({ sites.insert(site.identity).inserted }) {
             _ = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
         }

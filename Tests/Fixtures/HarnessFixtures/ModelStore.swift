@@ -1,13 +1,13 @@
 // The smallest store that is right: all rows in a dictionary, every query evaluated from scratch for every delivery, change
 // sets by comparing whole arrays. Slow and obvious, so that tests of the harness have something true to break.
 //
-// `lock` guards the rows, the version and which connections exist; nothing is called under it.
+// `lock` guards the rows and the version; nothing is called under it.
 import Foundation
 import StoreDriver
 import TracedSync
 
 /// A correct in-memory store for a few thousand rows.
-public final class ModelStore: DrivenStore, @unchecked Sendable {
+public final class ModelStore: SiteForgetting, @unchecked Sendable {
     private let lock = TracedMutex("model store")
     private var version: Int64 = 1
     /// With the order they were inserted in.
@@ -20,7 +20,7 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
     private var rows: [Int64: Row] = [:]
     private var ages = 0
     private var fronts = 0
-    private var connections: [ModelConnection] = []
+    private let sites = SiteMap<PullingSite<ModelSubscription>>("model sites")
 
     /// What each commit takes longer than it need.
     private let delayNs: Int64
@@ -44,7 +44,7 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
 
     func commit(_ changes: [Change], locked: () -> Void) throws -> Int64 {
         if delayNs > 0 { usleep(UInt32(delayNs / 1_000)) }
-        let (committed, woken): (Int64, [ModelConnection]) = try lock.withLock {
+        let committed: Int64 = try lock.withLock {
             locked()
             let before = rows
             do {
@@ -54,9 +54,9 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
                 throw error
             }
             version += 1
-            return (version, connections)
+            return version
         }
-        for connection in woken { connection.wake() }
+        for site in sites.all { site.raise() }
         return committed
     }
 
@@ -105,34 +105,24 @@ public final class ModelStore: DrivenStore, @unchecked Sendable {
 
     public func fileBytes() -> Int { 0 }
 
-    public func close() {
-        let open = lock.withLock {
-            defer { connections = [] }
-            return connections
-        }
-        for connection in open { connection.end() }
-    }
+    public func close() { for site in sites.removeAll() { site.end() } }
 
-    public func forget(_ site: DeliverySite) {
-        let ending = lock.withLock {
-            let ending = connections.filter { $0.site == site.identity }
-            connections.removeAll { $0.site == site.identity }
-            return ending
-        }
-        for connection in ending { connection.end() }
-    }
+    public func forget(_ site: DeliverySite) { sites.remove(site)?.end() }
 
     public func subscribe(
         to query: Query, at site: DeliverySite, sink: any DeliverySink
     ) -> any Subscription {
-        let key = site.identity
-        let known = lock.withLock { connections.first { $0.site == key } }
-        let connection = known ?? ModelConnection(self, site)
         let subscription = ModelSubscription(query, sink)
-        connection.subscriptions.append(subscription)
-        if known == nil { lock.withLock { connections.append(connection) } }
-        connection.wake()
+        sites.value(at: site) { PullingSite(site, "model delivery") { [weak self] in self?.deliver(to: $0) } }
+            .add(subscription)
         return subscription
+    }
+
+    /// On the site: all who observe there at one version.
+    private func deliver(to all: [ModelSubscription]) {
+        if all.isEmpty { return }
+        let (version, items) = snapshots(all.map(\.query))
+        for (subscription, rows) in zip(all, items) { subscription.show(rows, version) }
     }
 }
 
@@ -154,16 +144,12 @@ public struct ModelDriver: StoreDriver {
     public init(delayNs: Int64 = 0) { self.delayNs = delayNs }
 
     public var name: String { "model" }
-    public var capabilities: Capabilities { Self.capabilities }
+    public var facts: EngineFacts {
+        EngineFacts(durabilities: [.memory], persists: false, hasChangeSets: true) {
+            $0.readsBesideWriter = false
+            $0.hasLists = true
+        }
+    }
 
-    public static let capabilities: Capabilities = {
-        var capabilities = Capabilities(
-            durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: true,
-            hasVersions: true, persists: false, readsBesideWriter: false)
-        capabilities.hasLists = true
-        capabilities.forgetsSites = true
-        return capabilities
-    }()
-
-    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { ModelStore(delayNs: delayNs) }
+    public func open(_ configuration: StoreConfiguration) -> ModelStore { ModelStore(delayNs: delayNs) }
 }

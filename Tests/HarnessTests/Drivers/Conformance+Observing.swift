@@ -76,16 +76,17 @@ extension Conformance {
     }
 
     func callsOnTheSite(_ place: ObserversSpec.Deliver) throws -> [String] {
-        guard capabilities.canCallOnSite else { return [] }
+        guard capabilities.can(.callableOnSite) else { return [] }
         return try withStore { store, loaded in
-            try withSite(place) { site in
+            let callable = try store.conforming(to: (any CallableOnSite).self)
+            return try withSite(place) { site in
                 var rows = loaded
                 let listener = try watch(Self.upper, site, store)
                 var complaints: [String] = []
                 for call in [SiteCall.beginWrite, .refresh] {
                     let grants = try site.run(timeoutNs: patienceNs) {
                         var grants = 0
-                        try store.call(call, at: site.deliverySite) { grants += 1 }
+                        try callable.call(call, at: site.deliverySite) { grants += 1 }
                         return grants
                     }
                     if grants != 1 { complaints.append("\(call) was granted \(grants) times") }

@@ -19,7 +19,7 @@ struct Conformance {
     /// The kinds of site it delivers on.
     var places: [ObserversSpec.Deliver] {
         ObserversSpec.Deliver.allCases.filter {
-            $0 == .runLoop ? capabilities.canDeliverOnRunLoop : capabilities.canDeliverOnQueue
+            capabilities.sites.contains($0 == .runLoop ? .runLoop : .queue)
         }
     }
 

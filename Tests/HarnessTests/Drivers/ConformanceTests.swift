@@ -16,7 +16,7 @@ extension TrialTests {
         private static let drivers: [any StoreDriver] = [
             NoopDriver(), ModelDriver(), TemplateDriver(), LiveStoreDriver(), GRDBDriver(.pool), GRDBDriver(.memory),
             SQLiteHooksDriver(), NotificationQueueDriver(), NotificationQueueDriver(.typed),
-            FetchedResultsDriver(.live),
+            FetchedResultsDriver(),
         ]
 
         @Test(arguments: Self.drivers.map(\.name), Conformance.checks.map(\.name))

@@ -1,54 +1,48 @@
 // A driver to copy: the smallest store that pushes, driven through the four protocols. Replace what is marked "your
 // engine" and rename the rest. It keeps rows in a dictionary and hands out whole values.
 //
-// `lock` guards the rows, the version and the list of places; nothing is called under it but `locked`, which says just that.
+// `lock` guards the rows and the version; nothing is called under it but `locked`, which says just that.
 import Foundation
 import StoreDriver
 
-/// 1. Opens stores, and says what the engine can do: a scenario that asks for more is listed as skipped.
+/// 1. Opens stores, and says how the engine behaves: a scenario that asks for more is listed as skipped.
 public struct TemplateDriver: StoreDriver {
     public let name = "template"
 
     public init() {}
 
-    public var capabilities: Capabilities {
-        Capabilities(
-            durabilities: [.memory], canDeliverOnRunLoop: true, canDeliverOnQueue: true, hasChangeSets: false,
-            hasVersions: true, persists: false, readsBesideWriter: false)
+    public var facts: EngineFacts {
+        EngineFacts(durabilities: [.memory], persists: false, hasChangeSets: false) { $0.readsBesideWriter = false }
     }
 
-    public func open(_ configuration: StoreConfiguration) -> any DrivenStore { TemplateStore() }
+    public func open(_ configuration: StoreConfiguration) -> TemplateStore { TemplateStore() }
 }
 
-/// 2. One open store. Your engine goes here.
-final class TemplateStore: DrivenStore, @unchecked Sendable {
-    /// A thread or queue that observes.
-    private struct Place {
-        var signal: SiteSignal
-        var subscriptions: [TemplateSubscription] = []
-    }
-
+/// 2. One open store. Your engine goes here. What else it can do are protocols to conform to: `CallableOnSite`, `Pinning`
+/// and the others of Sources/StoreDriver/Abilities.swift.
+public final class TemplateStore: DrivenStore, @unchecked Sendable {
     private let lock = NSLock()
     private var rows: [Int64: Item] = [:]
     private var version: Int64 = 1
-    private var places: [ObjectIdentifier: Place] = [:]
+    /// Threads and queues that observe.
+    private let sites = SiteMap<PullingSite<TemplateSubscription>>("template sites")
 
-    func load(count: Int, item: (Int) -> Item) {
+    public func load(count: Int, item: (Int) -> Item) {
         lock.withLock { for index in 0..<count { rows[Int64(index)] = item(index) } }
     }
 
-    func makeWriter() -> any StoreWriter { TemplateWriter(self) }
+    public func makeWriter() -> any StoreWriter { TemplateWriter(self) }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
-        let (committed, signals): (Int64, [SiteSignal]) = try lock.withLock {
+        let committed: Int64 = try lock.withLock {
             locked()  // your engine's write lock is held: the harness takes the time
             var changed = rows  // a transaction: all of it or nothing
             for change in changes { try Self.apply(change, &changed) }
             rows = changed
             version += 1
-            return (version, places.values.map(\.signal))
+            return version
         }
-        for signal in signals { signal.raise() }
+        for site in sites.all { site.raise() }
         return committed
     }
 
@@ -65,29 +59,22 @@ final class TemplateStore: DrivenStore, @unchecked Sendable {
         }
     }
 
-    /// Called on the thread or queue of `site`, where every delivery has to run. `SiteSignal` gets there from any thread.
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
-        let key = site.identity
+    /// Called on the thread or queue of `site`, where every delivery has to run. A `PullingSite` gets there from any thread.
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
         let subscription = TemplateSubscription(query, sink)
-        let known = lock.withLock { places[key]?.signal }
-        let signal = known ?? SiteSignal(site, "template delivery") { [weak self] in self?.deliver(to: key) }
-        lock.withLock { places[key, default: Place(signal: signal)].subscriptions.append(subscription) }
-        signal.raise()  // the first delivery is the initial one
+        sites.value(at: site) { PullingSite(site, "template delivery") { [weak self] in self?.deliver(to: $0) } }
+            .add(subscription)  // and has it called: the first delivery is the initial one
         return subscription
     }
 
     /// On the site: everyone there at one version, with no lock held.
-    private func deliver(to key: ObjectIdentifier) {
-        let all = lock.withLock {
-            places[key]?.subscriptions.removeAll(where: \.isCancelled)
-            return places[key]?.subscriptions ?? []
-        }
+    private func deliver(to all: [TemplateSubscription]) {
         let (version, items) = state(all.map(\.query))
         for (subscription, found) in zip(all, items) { subscription.show(found, version) }
     }
 
     /// The harness's reference: evaluated from scratch.
-    func contents(of query: Query) -> [Item] { state([query]).items[0] }
+    public func contents(of query: Query) -> [Item] { state([query]).items[0] }
 
     /// The rows of all queries and the version they stand at, of one moment. Your engine's read transaction.
     func state(_ queries: [Query]) -> (version: Int64, items: [[Item]]) {
@@ -99,16 +86,10 @@ final class TemplateStore: DrivenStore, @unchecked Sendable {
         return (version, items)
     }
 
-    func fileBytes() -> Int { 0 }
+    public func fileBytes() -> Int { 0 }
 
     /// No delivery starts after it returns.
-    func close() {
-        let ending = lock.withLock { Array(places.values) }
-        for place in ending {
-            place.signal.invalidate()
-            for subscription in place.subscriptions { subscription.cancel() }
-        }
-    }
+    public func close() { for site in sites.removeAll() { site.end() } }
 }
 
 /// 3. Commits transactions; used by one thread.
@@ -123,7 +104,7 @@ final class TemplateWriter: StoreWriter {
 }
 
 /// 4. What keeps a sink attached. `CancellableSink` makes asking and calling one step.
-final class TemplateSubscription: Subscription, @unchecked Sendable {
+final class TemplateSubscription: PullingSubscription, @unchecked Sendable {
     let query: Query
     private let sink: CancellableSink
     private var shown: [Item]?

@@ -1,46 +1,19 @@
-// Deliveries of the model store at one site: all subscriptions of it, at one version, whenever something was committed.
-// Everything here belongs to the site but `wake` and `isCancelled`.
-import Foundation
+// One observer of the model store: what it shows, and how that differs from what it showed.
 import StoreDriver
-import Synchronization
 
-final class ModelConnection: @unchecked Sendable {
-    var subscriptions: [ModelSubscription] = []
-    // Weak, and so is the signal's hold of the connection: a site may be at work when another thread ends the store.
-    private weak var store: ModelStore?
-    private var signal: SiteSignal?
-    let site: ObjectIdentifier
-
-    /// On the site.
-    init(_ store: ModelStore, _ site: DeliverySite) {
-        self.store = store
-        self.site = site.identity
-        signal = SiteSignal(site, "model delivery") { [weak self] in self?.deliver() }
-    }
-
-    func wake() { signal?.raise() }
-
-    func end() { signal?.invalidate() }
-
-    private func deliver() {
-        guard let (version, items) = store?.snapshots(subscriptions.map(\.query)) else { return }
-        for (subscription, rows) in zip(subscriptions, items) { subscription.show(rows, version) }
-    }
-}
-
-final class ModelSubscription: Subscription, @unchecked Sendable {
+/// On its site, but for `cancel`.
+final class ModelSubscription: PullingSubscription, @unchecked Sendable {
     let query: Query
-    private let sink: any DeliverySink
-    private let isCancelled = Atomic<Bool>(false)
+    private let sink: CancellableSink
     private var shown: [Item]?
 
     init(_ query: Query, _ sink: any DeliverySink) {
         self.query = query
-        self.sink = sink
+        self.sink = CancellableSink(sink)
     }
 
     func show(_ rows: [Item], _ version: Int64) {
-        guard !isCancelled.load(ordering: .acquiring), rows != shown else { return }
+        guard rows != shown else { return }
         let old = shown
         shown = rows
         guard let old else {
@@ -49,7 +22,9 @@ final class ModelSubscription: Subscription, @unchecked Sendable {
         sink.deliver(Self.difference(old, rows, version))
     }
 
-    func cancel() { isCancelled.store(true, ordering: .releasing) }
+    func cancel() { sink.cancel() }
+
+    var isCancelled: Bool { sink.isCancelled }
 
     func currentItems() -> [Item] { shown ?? [] }
 

@@ -1,0 +1,131 @@
+// How RBQFetchedResultsController delivered: on the thread that commits, under one lock, waiting for the delegate on
+// another thread. The lock is held while user code runs and while a thread waits for a thread, which is what every deadlock
+// in the history of such controllers was made of:
+//
+//     a background thread commits, takes `serial`, waits for the delegate's thread
+//     the delegate's thread commits meanwhile, and waits for `serial`; or fetches anew, ends the controller, or asks
+//     to be told of everything: each of these waits for `serial` too
+//
+// `serial` guards `told` and `hasFailed` of every observer there is; `shown` belongs to the site.
+import FetchedResults
+import FetchedResultsDriver
+import LiveStore
+import StoreDriver
+import TracedSync
+import TypedNotifications
+
+/// The section in which changes of all observers are worked out and told.
+private let serial = TracedMutex("fetched results serial section")
+
+/// One observer's way of hearing of commits.
+final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
+    /// The rows of a query, and the version they are of.
+    private struct Rows {
+        var version: Int64
+        var items: [Item]
+
+        init(_ query: Query, _ store: Store) throws {
+            (version, items) = try store.read { connection in
+                let results = ShownRow.results(query, try connection.objects(ShownRow.self))
+                return (Int64(connection.version), results.map(\.item))
+            }
+        }
+    }
+
+    private let connection: Connection
+    private let store: Store
+    private let query: Query
+    private let place: FlawedSite
+    private let isThere: @Sendable () -> Bool
+    private let sink: CancellableSink
+    private var told: Rows
+    private var hasFailed = false
+    private var shown: [Item]
+    private var listener: NotificationSubscription?
+
+    /// On the site.
+    init(_ connection: Connection, _ query: Query, _ site: DeliverySite, _ sink: any DeliverySink) throws {
+        self.connection = connection
+        store = connection.store
+        self.query = query
+        place = FlawedSite(site)
+        isThere = connection.placeCheck
+        self.sink = CancellableSink(sink)
+        // Between two commits, and not in the middle of one being told.
+        let store = store
+        let rows = try serial.withLock { try Rows(query, store) }
+        told = rows
+        shown = rows.items
+        listener = NotificationManager.shared.addListener { [weak self] in self?.process($0) }
+        self.sink.deliver(Delivery(version: rows.version, isInitial: true, count: rows.items.count))
+    }
+
+    deinit { place.end() }
+
+    func isOf(_ connection: Connection) -> Bool { self.connection === connection }
+
+    /// Returns once everything committed so far has been told.
+    func refresh() throws {
+        serial.withLock {}
+        _ = try connection.refresh()
+    }
+
+    /// Nothing is being told any more once it has returned.
+    func cancel() {
+        sink.cancel()
+        listener?.cancel()
+        serial.withLock {}
+    }
+
+    func currentItems() -> [Item] { shown }
+
+    /// On the thread that has committed.
+    private func process(_ changes: EntityChanges) {
+        guard changes.path == store.configuration.path else { return }
+        serial.withLock {
+            if hasFailed { return }
+            let outcome = Result { try Rows(query, store) }
+            let old = told
+            switch outcome {
+            case .success(let new):
+                told = new
+                if new.items == old.items { return }
+            case .failure: hasFailed = true
+            }
+            let tell: @Sendable () -> Void = { [self] in self.tell(old.items, outcome) }
+            if isThere() { tell() } else { place.performAndWait(tell) }
+        }
+    }
+
+    /// On the site.
+    private func tell(_ old: [Item], _ outcome: Result<Rows, any Error>) {
+        switch outcome {
+        case .success(let new):
+            shown = new.items
+            sink.deliver(Delivery(from: old, to: new.items, version: new.version))
+        case .failure(let error): sink.fail(error)
+        }
+    }
+}
+
+extension Delivery {
+    /// What has changed between two states of a query's rows.
+    fileprivate init(from old: [Item], to new: [Item], version: Int64) {
+        let difference = new.map(\.key).difference(from: old.map(\.key)).inferringMoves()
+        self.init(version: version, isInitial: false, count: new.count)
+        for change in difference {
+            switch change {
+            case .remove(let offset, _, _): deletions.append(offset)
+            case .insert(let offset, _, let from):
+                insertions.append(offset)
+                if from != nil { moveCount += 1 }
+            }
+        }
+        deletions.sort()
+        let stamps = Dictionary(uniqueKeysWithValues: old.map { ($0.key, $0.stamp) })
+        let arrived = Set(insertions)
+        modifications = new.indices.filter {
+            !arrived.contains($0) && stamps[new[$0].key] != new[$0].stamp
+        }
+    }
+}

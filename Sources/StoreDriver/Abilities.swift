@@ -1,0 +1,90 @@
+// What only some engines can do: a protocol each, which a driver's store conforms to where its engine can. Nothing is
+// declared beside: what a scenario may ask for is read off the type of the store.
+
+/// Observing threads can turn to the store themselves.
+public protocol CallableOnSite: DrivenStore {
+    /// What an application calls where it observes; on the thread or queue of `site`, where somebody has subscribed.
+    /// `granted()` is called as soon as the call is through with waiting: when the write has begun (it is cancelled after
+    /// that), or when the refresh is over.
+    func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws
+}
+
+/// A read transaction can be held while other things are done.
+public protocol TransactionalReading: DrivenStore {
+    /// Runs `body` while a version is being read, as an application reads; any thread, inside a read too.
+    func read(_ body: () throws -> Void) throws
+}
+
+/// Writes can be handed over.
+public protocol AsynchronousWriting: DrivenStore {
+    /// Begins a transaction that nobody waits for, in which `within` runs and then `changes` are made; on the thread or
+    /// queue of `site`. Returns before.
+    func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws
+}
+
+/// A snapshot can be held while others write.
+public protocol Pinning: DrivenStore {
+    /// Holds the newest version until the result is released; any thread.
+    func pin() throws -> AnyObject
+    /// Versions that are kept, the newest one included. Any thread.
+    func activeVersions() throws -> Int
+}
+
+/// A store can be rewritten without what its versions have left behind.
+public protocol Compacting: DrivenStore {
+    /// Bytes that its newest version takes in a file without anything else.
+    func compactedBytes() throws -> Int
+}
+
+/// Threads that observe may come and go while the store is open.
+public protocol SiteForgetting: DrivenStore {
+    /// The thread or queue of `site` is about to end: lets go of what belongs to it. Called there, when all that was
+    /// subscribed there is cancelled.
+    func forget(_ site: DeliverySite) throws
+}
+
+/// Keeps no rows that could be read back: only versions are checked. For stores that are none, and for nothing else.
+public protocol RowlessStore: DrivenStore {}
+
+extension RowlessStore {
+    public func contents(of query: Query) throws -> [Item] { throw StoreHasNoRows() }
+}
+
+/// Thrown by a store that keeps none.
+public struct StoreHasNoRows: Error, CustomStringConvertible {
+    public init() {}
+    public var description: String { "the store keeps no rows: ask for versions only" }
+}
+
+/// The protocols of this file.
+public enum Ability: CaseIterable, Sendable {
+    case callableOnSite
+    case transactionalReading
+    case asynchronousWriting
+    case pinning
+    case compacting
+    case siteForgetting
+    case rowless
+
+    /// Whether stores of a type have it.
+    public func isHeld(by store: any DrivenStore.Type) -> Bool {
+        switch self {
+        case .callableOnSite: store is any CallableOnSite.Type
+        case .transactionalReading: store is any TransactionalReading.Type
+        case .asynchronousWriting: store is any AsynchronousWriting.Type
+        case .pinning: store is any Pinning.Type
+        case .compacting: store is any Compacting.Type
+        case .siteForgetting: store is any SiteForgetting.Type
+        case .rowless: store is any RowlessStore.Type
+        }
+    }
+}
+
+extension DrivenStore {
+    /// The store as one that has an ability: `try store.conforming(to: (any Pinning).self)`.
+    /// - Throws: `DriverUnavailable` where it has not. Scenarios that need it are skipped before (`Capabilities`).
+    public func conforming<Able>(to ability: Able.Type) throws -> Able {
+        guard let able = self as? Able else { throw DriverUnavailable("the driver's store is no '\(ability)'") }
+        return able
+    }
+}

@@ -1,0 +1,53 @@
+// What the drivers that ship can do, by what their stores conform to. An ability that is lost would only be seen in that
+// scenarios are skipped.
+import FetchedResultsDriver
+import FlawedDriver
+import GRDBDriver
+import HarnessFixtures
+import LiveStoreDriver
+import NoopDriver
+import NotificationQueueDriver
+import SQLiteHooksDriver
+import Scenario
+import StoreDriver
+import TemplateDriver
+import Testing
+
+@testable import TrialRunner
+@testable import Trials
+
+@Suite struct CapabilityTests {
+    private static let drivers: [(driver: any StoreDriver, abilities: Set<Ability>)] = [
+        (
+            LiveStoreDriver(),
+            [.callableOnSite, .transactionalReading, .asynchronousWriting, .pinning, .compacting, .siteForgetting]
+        ),
+        (FetchedResultsDriver(), [.callableOnSite, .transactionalReading, .asynchronousWriting]),
+        (GRDBDriver(.pool), [.callableOnSite]), (GRDBDriver(.memory), [.callableOnSite]),
+        (SQLiteHooksDriver(), [.callableOnSite]), (NotificationQueueDriver(), []), (TemplateDriver(), []),
+        (NoopDriver(), [.callableOnSite, .rowless]), (ModelDriver(), [.siteForgetting]),
+        (LegacyDriver(), [.callableOnSite, .transactionalReading, .asynchronousWriting]),
+        (FlawedDriver(.lockOrder), [.callableOnSite, .transactionalReading, .asynchronousWriting, .rowless]),
+    ]
+
+    @Test(arguments: drivers.indices) func abilitiesAreWhatTheStoreConformsTo(_ index: Int) throws {
+        let (driver, abilities) = Self.drivers[index]
+        #expect(driver.capabilities.abilities == abilities, "\(driver.name)")
+        #expect(driver.capabilities.hasContents == !abilities.contains(.rowless), "\(driver.name)")
+    }
+
+    /// A reason to skip, and no failure half-way; inside a callback too.
+    @Test(arguments: [
+        (Choreography.Step.read([]), "it has no way to read in steps"),
+        (.writeLater([.commit(1)]), "it has no writes that nobody waits for"),
+        (.refresh, "it cannot be called on an observing thread"),
+        (.beginWrite, "it cannot be called on an observing thread"),
+    ])
+    func aStepThatAStoreCannotDoIsSkipped(_ step: Choreography.Step, _ reason: String) {
+        var spec = TrialSpec.tiny(driver: "template")
+        let steps = [Choreography.Step.subscribe(name: "observer", count: 1, initial: [step], update: [])]
+        spec.choreography = Choreography(actors: [.init(name: "main", place: .runLoop, steps: steps)])
+        #expect(Fitness.obstacle(spec, TemplateDriver().capabilities) == reason)
+        #expect(Fitness.obstacle(spec, LiveStoreDriver().capabilities) == nil)
+    }
+}
