@@ -17,19 +17,32 @@ struct SourceFile {
     init(path: String, text: String) {
         self.path = path
         lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let code = text.replacing(#/\/\/[^\n]*/#, with: "")
-        self.code = code
-        types = Set(
-            code.matches(of: Self.declaration).filter { !$0.output.1.contains("private") }.map { String($0.output.2) })
+        let code = lines.map { Self.withoutComment($0) }
+        self.code = code.joined(separator: "\n")
+        // A regular expression is slow, and most lines are indented.
+        let declarations = code.filter { ($0.utf8.first ?? 0x20) > 0x20 }.compactMap {
+            $0.prefixMatch(of: Self.declaration)
+        }
+        types = Set(declarations.filter { !$0.output.1.contains("private") }.map { String($0.output.2) })
         let isOfAWord = { (byte: UInt8) in
             byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
         }
         words = Set(
-            code.utf8.split { !isOfAWord($0) }.filter { (0x41...0x5A).contains($0.first!) }.map { String($0)! })
+            self.code.utf8.split { !isOfAWord($0) }.filter { (0x41...0x5A).contains($0.first!) }.map { String($0)! })
+    }
+
+    private static func withoutComment(_ line: Substring) -> Substring {
+        let bytes = line.utf8
+        var index = bytes.startIndex
+        while let slash = bytes[index...].firstIndex(of: UInt8(ascii: "/")) {
+            index = bytes.index(after: slash)
+            if index < bytes.endIndex, bytes[index] == UInt8(ascii: "/") { return line[..<slash] }
+        }
+        return line
     }
 
     nonisolated(unsafe) private static let declaration =
-        #/(?m)^(?:@\w+(?:\([^)]*\))?\s+)*((?:(?:public|package|internal|private|fileprivate|final|indirect|nonisolated|open)\s+)*)(?:class|struct|enum|protocol|actor|typealias)\s+(\w+)/#
+        #/(?:@\w+(?:\([^)]*\))?\s+)*((?:(?:public|package|internal|private|fileprivate|final|indirect|nonisolated|open)\s+)*)(?:class|struct|enum|protocol|actor|typealias)\s+(\w+)/#
 }
 
 /// A target of `Sources/`.
@@ -113,8 +126,12 @@ struct SwitchStatement {
     let labels: Set<String>
     let hasDefault: Bool
 
+    /// Those of all sources.
+    static let all: [SwitchStatement] = Module.all.flatMap(\.files).flatMap { all(in: $0) }
+
     static func all(in file: SourceFile) -> [SwitchStatement] {
-        file.code.matches(of: #/\bswitch\b[^{\n]*\{/#).map { match in
+        guard file.code.range(of: "default") != nil else { return [] }
+        return file.code.matches(of: #/\bswitch\b[^{\n]*\{/#).map { match in
             let body = braced(file.code, from: match.range.upperBound)
             // Cases of a switch within are its own.
             let own = body.replacing(#/\bswitch\b[^{\n]*\{/#, with: "{")
@@ -129,14 +146,14 @@ struct SwitchStatement {
     /// Up to the brace that closes the one before `start`; what stands in braces within is left out.
     private static func braced(_ code: String, from start: String.Index) -> String {
         var depth = 1
-        var body = ""
-        for character in code[start...] {
-            if character == "{" { depth += 1 }
-            if character == "}" { depth -= 1 }
+        var body: [UInt8] = []
+        for byte in code.utf8[start...] {
+            if byte == UInt8(ascii: "{") { depth += 1 }
+            if byte == UInt8(ascii: "}") { depth -= 1 }
             if depth == 0 { break }
-            if depth == 1 { body.append(character) }
+            if depth == 1 { body.append(byte) }
         }
-        return body
+        return String(decoding: body, as: UTF8.self)
     }
 }
 

@@ -5,7 +5,7 @@ import Testing
 @Suite struct StructureTests {
     /// Most files in one circle. `Sources/` elsewhere: `others`.
     private static let circles = [
-        "LiveStore": 92, "TracedSync": 9, "FetchedResults": 6, "Report": 6,
+        "LiveStore": 93, "TracedSync": 9, "FetchedResults": 6, "Report": 6,
     ]
     private static let others = 3
 
@@ -53,7 +53,7 @@ import Testing
     func switchesNameEveryCase(_ name: String, _ path: String, _ most: Int) {
         let files = Module.all.flatMap(\.files)
         guard let cases = files.first(where: { $0.path == path })?.cases(of: name) else { return }
-        let open = files.flatMap(SwitchStatement.all).filter {
+        let open = SwitchStatement.all.filter {
             $0.hasDefault && !$0.labels.isEmpty && $0.labels.isSubset(of: cases)
         }
         #expect(

@@ -12,7 +12,8 @@ final class HoldingsMeter: Companion {
     /// Looks over the window, at most.
     private static let looks: Int64 = 64
 
-    private typealias Holdings = [Metric: (looks: TrialProvider.Looks, amount: (any DrivenStore) throws -> Int?)]
+    private typealias Amount = @Sendable (any DrivenStore) throws -> Int?
+    private typealias Holdings = [Metric: (looks: TrialProvider.Looks, amount: Amount)]
 
     private let store: any DrivenStore
     private let work: any WritingSide
