@@ -5,7 +5,7 @@ import Testing
 @Suite struct StructureTests {
     /// Most files in one circle. `Sources/` elsewhere: `others`.
     private static let circles = [
-        "LiveStore": 93, "TracedSync": 9, "FetchedResults": 6, "Report": 6,
+        "LiveStore": 93, "TracedSync": 9, "Report": 6,
     ]
     private static let others = 3
 
@@ -44,7 +44,7 @@ import Testing
     /// Enums that grow with the benchmark or the query language, and switches over them with a `default:` that a new case would
     /// disappear in: at most so many, as far as a search in the text can tell.
     @Test(arguments: [
-        ("Metric", "Sources/Scenario/Metric.swift", 15),
+        ("Metric", "Sources/Scenario/Metric.swift", 0),
         ("Setting", "Sources/Scenario/Setting.swift", 0),
         ("FilterExpression", "Sources/LiveStore/Query/FilterExpression.swift", 2),
         ("Kind", "Sources/Scenario/FaultSpec.swift", 0),
@@ -65,13 +65,14 @@ import Testing
         var places: [String] = []
         var unexplained = 0
         for file in Module.all.flatMap(\.files) {
-            for (index, line) in file.lines.enumerated() where line.contains(#/^[^\/]*@unchecked Sendable/#) {
+            for (index, line) in file.lines.enumerated() where line.utf8.contains(UInt8(ascii: "@")) {
+                guard line.contains(#/^[^\/]*@unchecked Sendable/#) else { continue }
                 places.append("\(file.path):\(index + 1)")
                 let before = index > 0 ? file.lines[index - 1].drop { $0 == " " } : ""
                 if !before.hasPrefix("//") { unexplained += 1 }
             }
         }
-        #expect(places.count <= 130, "\(places.count): guard the state by a type, such as a mutex that owns it")
+        #expect(places.count <= 129, "\(places.count): guard the state by a type, such as a mutex that owns it")
         print("@unchecked Sendable: \(places.count), of which \(unexplained) have no word of why on the line before")
     }
 
