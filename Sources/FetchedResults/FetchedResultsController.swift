@@ -154,7 +154,12 @@ public final class FetchedResultsController<Object: StoredObject> {
             isDelivered = true
             keepCache()
             guard let early = readBeforeDelivery.take(), let rows else { return tell(.none, from: new, to: new) }
-            tell(rows.query.changes(from: early, to: new, keyPaths: keyPaths), from: early.rows, to: new)
+            do throws(StoreError) {
+                let changes = try rows.query.changes(from: early, to: new, keyPaths: keyPaths)
+                tell(changes, from: early.rows, to: new)
+            } catch {
+                delegate?.controller(self, didFailWith: error)
+            }
         case .update(let changes, let old, let new): tell(changes, from: old, to: new)
         case .failed(let error): delegate?.controller(self, didFailWith: error)
         }

@@ -24,14 +24,17 @@ package struct SectionedQuery<Object: StoredObject> {
     /// - Parameters:
     ///   - new: the rows of the first delivery, at which the connection stands.
     ///   - keyPaths: the properties whose changes are modifications; nil means all.
+    /// - Throws: `storage` where what was written cannot be read.
     package func changes(
         from early: EarlyRows, to new: SectionedRows, keyPaths: [PartialKeyPath<Object>]?
-    ) -> SectionedChangeSet {
+    ) throws(StoreError) -> SectionedChangeSet {
         let changes = early.rows.changes(to: new)
         guard !changes.modifications.isEmpty, let from = early.snapshot, let to = connection.delivered else {
             return changes
         }
         let written = SharedTree.written(from: from, to: to, observed(by: keyPaths).plan.tree, table)
+        try from.checkReads()
+        try to.checkReads()
         return changes.keepingModifications { written.contains(new.objectID(at: $0)) }
     }
 
