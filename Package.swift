@@ -211,9 +211,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Tests/Stress",
-            // A sanitizer makes everything several times slower: less comes up in a run.
-            swiftSettings: sanitizing ? [.define("SANITIZING")] : []),
+            path: "Tests/Stress"),
     ],
     swiftLanguageModes: [.v6]
 )

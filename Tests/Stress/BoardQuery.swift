@@ -86,7 +86,7 @@ struct BoardQuery: Sendable {
             random.oneIn(2)
             ? .score(random.one(of: [.less, .greaterOrEqual]), random.below(Values.scores))
             : .titleHas(random.one(of: Part.allCases), random.one(of: Values.parts), ignoresCase: random.oneIn(2))
-        switch random.below(14) {
+        switch random.below(18) {
         case 0, 1: test = .everything
         case 2: test = .score(comparison, random.below(Values.scores))
         case 3, 4: test = .scoreOfLead(comparison, random.below(Values.scores))
@@ -97,8 +97,8 @@ struct BoardQuery: Sendable {
         case 9: test = .memberCount(comparison, random.below(6))
         case 10: test = .sumOfScores(comparison, random.below(60))
         case 11: test = .hasTag(random.below(Values.tags))
-        case 12: test = .leadIs(key: random.below(plan.smallKeys))
-        default: test = .hasMember(key: random.below(plan.smallKeys))
+        case 12...14: test = .leadIs(key: random.below(plan.popularKeys))
+        default: test = .hasMember(key: random.below(plan.popularKeys))
         }
         byScore = random.oneIn(3) ? nil : random.oneIn(2)
     }

@@ -62,7 +62,8 @@ struct Commit: Sendable {
     }
 
     private func someSmallRow(_ connection: Connection, _ random: inout SeededRandom) throws -> SmallRow? {
-        try connection.object(SmallRow.self, forPrimaryKey: random.below(plan.smallKeys))
+        let keys = random.oneIn(2) ? plan.popularKeys : plan.smallKeys
+        return try connection.object(SmallRow.self, forPrimaryKey: random.below(keys))
     }
 
     private func insertBoard(
@@ -125,7 +126,8 @@ struct Commit: Sendable {
             }
             return
         }
-        switch random.below(16) {
+        // What links lead to stays longer, so that somebody can see it change.
+        switch random.below(key < plan.popularKeys ? 64 : 16) {
         case 0, 1: try connection.delete(row)
         case 2:
             // The same key, another object: a deletion and an insertion.

@@ -49,6 +49,16 @@ final class Load: Sendable {
         return commits.filter { Plan.isForeign($0.key) }.values.reduce(0, +)
     }
 
+    /// Whether so much has been done that what it brings must have come.
+    func hasDone(_ work: Feature.Work) -> Bool {
+        switch work {
+        case .callbacks(let count): tally.callbackCount >= count
+        case .kills(let count): tally.kills.value >= count
+        }
+    }
+
+    var workText: String { "\(tally.callbackCount) callbacks and \(tally.kills.value) kills" }
+
     /// Runs something that must not throw.
     func expectNoError<Result>(_ who: @autoclosure () -> String, _ body: () throws -> Result) -> Result? {
         do {

@@ -18,6 +18,8 @@ struct Plan: Sendable {
     let durability: Durability
     /// Keys drawn from; about 60 % of them exist at any time.
     let smallKeys: Int
+    /// Of the small keys those that most links lead to.
+    let popularKeys = 3
     let largeKeys: Int
     let boardKeys: Int
     let queries: [Query]

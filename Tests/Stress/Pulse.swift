@@ -55,12 +55,6 @@ final class Pulse: @unchecked Sendable {
 }
 
 enum Limits {
-    /// How many times longer a run has to be for everything to have come up in it.
-    #if SANITIZING
-        static let patience = 10.0
-    #else
-        static let patience = 1.0
-    #endif
     /// Nothing may stand still for longer. No load that a machine bears takes as long; a hang does.
     static let stallS = 240.0
     /// Upkeep looks for silent commits once a second.

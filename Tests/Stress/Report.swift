@@ -96,6 +96,12 @@ struct Report {
             lines.append((lines.isEmpty ? "features" : "").padding(to: 14) + pending.prefix(6).joined(separator: " · "))
             pending = pending.dropFirst(6)
         }
+        let unjudged = Feature.allCases.filter { !load.hasDone($0.expectedFrom) && load.count(of: $0) == 0 }
+        if !unjudged.isEmpty {
+            lines.append(
+                "".padding(to: 14) + "\(load.workText) are too few to expect: "
+                    + unjudged.map(\.text).joined(separator: " · "))
+        }
         return lines.joined(separator: "\n")
     }
 

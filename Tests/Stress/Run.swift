@@ -133,9 +133,9 @@ final class Run: @unchecked Sendable {
     }
 
     private func checkCoverage(_ load: Load) {
-        for feature in Feature.allCases where seconds >= feature.expectedFromS * Limits.patience {
+        for feature in Feature.allCases where load.hasDone(feature.expectedFrom) {
             load.verdict.expect(
-                .coverage, load.count(of: feature) > 0, "the run", "\(feature.text): not once in \(seconds) s")
+                .coverage, load.count(of: feature) > 0, "the run", "\(feature.text): not once in \(load.workText)")
         }
     }
 

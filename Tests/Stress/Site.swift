@@ -326,7 +326,7 @@ final class Site: @unchecked Sendable {
     func calledBack(_ view: Observer, _ connection: Connection) {
         if !(view is StoreObserver) { lastViewVersion = connection.version }
         guard !load.isStopping else { return }
-        if plan.isSlow, random.oneIn(100) { dawdle() }
+        if plan.isSlow, random.oneIn(60) { dawdle() }
         switch random.below(400) {
         case 0..<4:
             guard load.gate.tryEnter() else { return }
@@ -348,6 +348,7 @@ final class Site: @unchecked Sendable {
 
     /// A turn in which nothing else is done. Not in a callback.
     func turn() {
+        if connection?.autorefresh == false, random.oneIn(3) { refresh() }
         resumeInTime()
         noteStanding()
     }
