@@ -31,7 +31,11 @@ let package = Package(
         // What is measured.
         .target(
             name: "LiveStore",
-            dependencies: ["CLMDB", "CPlatform", "TracedSync", .product(name: "Logging", package: "swift-log")]),
+            dependencies: [
+                "CLMDB", "CPlatform", "RankedTree", "TracedSync", .product(name: "Logging", package: "swift-log"),
+            ]),
+        // The counted tree behind every query.
+        .target(name: "RankedTree"),
         // Apart from the store, so that only who wants publishers carries OpenCombine.
         .target(
             name: "LiveStoreCombine",
@@ -148,7 +152,7 @@ let package = Package(
         .testTarget(
             name: "LiveStoreTests",
             dependencies: [
-                "CLMDB", "CPlatform", "LiveStore", "LiveStoreFixtures", "TracedSync", "livestore-fixture",
+                "CLMDB", "CPlatform", "LiveStore", "LiveStoreFixtures", "RankedTree", "TracedSync", "livestore-fixture",
                 "livestore-stress", "notes-example",
             ]),
         .testTarget(

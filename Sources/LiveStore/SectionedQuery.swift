@@ -57,7 +57,8 @@ package struct SectionedQuery<Object: StoredObject> {
 
     /// The objects of a section of `rows`. O(log n).
     package func objects(ofSection section: Int, in rows: SectionedRows) -> ResultsSection<Int, Object> {
-        rows.objects(ofSection: section, connection, table)
+        ResultsSection(
+            key: section, connection: connection, table: table, rows: rows.tree, ranks: rows.ranks(of: section))
     }
 
     /// The object at a path in `rows`. O(log n).

@@ -55,7 +55,7 @@ struct QueryPlan: Sendable, Hashable {
     /// How many rows are shown at most, from the lower bound on.
     let limit: Int?
     /// The section keys that the tree's keys begin with.
-    private let sections: SortKeyLayout?
+    private let sections: SortKeyPrefix?
     /// What is wrong with the query, where that could not be thrown when it was made: it is when the query is used.
     let fault: StoreError?
 
@@ -73,7 +73,7 @@ struct QueryPlan: Sendable, Hashable {
         lower = bounds.lower
         upper = bounds.upper
         self.limit = limit
-        sections = section?.layout(table.schema)
+        sections = section?.layout(table.schema).prefix
     }
 
     /// The same rows, with another idea of what a modification is.

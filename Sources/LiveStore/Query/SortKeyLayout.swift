@@ -11,30 +11,29 @@ struct SortKeyLayout: Sendable, Hashable {
     }
 
     let parts: [Part]
+    /// Where they end.
+    let prefix: SortKeyPrefix
 
-    init(_ parts: [Part]) { self.parts = parts }
-
-    init(_ terms: [SortTerm], _ table: TableSchema) {
-        parts = terms.map { term in
-            // A way that leads nowhere is null.
-            if let over = term.over { return Part(type: over.type, isOptional: true, ascending: term.ascending) }
-            let column = table.columns[term.column]
-            return Part(type: column.type, isOptional: column.isOptional, ascending: term.ascending)
-        }
+    init(_ parts: [Part]) {
+        self.parts = parts
+        prefix = SortKeyPrefix(parts.map(\.prefix))
     }
 
-    /// How many of `bytes` the parts take. Keys shorter than eight bytes are padded with zeros: no part reads those.
-    func length(in bytes: ArraySlice<UInt8>) -> Int {
-        var rest = bytes
-        for part in parts { rest = rest.dropFirst(part.length(in: rest)) }
-        return rest.startIndex - bytes.startIndex
+    init(_ terms: [SortTerm], _ table: TableSchema) {
+        self.init(
+            terms.map { term in
+                // A way that leads nowhere is null.
+                if let over = term.over { return Part(type: over.type, isOptional: true, ascending: term.ascending) }
+                let column = table.columns[term.column]
+                return Part(type: column.type, isOptional: column.isOptional, ascending: term.ascending)
+            })
     }
 
     /// The values of the parts. Minus zero reads as zero.
     func values(in bytes: ArraySlice<UInt8>) -> [ColumnValue] {
         var rest = bytes
         return parts.map { part in
-            let length = part.length(in: rest)
+            let length = part.prefix.length(in: rest)
             defer { rest = rest.dropFirst(length) }
             return part.value(rest.prefix(length))
         }
@@ -42,35 +41,19 @@ struct SortKeyLayout: Sendable, Hashable {
 }
 
 extension SortKeyLayout.Part {
-    private var mask: UInt8 { ascending ? 0 : 0xff }
-
-    fileprivate func length(in bytes: ArraySlice<UInt8>) -> Int {
-        guard isOptional else { return plainLength(bytes) }
-        return bytes.first == mask ? 1 : 1 + plainLength(bytes.dropFirst())
-    }
-
-    private func plainLength(_ bytes: ArraySlice<UInt8>) -> Int {
-        switch type {
-        case .int, .double, .date, .link, .list: return 8
-        case .bool: return 1
-        case .uuid: return 16
-        case .string, .data:
-            var index = bytes.startIndex
-            while index + 1 < bytes.endIndex {
-                guard bytes[index] == mask else {
-                    index += 1
-                    continue
-                }
-                // A zero is followed by FF, the end by 01.
-                index += 2
-                if bytes[index - 1] == mask ^ 1 { break }
+    fileprivate var prefix: SortKeyPrefix.Part {
+        let width: Int? =
+            switch type {
+            case .int, .double, .date, .link, .list: 8
+            case .bool: 1
+            case .uuid: 16
+            case .string, .data: nil
             }
-            return index - bytes.startIndex
-        }
+        return SortKeyPrefix.Part(width: width, isOptional: isOptional, ascending: ascending)
     }
 
     fileprivate func value(_ bytes: ArraySlice<UInt8>) -> ColumnValue {
-        var plain = bytes.map { $0 ^ mask }
+        var plain = bytes.map { $0 ^ prefix.mask }
         if isOptional, plain.removeFirst() == 0 { return .null }
         switch type {
         case .int, .list: return .int(Int(bitPattern: UInt(number(plain) ^ 1 << 63)))
@@ -100,21 +83,5 @@ extension SortKeyLayout.Part {
             index += bytes[index] == 0 ? 2 : 1
         }
         return text
-    }
-}
-
-extension RankedKey {
-    /// The bytes of the sort key, padded with zeros to eight where it is shorter.
-    var bytes: [UInt8] { BareKey(self).bytes }
-}
-
-extension BareKey {
-    var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        let tail = tail?.takeUnretainedValue()
-        bytes.reserveCapacity(8 + (tail?.count ?? 0))
-        withUnsafeBytes(of: prefix.bigEndian) { bytes.append(contentsOf: $0) }
-        tail?.withBytes { bytes.append(contentsOf: $0) }
-        return bytes
     }
 }

@@ -10,17 +10,17 @@
 //     base key of a tree with groups: group, order; with sections too: group, order, object id, section key
 
 struct TreeForm: Sendable {
-    private let group: SortKeyLayout?
-    private let order: SortKeyLayout
+    private let group: SortKeyPrefix?
+    private let order: SortKeyPrefix
     /// The section keys that the tree's keys begin with.
-    let section: SortKeyLayout?
+    let section: SortKeyPrefix?
 
     init(_ key: TreeKey, _ table: TableSchema) {
         group =
             key.distinct.isEmpty
-            ? nil : SortKeyLayout(key.distinct.map { SortTerm(column: $0, ascending: true) }, table)
-        order = SortKeyLayout(key.sort, table)
-        section = key.section?.layout(table)
+            ? nil : SortKeyLayout(key.distinct.map { SortTerm(column: $0, ascending: true) }, table).prefix
+        order = SortKeyLayout(key.sort, table).prefix
+        section = key.section?.layout(table).prefix
     }
 
     /// Whether the tree is its rows and nothing else.
@@ -86,13 +86,13 @@ struct TreeForm: Sendable {
 
     // MARK: Groups
 
-    private static func prefix(_ layout: SortKeyLayout, _ key: RankedKey) -> ArraySlice<UInt8> {
+    private static func prefix(_ layout: SortKeyPrefix, _ key: RankedKey) -> ArraySlice<UInt8> {
         let bytes = key.bytes
         return bytes.prefix(layout.length(in: bytes[...]))
     }
 
     /// The first row whose key begins with `bytes`, a value of `layout`.
-    private func first(_ bytes: ArraySlice<UInt8>, _ layout: SortKeyLayout, in tree: RankedTree) -> RankedEntry? {
+    private func first(_ bytes: ArraySlice<UInt8>, _ layout: SortKeyPrefix, in tree: RankedTree) -> RankedEntry? {
         let rank = tree.lowerBound(of: bytes.withUnsafeBytes { SortKeyBound(bytes: $0) })
         guard rank < tree.count else { return nil }
         let entry = tree.entry(at: rank)
@@ -136,7 +136,7 @@ struct TreeForm: Sendable {
     }
 
     private func set(
-        _ bytes: ArraySlice<UInt8>, _ section: SortKeyLayout, isPresent: Bool, _ sections: inout RankedTree
+        _ bytes: ArraySlice<UInt8>, _ section: SortKeyPrefix, isPresent: Bool, _ sections: inout RankedTree
     ) {
         let key = Self.sectionKey(bytes)
         if (sections.rank(of: key) != nil) == isPresent { return }

@@ -187,16 +187,3 @@ final class SharedTree {
         touchedKeys.removeAll(keepingCapacity: true)
     }
 }
-
-extension TreeWindow {
-    /// Whether a row of this key is shown.
-    func contains(_ key: RankedKey) -> Bool {
-        func isBelow(_ bound: SortKeyBound) -> Bool {
-            if key.prefix != bound.prefix { return key.prefix < bound.prefix }
-            return SortKeyTail.order(key.tail, bound.tail) < 0
-        }
-        if let lower, isBelow(lower) { return false }
-        if let upper, !isBelow(upper) { return false }
-        return true
-    }
-}

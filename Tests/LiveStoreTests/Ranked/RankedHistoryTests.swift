@@ -3,6 +3,7 @@
 import Testing
 
 @testable import LiveStore
+@testable import RankedTree
 
 @Suite struct RankedHistoryTests {
     /// Small nodes, so that forty rows are three levels deep and every step splits or joins something.

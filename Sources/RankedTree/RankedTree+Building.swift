@@ -3,11 +3,16 @@
 
 extension RankedTree {
     /// A tree of `entries`, which ascend strictly by key. O(n).
-    init(sorted entries: some Sequence<RankedEntry>, shape: Shape = Shape()) {
+    @inlinable
+    package init(sorted entries: some Sequence<RankedEntry>, shape: Shape = Shape()) {
         var stream = LeafStream(shape: shape)
-        for entry in entries {
-            withExtendedLifetime(entry) { stream.append(BareKey(entry.key), stamp: entry.stamp) }
-        }
+        for entry in entries { stream.append(entry) }
+        self.init(stream)
+    }
+
+    @usableFromInline
+    init(_ stream: consuming LeafStream) {
+        let shape = stream.shape
         root = Root(stream.finish(), shape: shape)
     }
 
@@ -16,7 +21,7 @@ extension RankedTree {
     /// All removals come before all insertions; a key that is not there is not removed, and inserting one that is there
     /// sets its stamp. So a row whose key stays belongs to `insertions` alone. Neither array need be sorted; no key may be
     /// twice in one of them.
-    mutating func apply(removals: [RankedKey], insertions: [RankedEntry]) {
+    package mutating func apply(removals: [RankedKey], insertions: [RankedEntry]) {
         let rows = max(removals.count, insertions.count)
         guard rows > 0 else { return }
         // Measured: streaming through all leaves begins to beat a descent per change at one row in 100 of 10 000 and of
@@ -104,21 +109,28 @@ private struct LeafMerge {
 }
 
 /// Collects entries in ascending order into leaves, and builds the levels above them.
-private struct LeafStream {
+@usableFromInline
+struct LeafStream {
     private let edit = RankedEdit.nextID()
-    private let shape: RankedTree.Shape
+    fileprivate let shape: RankedTree.Shape
     private let fill: Int
     /// Each owned.
     private var leaves: [RankedNode] = []
     private var current: RankedNode
 
+    @usableFromInline
     init(shape: RankedTree.Shape) {
         self.shape = shape
         fill = shape.fill(height: 0)
         current = RankedNode(edit: edit, height: 0, capacity: shape.leafCapacity)
     }
 
-    mutating func append(_ key: BareKey, stamp: UInt64) {
+    @usableFromInline
+    mutating func append(_ entry: RankedEntry) {
+        withExtendedLifetime(entry) { append(BareKey(entry.key), stamp: entry.stamp) }
+    }
+
+    fileprivate mutating func append(_ key: BareKey, stamp: UInt64) {
         assert(current.used == 0 || current.key(at: current.used - 1) < key, "rows do not ascend strictly by key")
         if current.used >= fill { close() }
         current.append(key, stamp: stamp)

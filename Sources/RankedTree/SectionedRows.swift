@@ -3,13 +3,13 @@
 /// Which rows are in which section, at one version. Without section keys all are in one, which is there even when it is
 /// empty; otherwise no section is. For any thread.
 package struct SectionedRows: Sendable {
-    private let tree: RankedTree
+    package let tree: RankedTree
     private let window: TreeWindow
     /// nil where there are no section keys.
-    private(set) var sections: SectionPlaces?
+    package private(set) var sections: SectionPlaces?
 
     /// - Parameter window: of the tree's query; with section keys it has no bounds.
-    init(_ tree: RankedTree, _ window: TreeWindow) {
+    package init(_ tree: RankedTree, _ window: TreeWindow) {
         self.tree = tree
         self.window = window
         sections = window.sections == nil ? nil : SectionPlaces(tree)
@@ -22,7 +22,7 @@ package struct SectionedRows: Sendable {
     package func count(ofSection section: Int) -> Int { ranks(of: section).count }
 
     /// The places of a section's rows in the tree. O(log n).
-    func ranks(of section: Int) -> Range<Int> {
+    package func ranks(of section: Int) -> Range<Int> {
         precondition(
             section >= 0 && section < sectionCount, "section \(section) is outside of \(sectionCount) sections")
         return sections?.ranks(of: section) ?? tree.ranks(in: window)
@@ -37,7 +37,7 @@ package struct SectionedRows: Sendable {
     }
 
     /// The path of the row at an index of the whole run of rows. O(log n), O(1) in the section looked at last.
-    mutating func path(ofIndex index: Int) -> RowPath {
+    package mutating func path(ofIndex index: Int) -> RowPath {
         sections?.path(ofRank: index) ?? RowPath(section: 0, row: index)
     }
 
@@ -57,13 +57,6 @@ package struct SectionedRows: Sendable {
     package func changes(to new: SectionedRows) -> SectionedChangeSet {
         SectionedChangeSet(.between(tree, new.tree, in: window), from: self, to: new)
     }
-
-    /// The objects of a section on a connection. O(log n).
-    func objects<Object>(
-        ofSection section: Int, _ connection: Connection, _ table: Table
-    ) -> ResultsSection<Int, Object> {
-        ResultsSection(key: section, connection: connection, table: table, rows: tree, ranks: ranks(of: section))
-    }
 }
 
 extension SectionedChangeSet {
@@ -71,7 +64,7 @@ extension SectionedChangeSet {
     package static var none: SectionedChangeSet { SectionedChangeSet() }
 
     /// Without the modifications of rows for which `isMeant` is false, given their new paths.
-    func keepingModifications(where isMeant: (RowPath) -> Bool) -> SectionedChangeSet {
+    package func keepingModifications(where isMeant: (RowPath) -> Bool) -> SectionedChangeSet {
         var changes = self
         let kept = zip(modifications, modificationsNew).filter { isMeant($0.1) }
         changes.modifications = kept.map(\.0)

@@ -37,7 +37,7 @@ public struct ChangeSet: Sendable, Equatable {
     /// The rows that left the collection, moved ones excluded, in the order of `deletions`.
     public internal(set) var deletedIDs: [ObjectID]
 
-    init(
+    package init(
         deletions: [Int] = [], insertions: [Int] = [], modifications: [Int] = [], modificationsNew: [Int] = [],
         moves: [Move] = [], deletedIDs: [ObjectID] = []
     ) {

@@ -3,7 +3,7 @@
 // change set is in TreeDifference+ChangeSet.swift.
 
 /// All rows in which two trees differ, each list in ascending order.
-struct TreeDifference: Sendable {
+package struct TreeDifference: Sendable {
     /// A row that stands in one of the trees only, under this key.
     struct Row: Sendable {
         let rank: Int
@@ -19,8 +19,8 @@ struct TreeDifference: Sendable {
     }
 
     // Both trees are kept: the rows' keys point to tails they own.
-    let old: RankedTree
-    let new: RankedTree
+    package let old: RankedTree
+    package let new: RankedTree
 
     /// Ranks in `old`.
     private(set) var deleted: [Row] = []
@@ -37,7 +37,7 @@ struct TreeDifference: Sendable {
     /// nothing happened in for a long time is compared with a tree that has changed everywhere else.
     ///
     /// O(log n + nodes not shared + k), k rows that differ within the limits; at worst O(n), for trees that share nothing.
-    init(from old: RankedTree, to new: RankedTree, in limits: TreeWindow = .all) {
+    package init(from old: RankedTree, to new: RankedTree, in limits: TreeWindow = .all) {
         self.old = old
         self.new = new
         self.limits = limits

@@ -10,7 +10,7 @@ import Synchronization
 private let lastEdit = Atomic<UInt64>(0)
 
 /// A change of a tree in progress. Every operation is O(log n).
-struct RankedEdit: ~Copyable {
+package struct RankedEdit: ~Copyable {
     private let id: UInt64
     private let shape: RankedTree.Shape
     /// One reference is ours.
@@ -47,7 +47,7 @@ struct RankedEdit: ~Copyable {
     /// Adds an entry; where the key is present already, only its stamp is set.
     /// - Returns: whether the key is new.
     @discardableResult
-    mutating func insert(_ entry: RankedEntry) -> Bool {
+    package mutating func insert(_ entry: RankedEntry) -> Bool {
         let before = root.total
         withExtendedLifetime(entry) { insertAtRoot(BareKey(entry.key), stamp: entry.stamp) }
         return root.total > before
@@ -56,7 +56,7 @@ struct RankedEdit: ~Copyable {
     /// Removes the entry with `key`.
     /// - Returns: whether there was one. If not, nothing has been copied.
     @discardableResult
-    mutating func remove(_ key: RankedKey) -> Bool {
+    package mutating func remove(_ key: RankedKey) -> Bool {
         withExtendedLifetime(key) { removeAtRoot(BareKey(key)) }
     }
 
@@ -248,7 +248,7 @@ struct RankedEdit: ~Copyable {
 extension RankedTree {
     /// Changes the tree by one edit, whatever `body` does in it. If `body` throws, the tree is as before.
     @discardableResult
-    mutating func edit<Result>(_ body: (inout RankedEdit) throws -> Result) rethrows -> Result {
+    package mutating func edit<Result>(_ body: (inout RankedEdit) throws -> Result) rethrows -> Result {
         var edit = RankedEdit(self)
         let result = try body(&edit)
         self = edit.finish()

@@ -2,7 +2,8 @@
 // compares; turning columns into bytes is the query's sort-key encoding. All types here are immutable once made.
 
 /// The bytes of a sort key behind its first eight, looked at only where those tie. Immutable, so any thread may read it.
-final class SortKeyTail: @unchecked Sendable {
+@usableFromInline
+package final class SortKeyTail: @unchecked Sendable {
     // `@unchecked` because of the pointer: it is written in `init`, freed in `deinit` and only read between the two.
     private let bytes: UnsafeMutableRawBufferPointer
 
@@ -38,9 +39,9 @@ final class SortKeyTail: @unchecked Sendable {
 /// Sort keys compare as bytes, but the first eight are held as one number, padded with zeros where the key is shorter.
 /// So `ab` and `ab 00` would compare equal: the encoder must not make one row's key a proper prefix of another's. A
 /// bound may well be a proper prefix of keys (it then stands before all of them).
-struct SortKeyBound: Sendable, Equatable {
+package struct SortKeyBound: Sendable, Equatable {
     /// The first eight bytes, the first of them the most significant.
-    let prefix: UInt64
+    package let prefix: UInt64
     let tail: SortKeyTail?
 
     init(prefix: UInt64, tail: SortKeyTail? = nil) {
@@ -48,25 +49,27 @@ struct SortKeyBound: Sendable, Equatable {
         self.tail = tail
     }
 
-    init(bytes: UnsafeRawBufferPointer) {
+    package init(bytes: UnsafeRawBufferPointer) {
         var head: UInt64 = 0
         withUnsafeMutableBytes(of: &head) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(8))) }
         prefix = UInt64(bigEndian: head)
         tail = bytes.count > 8 ? SortKeyTail(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(8))) : nil
     }
 
-    static func == (left: SortKeyBound, right: SortKeyBound) -> Bool {
+    package static func == (left: SortKeyBound, right: SortKeyBound) -> Bool {
         left.prefix == right.prefix && SortKeyTail.order(left.tail, right.tail) == 0
     }
 }
 
 /// The full key of a row: sort key, ties broken by object id. No two rows of a tree have the same.
-struct RankedKey: Sendable, Comparable {
-    let prefix: UInt64
-    let tail: SortKeyTail?
-    let id: UInt64
+@usableFromInline
+package struct RankedKey: Sendable, Comparable {
+    @usableFromInline package let prefix: UInt64
+    @usableFromInline let tail: SortKeyTail?
+    @usableFromInline package let id: UInt64
 
-    init(prefix: UInt64, tail: SortKeyTail? = nil, id: UInt64) {
+    @inlinable
+    package init(prefix: UInt64, tail: SortKeyTail? = nil, id: UInt64) {
         self.prefix = prefix
         self.tail = tail
         self.id = id
@@ -76,26 +79,30 @@ struct RankedKey: Sendable, Comparable {
         self.init(prefix: sortKey.prefix, tail: sortKey.tail, id: id)
     }
 
-    init(bytes: UnsafeRawBufferPointer, id: UInt64) {
+    package init(bytes: UnsafeRawBufferPointer, id: UInt64) {
         self.init(SortKeyBound(bytes: bytes), id: id)
     }
 
-    static func == (left: RankedKey, right: RankedKey) -> Bool {
+    @usableFromInline
+    package static func == (left: RankedKey, right: RankedKey) -> Bool {
         withExtendedLifetime((left, right)) { BareKey(left) == BareKey(right) }
     }
 
-    static func < (left: RankedKey, right: RankedKey) -> Bool {
+    @usableFromInline
+    package static func < (left: RankedKey, right: RankedKey) -> Bool {
         withExtendedLifetime((left, right)) { BareKey(left) < BareKey(right) }
     }
 }
 
 /// One row of a tree.
-struct RankedEntry: Sendable, Equatable {
-    var key: RankedKey
+@usableFromInline
+package struct RankedEntry: Sendable, Equatable {
+    @usableFromInline package var key: RankedKey
     /// The version that last changed an observed column of the row.
-    var stamp: UInt64
+    @usableFromInline package var stamp: UInt64
 
-    init(key: RankedKey, stamp: UInt64) {
+    @inlinable
+    package init(key: RankedKey, stamp: UInt64) {
         self.key = key
         self.stamp = stamp
     }
@@ -148,5 +155,21 @@ struct BareKey: Comparable, @unchecked Sendable {
     @inline(never)
     private static func tailOrder(_ left: BareKey, _ right: BareKey) -> Int {
         SortKeyTail.order(left.tail?.takeUnretainedValue(), right.tail?.takeUnretainedValue())
+    }
+}
+
+extension RankedKey {
+    /// The bytes of the sort key, padded with zeros to eight where it is shorter.
+    package var bytes: [UInt8] { BareKey(self).bytes }
+}
+
+extension BareKey {
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        let tail = tail?.takeUnretainedValue()
+        bytes.reserveCapacity(8 + (tail?.count ?? 0))
+        withUnsafeBytes(of: prefix.bigEndian) { bytes.append(contentsOf: $0) }
+        tail?.withBytes { bytes.append(contentsOf: $0) }
+        return bytes
     }
 }

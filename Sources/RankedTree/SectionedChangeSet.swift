@@ -42,7 +42,7 @@ public struct SectionedChangeSet: Sendable, Equatable {
 
 extension SectionedChangeSet {
     /// The changes of the whole run of rows, in paths. O(k log n).
-    init(_ changes: ChangeSet, from old: SectionedRows, to new: SectionedRows) {
+    package init(_ changes: ChangeSet, from old: SectionedRows, to new: SectionedRows) {
         if let before = old.sections, let after = new.sections {
             (deletedSections, insertedSections) = SectionPlaces.changes(from: before, to: after)
         }

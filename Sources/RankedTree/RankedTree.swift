@@ -2,11 +2,19 @@
 // shared between versions. A tree is an immutable value; RankedEdit makes the next one. Reading needs no lock.
 
 /// Rows in the order of their keys, with ranks. Any number of threads may read one tree; a copy costs one retain.
-struct RankedTree: Sendable {
+@usableFromInline
+package struct RankedTree: Sendable {
     /// Slots per node. The default is what the store uses; tests use small nodes, so that small trees are deep.
-    struct Shape: Sendable, Equatable {
-        var leafCapacity = 64
-        var innerCapacity = 32
+    @usableFromInline
+    package struct Shape: Sendable, Equatable {
+        var leafCapacity: Int
+        var innerCapacity: Int
+
+        @usableFromInline
+        init(leafCapacity: Int = 64, innerCapacity: Int = 32) {
+            self.leafCapacity = leafCapacity
+            self.innerCapacity = innerCapacity
+        }
 
         /// Fuller nodes save memory, but the next insertion must not split every one of them.
         func fill(height: Int) -> Int { capacity(height: height) * 7 / 8 }
@@ -17,7 +25,7 @@ struct RankedTree: Sendable {
     }
 
     /// Owns one reference to the root node.
-    final class Root: @unchecked Sendable {
+    package final class Root: @unchecked Sendable {
         // `@unchecked` because of the raw node: a published node is constant but for its atomic reference count
         // (RankedNode.swift), and a root is made only when its edit is over.
         let node: RankedNode
@@ -37,42 +45,42 @@ struct RankedTree: Sendable {
         }
     }
 
-    let root: Root
+    package let root: Root
 
     init(_ root: Root) {
         self.root = root
     }
 
     /// An empty tree.
-    init(shape: Shape = Shape()) {
+    package init(shape: Shape = Shape()) {
         precondition(
             shape.leafCapacity >= 4 && shape.innerCapacity >= 4 && max(shape.leafCapacity, shape.innerCapacity) < 4096,
             "a node of a ranked tree has 4 to 4095 slots")
         root = Root(RankedNode(edit: 0, height: 0, capacity: shape.leafCapacity), shape: shape)
     }
 
-    var count: Int { root.node.total }
-    var isEmpty: Bool { count == 0 }
+    package var count: Int { root.node.total }
+    package var isEmpty: Bool { count == 0 }
 
     /// The same root object, hence the same rows; says nothing where false. O(1).
-    func isIdentical(to other: RankedTree) -> Bool {
+    package func isIdentical(to other: RankedTree) -> Bool {
         root.node == other.root.node
     }
 
     // MARK: Key to rank
 
     /// How many entries stand before `key`, whether or not the tree has it. O(log n).
-    func lowerBound(of key: RankedKey) -> Int {
+    package func lowerBound(of key: RankedKey) -> Int {
         withExtendedLifetime(key) { lowerBound(BareKey(key)) }
     }
 
     /// How many entries have a sort key below `bound`. O(log n).
-    func lowerBound(of bound: SortKeyBound) -> Int {
+    package func lowerBound(of bound: SortKeyBound) -> Int {
         withExtendedLifetime(bound) { lowerBound(BareKey(bound)) }
     }
 
     /// The rank of the entry with `key`; nil where there is none. O(log n).
-    func rank(of key: RankedKey) -> Int? {
+    package func rank(of key: RankedKey) -> Int? {
         withExtendedLifetime(key) {
             let place = place(of: BareKey(key))
             return place.isPresent ? place.rank : nil
@@ -80,7 +88,7 @@ struct RankedTree: Sendable {
     }
 
     /// The stamp of the entry with `key`; nil where there is none. O(log n).
-    func stamp(of key: RankedKey) -> UInt64? {
+    package func stamp(of key: RankedKey) -> UInt64? {
         withExtendedLifetime(key) {
             let place = place(of: BareKey(key))
             return place.isPresent ? place.leaf.stamps[place.index] : nil
@@ -109,7 +117,7 @@ struct RankedTree: Sendable {
     // MARK: Rank to entry
 
     /// The entry at `rank`, which is below `count`. O(log n).
-    func entry(at rank: Int) -> RankedEntry {
+    package func entry(at rank: Int) -> RankedEntry {
         withExtendedLifetime(root) {
             let (leaf, index) = leaf(at: rank)
             return leaf.entry(at: index)
@@ -117,7 +125,7 @@ struct RankedTree: Sendable {
     }
 
     /// The id of the entry at `rank`, which is below `count`. O(log n).
-    func id(at rank: Int) -> UInt64 {
+    package func id(at rank: Int) -> UInt64 {
         withExtendedLifetime(root) {
             let (leaf, index) = leaf(at: rank)
             return leaf.ids[index]

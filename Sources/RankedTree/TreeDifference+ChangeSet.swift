@@ -6,7 +6,7 @@ extension TreeDifference {
     /// deletions.
     ///
     /// O(log n + k log k) for k rows that differ within the window; O(log K) where there are none, of K in all.
-    func changeSet(in window: TreeWindow = .all) -> ChangeSet {
+    package func changeSet(in window: TreeWindow = .all) -> ChangeSet {
         if window.limit != nil { return changeSet(from: old.ranks(in: window), to: new.ranks(in: window)) }
         let lower = window.lower.map { BareKey($0) }
         let upper = window.upper.map { BareKey($0) }
@@ -114,7 +114,7 @@ private struct Clip {
     let restamped: ArraySlice<TreeDifference.Restamped>
     let oldStart: Int
     let newStart: Int
-    var sections: SortKeyLayout?
+    var sections: SortKeyPrefix?
 
     private struct Pair {
         let deleted: Int
@@ -213,12 +213,12 @@ private struct Clip {
 
 extension ChangeSet {
     /// What changed in `window` from `old` to `new`; for several windows take one `TreeDifference`.
-    static func between(_ old: RankedTree, _ new: RankedTree, in window: TreeWindow = .all) -> ChangeSet {
+    package static func between(_ old: RankedTree, _ new: RankedTree, in window: TreeWindow = .all) -> ChangeSet {
         old.isIdentical(to: new) ? ChangeSet() : TreeDifference(from: old, to: new, in: window).changeSet(in: window)
     }
 
     /// What turned the rows of `oldWindow` in `old` into those of `newWindow` in `new`.
-    static func between(
+    package static func between(
         _ old: RankedTree, _ oldWindow: TreeWindow, _ new: RankedTree, _ newWindow: TreeWindow
     ) -> ChangeSet {
         TreeDifference(from: old, to: new)

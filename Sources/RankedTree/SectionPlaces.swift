@@ -19,23 +19,23 @@ public struct RowPath: Sendable, Hashable, Comparable {
 }
 
 /// The sections of one tree. Keeps the last section looked at, so that ascending ranks cost little.
-struct SectionPlaces {
-    let rows: RankedTree
+package struct SectionPlaces {
+    package let rows: RankedTree
     private let sections: RankedTree
     private var last: (section: Int, ranks: Range<Int>)?
 
     /// - Parameter rows: a tree that is kept with sections.
-    init(_ rows: RankedTree) {
+    package init(_ rows: RankedTree) {
         self.rows = rows
         sections = rows.sections ?? RankedTree()
     }
 
-    var count: Int { sections.count }
+    package var count: Int { sections.count }
 
-    func key(of section: Int) -> RankedKey { sections.entry(at: section).key }
+    package func key(of section: Int) -> RankedKey { sections.entry(at: section).key }
 
     /// O(log n).
-    func ranks(of section: Int) -> Range<Int> {
+    package func ranks(of section: Int) -> Range<Int> {
         start(of: section)..<start(of: section + 1)
     }
 
@@ -44,7 +44,7 @@ struct SectionPlaces {
     }
 
     /// O(log n), O(1) in the section looked at last.
-    mutating func path(ofRank rank: Int) -> RowPath {
+    package mutating func path(ofRank rank: Int) -> RowPath {
         if let last, last.ranks.contains(rank) {
             return RowPath(section: last.section, row: rank - last.ranks.lowerBound)
         }

@@ -13,7 +13,7 @@ public struct ObjectID: Hashable, Sendable, Comparable {
     }
 
     /// The identity of no row.
-    static let none = ObjectID(rawValue: 0)
+    package static let none = ObjectID(rawValue: 0)
 
     public static func < (left: ObjectID, right: ObjectID) -> Bool {
         left.rawValue < right.rawValue

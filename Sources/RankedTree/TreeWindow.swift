@@ -2,16 +2,16 @@
 // their windows only.
 
 /// The rows whose sort key is at least `lower` and below `upper`; nil means no bound. Object ids play no part.
-struct TreeWindow: Sendable, Equatable {
-    var lower: SortKeyBound?
-    var upper: SortKeyBound?
+package struct TreeWindow: Sendable, Equatable {
+    package var lower: SortKeyBound?
+    package var upper: SortKeyBound?
     /// How many of these rows are shown, the first ones; nil means all.
-    var limit: Int?
+    package var limit: Int?
     /// What keys begin with that no row may change and keep its place: it is in another section then.
-    var sections: SortKeyLayout?
+    package var sections: SortKeyPrefix?
 
-    init(
-        lower: SortKeyBound? = nil, upper: SortKeyBound? = nil, limit: Int? = nil, sections: SortKeyLayout? = nil
+    package init(
+        lower: SortKeyBound? = nil, upper: SortKeyBound? = nil, limit: Int? = nil, sections: SortKeyPrefix? = nil
     ) {
         self.lower = lower
         self.upper = upper
@@ -20,26 +20,39 @@ struct TreeWindow: Sendable, Equatable {
     }
 
     /// Every row.
-    static let all = TreeWindow()
+    package static let all = TreeWindow()
 }
 
 extension RankedTree {
     /// The ranks of the rows in `window`; an index within the window counts from their start. O(log n).
-    func ranks(in window: TreeWindow) -> Range<Int> {
+    package func ranks(in window: TreeWindow) -> Range<Int> {
         let lower = window.lower.map { lowerBound(of: $0) } ?? 0
         let upper = window.upper.map { lowerBound(of: $0) } ?? count
         return lower..<max(lower, min(upper, window.limit.map { lower + $0 } ?? upper))
     }
 
     /// How many rows `window` shows. O(log n).
-    func count(in window: TreeWindow) -> Int {
+    package func count(in window: TreeWindow) -> Int {
         ranks(in: window).count
     }
 
     /// The row at `index` of `window`. O(log n).
-    func entry(at index: Int, in window: TreeWindow) -> RankedEntry {
+    package func entry(at index: Int, in window: TreeWindow) -> RankedEntry {
         let ranks = ranks(in: window)
         precondition(index >= 0 && index < ranks.count, "index \(index) is outside of a window of \(ranks.count) rows")
         return entry(at: ranks.lowerBound + index)
+    }
+}
+
+extension TreeWindow {
+    /// Whether a row of this key is shown.
+    package func contains(_ key: RankedKey) -> Bool {
+        func isBelow(_ bound: SortKeyBound) -> Bool {
+            if key.prefix != bound.prefix { return key.prefix < bound.prefix }
+            return SortKeyTail.order(key.tail, bound.tail) < 0
+        }
+        if let lower, isBelow(lower) { return false }
+        if let upper, !isBelow(upper) { return false }
+        return true
     }
 }

@@ -3,16 +3,16 @@
 
 extension RankedTree {
     /// The entries of a rank range, in order.
-    struct Entries: Sequence, Sendable {
-        let tree: RankedTree
-        let ranks: Range<Int>
+    package struct Entries: Sequence, Sendable {
+        package let tree: RankedTree
+        package let ranks: Range<Int>
 
-        var underestimatedCount: Int { ranks.count }
+        package var underestimatedCount: Int { ranks.count }
 
-        func makeIterator() -> Iterator { Iterator(tree: tree, next: ranks.lowerBound, end: ranks.upperBound) }
+        package func makeIterator() -> Iterator { Iterator(tree: tree, next: ranks.lowerBound, end: ranks.upperBound) }
     }
 
-    struct Iterator: IteratorProtocol {
+    package struct Iterator: IteratorProtocol {
         private let tree: RankedTree
         private let end: Int
         private var rank: Int
@@ -28,7 +28,7 @@ extension RankedTree {
             leaf = tree.root.node
         }
 
-        mutating func next() -> RankedEntry? {
+        package mutating func next() -> RankedEntry? {
             step() ? leaf.entry(at: index - 1) : nil
         }
 
@@ -51,17 +51,17 @@ extension RankedTree {
     }
 
     /// The entries with `ranks`, which lie within 0 ..< `count`. O(log n) to start, O(1) per entry.
-    func entries(in ranks: Range<Int>) -> Entries {
+    package func entries(in ranks: Range<Int>) -> Entries {
         precondition(
             ranks.lowerBound >= 0 && ranks.upperBound <= count, "ranks \(ranks) are outside of a tree of \(count)")
         return Entries(tree: self, ranks: ranks)
     }
 
     /// All entries in order.
-    var entries: Entries { entries(in: 0..<count) }
+    package var entries: Entries { entries(in: 0..<count) }
 
     /// The ids of the entries with `ranks`, in order.
-    func ids(in ranks: Range<Int>) -> [UInt64] {
+    package func ids(in ranks: Range<Int>) -> [UInt64] {
         // The initializer below writes to what all empty arrays share, which ThreadSanitizer reports.
         if ranks.isEmpty { return [] }
         var iterator = entries(in: ranks).makeIterator()

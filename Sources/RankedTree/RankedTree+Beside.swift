@@ -14,14 +14,14 @@ final class TreesBeside: Sendable {
 
 extension RankedTree {
     /// All rows by group, where only the first of each group is shown.
-    var groups: RankedTree? { root.beside?.groups }
+    package var groups: RankedTree? { root.beside?.groups }
     /// The tree that has every row, under its base key (TreeForm.swift).
-    var base: RankedTree { groups ?? self }
+    package var base: RankedTree { groups ?? self }
     /// One entry per section, its id being 0.
-    var sections: RankedTree? { root.beside?.sections }
+    package var sections: RankedTree? { root.beside?.sections }
 
     /// The same rows with other trees beside them. An edit of a tree loses those, so this comes after it.
-    func with(groups: RankedTree?, sections: RankedTree?) -> RankedTree {
+    package func with(groups: RankedTree?, sections: RankedTree?) -> RankedTree {
         root.node.retain()
         return RankedTree(Root(root.node, shape: root.shape, beside: TreesBeside(groups: groups, sections: sections)))
     }
