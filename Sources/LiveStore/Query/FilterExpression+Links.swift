@@ -33,9 +33,9 @@ extension FilterExpression {
                     body(way + [edge], node.parts[0].ownColumns)
                     pending.append((node.parts[0], tables[edge.target]?.links, way + [edge]))
                 }
-            case .aggregate(let column, _, let of?, _, _):
-                if let edge = links?.edge(column) { body(way + [edge], 1 << UInt64(of)) }
-            default: continue
+            case .aggregate(let column, _, let of, _, _):
+                if let of, let edge = links?.edge(column) { body(way + [edge], 1 << UInt64(of)) }
+            case .all, .none, .compare, .oneOf, .text, .identity: continue
             }
         }
     }

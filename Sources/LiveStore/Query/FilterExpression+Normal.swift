@@ -39,7 +39,7 @@ extension FilterExpression {
             .compare(_, .greaterOrEqual, .null, _), .compare(_, .equal, .null, false):
             .none
         case .compare(_, .notEqual, .null, false): .all
-        default: self
+        case .all, .none, .compare, .text, .identity, .aggregate, .node: self
         }
     }
 
@@ -65,7 +65,7 @@ extension FilterExpression {
             .compare(column: column, .notEqual, value, isOptional: isOptional)
         case .compare(let column, .notEqual, let value, let isOptional):
             .compare(column: column, .equal, value, isOptional: isOptional)
-        default: .not(self)
+        case .compare, .oneOf, .text, .identity, .aggregate, .node: .not(self)
         }
     }
 }

@@ -63,7 +63,7 @@ struct FilterProgram: Sendable {
                         let condition = FilterProgram(node.parts[0])
                         place = add(.quantified(column: column, quantifier, condition), whenTrue, whenFalse)
                     }
-                default: place = add(.leaf(filter), whenTrue, whenFalse)
+                case .compare, .oneOf, .text, .identity, .aggregate: place = add(.leaf(filter), whenTrue, whenFalse)
                 }
                 continue
             }

@@ -68,9 +68,9 @@ enum IndexAccess {
                     let targets = candidates(node.parts[0].conjuncts, target, source), targets.count <= maxTargets
                 else { return nil }
                 return Array(source.sources(of: targets, along: edge))
-            default: return nil
+            case .and, .or, .not, .quantified, .naming: return nil
             }
-        default: return nil
+        case .all, .none, .compare, .text, .aggregate: return nil
         }
     }
 }

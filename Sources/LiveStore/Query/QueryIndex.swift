@@ -62,7 +62,7 @@ struct QueryIndex {
                 if case .equal = best, column >= bestColumn { continue }
                 best = .equal(column: column, Array(values))
                 bestColumn = column
-            default: continue
+            case .all, .none, .compare, .text, .identity, .aggregate, .node: continue
             }
         }
         if case .equal = best { return best }
