@@ -255,3 +255,12 @@ public enum ResultsChange<Object: StoredObject> {
     /// The query cannot be kept any more; no further call comes.
     case error(StoreError)
 }
+
+extension Connection {
+    /// All objects of a class, live. O(1): nothing is read before it is used.
+    /// - Throws: `unknownModel`.
+    public func objects<Object: StoredObject>(_ type: Object.Type) throws -> Results<Object> {
+        checkScheduler()
+        return Results(self, try table(of: type), .all, [])
+    }
+}

@@ -1,5 +1,4 @@
 // The face of a store: open it, write to it, read from it, connect to it where things are observed.
-import CPlatform
 import Foundation
 
 /// An embedded, observable object store. Any thread.
@@ -68,13 +67,14 @@ public final class Store: Sendable {
     public init(_ configuration: Configuration) throws {
         self.configuration = configuration
         let limit = try TimeLimit(seconds: configuration.openTimeoutSeconds, "openTimeoutSeconds")
-        let directory = try StoreDirectory(configuration)
+        let directory = try configuration.directory()
         let storage = try StorageRegistry.storage(directory.path) {
             try Storage(
                 directory, durability: configuration.durability, mapBytes: configuration.mapBytes,
                 schema: SchemaRequest(
-                    models: configuration.models, version: configuration.schemaVersion,
-                    migration: configuration.migration),
+                    models: configuration.models.map { ModelLayout.declaration(of: $0) },
+                    version: configuration.schemaVersion,
+                    migration: configuration.migration.map { Migration.running($0) }),
                 limit: limit)
         }
         guard storage.durability == configuration.durability, storage.schemaVersion == configuration.schemaVersion,
@@ -161,7 +161,7 @@ public final class Store: Sendable {
     /// - Throws: `storeInUse`, `cannotOpen`, `diskFull`.
     public static func compact(_ configuration: Configuration) throws {
         let limit = try TimeLimit(seconds: configuration.openTimeoutSeconds, "openTimeoutSeconds")
-        let directory = try StoreDirectory(configuration)
+        let directory = try configuration.directory()
         try Compaction.compactInPlace(directory, mapBytes: configuration.mapBytes, limit: limit)
     }
 
@@ -169,40 +169,9 @@ public final class Store: Sendable {
     public var fileBytes: Int { core.storage.fileBytes() }
 }
 
-/// Where a store's files are.
-struct StoreDirectory {
-    /// Canonical.
-    let path: String
-    /// Whether the library has made the folder for itself.
-    let isOwn: Bool
-    let modes: FileModes
-
-    /// Makes the folder.
-    init(_ configuration: Store.Configuration) throws {
-        let modes = FileModes(configuration.fileMode)
-        try StoreFolder.make(configuration.path, modes)
-        let path = try Self.canonical(configuration.path)
-        guard configuration.durability == .memory, !cp_is_memory_file_system(path) else {
-            self.path = path
-            self.modes = modes
-            isOwn = false
-            return
-        }
-        let shared = "/dev/shm"
-        guard cp_is_memory_file_system(shared) else {
-            throw StoreError.cannotOpen(
-                path: path, reason: "\(shared) is no memory file system; mount one, or put the store on one")
-        }
-        self.path = try MemoryFolder.take(for: path, root: shared)
-        self.modes = .owner
-        isOwn = true
-    }
-
-    private static func canonical(_ path: String) throws -> String {
-        guard let resolved = realpath(path, nil) else {
-            throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
-        }
-        defer { free(resolved) }
-        return String(cString: resolved)
+extension Store.Configuration {
+    /// The folder, which is made if it is not there.
+    fileprivate func directory() throws -> StoreDirectory {
+        try StoreDirectory(path, durability, FileModes(fileMode))
     }
 }

@@ -5,18 +5,14 @@
 final class FrozenPin: @unchecked Sendable {
     let store: Store
     let snapshot: Snapshot
-    let file: String
-    let line: Int
 
     init(_ store: Store, _ snapshot: Snapshot, file: String, line: Int) {
         self.store = store
         self.snapshot = snapshot
-        self.file = file
-        self.line = line
-        snapshot.storage.pins.add(self)
+        snapshot.storage.pins.add(ObjectIdentifier(self), version: snapshot.version, file: file, line: line)
     }
 
-    deinit { snapshot.storage.pins.remove(self) }
+    deinit { snapshot.storage.pins.remove(ObjectIdentifier(self)) }
 
     /// A connection that reads this snapshot and nothing else, for the use of one thread.
     func makeConnection() -> Connection { Connection(store, frozen: self) }

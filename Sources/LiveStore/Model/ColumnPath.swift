@@ -1,5 +1,5 @@
 // A property as a key path names it, on the object itself or over links: `\Dog.owner?.name` is the columns of `owner`
-// and `name`. Found by reading the key path on an object that notes what is read; a value afterwards.
+// and `name`.
 
 /// Columns from a class to a property: all but the last are links or lists. Any thread.
 public struct ColumnPath: Sendable, Hashable {
@@ -11,60 +11,4 @@ public struct ColumnPath: Sendable, Hashable {
     var links: ArraySlice<Int> { columns.dropLast() }
 
     init(_ columns: [Int]) { self.columns = columns }
-
-    /// The path that `keyPath` names. Stops the program where it names anything but stored properties.
-    public init<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) {
-        let object = Object()
-        let trace = AccessTrace(object)
-        object.trace = trace
-        _ = object[keyPath: keyPath]
-        precondition(
-            trace.isPath && !trace.columns.isEmpty,
-            "a query can name @Stored, @Linked and @Listed properties of \(Object.self), and \(keyPath) is not one")
-        columns = trace.columns
-    }
-
-    /// The property that the path ends at, compared as `Value`. A list is compared by its count.
-    func property<Object: StoredObject, Value: StorableValue>(
-        of keyPath: KeyPath<Object, Value>, _: Value.Type
-    ) -> ModelLayout.Property {
-        let property = lastLayout(from: ModelLayout.of(Object.self)).properties[column]
-        let type = property.type == .list ? .int : property.type
-        precondition(
-            type == Value._columnType,
-            "\(keyPath) is not a stored property, but something computed from '\(property.name)'; compare that one")
-        return property
-    }
-
-    /// The layout of the class that the last column belongs to.
-    func lastLayout(from start: ModelLayout) -> ModelLayout {
-        links.reduce(start) { layout, column in ModelLayout.of(layout.properties[column].target!) }
-    }
-}
-
-/// Collects which stored properties a key path reads. One thread.
-final class AccessTrace {
-    private(set) var columns: [Int] = []
-    /// False once something was read that is not on the way.
-    private(set) var isPath = true
-    /// Whose property comes next; nil behind the last one.
-    private var place: StoredObject?
-
-    init(_ start: StoredObject) { place = start }
-
-    /// A property of `owner` is read.
-    func note(_ owner: StoredObject, _ column: Int) {
-        isPath = isPath && owner === place
-        columns.append(column)
-        place = nil
-    }
-
-    /// A link of `owner` is read: the way goes on at an object that stands for the one it leads to.
-    func follow<Target: StoredObject>(_ owner: StoredObject, _ column: Int, to _: Target.Type) -> Target {
-        note(owner, column)
-        let target = Target()
-        target.trace = self
-        place = target
-        return target
-    }
 }

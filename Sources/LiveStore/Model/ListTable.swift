@@ -11,16 +11,13 @@ enum ListTable {
 
     static func name(_ table: String, _ property: String) -> String { "\(table).\(property)" }
 
-    /// The layout of the rows of a list of `element`s.
-    static func layout(_ table: String, _ property: String, _ element: any AnyStored.Type) -> ModelLayout {
-        func column(_ name: String, _ wrapper: any AnyStored.Type) -> ModelLayout.Property {
-            ModelLayout.Property(name: name, offset: 0, wrapper: wrapper)
-        }
-        return ModelLayout(
-            name(table, property),
-            [
-                column(columnNames[owner], Linked<StoredObject>.self), column(columnNames[position], Stored<Data>.self),
-                column(columnNames[value], element),
+    /// The table of a list of `element`s, without a number yet.
+    static func schema(_ table: String, _ property: String, _ element: ColumnSchema) -> TableSchema {
+        TableSchema(
+            id: 0, name: name(table, property),
+            columns: [
+                ColumnSchema(name: columnNames[owner], type: .link, isOptional: true, target: table, isIndexed: true),
+                ColumnSchema(name: columnNames[position], type: .data, isOptional: false), element,
             ])
     }
 }

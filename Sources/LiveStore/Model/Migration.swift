@@ -22,16 +22,26 @@ public final class Migration {
     private let engine: MigrationEngine
     private var isOver = false
     /// What went wrong in a place that cannot throw.
-    private(set) var failure: StoreError?
+    private var failure: StoreError?
 
-    init(_ change: SchemaChange, _ engine: MigrationEngine, newVersion: UInt64) {
+    private init(_ change: SchemaChange, _ engine: MigrationEngine) {
         self.change = change
         self.engine = engine
-        self.newVersion = newVersion
+        newVersion = change.newVersion
         oldVersion = change.oldVersion
     }
 
-    func end() { isOver = true }
+    /// A migration by `block`, as who opens the file calls it.
+    static func running(
+        _ block: @escaping @Sendable (Migration) throws -> Void
+    ) -> @Sendable (SchemaChange, MigrationEngine) throws -> Void {
+        { change, engine in
+            let migration = Migration(change, engine)
+            defer { migration.isOver = true }
+            try block(migration)
+            if let failure = migration.failure { throw failure }
+        }
+    }
 
     fileprivate func fail(_ error: StoreError) { if failure == nil { failure = error } }
 
@@ -172,11 +182,6 @@ public final class MigrationRow {
     private func place(_ column: ColumnSchema) -> String { "\(column.described) of '\(table.name)'" }
 
     private func fail(_ reason: String) { if failure == nil { failure = .migrationMisuse(reason: reason) } }
-}
-
-extension TableSchema {
-    var visibleNames: [String] { columns.filter { !$0.isGone }.map(\.name) }
-    var outOfLine: [Int] { columns.indices.filter { columns[$0].type.isOutOfLine } }
 }
 
 extension RowBuffer {

@@ -28,6 +28,9 @@ final class ModelLayout: @unchecked Sendable {
     let indexed: [Int]
     /// Where in an instance each property's ordinal lies.
     private let ordinalOffsets: [Int]
+    /// How the property of each ordinal becomes a column: from where in an instance, and by which wrapper; nil where the
+    /// column's slot is just what lies there.
+    let encoding: [(offset: Int, wrapper: (any AnyStored.Type)?)]
     /// Properties that lead to other rows, in order: links and lists.
     let connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)]
 
@@ -85,9 +88,39 @@ final class ModelLayout: @unchecked Sendable {
         primaryKey = primaryKeys.first
         ordinalOffsets = properties.map { $0.offset + $0.wrapper.ordinalOffset }
         self.indexed = properties.indices.filter { indexed.contains($0) || properties[$0].type == .link }
+        encoding = properties.map { property in
+            property.wrapper.slotOffset.map { (property.offset + $0, nil) } ?? (property.offset, property.wrapper)
+        }
         connected = properties.enumerated().compactMap { ordinal, property in
             (property.wrapper as? any AnyConnected.Type).map { (ordinal, property.offset, $0) }
         }
+    }
+
+    /// What a class declares, for its table to be opened.
+    static func declaration(of type: StoredObject.Type) -> ModelDeclaration {
+        let layout = of(type)
+        func declared(_ type: StoredObject.Type) -> ModelDeclaration.Class {
+            ModelDeclaration.Class(id: ObjectIdentifier(type), name: "\(type)")
+        }
+        func column(_ name: String, _ wrapper: any AnyStored.Type, isIndexed: Bool) -> ColumnSchema {
+            ColumnSchema(
+                name: name, type: wrapper.columnType, isOptional: wrapper.isOptional,
+                target: wrapper.target.map { "\($0)" }, isIndexed: isIndexed)
+        }
+        var elements: [Int: ColumnSchema] = [:]
+        for (ordinal, property) in layout.properties.enumerated() {
+            guard let element = property.wrapper.element else { continue }
+            elements[ordinal] = column(
+                ListTable.columnNames[ListTable.value], element, isIndexed: element.columnType == .link)
+        }
+        return ModelDeclaration(
+            model: declared(type),
+            columns: layout.properties.enumerated().map {
+                column($1.name, $1.wrapper, isIndexed: layout.indexed.contains($0))
+            },
+            targets: layout.properties.map { $0.target.map(declared) }, primaryKeys: layout.primaryKeys,
+            elements: elements,
+            isObservable: layout.isObservable)
     }
 
     private static func properties(of type: StoredObject.Type) -> [Property] {

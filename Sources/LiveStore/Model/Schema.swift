@@ -22,6 +22,8 @@ struct ColumnSchema: Codable, Equatable {
         self.isIndexed = isIndexed
     }
 
+    var isGone: Bool { isHidden == true }
+
     var isIndexed: Bool {
         get { indexed ?? false }
         set { indexed = newValue ? true : nil }
@@ -35,6 +37,10 @@ struct TableSchema: Codable, Equatable, Sendable {
     /// In the order in which they were first declared, which is their order in rows.
     var columns: [ColumnSchema]
     var primaryKey: Int?
+
+    var visibleNames: [String] { columns.filter { !$0.isGone }.map(\.name) }
+    /// Columns whose bytes lie behind the slots.
+    var outOfLine: [Int] { columns.indices.filter { columns[$0].type.isOutOfLine } }
 }
 
 struct StoreSchema: Codable {

@@ -16,16 +16,15 @@ struct SchemaDifference: Equatable {
 
 extension TableSchema {
     /// The table of a class that is not stored yet.
-    init(id: UInt32, _ layout: ModelLayout) {
-        self.init(
-            id: id, name: layout.typeName, columns: layout.declaredColumns, primaryKey: layout.primaryKey)
+    init(id: UInt32, _ model: ModelDeclaration) {
+        self.init(id: id, name: model.name, columns: model.columns, primaryKey: model.primaryKey)
     }
 
-    /// The table as `layout`'s class needs it, and what that changes.
-    func matched(with layout: ModelLayout) -> (table: TableSchema, differences: [SchemaDifference]) {
+    /// The table as `model` needs it, and what that changes.
+    func matched(with model: ModelDeclaration) -> (table: TableSchema, differences: [SchemaDifference]) {
         var table = self
         var differences: [SchemaDifference] = []
-        for declared in layout.declaredColumns {
+        for declared in model.columns {
             guard let index = columns.firstIndex(where: { $0.name == declared.name }) else {
                 table.columns.append(declared)
                 continue
@@ -46,7 +45,7 @@ extension TableSchema {
                 differences.append(SchemaDifference(need: need, text: text))
             }
         }
-        let names = Set(layout.properties.map(\.name))
+        let names = Set(model.columns.map(\.name))
         for index in columns.indices where !columns[index].isGone && !names.contains(columns[index].name) {
             table.columns[index].isHidden = true
             differences.append(
@@ -54,7 +53,7 @@ extension TableSchema {
                     need: .version, text: "the model lacks \(columns[index].described), which the file has"))
         }
         let oldKey = primaryKey.map { columns[$0].name }
-        let newKey = layout.primaryKey.map { layout.properties[$0].name }
+        let newKey = model.primaryKey.map { model.columns[$0].name }
         table.primaryKey = newKey.flatMap { key in table.columns.firstIndex { $0.name == key } }
         if oldKey != newKey {
             let (old, new) = (oldKey.map { "'\($0)'" } ?? "none", newKey.map { "'\($0)'" } ?? "none")
@@ -65,20 +64,7 @@ extension TableSchema {
     }
 }
 
-extension ModelLayout {
-    /// The columns that the class declares, without those of its lists' elements.
-    fileprivate var declaredColumns: [ColumnSchema] {
-        properties.enumerated().map { ordinal, property in
-            ColumnSchema(
-                name: property.name, type: property.type, isOptional: property.isOptional,
-                target: property.target.map { "\($0)" }, isIndexed: indexed.contains(ordinal))
-        }
-    }
-}
-
 extension ColumnSchema {
-    var isGone: Bool { isHidden == true }
-
     var described: String {
         let target = target.map { " to \($0)" } ?? ""
         return "'\(name)' (\(isOptional && type != .link ? "optional " : "")\(type.rawValue)\(target))"

@@ -4,9 +4,10 @@ import CLMDB
 
 /// What a program says about its models when it opens a store.
 struct SchemaRequest: Sendable {
-    var models: [StoredObject.Type]
+    var models: [ModelDeclaration]
     var version: UInt64 = 0
-    var migration: (@Sendable (Migration) throws -> Void)?
+    /// Called where the file has a lower version, with what it may change.
+    var migration: (@Sendable (SchemaChange, MigrationEngine) throws -> Void)?
 }
 
 struct SchemaOpening {
@@ -25,23 +26,20 @@ struct SchemaOpening {
 
     /// Brings the stored schema together with the models, and stores it again if that changed it.
     /// - Returns: each model with its table, and the tables of their lists.
-    func open() throws -> [(StoredObject.Type?, Table)] {
-        for model in request.models { try check(ModelLayout.of(model)) }
+    func open() throws -> [(model: ObjectIdentifier?, table: Table)] {
+        for model in request.models { try check(model) }
         let stored = try StoreSchema.read(engine.transaction, engine.meta, path: path)
         let change = try SchemaChange(stored ?? StoreSchema(version: request.version), request)
         try migrate(change)
         if change.isDifferent || stored == nil { try change.schema.write(engine.transaction, engine.meta, path: path) }
         let layouts = LayoutSet()
         return try request.models.flatMap { model in
-            let layout = ModelLayout.of(model)
-            guard let schema = change.schema.table(layout.typeName) else {
-                throw StoreError.unknownModel(type: "\(model)")
-            }
+            guard let schema = change.schema.table(model.name) else { throw StoreError.unknownModel(type: model.name) }
             let tables = [schema] + change.schema.listTables(of: schema)
             return try tables.enumerated().map { index, schema in
-                let table = try engine.open(schema, TableLayout(index == 0 ? layout : nil, schema, in: layouts))
+                let table = try engine.open(schema, TableLayout(index == 0 ? model : nil, schema, in: layouts))
                 layouts.add(table.layout, schema.name)
-                return (index == 0 ? model : nil, table)
+                return (index == 0 ? model.model.id : nil, table)
             }
         }
     }
@@ -51,12 +49,7 @@ struct SchemaOpening {
         guard old <= new else { throw StoreError.schemaTooNew(path: path, file: old, configured: new) }
         if old < new {
             guard isAlone else { throw StoreError.migrationNeedsAll(path: path, file: old, configured: new) }
-            if let block = request.migration {
-                let migration = Migration(change, engine, newVersion: new)
-                defer { migration.end() }
-                try block(migration)
-                if let failure = migration.failure { throw failure }
-            }
+            try request.migration?(change, engine)
         }
         change.matchRest()
         try change.checkLimits()
@@ -96,24 +89,24 @@ struct SchemaOpening {
         }
     }
 
-    private func check(_ layout: ModelLayout) throws(StoreError) {
-        let name = layout.typeName
-        guard !layout.properties.isEmpty else {
+    private func check(_ model: ModelDeclaration) throws(StoreError) {
+        let name = model.name
+        guard !model.columns.isEmpty else {
             throw .invalidModel(type: name, reason: "it has no @Stored property; mark some")
         }
-        guard layout.primaryKeys.count < 2 else {
-            let names = layout.primaryKeys.map { "'\(layout.properties[$0].name)'" }.joined(separator: " and ")
+        guard model.primaryKeys.count < 2 else {
+            let names = model.primaryKeys.map { "'\(model.columns[$0].name)'" }.joined(separator: " and ")
             throw .invalidModel(type: name, reason: "\(names) are each its primary key; mark one of them only")
         }
-        if let key = layout.primaryKey, layout.properties[key].isOptional {
+        if let key = model.primaryKey, model.columns[key].isOptional {
             throw .invalidModel(type: name, reason: "its primary key is optional; make it a plain type")
         }
-        for property in layout.properties {
-            guard let target = property.target, !request.models.contains(where: { $0 == target }) else { continue }
+        for (property, target) in zip(model.columns, model.targets) {
+            guard let target, !request.models.contains(where: { $0.model.id == target.id }) else { continue }
             throw .invalidModel(
                 type: name,
                 reason: """
-                    '\(property.name)' leads to \(target), which is no model of this store; add \(target) to \
+                    '\(property.name)' leads to \(target.name), which is no model of this store; add \(target.name) to \
                     Store.Configuration.models
                     """)
         }
@@ -123,13 +116,14 @@ struct SchemaOpening {
 /// The schema while it is being changed. On the opening thread.
 final class SchemaChange {
     let oldVersion: UInt64
+    let newVersion: UInt64
     /// As it was in the file.
     let old: StoreSchema
     private(set) var schema: StoreSchema
     private(set) var differences: [String: [SchemaDifference]] = [:]
     /// Tables whose rows were gone through.
     private var enumerated: Set<String> = []
-    private var unmatched: [String: ModelLayout] = [:]
+    private var unmatched: [String: ModelDeclaration] = [:]
     private let models: Set<String>
 
     init(_ stored: StoreSchema, _ request: SchemaRequest) throws(StoreError) {
@@ -138,11 +132,11 @@ final class SchemaChange {
         schema.format = StoreSchema.currentFormat
         schema.version = request.version
         oldVersion = stored.version ?? 0
-        models = Set(request.models.map { ModelLayout.of($0).typeName })
+        newVersion = request.version
+        models = Set(request.models.map(\.name))
         for model in request.models {
-            let layout = ModelLayout.of(model)
-            guard unmatched.updateValue(layout, forKey: layout.typeName) == nil else {
-                throw .invalidModel(type: layout.typeName, reason: "two models have this name; rename one")
+            guard unmatched.updateValue(model, forKey: model.name) == nil else {
+                throw .invalidModel(type: model.name, reason: "two models have this name; rename one")
             }
         }
     }
@@ -156,10 +150,10 @@ final class SchemaChange {
 
     /// Gives the table its new form.
     func match(_ name: String) {
-        guard let layout = unmatched.removeValue(forKey: name) else { return }
+        guard let model = unmatched.removeValue(forKey: name) else { return }
         if let index = schema.tables.firstIndex(where: { $0.name == name }) {
             let before = schema.tables[index]
-            let (table, found) = before.matched(with: layout)
+            let (table, found) = before.matched(with: model)
             schema.tables[index] = table
             differences[name] = found
             for (old, new) in zip(before.columns, table.columns) where old.type == .list && old.name != new.name {
@@ -167,20 +161,19 @@ final class SchemaChange {
             }
         } else {
             let id = schema.takeTableID()
-            schema.tables.append(TableSchema(id: id, layout))
+            schema.tables.append(TableSchema(id: id, model))
         }
-        for property in layout.properties {
-            guard let element = property.wrapper.element else { continue }
-            matchList(ListTable.layout(name, property.name, element), property.name, of: name)
+        for (ordinal, element) in model.elements.sorted(by: { $0.key < $1.key }) {
+            let property = model.columns[ordinal].name
+            matchList(ListTable.schema(name, property, element), property, of: name)
         }
     }
 
     /// Gives the hidden table of a list its new form. One that holds something else now is put aside for a new one: the
     /// columns of such tables have fixed places.
-    private func matchList(_ layout: ModelLayout, _ property: String, of owner: String) {
-        var declared = TableSchema(id: 0, layout)
-        declared.columns[ListTable.owner].target = owner
-        if let index = schema.tables.firstIndex(where: { $0.name == layout.typeName }) {
+    private func matchList(_ declaration: TableSchema, _ property: String, of owner: String) {
+        var declared = declaration
+        if let index = schema.tables.firstIndex(where: { $0.name == declared.name }) {
             let (old, new) = (schema.tables[index].columns[ListTable.value], declared.columns[ListTable.value])
             if old.type == new.type, old.target == new.target, old.isOptional == new.isOptional { return }
             let text = "the list '\(property)' holds \(old.described) in the file and \(new.described) in the model"

@@ -16,7 +16,7 @@ final class Additions {
     /// Those on the path.
     private var pending: Set<ObjectIdentifier> = []
     /// Those whose rows are there, but not yet all that leads from them.
-    private var unfinished: [(object: StoredObject, layout: TableLayout)] = []
+    private var unfinished: [StoredObject] = []
     private var isFinishing = false
     /// Added in this write, with plain values of their own still.
     private var added: [StoredObject] = []
@@ -38,8 +38,8 @@ final class Additions {
         if isFinishing { return }
         isFinishing = true
         defer { isFinishing = false }
-        while let (object, layout) = unfinished.popLast() {
-            for property in layout.connected {
+        while let object = unfinished.popLast() {
+            for property in ModelLayout.of(type(of: object)).connected {
                 do {
                     try property.wrapper.finishAdding(at: object.address + property.offset, object, property.ordinal)
                 } catch {
@@ -56,13 +56,13 @@ final class Additions {
     ) throws {
         begin(object, table)
         while let step = path.last {
-            let connected = step.table.layout.connected
+            let connected = ModelLayout.of(type(of: step.object)).connected
             guard step.next < connected.count else {
                 path.removeLast()
                 pending.remove(ObjectIdentifier(step.object))
                 try connection.insert(step.object, step.table, transaction)
                 added.append(step.object)
-                unfinished.append((step.object, step.table.layout))
+                unfinished.append(step.object)
                 continue
             }
             path[path.count - 1].next += 1

@@ -126,7 +126,9 @@ extension Connection {
             throw StoreError.invalidatedObject(table: binding.table.schema.name)
         }
         let table = try table(of: type(of: object))
-        if !table.layout.connected.isEmpty { return try additions.add(object, table, transaction, self) }
+        if !ModelLayout.of(type(of: object)).connected.isEmpty {
+            return try additions.add(object, table, transaction, self)
+        }
         try insert(object, table, transaction)
     }
 

@@ -255,13 +255,6 @@ public final class Connection {
 
     // MARK: Reading
 
-    /// All objects of a class, live. O(1): nothing is read before it is used.
-    /// - Throws: `unknownModel`.
-    public func objects<Object: StoredObject>(_ type: Object.Type) throws -> Results<Object> {
-        checkScheduler()
-        return Results(self, try table(of: type), .all, [])
-    }
-
     /// The object with this primary key; nil when there is none. O(log n).
     /// - Throws: `unknownModel`; `otherKeyType` for a key of another type than the model's, `noPrimaryKey`; `storage` where
     ///   the file is damaged.

@@ -1,5 +1,5 @@
 // A query as one connection has it: the root delivered last, the rows as the connection shows them (delivered, plus its
-// own writes since), and the observers. Used on the connection's scheduler, except `mailSlot`.
+// own writes since, which the connection makes), and the observers. Used on the connection's scheduler, except `mailSlot`.
 
 final class ConnectionQuery: @unchecked Sendable {
     let plan: QueryPlan
@@ -21,8 +21,9 @@ final class ConnectionQuery: @unchecked Sendable {
     private(set) var attachment = 0
     /// The root of the last delivery.
     private(set) var delivered: RankedTree?
-    private var shown: ShownRows?
-    private let form: TreeForm
+    /// The rows as the connection shows them; nil until somebody asks, and after each delivery.
+    var shown: ShownRows?
+    let form: TreeForm
     private var encoder: SortKeyEncoder
     private let residual: RowTest
 
@@ -146,79 +147,22 @@ final class ConnectionQuery: @unchecked Sendable {
         }
     }
 
-    // MARK: The rows shown
-
-    /// The rows as `connection` shows them now.
-    func rows(_ connection: Connection) throws(StoreError) -> RankedTree {
-        if let shown, shown.epoch == connection.epoch, shown.from == connection.own.shownFrom {
-            self.shown = try catchUp(shown, connection)
-        } else {
-            if let fault = plan.fault { throw fault }
-            let base: RankedTree
-            if connection.isLive, let delivered = deliveredToAnyVariant {
-                base = delivered
-            } else {
-                base = try connection.evaluate(plan.tree, table)
-            }
-            let start = ShownRows(
-                tree: base, epoch: connection.epoch, from: connection.own.shownFrom,
-                applied: connection.ownChangesSeenByEvaluation)
-            shown = try catchUp(start, connection)
-        }
-        return shown!.tree
-    }
-
-    /// Where a row is among those shown, from the beginning of the window; nil where it is not shown. O(log n).
-    func index(of id: ObjectID, _ connection: Connection) throws(StoreError) -> Int? {
-        let rows = try rows(connection)
-        guard let row = connection.currentRow(table, id), let key = key(row, id, connection.currentSource),
-            let rank = rows.rank(of: form.shownKey(key))
-        else {
-            try connection.checkReads()
-            return nil
-        }
-        let shown = rows.ranks(in: window)
-        return shown.contains(rank) ? rank - shown.lowerBound : nil
-    }
+    // MARK: Rows
 
     /// The root of the last delivery, by whatever columns the rows are observed.
     var deliveredToAnyVariant: RankedTree? {
         delivered ?? variants.lazy.compactMap { $0.query?.delivered }.first
     }
 
-    /// Brings the connection's own writes into the shown rows, each from where the row was shown before.
-    private func catchUp(_ start: ShownRows, _ connection: Connection) throws(StoreError) -> ShownRows {
-        let changes = connection.own.changes
-        guard start.applied < changes.count else { return start }
-        var next = start
-        let new = changes[start.applied...]
-        let ids =
-            plan.tree.needsReach
-            ? try connection.dependants(plan.tree, table, new) { next.overlay[$0] != nil }
-            : new.compactMap { $0.table == table.id ? ObjectID(rawValue: $0.id) : nil }
-        for id in ids {
-            let old =
-                next.overlay[id]
-                ?? connection.deliveredRow(table, id).flatMap { key($0, id, connection.deliveredSource) }
-            let new = connection.currentRow(table, id).flatMap { key($0, id, connection.currentSource) }
-            next.overlay[id] = .some(new)
-            form.apply(
-                removals: old.map { $0 == new ? [] : [$0] } ?? [],
-                insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [], to: &next.tree)
-        }
-        try connection.checkReads()
-        next.applied = changes.count
-        connection.own.noteUsed()
-        return next
-    }
-
-    private func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?) -> RankedKey? {
+    /// The key of a row among the shown ones; nil where it is not one of them.
+    /// - Parameter source: where the other rows are read that the filter asks about.
+    func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?) -> RankedKey? {
         residual.passes(row, id, source, table.links) ? encoder.key(row, id, source, table.links) : nil
     }
 }
 
 /// The delivered rows with a connection's own writes on them.
-private struct ShownRows {
+struct ShownRows {
     var tree: RankedTree
     /// The delivery or write this belongs to; of another one, it is worth nothing.
     let epoch: Int

@@ -16,8 +16,11 @@ extension TableLayout {
     }
 
     /// O(1) where columns have their places and no object is named, otherwise O(all parts).
+    /// - Parameter path: that of `storage`, as the program has opened it.
     /// - Throws: `otherStore`, `otherClass`, `filterTooDeep`.
-    func stored(_ filter: FilterExpression, on connection: Connection) throws(StoreError) -> FilterExpression {
+    func stored(
+        _ filter: FilterExpression, in storage: Storage, openedAs path: String
+    ) throws(StoreError) -> FilterExpression {
         guard filter.linkDepth <= FilterExpression.maxLinkDepth else {
             throw .filterTooDeep(links: filter.linkDepth, limit: FilterExpression.maxLinkDepth)
         }
@@ -30,7 +33,9 @@ extension TableLayout {
                 case .linked(let ordinal), .quantified(let ordinal, _):
                     return (node.parts, Place(layout: place.layout?.target(ordinal)))
                 case .naming(let home):
-                    try place.layout?.check(home, node.parts[0], connection)
+                    guard let layout = place.layout else { return (node.parts, place) }
+                    guard home.storage === storage else { throw .otherStore(path: home.path, used: path) }
+                    try layout.check(home, node.parts[0])
                     return (node.parts, place)
                 }
             },
@@ -48,14 +53,9 @@ extension TableLayout {
     }
 
     /// Refuses an object that a link or list of this class cannot lead to, or that is no object of it.
-    private func check(
-        _ home: ObjectHome, _ condition: FilterExpression, _ connection: Connection
-    ) throws(StoreError) {
-        guard home.storage === connection.core.storage else { throw connection.otherStore(home.path) }
-        var expected = model.typeName
-        if case .compare(let ordinal, _, _, _) = condition, let target = model.properties[ordinal].target {
-            expected = "\(target)"
-        }
+    private func check(_ home: ObjectHome, _ condition: FilterExpression) throws(StoreError) {
+        var expected = name
+        if case .compare(let ordinal, _, _, _) = condition, let target = targetName(ordinal) { expected = target }
         guard home.type == expected else { throw .otherClass(type: home.type, expected: expected) }
     }
 

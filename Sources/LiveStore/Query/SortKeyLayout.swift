@@ -1,5 +1,5 @@
 // The parts that a run of sort-key bytes is made of, so that they can be told apart again: where the value of the first
-// columns ends, and what it was. The encoding is in SortKey.swift.
+// columns ends, and what it was. The encoding is in SortKeyBytes.swift.
 import Foundation
 
 /// What stands at the start of keys. Immutable.

@@ -43,7 +43,7 @@ enum Compaction {
         try LMDB.check(mdb_env_create(&environment), "create", path: path)
         defer { mdb_env_close(environment) }
         try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: path)
-        try LMDB.check(mdb_env_set_maxreaders(environment, Storage.maxReaders), "set readers", path: path)
+        try LMDB.check(mdb_env_set_maxreaders(environment, LMDB.maxReaders), "set readers", path: path)
         let code = mdb_env_open(environment, path, UInt32(MDB_NOTLS), modes.file)
         if code != 0 { throw StoreFile.openingError(code, path) }
         try body(environment!)

@@ -6,6 +6,11 @@ typealias LMDBTransaction = OpaquePointer
 typealias LMDBCursor = OpaquePointer
 
 enum LMDB {
+    /// Of one environment, by all processes.
+    static let maxReaders: UInt32 = 1_024
+    /// Each model takes one, and one more for its primary key; the log and the schema take two.
+    static let maxTables: UInt32 = 512
+
     /// Throws the error that `code` stands for, unless it is success.
     @inline(__always)
     static func check(_ code: Int32, _ operation: @autoclosure () -> String, path: String) throws(StoreError) {
@@ -15,8 +20,8 @@ enum LMDB {
     static func error(_ code: Int32, _ operation: String, path: String) -> StoreError {
         switch code {
         case ENOSPC, EDQUOT, EFBIG: .diskFull(path: path)
-        case MDB_DBS_FULL: .tooManyTables(limit: Int(Storage.maxTables))
-        case MDB_READERS_FULL: .tooManySnapshots(limit: Int(Storage.maxReaders))
+        case MDB_DBS_FULL: .tooManyTables(limit: Int(maxTables))
+        case MDB_READERS_FULL: .tooManySnapshots(limit: Int(maxReaders))
         case MDB_INVALID, MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_VERSION_MISMATCH:
             .storage(
                 operation: operation, code: code,

@@ -20,22 +20,22 @@ public struct VersionPin: Sendable, Equatable {
 }
 
 final class PinList: @unchecked Sendable {
-    private struct Place {
+    private struct FrozenPlace {
         let version: UInt64
         let file: String
         let line: Int
     }
 
     private let lock = TracedMutex("pins")
-    private var frozen: [ObjectIdentifier: Place] = [:]
+    private var frozen: [ObjectIdentifier: FrozenPlace] = [:]
     private var readers: [SnapshotReader] = []
 
-    func add(_ pin: FrozenPin) {
-        let place = Place(version: pin.snapshot.version, file: pin.file, line: pin.line)
-        lock.withLock { frozen[ObjectIdentifier(pin)] = place }
+    /// Notes what holds a version, until that is removed.
+    func add(_ pin: ObjectIdentifier, version: UInt64, file: String, line: Int) {
+        lock.withLock { frozen[pin] = FrozenPlace(version: version, file: file, line: line) }
     }
 
-    func remove(_ pin: FrozenPin) { lock.withLock { _ = frozen.removeValue(forKey: ObjectIdentifier(pin)) } }
+    func remove(_ pin: ObjectIdentifier) { lock.withLock { _ = frozen.removeValue(forKey: pin) } }
 
     /// Called once for each reader that is made.
     func add(_ reader: SnapshotReader) { lock.withLock { readers.append(reader) } }

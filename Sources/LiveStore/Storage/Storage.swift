@@ -9,43 +9,7 @@ import Foundation
 import Logging
 import TracedSync
 
-/// How hard a commit is promised.
-public enum Durability: String, Sendable, CaseIterable {
-    /// Survives a power cut once `write` has returned: the file is synchronised before. About one fsync per commit.
-    case full
-    /// Survives a killed process, not a power cut.
-    case relaxed
-    /// Lives on a memory file system as long as some process has it open.
-    case memory
-}
-
-/// A stored table: its schema and the handles of its rows and of its primary-key index.
-final class Table: @unchecked Sendable {
-    let schema: TableSchema
-    let layout: TableLayout
-    let rows: MDB_dbi
-    let primaryIndex: MDB_dbi?
-    /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it. Set while the store is
-    /// opened, and constant from then on.
-    fileprivate(set) var links: TableLinks?
-
-    let id: UInt32
-
-    init(schema: TableSchema, layout: TableLayout, rows: MDB_dbi, primaryIndex: MDB_dbi?) {
-        self.schema = schema
-        self.layout = layout
-        self.rows = rows
-        self.primaryIndex = primaryIndex
-        id = schema.id
-    }
-
-    func rowCount(_ transaction: LMDBTransaction) throws(EngineFailure) -> Int { try LMDB.count(transaction, rows) }
-}
-
 final class Storage: @unchecked Sendable {
-    static let maxReaders: UInt32 = 1_024
-    /// Each model takes one, and one more for its primary key; the log and the schema take two.
-    static let maxTables: UInt32 = 512
     /// Commits between two looks for readers that were killed. Asks the kernel once per process that reads.
     static let deadReaderInterval: UInt64 = 256
 
@@ -110,8 +74,8 @@ final class Storage: @unchecked Sendable {
         // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
         self.environment = environment!
         try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: directory)
-        try LMDB.check(mdb_env_set_maxreaders(environment, Storage.maxReaders), "set readers", path: directory)
-        try LMDB.check(mdb_env_set_maxdbs(environment, Storage.maxTables), "set tables", path: directory)
+        try LMDB.check(mdb_env_set_maxreaders(environment, LMDB.maxReaders), "set readers", path: directory)
+        try LMDB.check(mdb_env_set_maxdbs(environment, LMDB.maxTables), "set tables", path: directory)
         // A store has its name once its first commit is in the file: a power cut leaves a whole store, or none.
         let code =
             isNew
@@ -190,7 +154,7 @@ final class Storage: @unchecked Sendable {
             for (id, links) in try TableLinks.open(transaction!, opened.map(\.1.schema), tablesByID, self) {
                 tablesByID[id]?.links = links
             }
-            for case (let model?, let table) in opened { tables[ObjectIdentifier(model)] = tablesByID[table.id] }
+            for case (let model?, let table) in opened { tables[model] = tablesByID[table.id] }
         } catch {
             mdb_txn_abort(transaction)
             throw error
@@ -203,12 +167,6 @@ final class Storage: @unchecked Sendable {
         let code = mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle)
         try check(code, "open table \(name)")
         return handle
-    }
-
-    /// The table of a model class.
-    func table(of type: StoredObject.Type) throws(StoreError) -> Table {
-        guard let table = tables[ObjectIdentifier(type)] else { throw .unknownModel(type: "\(type)") }
-        return table
     }
 
     /// Throws the error that `code` stands for, unless it is success.
@@ -317,18 +275,5 @@ final class Storage: @unchecked Sendable {
         var status = stat()
         guard stat(directory + "/data.mdb", &status) == 0 else { return 0 }
         return Int(status.st_blocks) * 512
-    }
-}
-
-extension Durability {
-    /// Snapshots move between threads, so none is tied to one. Writing through the map is for memory files only: on a
-    /// disk that fills up it would be a SIGBUS.
-    fileprivate var flags: UInt32 {
-        let common = MDB_NOTLS | MDB_NORDAHEAD | MDB_NOMEMINIT
-        return switch self {
-        case .full: UInt32(common)
-        case .relaxed: UInt32(common | MDB_NOSYNC)
-        case .memory: UInt32(common | MDB_WRITEMAP | MDB_NOSYNC | MDB_MAPASYNC)
-        }
     }
 }

@@ -6,6 +6,12 @@
 import CLMDB
 import Glibc
 
+/// Who is told of silent commits ahead, and may fall behind.
+protocol CommitFollower: AnyObject {
+    /// Waits while it holds too many snapshots. Not to be called with a lock of the store's held.
+    func waitForRoom()
+}
+
 final class WriteTransaction {
     /// What became of a transaction, for objects that were added in it. Written on the writing thread.
     final class Fate {
@@ -34,7 +40,7 @@ final class WriteTransaction {
     private var lastWriter: TableWriter?
     private var isOver = false
     /// Who holds snapshots for this commit, where it was a silent one.
-    var followers: [Upkeep] = []
+    var followers: [any CommitFollower] = []
     /// Whether the commit is in the store.
     private(set) var isCommitted = false
     private(set) var fate = Fate()

@@ -8,7 +8,7 @@
 import Logging
 import TracedSync
 
-final class Upkeep: @unchecked Sendable {
+final class Upkeep: CommitFollower, @unchecked Sendable {
     /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
     /// A writer killed between its commit and the bell is noticed after this long at the latest.

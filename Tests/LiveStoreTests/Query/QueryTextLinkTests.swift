@@ -149,7 +149,7 @@ struct QueryTextLinkTests {
             let table = try storage.table(of: Human.self)
             for _ in 0..<200 {
                 let filter = Self.filter(4, &random)
-                var printer = QueryPrinter(.init(table.layout.model))
+                var printer = QueryPrinter(.init(ModelLayout.of(Human.self)))
                 let text = printer.print(filter)
                 let read = try QueryParser.parse(text, table.schema, printer.arguments) { name in
                     storage.tablesByID.values.first { $0.schema.name == name }?.schema

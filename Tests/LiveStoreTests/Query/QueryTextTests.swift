@@ -201,7 +201,7 @@ struct QueryTextTests {
                     text = (0..<random.below(12)).map { _ in soup[random.below(soup.count)] }.joined(separator: " ")
                 default:
                     // A good text with one word too many, or one missing.
-                    var printer = QueryPrinter(.init(table.layout.model))
+                    var printer = QueryPrinter(.init(ModelLayout.of(Note.self)))
                     var words = printer.print(Self.filter(table.schema, depth: 2, &random)).split(separator: " ")
                     let place = random.below(words.count)
                     if random.oneIn(2) {
@@ -215,7 +215,7 @@ struct QueryTextTests {
                     let query = try QueryParser.parse(text, table.schema, [.value(.int(3)), .list([.string("a")])])
                     read += 1
                     // What was read can be written, and is read as the same again.
-                    var printer = QueryPrinter(.init(table.layout.model))
+                    var printer = QueryPrinter(.init(ModelLayout.of(Note.self)))
                     let printed = printer.print(query.filter)
                     let again = try QueryParser.parse(printed, table.schema, printer.arguments)
                     #expect(again.filter.normalized == query.filter.normalized, "\(text) | \(printed)")
@@ -238,7 +238,7 @@ struct QueryTextTests {
         try Self.withTable { table, _ in
             for _ in 0..<300 {
                 let filter = Self.filter(table.schema, depth: 4, &random)
-                var printer = QueryPrinter(.init(table.layout.model))
+                var printer = QueryPrinter(.init(ModelLayout.of(Note.self)))
                 let text = printer.print(filter)
                 let read = try QueryParser.parse(text, table.schema, printer.arguments)
                 #expect(read.filter.normalized == filter.normalized, "\(text), TIDEGAUGE_SEED=\(seed)")

@@ -97,7 +97,7 @@ struct Rule08BacklogTests {
         while let reader = try? storage.takeReader() { readers.append(reader) }
         // One is enough for what the commit begins with, and none is left for what it leads to.
         storage.recycle(readers.removeLast())
-        #expect(throws: StoreError.tooManySnapshots(limit: Int(Storage.maxReaders))) { try rename("x") }
+        #expect(throws: StoreError.tooManySnapshots(limit: Int(LMDB.maxReaders))) { try rename("x") }
         for reader in readers { storage.recycle(reader) }
         #expect(try test.store.read { try $0.object(Human.self, forPrimaryKey: 1)?.name } != "x")
         try rename("y")

@@ -86,7 +86,7 @@ struct Rule18VersionsTests {
         let error = #expect(throws: StoreError.self) {
             while true { held.append(try test.store.core.storage.openSnapshot()) }
         }
-        #expect(error == .tooManySnapshots(limit: Int(Storage.maxReaders)))
+        #expect(error == .tooManySnapshots(limit: Int(LMDB.maxReaders)))
         try connection.write { try connection.add(Note(id: 1)) }
         #expect(throws: Stop.self) {
             try connection.write {

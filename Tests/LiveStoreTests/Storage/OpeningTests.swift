@@ -109,10 +109,10 @@ struct OpeningTests {
     @Test("snapshots that a killed process held are given to those who ask, in a store where nobody writes")
     func killedReaders() throws {
         let test = try TestStore(Batches.models)
-        let other = try FixtureProcess(test, "freeze", "\(Storage.maxReaders - 8)")
+        let other = try FixtureProcess(test, "freeze", "\(LMDB.maxReaders - 8)")
         try other.go()
         try other.waitForLines(1)
-        #expect(throws: StoreError.tooManySnapshots(limit: Int(Storage.maxReaders))) { try freeze(20, test.store) }
+        #expect(throws: StoreError.tooManySnapshots(limit: Int(LMDB.maxReaders))) { try freeze(20, test.store) }
         try other.killNow()
         other.waitUntilReaped()
         try freeze(20, test.store)

@@ -33,11 +33,4 @@ extension Array: QueryArgument where Element: StorableValue {
     public var _queryArgument: QueryArgumentValue { .list(map(\._columnValue)) }
 }
 
-/// A link or a list can be compared with a stored object of this store; no link leads to one that is not stored.
-extension StoredObject: QueryArgument {
-    public var _queryArgument: QueryArgumentValue {
-        .object(ObjectArgument(id: objectID ?? .none, type: "\(type(of: self))", home: binding?.home))
-    }
-}
-
 extension Optional: QueryArgument where Wrapped: StorableValue {}

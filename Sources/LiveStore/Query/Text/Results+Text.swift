@@ -46,3 +46,10 @@ extension Filter: CustomStringConvertible {
         return printer.print(expression)
     }
 }
+
+/// A link or a list can be compared with a stored object of this store; no link leads to one that is not stored.
+extension StoredObject: QueryArgument {
+    public var _queryArgument: QueryArgumentValue {
+        .object(ObjectArgument(id: objectID ?? .none, type: "\(type(of: self))", home: binding?.home))
+    }
+}

@@ -1,0 +1,37 @@
+// How objects of a model class become rows of its table, and which columns its key paths name.
+
+extension TableLayout {
+    /// The stored column that a key path of the class names.
+    func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
+        column(ModelLayout.of(Object.self).column(keyPath))
+    }
+
+    /// The stored columns that key paths of the class name, as bits.
+    func mask<Object: StoredObject>(of keyPaths: [PartialKeyPath<Object>]) -> UInt64 {
+        keyPaths.reduce(0) { $0 | 1 << UInt64(column($1)) }
+    }
+
+    /// Writes the values of an object of the class that is not stored yet into `row`.
+    func encode(_ object: StoredObject, into row: RowBuffer) {
+        row.reset(columnCount: columnCount)
+        let address = object.address
+        let steps = ModelLayout.of(type(of: object)).encoding
+        for ordinal in steps.indices {
+            let step = steps[ordinal]
+            if let wrapper = step.wrapper {
+                wrapper.write(at: address + step.offset, row, column(ordinal))
+            } else {
+                row.setSlot(column(ordinal), address.load(fromByteOffset: step.offset, as: UInt64.self))
+            }
+        }
+        for column in hiddenOptionals { row.setNull(column) }
+    }
+}
+
+extension Storage {
+    /// The table of a model class.
+    func table(of type: StoredObject.Type) throws(StoreError) -> Table {
+        guard let table = tables[ObjectIdentifier(type)] else { throw .unknownModel(type: "\(type)") }
+        return table
+    }
+}
