@@ -50,8 +50,8 @@ extension LiveObject {
         var observer: PropertyObserver?
         let token = try binding.connection.observe(
             binding, columns: 1 << UInt64(column), madeAt: "\(file):\(line)"
-        ) { [unowned connection = binding.connection] change in
-            if case .change = change { observer?.recheck(connection) }
+        ) { [unowned connection = binding.connection, table = binding.table, id = binding.id] change in
+            if case .change = change { observer?.recheck(connection.newestRow(table, id)) }
         }
         func value(_ value: ColumnValue?, _ option: PropertyOptions) -> Value? {
             options.contains(option) ? value.map(Self.typed) : nil

@@ -30,30 +30,3 @@ extension ColumnPath {
         links.reduce(start) { layout, column in ModelLayout.of(layout.properties[column].target!) }
     }
 }
-
-/// Collects which stored properties a key path reads. One thread.
-final class AccessTrace {
-    private(set) var columns: [Int] = []
-    /// False once something was read that is not on the way.
-    private(set) var isPath = true
-    /// Whose property comes next; nil behind the last one.
-    private var place: StoredObject?
-
-    init(_ start: StoredObject) { place = start }
-
-    /// A property of `owner` is read.
-    func note(_ owner: StoredObject, _ column: Int) {
-        isPath = isPath && owner === place
-        columns.append(column)
-        place = nil
-    }
-
-    /// A link of `owner` is read: the way goes on at an object that stands for the one it leads to.
-    func follow<Target: StoredObject>(_ owner: StoredObject, _ column: Int, to _: Target.Type) -> Target {
-        note(owner, column)
-        let target = Target()
-        target.trace = self
-        place = target
-        return target
-    }
-}

@@ -49,32 +49,9 @@ open class StoredObject {
         }
     }
 
-    // MARK: Where properties lie
-
-    /// Offsets in their objects, by key path.
-    private static let places = PointerCache("places of properties")
-
     /// Whether the properties are the object's own: it stands for no row, and is not being traced.
     @usableFromInline
     final var isPlain: Bool { row == nil && trace == nil }
-
-    /// Where the property lies that a key path names; nil where that has not been noted.
-    @usableFromInline
-    final func knownPlace(of storage: AnyKeyPath) -> UnsafeMutableRawPointer? {
-        Self.places.value(Unmanaged.passUnretained(storage).toOpaque()).map { address + $0 }
-    }
-
-    /// Notes where a property lies. It lies there in objects of all subclasses too. Key paths that are kept live for ever,
-    /// so that no other one comes to lie at their address.
-    final func notePlace(_ place: UnsafeMutableRawPointer, of storage: AnyKeyPath) {
-        let offset = place - address
-        guard ModelLayout.of(type(of: self)).properties.contains(where: { $0.offset == offset }) else {
-            preconditionFailure(
-                "\(storage) is no stored property of \(type(of: self)); use @Stored as a property wrapper")
-        }
-        let held = Unmanaged.passRetained(storage)
-        if !Self.places.keep(offset, held.toOpaque()) { held.release() }
-    }
 
     /// Where the instance lies in memory; valid while it is referenced.
     var address: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }

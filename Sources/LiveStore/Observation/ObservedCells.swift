@@ -61,7 +61,7 @@ final class ObservedCells {
     /// A write was cancelled: what its setters told is not so any more.
     func didCancel(_ connection: Connection) {
         for (row, watchers) in rows {
-            for observer in watchers.properties { observer.recheck(connection) }
+            for observer in watchers.properties { observer.recheck(connection.newestRow(observer.token.table, row.id)) }
             watchers.tracked?.fire(columns: .max) { _ in nil }
             dropIfSilent(row)
         }

@@ -35,8 +35,9 @@ final class PropertyObserver {
     }
 
     /// Tells of what has changed without a setter of this connection, if it has.
-    func recheck(_ connection: Connection) {
-        guard let row = connection.newestRow(token.table, token.id) else { return }
+    /// - Parameter row: as its connection has it when no callback runs.
+    func recheck(_ row: RowReader?) {
+        guard let row else { return }
         let now = row.value(column, token.table.schema.columns[column])
         if now != known { changed(to: now, isOwn: false) }
     }

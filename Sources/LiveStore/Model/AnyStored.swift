@@ -1,0 +1,43 @@
+// What is the same for all stored properties, of whatever type and wrapper: all that a class layout sees of them.
+
+/// The part a stored property plays.
+public enum StoredRole: Sendable {
+    /// Nothing but a value.
+    case plain
+    /// Identifies the object among those of its class: unique, and not to be changed once the object is stored.
+    case primaryKey
+    /// Has an index, so that looking for equal values, or for a small range of them, reads those rows only.
+    case indexed
+}
+
+/// A `Stored` of any value, as the class layout sees it: by its type and the address of a property.
+protocol AnyStored {
+    static var columnType: ColumnType { get }
+    static var isOptional: Bool { get }
+    static func role(at address: UnsafeRawPointer) -> StoredRole
+    /// Where in the wrapper its ordinal lies.
+    static var ordinalOffset: Int { get }
+    static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
+    /// Where in the wrapper its value lies, if it is 8 bytes that are the column's slot as they are.
+    static var slotOffset: Int? { get }
+    /// The class that objects of this property have: those a link or a list of links leads to.
+    static var target: StoredObject.Type? { get }
+    /// What the elements of a list are; nil for anything else.
+    static var element: (any AnyStored.Type)? { get }
+}
+
+/// A wrapper whose value leads to other objects, or is kept in other rows.
+protocol AnyConnected: AnyStored {
+    /// What this property of a plain object leads to and has to be stored first, and the class it is declared with.
+    static func linked(at address: UnsafeRawPointer) -> (StoredObject, StoredObject.Type)?
+    /// Appends all objects that this property of a plain object keeps alive.
+    static func hold(at address: UnsafeRawPointer, in held: inout [StoredObject])
+    /// Stores what can be stored only once the object itself is.
+    static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws
+    /// Lets go of the plain values of an object that is stored for good.
+    static func forget(at address: UnsafeMutableRawPointer)
+}
+
+extension AnyStored {
+    static var slotOffset: Int? { nil }
+}
