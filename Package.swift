@@ -32,6 +32,13 @@ let package = Package(
         .target(
             name: "LiveStore",
             dependencies: [
+                "CPlatform", "LiveStoreEngine", "RankedTree", "TracedSync",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        // Below its face: storage, rows, queries, upkeep.
+        .target(
+            name: "LiveStoreEngine",
+            dependencies: [
                 "CLMDB", "CPlatform", "RankedTree", "TracedSync", .product(name: "Logging", package: "swift-log"),
             ]),
         // The counted tree behind every query.
@@ -152,8 +159,8 @@ let package = Package(
         .testTarget(
             name: "LiveStoreTests",
             dependencies: [
-                "CLMDB", "CPlatform", "LiveStore", "LiveStoreFixtures", "RankedTree", "TracedSync", "livestore-fixture",
-                "livestore-stress", "notes-example",
+                "CLMDB", "CPlatform", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "RankedTree", "TracedSync",
+                "livestore-fixture", "livestore-stress", "notes-example",
             ]),
         .testTarget(
             name: "LiveStoreCombineTests",

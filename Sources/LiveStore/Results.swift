@@ -237,12 +237,8 @@ extension SortTerm {
             property.type != .list,
             "\(keyPath) is what the list '\(property.name)' comes to, and no order: store it as a property to sort by it"
         )
-        column = path.column
-        self.ascending = ascending
-        over =
-            path.links.isEmpty
-            ? nil
-            : LinkedColumn(links: Array(path.links), type: property.type, isOptional: property.isOptional)
+        let over = LinkedColumn(links: Array(path.links), type: property.type, isOptional: property.isOptional)
+        self.init(column: path.column, ascending: ascending, over: path.links.isEmpty ? nil : over)
     }
 }
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 private enum Short {
     final class Animal: StoredObject {

@@ -8,6 +8,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 private struct Violation: Error, CustomStringConvertible {
     let description: String

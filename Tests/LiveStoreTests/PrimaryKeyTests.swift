@@ -4,6 +4,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 private final class TwoKeys: StoredObject {
     @Stored(.primaryKey) var number = 0

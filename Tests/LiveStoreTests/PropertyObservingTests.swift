@@ -3,6 +3,7 @@ import Observation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Observing a property synchronously")
 struct PropertyObservingTests {

@@ -10,7 +10,7 @@ extension ColumnPath {
         precondition(
             trace.isPath && !trace.columns.isEmpty,
             "a query can name @Stored, @Linked and @Listed properties of \(Object.self), and \(keyPath) is not one")
-        columns = trace.columns
+        self.init(trace.columns)
     }
 
     /// The property that the path ends at, compared as `Value`. A list is compared by its count.

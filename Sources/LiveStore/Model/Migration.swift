@@ -1,6 +1,5 @@
 // What a migration block works with: rows by the names of their properties, as they were and as they will be. It runs
 // inside the transaction that opens the store; if it throws, the file stays as it was. On the opening thread.
-import CLMDB
 import Foundation
 
 /// Changes a file to a higher schema version. Handed to `Store.Configuration.migration`; of use inside that block only.

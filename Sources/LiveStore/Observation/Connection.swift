@@ -269,12 +269,8 @@ public final class Connection {
             throw StoreError.otherKeyType(
                 table: table.schema.name, type: Key._columnType.swiftName, expected: expected.swiftName)
         }
-        let id = PrimaryKey.withBytes(of: key._columnValue) { bytes -> ObjectID? in
-            // Such a key cannot have been stored.
-            if bytes.count > PrimaryKey.maxBytes { return nil }
-            if let transaction { return transaction.find(table, primaryKey: bytes) }
-            return shown?.find(table, primaryKey: bytes)
-        }
+        let value = key._columnValue
+        let id = transaction.map { $0.find(table, primaryKey: value) } ?? shown?.find(table, primaryKey: value)
         if id == nil { try checkReads() }
         return id.map { makeObject(table, $0) }
     }

@@ -13,7 +13,7 @@ extension ConnectionQuery {
             } else {
                 base = try connection.evaluate(plan.tree, table)
             }
-            let start = ShownRows(
+            let start = ShownTree(
                 tree: base, epoch: connection.epoch, from: connection.own.shownFrom,
                 applied: connection.ownChangesSeenByEvaluation)
             shown = try catchUp(start, connection)
@@ -35,7 +35,7 @@ extension ConnectionQuery {
     }
 
     /// Brings the connection's own writes into the shown rows, each from where the row was shown before.
-    private func catchUp(_ start: ShownRows, _ connection: Connection) throws(StoreError) -> ShownRows {
+    private func catchUp(_ start: ShownTree, _ connection: Connection) throws(StoreError) -> ShownTree {
         let changes = connection.own.changes
         guard start.applied < changes.count else { return start }
         var next = start

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 14: changes as an asynchronous sequence", .timeLimit(.minutes(5)))
 struct LiveChangesTests {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 /// Two stores with the same numbers for other objects: human 1 is Ada in the first and Bob in the second.
 private struct TwoStores {

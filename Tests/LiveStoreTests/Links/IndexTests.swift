@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 /// One class in two programs.
 private enum Before {

@@ -4,6 +4,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Lists")
 struct ListTests {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Long and deep filters")
 struct DeepFilterTests {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Silent writes in derived collections")
 struct DerivedSkipTests {

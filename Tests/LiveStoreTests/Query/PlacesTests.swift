@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Places of objects")
 struct PlacesTests {

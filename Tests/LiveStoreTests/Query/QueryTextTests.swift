@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 /// Properties whose names are keywords, or not ASCII.
 final class Odd: StoredObject {

@@ -1,5 +1,6 @@
 // Judges a change set by the rules alone, given the rows before and after: is it true, complete, and as small as it can be?
 @testable import LiveStore
+@testable import LiveStoreEngine
 @testable import RankedTree
 
 enum ChangeSetOracle {

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 @testable import RankedTree
 
 /// Rows by name; the sort key is the number, the id the letter.

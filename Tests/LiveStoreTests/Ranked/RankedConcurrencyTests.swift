@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 @testable import RankedTree
 
 /// The last published tree. `lock` guards `tree` and `isOver`.

@@ -3,6 +3,7 @@
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 @testable import RankedTree
 
 @Suite struct RankedHistoryTests {

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 @testable import RankedTree
 
 private let smallNodes = RankedTree.Shape(leafCapacity: 4, innerCapacity: 4)

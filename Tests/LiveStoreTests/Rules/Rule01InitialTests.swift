@@ -6,6 +6,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 1: the first callback of a collection is the initial one, exactly once")
 struct Rule01InitialTests {

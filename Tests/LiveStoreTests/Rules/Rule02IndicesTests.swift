@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 2: deletions and modifications count in the old collection, insertions in the new one")
 struct Rule02IndicesTests {

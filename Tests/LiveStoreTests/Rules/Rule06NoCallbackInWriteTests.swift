@@ -7,6 +7,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 6: callbacks never run inside a write, and beginning one waits for the lock only")
 struct Rule06NoCallbackInWriteTests {

@@ -5,6 +5,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 7: what a callback sees stands at one version")
 struct Rule07CallbackTests {

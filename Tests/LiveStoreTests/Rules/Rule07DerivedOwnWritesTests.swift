@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 7: own writes in derived collections")
 struct Rule07DerivedOwnWriteTests {

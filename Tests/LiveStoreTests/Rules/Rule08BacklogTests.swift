@@ -4,6 +4,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 8: silence is kept however far upkeep is behind")
 struct Rule08BacklogTests {

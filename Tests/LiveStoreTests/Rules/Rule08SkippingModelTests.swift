@@ -8,6 +8,7 @@
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 /// A row of the model, with the versions that last changed it.
 private struct Row: Equatable {

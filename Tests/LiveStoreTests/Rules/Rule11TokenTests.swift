@@ -4,6 +4,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 11: observers added and removed in callbacks, and invalidated from any thread")
 struct Rule11TokenTests {

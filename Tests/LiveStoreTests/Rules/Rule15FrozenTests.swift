@@ -5,6 +5,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 15: frozen things are snapshots for any thread", .serialized)
 struct Rule15FrozenTests {

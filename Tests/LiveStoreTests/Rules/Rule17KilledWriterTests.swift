@@ -12,6 +12,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 17: a writer killed at any instant loses only what it had not committed", .serialized)
 struct Rule17KilledWriterTests {

@@ -6,6 +6,7 @@ import LiveStoreFixtures
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 18: old versions are seen, bounded and let go", .serialized)
 struct Rule18VersionsTests {

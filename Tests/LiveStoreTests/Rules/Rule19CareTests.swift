@@ -6,6 +6,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 19: care of the file", .serialized)
 struct Rule19CareTests {

@@ -4,6 +4,7 @@ import LiveStoreFixtures
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 private enum Linked1 {
     final class Owner: StoredObject {

@@ -4,6 +4,7 @@ import SeededRandom
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Rule 20: any sequence of versions")
 struct Rule20SchemaSequenceTests {

@@ -6,6 +6,7 @@ import LiveStoreFixtures
 import Testing
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 private enum First {
     final class Person: StoredObject {
@@ -216,13 +217,15 @@ struct Rule20SchemaTests {
     func limits() throws {
         let columns = (0..<63).map { ColumnSchema(name: "old\($0)", type: .int, isOptional: false) }
         let stored = StoreSchema(tables: [TableSchema(id: 1, name: "Pet", columns: columns)])
-        let change = try SchemaChange(stored, SchemaRequest(models: [ModelLayout.declaration(of: First.Pet.self)], version: 1))
+        let change = try SchemaChange(
+            stored, SchemaRequest(models: [ModelLayout.declaration(of: First.Pet.self)], version: 1))
         change.matchRest()
         try change.checkLimits()
         let full = StoreSchema(tables: [
             TableSchema(id: 1, name: "Pet", columns: columns + [ColumnSchema(name: "x", type: .int, isOptional: true)])
         ])
-        let more = try SchemaChange(full, SchemaRequest(models: [ModelLayout.declaration(of: First.Pet.self)], version: 1))
+        let more = try SchemaChange(
+            full, SchemaRequest(models: [ModelLayout.declaration(of: First.Pet.self)], version: 1))
         more.matchRest()
         let text = refusal { try more.checkLimits() }
         #expect(text.contains("65 stored properties of at most 64") && text.contains("64 of them hidden"))

@@ -6,6 +6,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 @testable import RankedTree
 
 /// A sectioned query in both languages, its section keys as text.

@@ -7,6 +7,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Opening", .serialized)
 struct OpeningTests {

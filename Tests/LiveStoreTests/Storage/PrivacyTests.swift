@@ -6,6 +6,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Files for their owner alone", .serialized)
 struct PrivacyTests {

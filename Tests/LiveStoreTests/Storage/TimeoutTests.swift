@@ -5,6 +5,7 @@ import Testing
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 @Suite("Limits of time")
 struct TimeoutTests {

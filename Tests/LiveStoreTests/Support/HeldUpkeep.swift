@@ -2,6 +2,7 @@
 import TracedSync
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 /// A connection whose scheduler keeps whoever posts to it waiting, while the gate is closed. A scheduler must not do that:
 /// here it stands for an upkeep thread that gets no time to run.

@@ -1,6 +1,7 @@
 // A random commit on a store of humans and dogs, and the same on the plain model.
 
 @testable import LiveStore
+@testable import LiveStoreEngine
 
 /// Changes one transaction and one state alike.
 struct ObservationWriter {

@@ -18,17 +18,6 @@ extension StoreError {
         return .invalidQuery(
             text: String(line), line: breaks + 1, column: before.count - lineStart + 1, reason: fault.reason)
     }
-
-    /// The part of a line around a column, with a caret under the column.
-    static func excerpt(_ line: String, column: Int) -> String {
-        let scalars = Array(line.unicodeScalars)
-        // So much of a long line as shows the place.
-        let start = max(0, column - 61)
-        let part = scalars[min(start, scalars.count)..<min(start + 100, scalars.count)]
-        var shown = String.UnicodeScalarView()
-        for scalar in part { shown.append(scalar.value < 0x20 ? " " : scalar) }
-        return "    \(String(shown))\n    \(String(repeating: " ", count: column - 1 - start))^"
-    }
 }
 
 /// The name that was probably meant.

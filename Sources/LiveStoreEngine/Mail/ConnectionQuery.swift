@@ -1,0 +1,191 @@
+// A query as one connection has it: the root delivered last, the rows as the connection shows them (delivered, plus its
+// own writes since, which the connection makes), and the observers. Used on the connection's scheduler, except `mailSlot`.
+
+package final class ConnectionQuery: @unchecked Sendable {
+    package let plan: QueryPlan
+    package let window: TreeWindow
+    package let table: Table
+    /// Place of the waiting update in the mailbox, −1 when there is none. Guarded by the mailbox's lock.
+    var mailSlot = -1
+
+    package private(set) var tokens: [CollectionToken] = []
+    /// How many of them were there when the delivery began; the others, added in its callbacks, wait for the next.
+    private var tokensToTell = 0
+    /// The query of the same rows that results show; nil for that one itself.
+    private let showing: ConnectionQuery?
+    /// Queries of the same rows that are observed by other columns.
+    private var variants: [WeakQuery] = []
+    /// Set while upkeep keeps this query.
+    private(set) var isAttached = false
+    /// Counts the times it has begun to: what it still sends for an earlier one is not for this one.
+    package private(set) var attachment = 0
+    /// The root of the last delivery.
+    package private(set) var delivered: RankedTree?
+    /// The rows as the connection shows them; nil until somebody asks, and after each delivery.
+    package var shown: ShownTree?
+    package let form: TreeForm
+    private var encoder: SortKeyEncoder
+    private let residual: RowTest
+
+    package init(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) {
+        self.plan = plan
+        self.showing = showing
+        self.table = table
+        window = plan.window
+        form = TreeForm(plan.tree, table.schema)
+        encoder = SortKeyEncoder(plan.tree, table.schema)
+        residual = RowTest(plan.tree.residual)
+        showing?.addVariant(self)
+    }
+
+    private func addVariant(_ query: ConnectionQuery) {
+        variants.removeAll { $0.query == nil }
+        variants.append(WeakQuery(query: query))
+    }
+
+    // MARK: Observers
+
+    package func add(_ token: CollectionToken) { tokens.append(token) }
+
+    /// A delivery begins that has something for this query.
+    func beginDelivery() { tokensToTell = tokens.count }
+
+    /// Marks the query as upkeep's from here on; true when it was not.
+    package func attach() -> Bool {
+        if isAttached { return false }
+        isAttached = true
+        attachment += 1
+        return true
+    }
+
+    /// Drops observers that have been invalidated, and with them the user's code they hold.
+    /// - Returns: true when the last one went, and upkeep need not keep the query any more.
+    package func sweep() -> Bool {
+        let gone = tokens.filter { !$0.isActive }
+        tokens.removeAll { !$0.isActive }
+        for token in gone { token.releaseCallback() }
+        guard tokens.isEmpty, isAttached else { return false }
+        isAttached = false
+        delivered = nil
+        return true
+    }
+
+    /// Takes a new root in; observers are told afterwards, when all queries of the connection have theirs.
+    package func accept(_ update: RootUpdate) {
+        guard isAttached, update.attachment == attachment else { return }
+        beginDelivery()
+        delivered = update.tree
+        shown = nil
+    }
+
+    /// Whether observers wait for the first root.
+    package var isWaiting: Bool { isAttached && delivered == nil }
+
+    /// Takes the first root in at the version the connection stays at; false where it is of no use any more.
+    package func hold(_ update: RootUpdate) -> Bool {
+        guard isWaiting, update.attachment == attachment else { return false }
+        beginDelivery()
+        delivered = update.tree
+        shown = nil
+        return true
+    }
+
+    /// Tells every observer what changed since it was last told. One that is added meanwhile waits for the next delivery.
+    /// - Parameters:
+    ///   - update: what the delivery brought; nil where it brought nothing new for this query.
+    ///   - old: the content at the last delivery.
+    package func tell(
+        _ update: RootUpdate?, old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void
+    ) {
+        guard let delivered else { return }
+        var known = update?.ahead
+        for token in tokens.prefix(tokensToTell) {
+            guard var reported = token.reported else {
+                token.begin(with: delivered)
+                call(token, .initial)
+                continue
+            }
+            if let skips = update?.skips, !skips.isEmpty { reported = silence(skips, for: token, reported, old) }
+            if token.isBehind {
+                token.reported = reported
+                continue
+            }
+            if known == nil || !known!.from.isIdentical(to: reported) {
+                known = KnownChanges(from: reported, .between(reported, delivered, in: window))
+            }
+            token.reported = delivered
+            if let changes = known?.changes, !changes.isEmpty {
+                call(token, .update(changes, from: reported, to: delivered))
+            }
+        }
+    }
+
+    /// What the observer knows that was told `reported` and is not to hear of some commits.
+    private func silence(
+        _ skips: [TreeSkip], for token: CollectionToken, _ reported: RankedTree, _ old: Snapshot?
+    ) -> RankedTree {
+        // The first root of a connection that has moved on while its observers waited has earlier ones in it.
+        let told = old?.version ?? 0
+        let own = skips.filter { $0.version > told && $0.tokens.contains { $0 === token } }
+        if own.isEmpty { return reported }
+        return reported.applying(own, form, in: window) { id in old?.row(table, id).flatMap { key($0, id, old) } }
+    }
+
+    /// Ends the observers with an error; one that is added meanwhile has upkeep try again.
+    /// - Parameter detached: called before the first of them is told.
+    package func fail(
+        _ failure: QueryFailure, _ detached: () -> Void, _ call: (CollectionToken, DeliveredChange) -> Void
+    ) {
+        guard isAttached, failure.attachment == attachment else { return }
+        let ended = tokens
+        tokens = []
+        isAttached = false
+        delivered = nil
+        detached()
+        for token in ended {
+            call(token, .failed(failure.error))
+            _ = token.invalidate()
+            token.releaseCallback()
+        }
+    }
+
+    // MARK: Rows
+
+    /// The root of the last delivery, by whatever columns the rows are observed.
+    package var deliveredToAnyVariant: RankedTree? {
+        delivered ?? variants.lazy.compactMap { $0.query?.delivered }.first
+    }
+
+    /// The key of a row among the shown ones; nil where it is not one of them.
+    /// - Parameter source: where the other rows are read that the filter asks about.
+    package func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?) -> RankedKey? {
+        residual.passes(row, id, source, table.links) ? encoder.key(row, id, source, table.links) : nil
+    }
+}
+
+/// The delivered rows with a connection's own writes on them.
+package struct ShownTree {
+    package var tree: RankedTree
+    /// The delivery or write this belongs to; of another one, it is worth nothing.
+    package let epoch: Int
+    /// Where the own changes begin that are shown.
+    package let from: Int
+    /// How many of the connection's own changes are in.
+    package var applied: Int
+    /// Where each row is shown that own changes concern, every row written here among them; nil: not at all.
+    package var overlay: [ObjectID: RankedKey?] = [:]
+
+    package init(tree: RankedTree, epoch: Int, from: Int, applied: Int, overlay: [ObjectID: RankedKey?] = [:]) {
+        self.tree = tree
+        self.epoch = epoch
+        self.from = from
+        self.applied = applied
+        self.overlay = overlay
+    }
+}
+
+package struct WeakQuery {
+    package weak var query: ConnectionQuery?
+
+    package init(query: ConnectionQuery) { self.query = query }
+}

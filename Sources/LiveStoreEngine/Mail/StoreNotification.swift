@@ -1,0 +1,19 @@
+// Observing the store as a whole. Tokens belong to their connection's scheduler.
+
+/// What observers of the whole store are told.
+public enum StoreNotification: Sendable, Equatable {
+    /// The connection has moved on to a newer version.
+    case didChange
+    /// There is a newer version, and `autorefresh` is off: call `refresh()`.
+    case refreshRequired
+}
+
+/// One observer of the store as a whole.
+package final class StoreToken: TokenState, @unchecked Sendable {
+    private var deliver: ((StoreNotification) -> Void)?
+
+    package init(_ deliver: @escaping (StoreNotification) -> Void) { self.deliver = deliver }
+
+    package func tell(_ notification: StoreNotification) { deliver?(notification) }
+    package override func releaseCallback() { deliver = nil }
+}

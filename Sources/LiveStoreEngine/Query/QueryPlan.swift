@@ -1,0 +1,191 @@
+// A query split into the tree it shares and the window that is its own. Conditions on the leading sort column are the
+// window's bounds; whatever is left is the tree's residual filter. So a hundred ranges of one order are one tree.
+
+/// What a shared tree holds: the rows of a table that pass a residual filter, in an order.
+package struct TreeKey: Sendable, Hashable {
+    package var table: UInt32
+    /// All of them must hold.
+    var residual: Set<FilterExpression>
+    package var sort: [SortTerm]
+    /// Columns of which each combination of values is shown once; none: all rows are shown.
+    package var distinct: [Int] = []
+    /// Comes before `sort`.
+    package var section: SectionTerm?
+    package var observed = Observed.everything
+
+    /// Whether membership or order depends on other rows.
+    package var needsReach: Bool { residual.contains(where: \.needsReach) || sort.contains { $0.over != nil } }
+
+    /// Whether a row may leave and come back without a change that counts as a modification, to observers that are told
+    /// of modifications at all.
+    var canTakeBack: Bool {
+        if residual.isEmpty || observed == .columns(0) { return false }
+        return observed != .everything || needsReach
+    }
+}
+
+/// Which changes of a row that stays are modifications. Trees that differ in it have the same rows with other stamps.
+package enum Observed: Sendable, Hashable {
+    /// All columns, and objects the row leads to over up to `depth` links.
+    case everything
+    /// Bit i: column i, and what these paths lead over and to. None at all is shallow: only rows that come, go or move
+    /// are told.
+    case columns(UInt64, over: Set<ColumnPath> = [])
+
+    package init(_ paths: [ColumnPath]) {
+        self = .columns(
+            paths.reduce(0) { $0 | 1 << UInt64($1.columns[0]) }, over: Set(paths.filter { !$0.links.isEmpty }))
+    }
+
+    package static let depth = 3
+
+    func includes(_ columns: UInt64) -> Bool {
+        switch self {
+        case .everything: columns != 0
+        case .columns(let mask, _): columns & mask != 0
+        }
+    }
+}
+
+package struct QueryPlan: Sendable, Hashable {
+    package private(set) var tree: TreeKey
+    /// Bounds on the sort key's bytes, half open; nil is unbounded.
+    package let lower: [UInt8]?
+    package let upper: [UInt8]?
+    /// How many rows are shown at most, from the lower bound on.
+    package let limit: Int?
+    /// The section keys that the tree's keys begin with.
+    private let sections: SortKeyPrefix?
+    /// What is wrong with the query, where that could not be thrown when it was made: it is when the query is used.
+    package let fault: StoreError?
+
+    package init(
+        table: Table, filter: FilterExpression, sort: [SortTerm], distinct: [Int] = [], limit: Int? = nil,
+        section: SectionTerm? = nil, fault: StoreError? = nil
+    ) {
+        self.fault = fault
+        // A bound would cut groups after their first row was chosen, and sections stand before the order.
+        let isPlain = distinct.isEmpty && section == nil
+        var bounds = WindowBounds(leading: isPlain ? sort.first : nil, table.schema)
+        let residual = filter.normalized.conjuncts.filter { !bounds.take($0) }
+        tree = TreeKey(
+            table: table.id, residual: Set(residual), sort: sort, distinct: distinct.sorted(), section: section)
+        lower = bounds.lower
+        upper = bounds.upper
+        self.limit = limit
+        sections = section?.layout(table.schema).prefix
+    }
+
+    /// The same rows, with another idea of what a modification is.
+    package func observing(_ observed: Observed) -> QueryPlan {
+        var plan = self
+        plan.tree.observed = observed
+        return plan
+    }
+
+    package var window: TreeWindow {
+        func bound(_ bytes: [UInt8]?) -> SortKeyBound? {
+            bytes.map { $0.withUnsafeBytes { SortKeyBound(bytes: $0) } }
+        }
+        return TreeWindow(lower: bound(lower), upper: bound(upper), limit: limit, sections: sections)
+    }
+}
+
+/// Narrows a window by conditions on the leading sort column.
+private struct WindowBounds {
+    var lower: [UInt8]?
+    var upper: [UInt8]?
+    private let leading: SortTerm?
+
+    init(leading term: SortTerm?, _ table: TableSchema) {
+        // Null is in no order, so a range over an optional column has a hole; it stays a residual filter.
+        // So is the end of a way over links.
+        leading = term.flatMap { term in
+            term.over != nil || table.columns[term.column].isOptional ? nil : term
+        }
+    }
+
+    /// Takes the condition in as a bound; false when it cannot be one.
+    mutating func take(_ condition: FilterExpression) -> Bool {
+        if case .text(let column, let pattern, _) = condition { return take(column, pattern) }
+        guard case .compare(let column, let comparison, let value, _) = condition, let leading,
+            column == leading.column, let range = Self.range(comparison, value)
+        else { return false }
+        let (low, high) = leading.ascending ? (range.from, range.to) : (range.to, range.from)
+        if let low, !narrowLower(low, ascending: leading.ascending) { return false }
+        if let high, !narrowUpper(high, ascending: leading.ascending) { return false }
+        return true
+    }
+
+    /// What begins with a text, with regard to case: keys that begin with its bytes.
+    private mutating func take(_ column: Int, _ pattern: TextPattern) -> Bool {
+        guard let leading, column == leading.column, pattern.match == .beginsWith, !pattern.foldsCase,
+            !pattern.bytes.isEmpty
+        else { return false }
+        var key = SortKeyBytes()
+        key.append(prefix: pattern.bytes, ascending: leading.ascending)
+        narrow(lower: key.bytes)
+        SortKeyBytes.successor(of: key.bytes).map { narrow(upper: $0) }
+        return true
+    }
+
+    private mutating func narrow(lower bound: [UInt8]) {
+        if lower.map({ $0.lexicographicallyPrecedes(bound) }) ?? true { lower = bound }
+    }
+
+    private mutating func narrow(upper bound: [UInt8]) {
+        if upper.map({ bound.lexicographicallyPrecedes($0) }) ?? true { upper = bound }
+    }
+
+    /// One end of a range of values.
+    private struct End {
+        var value: ColumnValue
+        var isIncluded: Bool
+    }
+
+    private static func range(_ comparison: Comparison, _ value: ColumnValue) -> (from: End?, to: End?)? {
+        // Not a number sorts beyond infinity, and passes no comparison: such ends are closed at infinity.
+        var first: End?
+        var last: End?
+        switch value {
+        case .null: return nil
+        case .double(let number):
+            if number.isNaN { return nil }
+            first = End(value: .double(-.infinity), isIncluded: true)
+            last = End(value: .double(.infinity), isIncluded: true)
+        case .date(let date):
+            if date.timeIntervalSinceReferenceDate.isNaN { return nil }
+            first = End(value: .date(.init(timeIntervalSinceReferenceDate: -.infinity)), isIncluded: true)
+            last = End(value: .date(.init(timeIntervalSinceReferenceDate: .infinity)), isIncluded: true)
+        default: break
+        }
+        return switch comparison {
+        case .equal: (End(value: value, isIncluded: true), End(value: value, isIncluded: true))
+        case .less: (first, End(value: value, isIncluded: false))
+        case .lessOrEqual: (first, End(value: value, isIncluded: true))
+        case .greater: (End(value: value, isIncluded: false), last)
+        case .greaterOrEqual: (End(value: value, isIncluded: true), last)
+        case .notEqual: nil
+        }
+    }
+
+    private static func bytes(_ end: End, ascending: Bool) -> [UInt8]? {
+        var key = SortKeyBytes()
+        return key.append(end.value, ascending: ascending) ? key.bytes : nil
+    }
+
+    private mutating func narrowLower(_ end: End, ascending: Bool) -> Bool {
+        guard let key = Self.bytes(end, ascending: ascending),
+            let bound = end.isIncluded ? key : SortKeyBytes.successor(of: key)
+        else { return false }
+        narrow(lower: bound)
+        return true
+    }
+
+    private mutating func narrowUpper(_ end: End, ascending: Bool) -> Bool {
+        guard let key = Self.bytes(end, ascending: ascending) else { return false }
+        guard let bound = end.isIncluded ? SortKeyBytes.successor(of: key) : key else { return true }
+        narrow(upper: bound)
+        return true
+    }
+}

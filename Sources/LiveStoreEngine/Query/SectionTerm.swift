@@ -1,0 +1,49 @@
+// What rows are sectioned by: a column, or a function of one. It comes first in the tree's sort key, so a section is a
+// run of rows, and the function runs where keys are made: once for a row that changed, on the thread that keeps the tree.
+
+/// A function of one column whose values are section keys. Known by its identity: two closures cannot be compared.
+package final class SectionFunction: Sendable {
+    /// What comes out of it.
+    let type: ColumnType
+    let isOptional: Bool
+    private let apply: @Sendable (RowReader) -> ColumnValue
+
+    package init<Value: StorableValue, Key: StorableValue>(column: Int, _ function: @escaping @Sendable (Value) -> Key)
+    {
+        type = Key._columnType
+        isOptional = Key._isOptional
+        apply = { row in function(row.isNull(column) ? Value._zero : Value._read(row, column))._columnValue }
+    }
+
+    func callAsFunction(_ row: RowReader) -> ColumnValue { apply(row) }
+}
+
+extension SectionFunction: Hashable {
+    package static func == (left: SectionFunction, right: SectionFunction) -> Bool { left === right }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+package struct SectionTerm: Sendable, Hashable {
+    package var term: SortTerm
+    /// nil where the column's value is the key.
+    package var function: SectionFunction?
+
+    package init(term: SortTerm, function: SectionFunction? = nil) {
+        self.term = term
+        self.function = function
+    }
+
+    /// Section keys as parts of sort keys.
+    package func layout(_ table: TableSchema) -> SortKeyLayout {
+        guard let function else { return SortKeyLayout([term], table) }
+        return SortKeyLayout([.init(type: function.type, isOptional: function.isOptional, ascending: term.ascending)])
+    }
+
+    package func append(_ row: RowReader, _ column: ColumnSchema, to key: inout SortKeyBytes) {
+        if let function {
+            key.append(function(row), isOptional: function.isOptional, ascending: term.ascending)
+        } else {
+            key.append(row, term, column)
+        }
+    }
+}

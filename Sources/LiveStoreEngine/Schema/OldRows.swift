@@ -1,0 +1,53 @@
+// The rows of a file as they are before a migration: a read transaction beside the one that changes them, so that a row is
+// as it was however often it has been changed since. On the opening thread, which holds the write lock.
+import CLMDB
+import Glibc
+
+package final class OldRows {
+    private let path: String
+    private var transaction: LMDBTransaction?
+    private var tables: [UInt32: MDB_dbi] = [:]
+
+    /// Before the write transaction begins: the engine lets one transaction at a time open tables, and another one read
+    /// from those only that were open when it began.
+    init(_ environment: OpaquePointer, path: String) throws {
+        self.path = path
+        try begin(environment)
+        var meta: MDB_dbi = 0
+        let code = mdb_dbi_open(transaction, "meta", 0, &meta)
+        if code == MDB_NOTFOUND { return }
+        try LMDB.check(code, "open table meta", path: path)
+        for table in try StoreSchema.read(transaction!, meta, path: path)?.tables ?? [] {
+            var rows: MDB_dbi = 0
+            let code = mdb_dbi_open(transaction, "rows.\(table.id)", UInt32(MDB_INTEGERKEY), &rows)
+            try LMDB.check(code, "open table rows.\(table.id)", path: path)
+            tables[table.id] = rows
+        }
+        // Its end keeps the tables open.
+        let ended = transaction
+        transaction = nil
+        try LMDB.check(mdb_txn_commit(ended), "open tables", path: path)
+        try begin(environment)
+    }
+
+    private func begin(_ environment: OpaquePointer) throws(StoreError) {
+        try LMDB.check(
+            mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction), "begin snapshot", path: path)
+    }
+
+    deinit { if let transaction { mdb_txn_abort(transaction) } }
+
+    /// The row as it was; nil where there was none.
+    package func row(_ table: UInt32, _ id: UInt64) throws(StoreError) -> [UInt8]? {
+        guard let rows = tables[table] else { return nil }
+        var id = id
+        var value = MDB_val()
+        let code = withUnsafeMutablePointer(to: &id) { pointer in
+            var key = MDB_val(mv_size: 8, mv_data: pointer)
+            return mdb_get(transaction, rows, &key, &value)
+        }
+        if code == MDB_NOTFOUND { return nil }
+        try LMDB.check(code, "read old row", path: path)
+        return Array(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+    }
+}

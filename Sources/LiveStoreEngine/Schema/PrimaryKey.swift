@@ -1,0 +1,80 @@
+// Primary keys as bytes of their index. Integers are big endian with the sign bit turned, so that ascending keys
+// append; everything else is the column's own bytes. The engine has no empty key: the empty one is a zero byte, and keys
+// that start with a zero byte get another in front.
+//
+// A key of the greatest length has no room for that. Where it starts with zeros, these become one: what the others leave
+// free is just those keys that start with one zero, and how many there were shows in the length. That leaves the key that is
+// nothing but zeros. As a text it is a byte that no text has; as data it cannot be stored, because there is one more key of
+// up to so many bytes than the engine has.
+import CLMDB
+import Foundation
+
+enum PrimaryKey {
+    /// LMDB's limit for a key.
+    static let maxBytes = 511
+
+    /// The key bytes of a row.
+    static func withBytes<Result>(
+        of row: RowReader, _ column: Int, _ type: ColumnType, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        if type.isOutOfLine { return withKey(row.bytes(column), isText: type == .string, body) }
+        let isFloating = type == .double || type == .date
+        let slot = isFloating ? unsignedZero(row.slot(column)) : row.slot(column)
+        return withUnsafeBytes(of: ordered(slot).bigEndian, body)
+    }
+
+    /// The key bytes of a value; nil for null, and for one that cannot have been stored because it is too long.
+    static func withBytes<Result>(of value: ColumnValue, _ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
+        func storable(_ bytes: UnsafeRawBufferPointer) -> Result? { bytes.count > maxBytes ? nil : body(bytes) }
+        switch value {
+        case .null: return nil
+        case .int(let value): return withUnsafeBytes(of: ordered(UInt64(bitPattern: Int64(value))).bigEndian, storable)
+        case .bool(let value): return withUnsafeBytes(of: ordered(value ? 1 : 0).bigEndian, storable)
+        case .double(let value):
+            return withUnsafeBytes(of: ordered(unsignedZero(value.bitPattern)).bigEndian, storable)
+        case .date(let value):
+            let bits = value.timeIntervalSinceReferenceDate.bitPattern
+            return withUnsafeBytes(of: ordered(unsignedZero(bits)).bigEndian, storable)
+        case .string(var value): return value.withUTF8 { withKey(UnsafeRawBufferPointer($0), isText: true, storable) }
+        case .data(let value): return value.withUnsafeBytes { withKey($0, isText: false, storable) }
+        case .uuid(let value): return withUnsafeBytes(of: value.uuid) { withKey($0, isText: false, storable) }
+        case .link: return nil
+        }
+    }
+
+    private static func withKey<Result>(
+        _ bytes: UnsafeRawBufferPointer, isText: Bool, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        if let first = bytes.first, first != 0 { return body(bytes) }
+        if bytes.count == maxBytes {
+            let rest = bytes.drop { $0 == 0 }
+            if !rest.isEmpty { return ([0] + rest).withUnsafeBytes(body) }
+            if isText { return [UInt8.max].withUnsafeBytes(body) }
+        }
+        return ([0] + bytes).withUnsafeBytes(body)
+    }
+
+    /// How many bytes a row's key takes.
+    static func byteCount(of row: RowReader, _ column: Int, _ type: ColumnType) -> Int {
+        withBytes(of: row, column, type) { $0.count }
+    }
+
+    /// Zero and minus zero are equal, so they are one key.
+    private static func unsignedZero(_ bits: UInt64) -> UInt64 { bits == 1 << 63 ? 0 : bits }
+
+    private static func ordered(_ slot: UInt64) -> UInt64 { slot ^ 1 << 63 }
+
+    /// The key for an error message.
+    static func text(of row: RowReader, _ column: Int, _ schema: TableSchema) -> String {
+        switch schema.columns[column].type {
+        case .int: "\(Int._read(row, column))"
+        case .double: "\(Double._read(row, column))"
+        case .bool: "\(Bool._read(row, column))"
+        case .date: "\(Date._read(row, column))"
+        case .string: "'\(String._read(row, column))'"
+        case .data: "of \(row.bytes(column).count) bytes"
+        case .uuid: "\(UUID._read(row, column))"
+        case .link, .list: ""
+        }
+    }
+}

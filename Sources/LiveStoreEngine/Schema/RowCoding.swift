@@ -1,0 +1,149 @@
+// How a row lies in storage, so that one column is read without decoding the others:
+//
+//     0       columns: UInt16, then 6 bytes of zero
+//     8       null mask: UInt64, bit i for column i
+//     16      one 8-byte slot per column
+//     then    bytes of strings, data and UUIDs; their slot is offset (low 32 bits) and length (high 32 bits)
+//
+// Integers are little endian. A column past the stored count (a property added later) reads as null or as zero.
+
+/// A row as it lies in memory that somebody else keeps alive: a snapshot, or a write transaction until its next change.
+public struct RowReader: @unchecked Sendable {
+    @inlinable static var headerBytes: Int { 16 }
+
+    @usableFromInline package let base: UnsafeRawPointer
+    let byteCount: Int
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        base = bytes.baseAddress!
+        byteCount = bytes.count
+    }
+
+    /// The row as it lies there, to be copied.
+    package var image: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
+
+    @inlinable @inline(__always)
+    package var columnCount: Int { Int(base.loadUnaligned(as: UInt16.self)) }
+
+    @inlinable @inline(__always)
+    package func isNull(_ column: Int) -> Bool {
+        column >= columnCount || base.loadUnaligned(fromByteOffset: 8, as: UInt64.self) & (1 << UInt64(column)) != 0
+    }
+
+    /// The slot of a column, 0 where it is null.
+    @inlinable @inline(__always)
+    package func slot(_ column: Int) -> UInt64 {
+        column >= columnCount ? 0 : base.loadUnaligned(fromByteOffset: Self.headerBytes + column * 8, as: UInt64.self)
+    }
+
+    /// The bytes of a string, data or UUID column.
+    @inlinable @inline(__always)
+    package func bytes(_ column: Int) -> UnsafeRawBufferPointer {
+        let slot = slot(column)
+        return UnsafeRawBufferPointer(start: base + Int(slot & 0xffff_ffff), count: Int(slot >> 32))
+    }
+}
+
+/// A row being written: a buffer of its own, reused from row to row. One thread at a time.
+public final class RowBuffer {
+    @usableFromInline package private(set) var base: UnsafeMutableRawPointer
+    private var capacity: Int
+    private(set) var byteCount = 0
+    /// Out-of-line bytes that no slot points to any more.
+    private var wastedBytes = 0
+
+    package init() {
+        capacity = 512
+        base = .allocate(byteCount: capacity, alignment: 8)
+    }
+
+    deinit { base.deallocate() }
+
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
+    package var reader: RowReader { RowReader(bytes) }
+
+    /// Starts a row of zeros and nulls.
+    package func reset(columnCount: Int) {
+        byteCount = RowReader.headerBytes + columnCount * 8
+        wastedBytes = 0
+        reserve(0)
+        base.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+        base.storeBytes(of: UInt16(columnCount), as: UInt16.self)
+    }
+
+    /// Starts from a stored row, widened with nulls where properties were added since. A row that a later program has
+    /// made wider stays as wide.
+    package func load(_ row: RowReader, columnCount: Int, outOfLine: [Int]) {
+        guard row.columnCount >= columnCount else { return widen(row, columnCount, outOfLine) }
+        byteCount = row.byteCount
+        wastedBytes = 0
+        reserve(0)
+        base.copyMemory(from: row.base, byteCount: row.byteCount)
+    }
+
+    private func widen(_ row: RowReader, _ columnCount: Int, _ outOfLine: [Int]) {
+        reset(columnCount: columnCount)
+        for column in 0..<columnCount {
+            if row.isNull(column) {
+                setNull(column)
+            } else if outOfLine.contains(column) {
+                setBytes(column, row.bytes(column))
+            } else {
+                setSlot(column, row.slot(column))
+            }
+        }
+    }
+
+    @inlinable @inline(__always)
+    package func setSlot(_ column: Int, _ value: UInt64) {
+        base.storeBytes(of: value, toByteOffset: RowReader.headerBytes + column * 8, as: UInt64.self)
+        let mask = base.load(fromByteOffset: 8, as: UInt64.self)
+        base.storeBytes(of: mask & ~(1 << UInt64(column)), toByteOffset: 8, as: UInt64.self)
+    }
+
+    /// - Parameter isOutOfLine: whether the slot points to bytes, which are given up.
+    package func setNull(_ column: Int, isOutOfLine: Bool = false) {
+        if isOutOfLine { wastedBytes += reader.bytes(column).count }
+        setSlot(column, 0)
+        let mask = base.load(fromByteOffset: 8, as: UInt64.self)
+        base.storeBytes(of: mask | 1 << UInt64(column), toByteOffset: 8, as: UInt64.self)
+    }
+
+    package func setBytes(_ column: Int, _ value: UnsafeRawBufferPointer) {
+        let old = reader.bytes(column)
+        let offset: Int
+        if old.count >= value.count, old.count > 0 {
+            offset = old.baseAddress! - UnsafeRawPointer(base)
+            wastedBytes += old.count - value.count
+        } else {
+            offset = byteCount
+            wastedBytes += old.count
+            reserve(value.count)
+            byteCount += value.count
+        }
+        if let source = value.baseAddress { (base + offset).copyMemory(from: source, byteCount: value.count) }
+        setSlot(column, UInt64(offset) | UInt64(value.count) << 32)
+    }
+
+    /// Squeezes out bytes that nothing points to. Not in a row of more columns than `columnCount`, those that are known:
+    /// the others may point to bytes too. O(row).
+    package func compact(columnCount: Int, outOfLine: [Int]) {
+        guard wastedBytes > 0, reader.columnCount == columnCount else { return }
+        let copy = RowBuffer()
+        copy.widen(reader, columnCount, outOfLine)
+        swap(&base, &copy.base)
+        swap(&capacity, &copy.capacity)
+        byteCount = copy.byteCount
+        wastedBytes = 0
+    }
+
+    private func reserve(_ extra: Int) {
+        guard byteCount + extra > capacity else { return }
+        let wanted = max(capacity * 2, byteCount + extra)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 8)
+        larger.copyMemory(from: base, byteCount: capacity)
+        base.deallocate()
+        base = larger
+        capacity = wanted
+    }
+}

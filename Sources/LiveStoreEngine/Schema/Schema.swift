@@ -1,0 +1,111 @@
+// What the file knows about its tables, kept as JSON in the `meta` table. How it is brought together with the models a
+// program opens it with is SchemaMatching and SchemaOpening.
+import CLMDB
+import Foundation
+
+package struct ColumnSchema: Codable, Equatable {
+    package var name: String
+    package var type: ColumnType
+    package var isOptional: Bool
+    /// True for a column that the model does not have any more. Absent otherwise.
+    var isHidden: Bool?
+    /// The table that a link, or a list of links, leads to.
+    package var target: String?
+    /// Whether the column has an index; missing in files that were written before there were any.
+    private var indexed: Bool?
+
+    package init(name: String, type: ColumnType, isOptional: Bool, target: String? = nil, isIndexed: Bool = false) {
+        self.name = name
+        self.type = type
+        self.isOptional = isOptional
+        self.target = target
+        self.isIndexed = isIndexed
+    }
+
+    package var isGone: Bool { isHidden == true }
+
+    package var isIndexed: Bool {
+        get { indexed ?? false }
+        set { indexed = newValue ? true : nil }
+    }
+}
+
+package struct TableSchema: Codable, Equatable, Sendable {
+    /// The table's number in the change log; never reused.
+    package var id: UInt32
+    package var name: String
+    /// In the order in which they were first declared, which is their order in rows.
+    package var columns: [ColumnSchema]
+    package var primaryKey: Int?
+
+    package var visibleNames: [String] { columns.filter { !$0.isGone }.map(\.name) }
+    /// Columns whose bytes lie behind the slots.
+    package var outOfLine: [Int] { columns.indices.filter { columns[$0].type.isOutOfLine } }
+}
+
+package struct StoreSchema: Codable {
+    /// 2: columns may be hidden, and the schema has a version.
+    static let currentFormat = 2
+    /// A change set says which columns changed in 64 bits.
+    static let maxColumns = 64
+    private static let key = "schema"
+
+    var format = StoreSchema.currentFormat
+    /// The program's own version of its models. Absent in files of format 1.
+    var version: UInt64?
+    package var tables: [TableSchema] = []
+    /// The number of the next new table. Absent in files of format 1.
+    var nextTable: UInt32?
+
+    /// Gives out the number of a new table.
+    mutating func takeTableID() -> UInt32 {
+        let id = nextTable ?? (tables.map(\.id).max() ?? 0) + 1
+        nextTable = id + 1
+        return id
+    }
+
+    static func read(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws -> StoreSchema? {
+        struct Format: Decodable { var format: Int }
+        let stored: UnsafeRawBufferPointer?
+        do {
+            stored = try key.utf8Bytes { try LMDB.get(transaction, meta, key: $0) }
+        } catch let failure as EngineFailure {
+            throw LMDB.error(failure.code, "read schema", path: path)
+        }
+        guard let bytes = stored else { return nil }
+        let data = Data(bytes)
+        do {
+            let format = try JSONDecoder().decode(Format.self, from: data).format
+            guard format <= currentFormat else {
+                throw StoreError.cannotOpen(
+                    path: path,
+                    reason: "its format \(format) is newer than this library's \(currentFormat); update the library")
+            }
+            return try JSONDecoder().decode(StoreSchema.self, from: data)
+        } catch let error as DecodingError {
+            throw StoreError.cannotOpen(path: path, reason: "its schema cannot be read (\(error)); restore a backup")
+        }
+    }
+
+    func write(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let data = try encoder.encode(self)
+        let code = data.withUnsafeBytes { bytes in
+            Self.key.utf8Bytes { key in
+                var key = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+                var value = MDB_val(
+                    mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                return mdb_put(transaction, meta, &key, &value, 0)
+            }
+        }
+        try LMDB.check(code, "store schema", path: path)
+    }
+}
+
+extension String {
+    fileprivate func utf8Bytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        var copy = self
+        return try copy.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+    }
+}

@@ -1,0 +1,122 @@
+// A secondary index: the sort key of a column, cut to what the engine takes, to the ids of the rows that have it. Cut
+// keys may agree where values do not, so what is found is a candidate. Null is not in an index.
+//
+// Changed in the write transaction that changes the row; read under whatever guards the transaction it is read with.
+import CLMDB
+
+/// The index of one column of one table.
+package struct ColumnIndex: Sendable {
+    /// Below LMDB's limit of 511.
+    static let maxKeyBytes = 500
+
+    static let flags = UInt32(MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP)
+
+    static func name(_ table: UInt32, _ column: Int) -> String { "index.\(table).\(column)" }
+
+    let table: UInt32
+    let column: Int
+    let type: ColumnType
+    let isOptional: Bool
+    let handle: MDB_dbi
+
+    /// The key under which a row stands; nil where its value is null.
+    func key(_ row: RowReader) -> [UInt8]? {
+        if isOptional, row.isNull(column) { return nil }
+        var key = SortKeyBytes()
+        key.append(row, column, type)
+        return Array(key.bytes.prefix(Self.maxKeyBytes))
+    }
+
+    /// The key of a value; nil for null.
+    static func key(_ value: ColumnValue) -> [UInt8]? {
+        var key = SortKeyBytes()
+        guard key.append(value, ascending: true) else { return nil }
+        return Array(key.bytes.prefix(maxKeyBytes))
+    }
+
+    // MARK: Reading
+
+    /// Ids of the rows under `key`, ascending.
+    func ids(_ transaction: LMDBTransaction, key: [UInt8]) throws(EngineFailure) -> [ObjectID] {
+        var found: [ObjectID] = []
+        try scan(transaction, from: key, MDB_SET) { _, id in
+            found.append(id)
+            return true
+        }
+        return found
+    }
+
+    /// Ids of the rows from one key to another, both included and cut, in no order; nil when there are more than
+    /// `limit`.
+    func ids(
+        _ transaction: LMDBTransaction, from low: [UInt8]?, to high: [UInt8]?, limit: Int
+    ) throws(EngineFailure) -> [ObjectID]? {
+        var found: [ObjectID] = []
+        var isWhole = true
+        try scan(transaction, from: low ?? [0], MDB_SET_RANGE) { key, id in
+            if let high, high.withUnsafeBytes({ key.lexicographicallyPrecedes($0) || key.elementsEqual($0) }) == false {
+                return false
+            }
+            isWhole = found.count < limit
+            found.append(id)
+            return isWhole
+        }
+        return isWhole ? found : nil
+    }
+
+    private func scan(
+        _ transaction: LMDBTransaction, from first: [UInt8], _ start: MDB_cursor_op,
+        _ body: (UnsafeRawBufferPointer, ObjectID) -> Bool
+    ) throws(EngineFailure) {
+        let cursor = try LMDB.openCursor(transaction, handle)
+        defer { mdb_cursor_close(cursor) }
+        let last = first.withUnsafeBytes { bytes -> Int32 in
+            var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+            var value = MDB_val()
+            var code = mdb_cursor_get(cursor, &key, &value, start)
+            let step = start == MDB_SET ? MDB_NEXT_DUP : MDB_NEXT
+            while code == MDB_SUCCESS {
+                let id = ObjectID(rawValue: value.mv_data.loadUnaligned(as: UInt64.self))
+                guard body(UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size), id) else { return code }
+                code = mdb_cursor_get(cursor, &key, &value, step)
+            }
+            return code
+        }
+        _ = try LMDB.found(last)
+    }
+
+    // MARK: Changing
+
+    /// - Returns: the engine's code, and where the entry came to lie.
+    func insert(
+        _ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID
+    ) -> (code: Int32, place: UnsafeRawPointer?) {
+        var cursor: LMDBCursor?
+        let opened = mdb_cursor_open(transaction, handle, &cursor)
+        if opened != 0 { return (opened, nil) }
+        defer { mdb_cursor_close(cursor) }
+        let stored = change(key, id) { mdb_cursor_put(cursor, &$0, &$1, 0) }
+        if stored != 0 { return (stored, nil) }
+        var key = MDB_val()
+        var value = MDB_val()
+        let code = mdb_cursor_get(cursor, &key, &value, MDB_GET_CURRENT)
+        return (code, code == 0 ? UnsafeRawPointer(value.mv_data) : nil)
+    }
+
+    func remove(_ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID) -> Int32 {
+        change(key, id) { mdb_del(transaction, handle, &$0, &$1) }
+    }
+
+    private func change(
+        _ key: [UInt8], _ id: ObjectID, _ body: (inout MDB_val, inout MDB_val) -> Int32
+    ) -> Int32 {
+        var number = id.rawValue
+        return key.withUnsafeBytes { bytes in
+            withUnsafeMutablePointer(to: &number) { pointer in
+                var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                var value = MDB_val(mv_size: 8, mv_data: pointer)
+                return body(&key, &value)
+            }
+        }
+    }
+}

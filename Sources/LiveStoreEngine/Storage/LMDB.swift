@@ -1,0 +1,145 @@
+// LMDB's C face turned into Swift values and errors. Nothing here knows what is stored.
+import CLMDB
+import Glibc
+
+package typealias LMDBTransaction = OpaquePointer
+typealias LMDBCursor = OpaquePointer
+
+enum LMDB {
+    /// Of one environment, by all processes.
+    static let maxReaders: UInt32 = 1_024
+    /// Each model takes one, and one more for its primary key; the log and the schema take two.
+    static let maxTables: UInt32 = 512
+
+    /// Throws the error that `code` stands for, unless it is success.
+    @inline(__always)
+    static func check(_ code: Int32, _ operation: @autoclosure () -> String, path: String) throws(StoreError) {
+        if code != 0 { throw error(code, operation(), path: path) }
+    }
+
+    static func error(_ code: Int32, _ operation: String, path: String) -> StoreError {
+        switch code {
+        case ENOSPC, EDQUOT, EFBIG: .diskFull(path: path)
+        case MDB_DBS_FULL: .tooManyTables(limit: Int(maxTables))
+        case MDB_READERS_FULL: .tooManySnapshots(limit: Int(maxReaders))
+        case MDB_INVALID, MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_VERSION_MISMATCH:
+            .storage(
+                operation: operation, code: code,
+                reason: "the store at \(path) is damaged (\(message(code))); restore it from a backup")
+        case MDB_PANIC:
+            .storage(
+                operation: operation, code: code,
+                reason: "an earlier failure at \(path); close the store and open it again")
+        case MDB_BAD_TXN:
+            // The engine keeps some failures to itself, and refuses what comes after them.
+            .storage(
+                operation: operation, code: code,
+                reason: """
+                    an earlier failure at \(path); close the store and open it again, and if that does not help, restore it \
+                    from a backup
+                    """)
+        default: .storage(operation: operation, code: code, reason: "\(message(code)), at \(path)")
+        }
+    }
+
+    private static func message(_ code: Int32) -> String { String(cString: mdb_strerror(code)) }
+
+    /// Whether a read found something.
+    /// - Throws: every code but success and "there is none": neither is an error, and no error is taken for either.
+    @inline(__always)
+    static func found(_ code: Int32) throws(EngineFailure) -> Bool {
+        if code == MDB_SUCCESS { return true }
+        if code == MDB_NOTFOUND { return false }
+        throw EngineFailure(code: code)
+    }
+
+    @inline(__always)
+    private static func require(_ code: Int32) throws(EngineFailure) {
+        if code != MDB_SUCCESS { throw EngineFailure(code: code) }
+    }
+
+    /// The value under an integer key, valid as long as the transaction sees no change; nil when there is none.
+    @inline(__always)
+    static func get(
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, id: UInt64
+    ) throws(EngineFailure) -> UnsafeRawBufferPointer? {
+        var id = id
+        var value = MDB_val()
+        let code = withUnsafeMutablePointer(to: &id) { pointer in
+            var key = MDB_val(mv_size: 8, mv_data: pointer)
+            return mdb_get(transaction, table, &key, &value)
+        }
+        return try found(code) ? UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size) : nil
+    }
+
+    /// The value under a byte key; nil when there is none.
+    static func get(
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, key bytes: UnsafeRawBufferPointer
+    ) throws(EngineFailure) -> UnsafeRawBufferPointer? {
+        var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+        var value = MDB_val()
+        let code = mdb_get(transaction, table, &key, &value)
+        return try found(code) ? UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size) : nil
+    }
+
+    /// The last integer key of a table; nil when the table is empty.
+    static func lastID(_ transaction: LMDBTransaction, _ table: MDB_dbi) throws(EngineFailure) -> UInt64? {
+        try edgeID(transaction, table, MDB_LAST)
+    }
+
+    static func firstID(_ transaction: LMDBTransaction, _ table: MDB_dbi) throws(EngineFailure) -> UInt64? {
+        try edgeID(transaction, table, MDB_FIRST)
+    }
+
+    private static func edgeID(
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, _ edge: MDB_cursor_op
+    ) throws(EngineFailure) -> UInt64? {
+        let cursor = try openCursor(transaction, table)
+        defer { mdb_cursor_close(cursor) }
+        var key = MDB_val()
+        var value = MDB_val()
+        guard try found(mdb_cursor_get(cursor, &key, &value, edge)) else { return nil }
+        return key.mv_data.loadUnaligned(as: UInt64.self)
+    }
+
+    static func openCursor(_ transaction: LMDBTransaction, _ table: MDB_dbi) throws(EngineFailure) -> LMDBCursor {
+        var cursor: LMDBCursor?
+        try require(mdb_cursor_open(transaction, table, &cursor))
+        return cursor!
+    }
+
+    /// How many entries a table has.
+    static func count(_ transaction: LMDBTransaction, _ table: MDB_dbi) throws(EngineFailure) -> Int {
+        var statistics = MDB_stat()
+        try require(mdb_stat(transaction, table, &statistics))
+        return Int(statistics.ms_entries)
+    }
+
+    /// Visits rows in order of their ids, from `first` on, until `body` returns false.
+    static func scan(
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, from first: UInt64 = 0,
+        _ body: (UInt64, UnsafeRawBufferPointer) -> Bool
+    ) throws(EngineFailure) {
+        let cursor = try openCursor(transaction, table)
+        defer { mdb_cursor_close(cursor) }
+        var id = first
+        let code = withUnsafeMutablePointer(to: &id) { pointer -> Int32 in
+            var key = MDB_val(mv_size: 8, mv_data: pointer)
+            var value = MDB_val()
+            var code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+            while code == MDB_SUCCESS {
+                let row = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+                guard body(key.mv_data.loadUnaligned(as: UInt64.self), row) else { return code }
+                code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+            }
+            return code
+        }
+        _ = try found(code)
+    }
+}
+
+/// What the engine reported where it should have read something, as a code of its own. Small, because every read of a row
+/// may fail so; the storage makes a `StoreError` of it.
+package struct EngineFailure: Error {
+    let code: Int32
+}

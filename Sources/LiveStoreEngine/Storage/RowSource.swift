@@ -1,0 +1,87 @@
+// Where rows are read besides the one at hand: what a filter over links needs. A snapshot and a write transaction are
+// sources; so is a transaction whose lock the caller holds already.
+import CLMDB
+
+package protocol RowSource: AnyObject {
+    var storage: Storage { get }
+    /// The row of an object; nil when there is none.
+    func row(_ table: Table, _ id: ObjectID) -> RowReader?
+    /// Runs `body` with the transaction. A write transaction has stored everything by then. What the engine fails in is
+    /// kept, for `checkReads` or the commit, and the outcome is the fallback.
+    func reading<Result>(
+        or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
+    ) -> Result
+}
+
+extension RowSource {
+    /// Ids of the rows that an index has under `key`, ascending; all of them candidates where the key is cut.
+    package func ids(_ index: ColumnIndex, key: [UInt8]) -> [ObjectID] {
+        reading(or: []) { (transaction) throws(EngineFailure) in try index.ids(transaction, key: key) }
+    }
+
+    /// Ids of the rows whose link leads to `target`, ascending.
+    package func ids(_ index: ColumnIndex, linkingTo target: ObjectID) -> [ObjectID] {
+        ids(index, key: ColumnIndex.key(.link(target)) ?? [])
+    }
+
+    /// Rows that an edge leads from, given rows it leads to.
+    func sources(of targets: some Sequence<ObjectID>, along edge: LinkEdge) -> Set<ObjectID> {
+        var found: Set<ObjectID> = []
+        let elements = edge.elements.flatMap { storage.tablesByID[$0] }
+        for target in targets {
+            for id in ids(edge.index, linkingTo: target) {
+                guard let elements else {
+                    found.insert(id)
+                    continue
+                }
+                if let row = row(elements, id) { found.insert(ObjectID(rawValue: row.slot(ListTable.owner))) }
+            }
+        }
+        return found
+    }
+}
+
+extension Snapshot: RowSource {
+    /// As `scan`, with a source for reading other rows meanwhile.
+    package func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Void) {
+        reading(or: ()) { (transaction) throws(EngineFailure) in
+            let source = HeldRows(self, transaction)
+            try LMDB.scan(transaction, table.rows) { id, row in
+                body(ObjectID(rawValue: id), RowReader(row), source)
+                return true
+            }
+            if let failure = source.failure { throw failure }
+        }
+    }
+}
+
+/// The rows of a transaction that the caller has for itself, for as long as it has.
+private final class HeldRows: RowSource {
+    private let snapshot: Snapshot
+    private let transaction: LMDBTransaction
+    /// The first thing that the engine reported.
+    private(set) var failure: EngineFailure?
+    var storage: Storage { snapshot.storage }
+
+    init(_ snapshot: Snapshot, _ transaction: LMDBTransaction) {
+        self.snapshot = snapshot
+        self.transaction = transaction
+    }
+
+    func row(_ table: Table, _ id: ObjectID) -> RowReader? {
+        reading(or: nil) { (transaction) throws(EngineFailure) in
+            try LMDB.get(transaction, table.rows, id: id.rawValue)
+        }.map { RowReader($0) }
+    }
+
+    func reading<Result>(
+        or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
+    ) -> Result {
+        do throws(EngineFailure) {
+            return try body(transaction)
+        } catch {
+            if failure == nil { failure = error }
+            return fallback()
+        }
+    }
+}

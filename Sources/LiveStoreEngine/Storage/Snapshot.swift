@@ -1,0 +1,174 @@
+// A read transaction at one version, shared by whoever stands at that version: upkeep, connections, frozen
+// collections. It ends with its last reference, on whatever thread that is.
+//
+// `reader.lock` guards the LMDB transaction: looking a row up initialises LMDB's per-transaction table records, so two
+// threads may not do it at once. Memory returned is immutable until the snapshot ends and is read without the lock.
+import CLMDB
+import Glibc
+import Synchronization
+import TracedSync
+
+/// A reusable LMDB read transaction, with a cursor on the log that is renewed along with it. Owned by one snapshot, or
+/// by the pool.
+package final class SnapshotReader: @unchecked Sendable {
+    let transaction: LMDBTransaction
+    let lock = TracedMutex("snapshot")
+    /// The version held; `noVersion` while there is none.
+    private let heldVersion = Atomic<UInt64>(SharedPage.noVersion)
+    private let heldSinceNs = Atomic<Int64>(0)
+    private let logCursor: LMDBCursor
+
+    /// Takes the transaction over, which has begun.
+    init(_ transaction: LMDBTransaction, log: MDB_dbi, path: String) throws(StoreError) {
+        self.transaction = transaction
+        var cursor: LMDBCursor?
+        let code = mdb_cursor_open(transaction, log, &cursor)
+        if code != 0 {
+            mdb_txn_abort(transaction)
+            throw LMDB.error(code, "open log", path: path)
+        }
+        logCursor = cursor!
+    }
+
+    /// Ends the transaction for good. Not left to `deinit`: the environment must still be open.
+    func end() {
+        mdb_cursor_close(logCursor)
+        mdb_txn_abort(transaction)
+    }
+
+    /// Moves on to the newest content and returns its version.
+    func renew(path: String) throws(StoreError) -> UInt64 {
+        try LMDB.check(mdb_txn_renew(transaction), "renew snapshot", path: path)
+        var key = MDB_val()
+        var value = MDB_val()
+        var code = mdb_cursor_renew(transaction, logCursor)
+        if code == 0 { code = mdb_cursor_get(logCursor, &key, &value, MDB_LAST) }
+        guard code == 0 || code == MDB_NOTFOUND else {
+            reset()
+            throw LMDB.error(code, "read log", path: path)
+        }
+        let version = code == MDB_NOTFOUND ? 0 : key.mv_data.loadUnaligned(as: UInt64.self)
+        heldSinceNs.store(coarseNs(), ordering: .relaxed)
+        heldVersion.store(version, ordering: .releasing)
+        return version
+    }
+
+    /// What it holds, and since when. Any thread.
+    var held: (version: UInt64, sinceNs: Int64)? {
+        let version = heldVersion.load(ordering: .acquiring)
+        return version == SharedPage.noVersion ? nil : (version, heldSinceNs.load(ordering: .relaxed))
+    }
+
+    /// Lets go of the content.
+    func reset() {
+        heldVersion.store(SharedPage.noVersion, ordering: .relaxed)
+        mdb_txn_reset(transaction)
+    }
+
+    /// Monotonic, to a few milliseconds: a quarter of the cost of an exact reading, at every snapshot.
+    private func coarseNs() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
+
+/// The store's content at `version`. Any thread.
+///
+/// Reads do not throw: there are too many places where a row that cannot be read is, for the moment, as good as none. The
+/// first thing that the engine reports instead of a row is kept, and whoever has read throws it with `checkReads` before
+/// the outcome is used. The engine itself refuses everything after it.
+package final class Snapshot: @unchecked Sendable {
+    package let version: UInt64
+    package let storage: Storage
+    private let reader: SnapshotReader
+    /// Guarded by `reader.lock`.
+    private var failed: StoreError?
+
+    package init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64) {
+        self.storage = storage
+        self.reader = reader
+        self.version = version
+    }
+
+    deinit { storage.recycle(reader) }
+
+    /// The row of object `id`, valid while this snapshot is alive; nil when there is none. O(log n).
+    package func row(_ table: Table, _ id: ObjectID) -> RowReader? {
+        reading(or: nil) { (transaction) throws(EngineFailure) in
+            try LMDB.get(transaction, table.rows, id: id.rawValue)
+        }.map { RowReader($0) }
+    }
+
+    /// The object with this primary key.
+    package func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
+        guard let index = table.primaryIndex else { return nil }
+        return PrimaryKey.withBytes(of: primaryKey) { bytes in
+            reading(or: nil) { (transaction) throws(EngineFailure) in try LMDB.get(transaction, index, key: bytes) }
+                .map { ObjectID(rawValue: $0.loadUnaligned(as: UInt64.self)) }
+        }
+    }
+
+    /// Visits every row in order of object ids. Other readers of this snapshot wait meanwhile: for a long scan, open
+    /// a snapshot of one's own. `body` must not read through this snapshot.
+    package func scan(_ table: Table, _ body: (ObjectID, RowReader) -> Void) {
+        reading(or: ()) { (transaction) throws(EngineFailure) in
+            try LMDB.scan(transaction, table.rows) { id, row in
+                body(ObjectID(rawValue: id), RowReader(row))
+                return true
+            }
+        }
+    }
+
+    /// Runs `body` with the transaction, alone among the users of this snapshot.
+    func withTransaction<Result>(_ body: (LMDBTransaction) -> Result) -> Result {
+        reader.lock.withLock { body(reader.transaction) }
+    }
+
+    /// The same for what the engine may fail in.
+    @inline(__always)
+    package func reading<Result>(
+        or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
+    ) -> Result {
+        reader.lock.withLock {
+            do throws(EngineFailure) {
+                return try body(reader.transaction)
+            } catch {
+                fail(error)
+                return fallback()
+            }
+        }
+    }
+
+    /// Keeps the first failure, holding `reader.lock`.
+    private func fail(_ failure: EngineFailure) {
+        if failed == nil { failed = storage.error(failure.code, "read") }
+    }
+
+    /// The first read that the engine has failed in; nil where every one so far has found what there is.
+    package var failure: StoreError? { reader.lock.withLock { failed } }
+
+    /// As `row`, with a failure told apart from a row that is not there. O(log n).
+    package func readRow(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
+        if let row = row(table, id) { return row }
+        try checkReads()
+        return nil
+    }
+
+    /// The row, for whoever has no way to fail: ends the process where the engine could not tell whether there is one.
+    package func rowOrStop(_ table: Table, _ id: ObjectID) -> RowReader? {
+        if let row = row(table, id) { return row }
+        if let failure { preconditionFailure("\(failure)") }
+        return nil
+    }
+
+    /// Throws what the engine has reported to any read of this snapshot.
+    package func checkReads() throws(StoreError) { if let failure { throw failure } }
+
+    /// The log between an older version and this one.
+    func changes(after version: UInt64) -> LogRange {
+        reading(or: .incomplete) { (transaction) throws(EngineFailure) in
+            try ChangeLog.read(transaction, storage.log, after: version, to: self.version)
+        }
+    }
+}

@@ -1,0 +1,279 @@
+// One LMDB environment, opened once per process and path: tables, the change log, the write lock, the bell, and a pool
+// of read transactions. `.memory` is the same engine on a memory file system, written through the map.
+//
+// `pool` guards `idleReaders` and `openSnapshots`. Table handles are written while the store is opened, before anyone
+// else has it. LMDB's own locks are taken inside LMDB only.
+import CLMDB
+import CPlatform
+import Foundation
+import Logging
+import TracedSync
+
+package final class Storage: @unchecked Sendable {
+    /// Commits between two looks for readers that were killed. Asks the kernel once per process that reads.
+    package static let deadReaderInterval: UInt64 = 256
+
+    let environment: OpaquePointer
+    package let directory: String
+    package let durability: Durability
+    package let schemaVersion: UInt64
+    private let mapBytes: Int
+    package let page: SharedPage
+    package let writeLock: WriteLock
+    package private(set) var log: MDB_dbi = 0
+    private(set) var meta: MDB_dbi = 0
+    /// Keyed by the model class.
+    package private(set) var tables: [ObjectIdentifier: Table] = [:]
+    /// Keyed by the table number in the log.
+    package private(set) var tablesByID: [UInt32: Table] = [:]
+
+    /// Space behind the data file that is known to exist; grown ahead of every write through the map, because a full
+    /// memory file system would otherwise be a SIGBUS. Guarded by the write lock.
+    private var reserved: MapReservation?
+
+    /// The row being written; guarded by the write lock.
+    package let writeBuffer = RowBuffer()
+
+    /// Who holds which versions.
+    package let pins = PinList()
+
+    private let pool = TracedMutex("snapshot pool")
+    private var idleReaders: [SnapshotReader] = []
+
+    /// Whether the folder is this library's own and goes with the store.
+    private let ownsFolder: Bool
+    let modes: FileModes
+
+    /// How many forks lie before the process that has opened it.
+    private let generation = cp_fork_generation()
+
+    /// - Parameter limit: how long to wait for other processes.
+    package init(
+        _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest, limit: TimeLimit
+    ) throws {
+        directory = folder.path
+        ownsFolder = folder.isOwn
+        modes = folder.modes
+        self.durability = durability
+        self.mapBytes = mapBytes
+        schemaVersion = schema.version
+        let deadlineNs = limit.deadlineNs
+        page = try SharedPage(directory, modes, deadlineNs: deadlineNs)
+        writeLock = WriteLock(page)
+        try StoreFolder.checkFiles(directory)
+        if page.wasAlone {
+            // What nobody has finished, and of a store in memory what those have left who were killed.
+            let left = [StoreFolder.newData, StoreFolder.newLock]
+            StoreFolder.remove(
+                durability == .memory ? left + [StoreFolder.data, StoreFolder.lock] : left, in: directory)
+        }
+        let isNew = try durability != .memory && page.wasAlone && StoreFolder.isUnmade(directory)
+
+        var environment: OpaquePointer?
+        try LMDB.check(mdb_env_create(&environment), "create", path: directory)
+        // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
+        self.environment = environment!
+        try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: directory)
+        try LMDB.check(mdb_env_set_maxreaders(environment, LMDB.maxReaders), "set readers", path: directory)
+        try LMDB.check(mdb_env_set_maxdbs(environment, LMDB.maxTables), "set tables", path: directory)
+        // A store has its name once its first commit is in the file: a power cut leaves a whole store, or none.
+        let code =
+            isNew
+            ? mdb_env_open(
+                environment, "\(directory)/\(StoreFolder.newData)", durability.flags | UInt32(MDB_NOSUBDIR), modes.file)
+            : mdb_env_open(environment, directory, durability.flags, modes.file)
+        if code != 0 { throw StoreFile.openingError(code, directory) }
+        try StoreFile.checkLength(self.environment, directory, isAlone: page.wasAlone)
+        if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
+        releaseDeadReaders()
+        do {
+            try openTables(schema, deadlineNs: deadlineNs)
+        } catch StoreError.writeTimedOut {
+            throw StoreError.cannotOpen(
+                path: directory,
+                reason: """
+                    \(writeLock.lastOwner.map { "process \($0)" } ?? "another process") holds its write lock and does not \
+                    give it back; have it go on or end it, or raise Store.Configuration.openTimeoutSeconds \
+                    (\(limit.seconds) s)
+                    """)
+        }
+        if isNew {
+            try check(mdb_env_sync(self.environment, 1), "synchronize")
+            try StoreFolder.finish(directory, modes)
+        }
+        page.admitOthers()
+    }
+
+    /// Whether this is the process that has opened the store, rather than a forked child of it.
+    package var isOfThisProcess: Bool { generation == cp_fork_generation() }
+
+    /// Refuses a forked child. Costs two loads.
+    package func checkProcess() throws(StoreError) {
+        if !isOfThisProcess { throw .openedBeforeFork(path: directory) }
+    }
+
+    /// Set once other threads can get this storage from the registry.
+    var isRegistered = false
+
+    deinit {
+        // A child that closed what it has inherited would free its parent's readers, remove its parent's files, and drop
+        // its own locks on them, which go with any descriptor of the file.
+        guard isOfThisProcess else { return }
+        for reader in idleReaders { reader.end() }
+        mdb_env_close(environment)
+        if durability == .memory {
+            page.ifAlone(in: directory) {
+                StoreFolder.remove(StoreFolder.all, in: directory)
+                if ownsFolder { rmdir(directory) }
+            }
+        }
+        if isRegistered { StorageRegistry.closed(directory) }
+    }
+
+    private func openTables(_ request: SchemaRequest, deadlineNs: Int64) throws {
+        let remaining: TimeLimit = deadlineNs == .max ? .none : .ns(max(0, deadlineNs - monotonicNs()))
+        _ = try writeLock.lock(remaining)
+        defer {
+            // New tables are a commit too, and whoever starts a snapshot counts on hearing of every commit.
+            page.ringAll()
+            writeLock.unlock()
+        }
+        try reserved?.ensure(extraBytes: 0)
+        let oldRows = request.migration == nil ? nil : try OldRows(environment, path: directory)
+        var transaction: LMDBTransaction?
+        try LMDB.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin", path: directory)
+        // If the last owner of the lock was killed in its commit, that commit may be visible from here on.
+        page.ringAll()
+        do {
+            log = try openTable(transaction!, "log", MDB_INTEGERKEY)
+            meta = try openTable(transaction!, "meta", 0)
+            let engine = MigrationEngine(
+                transaction: transaction!, meta: meta, log: log, path: directory, mapBytes: mapBytes, old: oldRows)
+            let opened = try SchemaOpening(request, engine, isAlone: page.wasAlone, path: directory).open()
+            for (_, table) in opened { tablesByID[table.id] = table }
+            for (id, links) in try TableLinks.open(transaction!, opened.map(\.1.schema), tablesByID, self) {
+                tablesByID[id]?.links = links
+            }
+            for case (let model?, let table) in opened { tables[model] = tablesByID[table.id] }
+        } catch {
+            mdb_txn_abort(transaction)
+            throw error
+        }
+        try check(mdb_txn_commit(transaction), "commit")
+    }
+
+    private func openTable(_ transaction: LMDBTransaction, _ name: String, _ flags: Int32) throws -> MDB_dbi {
+        var handle: MDB_dbi = 0
+        let code = mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle)
+        try check(code, "open table \(name)")
+        return handle
+    }
+
+    /// Throws the error that `code` stands for, unless it is success.
+    @inline(__always)
+    package func check(_ code: Int32, _ operation: @autoclosure () -> String) throws(StoreError) {
+        if code != 0 { throw error(code, operation()) }
+    }
+
+    package func error(_ code: Int32, _ operation: String) -> StoreError {
+        if code == MDB_MAP_FULL { return .mapFull(limitBytes: mapBytes) }
+        // The engine calls a write that could be done in part only an input/output error.
+        if code == EIO, StoreFile.isFull(environment, directory) { return .diskFull(path: directory) }
+        return LMDB.error(code, operation, path: directory)
+    }
+
+    /// Runs reads of the engine; what it reports is an error of the store.
+    @inline(__always)
+    package func reading<Result>(
+        _ operation: @autoclosure () -> String, _ body: () throws(EngineFailure) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(EngineFailure) {
+            return try body()
+        } catch {
+            throw self.error(error.code, operation())
+        }
+    }
+
+    // MARK: Space
+
+    /// Called at the start of every write, holding the write lock.
+    func reserveForWrite() throws(StoreError) { try reserved?.ensure(extraBytes: 0) }
+
+    /// Makes room for a value of `bytes`, holding the write lock.
+    @inline(__always)
+    func reserve(_ bytes: Int) throws(StoreError) {
+        if bytes > MapReservation.marginBytes / 4 { try reserved?.ensureBehindUse(bytes) }
+    }
+
+    /// Notes where a value came to lie, holding the write lock.
+    @inline(__always)
+    package func stored(at address: UnsafeRawPointer) throws(StoreError) { try reserved?.stored(at: address) }
+
+    // MARK: Snapshots
+
+    /// The latest version, as a snapshot of its own. Any thread; never waits for a writer.
+    package func openSnapshot() throws(StoreError) -> Snapshot {
+        let reader = try takeReader()
+        do throws(StoreError) {
+            return try openSnapshot(with: reader)
+        } catch {
+            recycle(reader)
+            throw error
+        }
+    }
+
+    /// A read transaction to start a snapshot with. Throws `tooManySnapshots`.
+    package func takeReader() throws(StoreError) -> SnapshotReader {
+        if let idle = pool.withLock({ idleReaders.popLast() }) { return idle }
+        var transaction: LMDBTransaction?
+        var code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        if code == MDB_READERS_FULL {
+            // Some may be of processes that were killed, and nobody has written since.
+            releaseDeadReaders()
+            code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        }
+        try LMDB.check(code, "begin snapshot", path: directory)
+        let reader = try SnapshotReader(transaction!, log: log, path: directory)
+        reader.reset()
+        pins.add(reader)
+        return reader
+    }
+
+    /// Starts a snapshot. A reader keeps its place in LMDB's table, so this fails only where the storage is broken.
+    ///
+    /// LMDB copies the two root records without a lock. If two commits land meanwhile, the second is written over the
+    /// record that is being copied; so a start during which the bell rang is not trusted.
+    package func openSnapshot(with reader: SnapshotReader) throws(StoreError) -> Snapshot {
+        while true {
+            let before = page.bellCount
+            let version = try reader.renew(path: directory)
+            if page.bellCount == before { return Snapshot(self, reader, version: version) }
+            reader.reset()
+        }
+    }
+
+    /// Lets go of what readers held that were killed: a read transaction that never ends keeps every later version in
+    /// the file. The engine itself does not look.
+    package func releaseDeadReaders() {
+        let code = mdb_reader_check(environment, nil)
+        if code != 0 {
+            Logger(label: "livestore").error(
+                "readers that were killed are not let go of: \(error(code, "check readers"))")
+        }
+    }
+
+    /// Takes the transaction of a snapshot that has ended.
+    package func recycle(_ reader: SnapshotReader) {
+        // In a forked child it is the parent's, who still reads by it.
+        guard isOfThisProcess else { return }
+        reader.reset()
+        pool.withLock { idleReaders.append(reader) }
+    }
+
+    /// Bytes of the data file that occupy space.
+    package func fileBytes() -> Int {
+        var status = stat()
+        guard stat(directory + "/data.mdb", &status) == 0 else { return 0 }
+        return Int(status.st_blocks) * 512
+    }
+}

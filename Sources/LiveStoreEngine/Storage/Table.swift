@@ -1,0 +1,25 @@
+// A stored table as the open store has it. Constant once the store is open; any thread.
+import CLMDB
+
+/// A stored table: its schema and the handles of its rows and of its primary-key index.
+package final class Table: @unchecked Sendable {
+    package let schema: TableSchema
+    package let layout: TableLayout
+    package let rows: MDB_dbi
+    let primaryIndex: MDB_dbi?
+    /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it. Set while the store is
+    /// opened, and constant from then on.
+    package var links: TableLinks?
+
+    package let id: UInt32
+
+    package init(schema: TableSchema, layout: TableLayout, rows: MDB_dbi, primaryIndex: MDB_dbi?) {
+        self.schema = schema
+        self.layout = layout
+        self.rows = rows
+        self.primaryIndex = primaryIndex
+        id = schema.id
+    }
+
+    func rowCount(_ transaction: LMDBTransaction) throws(EngineFailure) -> Int { try LMDB.count(transaction, rows) }
+}

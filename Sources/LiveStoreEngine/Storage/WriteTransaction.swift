@@ -1,0 +1,380 @@
+// One write transaction: rows, primary-key index and log entry change together or not at all. It exists only while the
+// write lock is held, on the thread that holds it.
+//
+// The row being changed is kept open in a buffer, so that setting five properties of an object stores its row once. A
+// failure inside a property setter cannot be thrown there: it is kept in `failure`, and thrown instead of committing.
+import CLMDB
+import Glibc
+
+/// Who is told of silent commits ahead, and may fall behind.
+package protocol CommitFollower: AnyObject {
+    /// Waits while it holds too many snapshots. Not to be called with a lock of the store's held.
+    func waitForRoom()
+}
+
+package final class WriteTransaction {
+    /// What became of a transaction, for objects that were added in it. Written on the writing thread.
+    package final class Fate {
+        package fileprivate(set) var isCancelled = false
+    }
+
+    package let storage: Storage
+    package private(set) var transaction: LMDBTransaction
+    /// The transaction around the part that is being run, and what it had before.
+    private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt32: UInt64])?
+    /// The version this commit will have.
+    package let version: UInt64
+    /// Changes at every modification: what was read before may be out of date.
+    package private(set) var generation = 0
+    /// The first thing that went wrong in a place that cannot throw.
+    package private(set) var failure: StoreError?
+    /// Objects changed so far, in order; the same object may come again.
+    package private(set) var entries: [LogEntry] = []
+
+    private var openTable: Table?
+    private var openID = ObjectID(rawValue: 0)
+    private var isOpenRowDirty = false
+    private let buffer: RowBuffer
+    private var writers: [UInt32: TableWriter] = [:]
+    /// Of the table that was changed last: most writes stay with one for long.
+    private var lastWriter: TableWriter?
+    private var isOver = false
+    /// Who holds snapshots for this commit, where it was a silent one.
+    package var followers: [any CommitFollower] = []
+    /// Whether the commit is in the store.
+    package private(set) var isCommitted = false
+    package private(set) var fate = Fate()
+    /// Of the parts that are over.
+    private var fates: [Fate] = []
+    private let thread = pthread_self()
+    package var isOnItsThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
+
+    /// Begins; the caller holds the write lock.
+    package init(_ storage: Storage, buffer: RowBuffer) throws(StoreError) {
+        self.storage = storage
+        self.buffer = buffer
+        try storage.reserveForWrite()
+        var transaction: LMDBTransaction?
+        let code = mdb_txn_begin(storage.environment, nil, 0, &transaction)
+        try storage.check(code, "begin write")
+        self.transaction = transaction!
+        do throws(EngineFailure) {
+            version = try ChangeLog.version(transaction!, storage.log) + 1
+        } catch {
+            mdb_txn_abort(transaction)
+            throw storage.error(error.code, "read log")
+        }
+    }
+
+    // MARK: Reading
+
+    /// The row as this transaction has it; valid until its next change.
+    package func row(_ table: Table, _ id: ObjectID) -> RowReader? {
+        if isOpenRowDirty, id == openID, table.id == openTable?.id { return buffer.reader }
+        do throws(StoreError) {
+            return try stored(table, id)
+        } catch {
+            fail(error)
+            return nil
+        }
+    }
+
+    /// The row as it was stored last.
+    private func stored(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
+        try storage.reading("read row") { () throws(EngineFailure) in
+            try LMDB.get(transaction, table.rows, id: id.rawValue)
+        }.map { RowReader($0) }
+    }
+
+    /// Throws what the engine has reported in this transaction, as the commit will.
+    package func checkReads() throws(StoreError) { if let engineFailure { throw engineFailure } }
+
+    private var engineFailure: StoreError? {
+        if case .storage? = failure { failure } else { nil }
+    }
+
+    /// Why a block has thrown `error`: what the engine has reported comes before what the block made of it.
+    package func cause(of error: any Error) -> any Error { engineFailure ?? error }
+
+    /// The object with this primary key.
+    package func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
+        guard let index = table.primaryIndex else { return nil }
+        return PrimaryKey.withBytes(of: primaryKey) { bytes in
+            do throws(StoreError) {
+                let found = try storage.reading("find key") { () throws(EngineFailure) in
+                    try LMDB.get(transaction, index, key: bytes)
+                }
+                return found.map { ObjectID(rawValue: $0.loadUnaligned(as: UInt64.self)) }
+            } catch {
+                fail(error)
+                return nil
+            }
+        }
+    }
+
+    /// Visits every row in order of object ids. `body` must not change anything.
+    package func scan(_ table: Table, _ body: (ObjectID, RowReader) -> Void) throws(StoreError) {
+        try closeRow()
+        try step { () throws(StoreError) in
+            try storage.reading("read rows") { () throws(EngineFailure) in
+                try LMDB.scan(transaction, table.rows) { id, row in
+                    body(ObjectID(rawValue: id), RowReader(row))
+                    return true
+                }
+            }
+        }
+    }
+
+    /// Whether this transaction has made the row.
+    package func isNew(_ table: Table, _ id: ObjectID) -> Bool {
+        if writers.isEmpty { return false }
+        return writers[table.id]?.firstNewID.map { id.rawValue >= $0 } ?? false
+    }
+
+    // MARK: Changing
+
+    /// Keeps the first failure of a place that cannot throw.
+    package func fail(_ error: StoreError) { if failure == nil { failure = error } }
+
+    /// Changes one column of a row through `body`.
+    package func update(_ table: Table, _ id: ObjectID, _ column: Int, _ body: (RowBuffer) -> Void) throws(StoreError) {
+        if !(isOpenRowDirty && id == openID && table.id == openTable?.id) {
+            // First, because storing a row invalidates what was read before.
+            try closeRow()
+            guard let row = try stored(table, id) else { throw .invalidatedObject(table: table.schema.name) }
+            buffer.load(
+                row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+            open(table, id)
+            entries.append(LogEntry(table: table.id, .update, id: id.rawValue, columns: 0))
+        }
+        body(buffer)
+        entries[entries.count - 1].columns |= 1 << UInt64(column)
+        generation += 1
+    }
+
+    private func open(_ table: Table, _ id: ObjectID) {
+        openTable = table
+        openID = id
+        isOpenRowDirty = true
+    }
+
+    /// Stores the open row.
+    package func closeRow() throws(StoreError) {
+        guard isOpenRowDirty, let table = openTable else { return }
+        isOpenRowDirty = false
+        buffer.compact(columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+        guard let links = table.links, links.indexedColumns & entries[entries.count - 1].columns != 0 else {
+            return try put(table, openID, isNew: false)
+        }
+        var keys: [IndexChange] = []
+        try step { () throws(StoreError) in
+            keys = changedKeys(links, from: try stored(table, openID), to: buffer.reader)
+        }
+        try put(table, openID, isNew: false)
+        try step { () throws(StoreError) in try apply(keys, openID) }
+    }
+
+    /// Runs a step of a change. If it fails, so will the commit: the block may catch the error, but half a change must not
+    /// be stored.
+    package func step(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        do throws(StoreError) {
+            try body()
+        } catch {
+            fail(error)
+            throw error
+        }
+    }
+
+    private func put(_ table: Table, _ id: ObjectID, isNew: Bool) throws(StoreError) {
+        try step { () throws(StoreError) in
+            try writer(table).store(buffer, id, isNew: isNew, transaction)
+        }
+    }
+
+    /// What this write keeps of a table.
+    private func writer(_ table: Table) -> TableWriter {
+        if let lastWriter, lastWriter.table === table { return lastWriter }
+        let writer = writers[table.id] ?? TableWriter(table, storage)
+        writers[table.id] = writer
+        lastWriter = writer
+        return writer
+    }
+
+    /// Stores a new row with the values that `fill` writes.
+    /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`.
+    package func insert(_ table: Table, _ fill: (RowBuffer) -> Void) throws(StoreError) -> ObjectID {
+        try closeRow()
+        fill(buffer)
+        let writer = writer(table)
+        let id = ObjectID(rawValue: try writer.takeID(transaction))
+        if let column = table.schema.primaryKey, let index = table.primaryIndex {
+            let type = table.schema.columns[column].type
+            let code = PrimaryKey.withBytes(of: buffer.reader, column, type) { bytes in
+                bytes.count > PrimaryKey.maxBytes ? EMSGSIZE : writer.addKey(bytes, index, id, transaction)
+            }
+            if code != 0 { throw keyError(code, table, column) }
+        }
+        try put(table, id, isNew: true)
+        if let links = table.links, links.indexedColumns != 0 {
+            let keys = changedKeys(links, from: nil, to: buffer.reader)
+            try step { () throws(StoreError) in try apply(keys, id) }
+        }
+        entries.append(LogEntry(table: table.id, .insert, id: id.rawValue))
+        generation += 1
+        return id
+    }
+
+    private func keyError(_ code: Int32, _ table: Table, _ column: Int) -> StoreError {
+        let name = table.schema.name
+        switch code {
+        case MDB_KEYEXIST:
+            return .duplicatePrimaryKey(table: name, key: PrimaryKey.text(of: buffer.reader, column, table.schema))
+        case EMSGSIZE:
+            let bytes = PrimaryKey.byteCount(of: buffer.reader, column, table.schema.columns[column].type)
+            return .primaryKeyTooLong(table: name, bytes: bytes, limit: PrimaryKey.maxBytes)
+        default:
+            return storage.error(code, "store primary key")
+        }
+    }
+
+    /// Deletes a row, its keys and what leads to it. An object that is gone already is left alone.
+    package func delete(_ table: Table, _ id: ObjectID) throws(StoreError) {
+        try closeRow()
+        guard let row = try stored(table, id) else { return }
+        let keys = table.links.map { changedKeys($0, from: row, to: nil) } ?? []
+        if let column = table.schema.primaryKey, let index = table.primaryIndex {
+            let code = PrimaryKey.withBytes(of: row, column, table.schema.columns[column].type) { bytes in
+                var key = MDB_val(
+                    mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                return mdb_del(transaction, index, &key, nil)
+            }
+            try step { () throws(StoreError) in try storage.check(code, "delete primary key") }
+        }
+        var number = id.rawValue
+        let code = withUnsafeMutablePointer(to: &number) { pointer in
+            var key = MDB_val(mv_size: 8, mv_data: pointer)
+            return mdb_del(transaction, table.rows, &key, nil)
+        }
+        try step { () throws(StoreError) in try storage.check(code, "delete row") }
+        entries.append(LogEntry(table: table.id, .delete, id: id.rawValue))
+        generation += 1
+        if let links = table.links {
+            try step { () throws(StoreError) in
+                try apply(keys, id)
+                try cutLinks(links, to: id)
+            }
+        }
+    }
+
+    // MARK: Parts
+
+    /// Begins a part that can be cancelled alone. Not where the file is written through the map.
+    package func beginPart() throws(StoreError) {
+        try closeRow()
+        closeCursors()
+        var part: LMDBTransaction?
+        try storage.check(mdb_txn_begin(storage.environment, transaction, 0, &part), "begin part of a write")
+        whole = (transaction, entries.count, writers.compactMapValues(\.nextID))
+        transaction = part!
+        fate = Fate()
+    }
+
+    /// Makes the part's changes the whole's.
+    package func commitPart() throws(StoreError) {
+        if let failure { throw failure }
+        try closeRow()
+        guard let whole else { return }
+        closeCursors()
+        self.whole = nil
+        fates.append(fate)
+        let part = transaction
+        transaction = whole.transaction
+        try storage.check(mdb_txn_commit(part), "commit part of a write")
+    }
+
+    /// Forgets the part's changes, and what went wrong in it.
+    package func cancelPart() {
+        guard let whole else { return }
+        self.whole = nil
+        isOpenRowDirty = false
+        closeCursors()
+        mdb_txn_abort(transaction)
+        transaction = whole.transaction
+        entries.removeSubrange(whole.entries...)
+        for (table, writer) in writers { writer.takeBackIDs(to: whole.nextIDs[table]) }
+        fate.isCancelled = true
+        failure = nil
+        generation += 1
+    }
+
+    // MARK: Ending
+
+    /// Commits, unless nothing was changed. The transaction is over either way.
+    /// - Returns: the store's version now.
+    package func commit() throws(StoreError) -> UInt64 {
+        defer { cancel() }
+        if let failure { throw failure }
+        try closeRow()
+        if entries.isEmpty { return version - 1 }
+        for writer in writers.values { try writer.storeCounter(transaction) }
+        try writeLog()
+        isOver = true
+        closeCursors()
+        let code = mdb_txn_commit(transaction)
+        if code != 0 { markCancelled() }
+        try storage.check(code, "commit")
+        isCommitted = true
+        return version
+    }
+
+    /// Forgets every change. Does nothing once the transaction is over.
+    package func cancel() {
+        guard !isOver else { return }
+        cancelPart()
+        isOver = true
+        if !entries.isEmpty { markCancelled() }
+        closeCursors()
+        mdb_txn_abort(transaction)
+    }
+
+    private func markCancelled() { for fate in fates + [fate] { fate.isCancelled = true } }
+
+    private func closeCursors() {
+        for writer in writers.values { writer.closeCursors() }
+    }
+
+    private func writeLog() throws(StoreError) {
+        // An empty value says: too much to list, compare snapshots.
+        let listed = entries.count <= ChangeLog.maxEntriesPerCommit ? entries[...] : []
+        try storage.reserve(listed.count * MemoryLayout<LogEntry>.stride)
+        let code = listed.withUnsafeBytes { bytes -> Int32 in
+            var version = version
+            return withUnsafeMutablePointer(to: &version) { pointer in
+                var key = MDB_val(mv_size: 8, mv_data: pointer)
+                var value = MDB_val(
+                    mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                return mdb_put(transaction, storage.log, &key, &value, UInt32(MDB_APPEND))
+            }
+        }
+        try storage.check(code, "store log")
+        if version % ChangeLog.pruneEvery == 0 { try pruneLog() }
+    }
+
+    /// Takes away entries every follower has passed, and those beyond the hard cap.
+    private func pruneLog() throws(StoreError) {
+        let followed = min(storage.page.oldestFollowedVersion(), version)
+        let capped = version > ChangeLog.maxVersions ? version - ChangeLog.maxVersions : 0
+        let limit = max(followed, capped)
+        for _ in 0..<(2 * ChangeLog.pruneEvery) {
+            let oldest = try storage.reading("prune log") { () throws(EngineFailure) in
+                try LMDB.firstID(transaction, storage.log)
+            }
+            guard var number = oldest, number < limit else { return }
+            let code = withUnsafeMutablePointer(to: &number) { pointer in
+                var key = MDB_val(mv_size: 8, mv_data: pointer)
+                return mdb_del(transaction, storage.log, &key, nil)
+            }
+            try storage.check(code, "prune log")
+        }
+    }
+}

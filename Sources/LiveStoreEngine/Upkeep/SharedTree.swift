@@ -1,0 +1,189 @@
+// A ranked tree kept true for all live queries that share it, and the live queries that are windows over it. All of it
+// belongs to the upkeep thread, except the first evaluation, which fills a tree nobody else has yet.
+
+/// One subscription of a connection to a live query, as upkeep sees it.
+struct Subscription {
+    let connection: ConnectedMailbox
+    let query: ConnectionQuery
+    let attachment: Int
+    /// The tree the connection was last sent, from which the next change set is computed ahead.
+    var sent: RankedTree?
+}
+
+/// A window over a shared tree, with everyone who watches it.
+final class LiveQuery {
+    let plan: QueryPlan
+    let window: TreeWindow
+    var subscriptions: [Subscription] = []
+    /// The last step of its tree that touched the window.
+    fileprivate(set) var touchedStep = 0
+
+    init(_ plan: QueryPlan) {
+        self.plan = plan
+        window = plan.window
+    }
+}
+
+package final class SharedTree {
+    let key: TreeKey
+    let table: Table
+    private let residual: RowTest
+    private let form: TreeForm
+    private var encoder: SortKeyEncoder
+
+    /// nil until the first evaluation has been taken over.
+    var tree: RankedTree?
+    /// Silent commits that upkeep has crossed before that, which name observers of the tree.
+    var early: [EarlySkip] = []
+    private(set) var queries: [LiveQuery?] = []
+    private var windows = IntervalIndex()
+    private var freeHandles: [Int] = []
+
+    /// What the current step does to the tree.
+    private var removals: [RankedKey] = []
+    private var insertions: [RankedEntry] = []
+    /// Where the step's rows were and are, for finding the windows it touches.
+    private var touchedKeys: [RankedKey] = []
+    private var step = 0
+    /// Where stamps of rows are kept that leave and may come back; nil where no row can, or none is told as modified.
+    private let departed: DepartedRows?
+    /// What the current step takes out of the tree and leaves in the store.
+    private var leaving: [ObjectID] = []
+    private var held = HeldRoots()
+    /// The tree that this is a copy of, on its way to an older version.
+    private var origin: SharedTree?
+    /// Rows that the current step changes by what they lead to.
+    var dependants = DependantRows()
+
+    init(_ key: TreeKey, _ table: Table, _ departed: DepartedRows? = nil) {
+        self.key = key
+        self.table = table
+        self.departed = key.canTakeBack ? departed : nil
+        residual = RowTest(key.residual)
+        form = TreeForm(key, table.schema)
+        encoder = SortKeyEncoder(key, table.schema)
+    }
+
+    // MARK: Windows
+
+    /// The query of this plan, made if there is none.
+    func query(_ plan: QueryPlan) -> LiveQuery {
+        for case let query? in queries where query.plan == plan { return query }
+        let query = LiveQuery(plan)
+        let handle = freeHandles.popLast() ?? queries.count
+        if handle == queries.count { queries.append(query) } else { queries[handle] = query }
+        // The index knows eight bytes of each bound, the upper one closed: candidates are checked against the keys.
+        windows.insert(query.window.lower?.prefix ?? 0, query.window.upper?.prefix ?? .max, handle: handle)
+        return query
+    }
+
+    /// Forgets a query nobody watches any more; true when it was the last.
+    func drop(_ query: LiveQuery) -> Bool {
+        guard let handle = queries.firstIndex(where: { $0 === query }) else { return false }
+        queries[handle] = nil
+        freeHandles.append(handle)
+        windows.remove(handle: handle)
+        return freeHandles.count == queries.count
+    }
+
+    // MARK: Keeping true
+
+    /// Whether the current step has noted a row.
+    var hasNotes: Bool { !touchedKeys.isEmpty }
+
+    /// Notes one row that may have changed between two snapshots; true when the tree changes with it.
+    /// - Parameter columns: those that were written; all for a row that changed with what it leads to.
+    func note(
+        _ id: ObjectID, from: Snapshot, old: RowReader?, to: Snapshot, new: RowReader?, columns: UInt64, version: UInt64
+    ) -> Bool {
+        let oldKey = key(old, id, in: from)
+        let newKey = key(new, id, in: to)
+        let isModified = key.observed.includes(columns)
+        if oldKey == nil, newKey == nil {
+            if isModified { departed?.note(id, self, stamp: version) }
+            return false
+        }
+        if !isModified, oldKey == newKey { return false }
+        var stamp = isModified ? version : stamp(of: oldKey, id)
+        if let origin, oldKey == nil { stamp = origin.takeBack(id, isModified: isModified, from: from, to: to) }
+        if let newKey {
+            insertions.append(RankedEntry(key: newKey, stamp: stamp))
+            touchedKeys.append(newKey)
+            if oldKey == nil { departed?.forget(id, self) }
+        } else if new != nil, let departed {
+            departed.leave(id, self, stamp: stamp, step: step + 1)
+            leaving.append(id)
+        }
+        if let oldKey, oldKey != newKey {
+            removals.append(oldKey)
+            touchedKeys.append(oldKey)
+        }
+        return true
+    }
+
+    /// The version that last changed an observed column of a row, as far as the tree knows; 0 where it knows of none.
+    /// - Parameter key: where the row stands; nil where it stands nowhere, or not any more.
+    func stamp(of key: RankedKey?, _ id: ObjectID) -> UInt64 {
+        key.flatMap { tree?.base.stamp(of: $0) } ?? departed?.stamp(of: id, self) ?? 0
+    }
+
+    /// The root as it was at an older version; nil before the first evaluation. O(changes in between).
+    func root(at older: Snapshot, from now: Snapshot) -> RankedTree? {
+        if tree == nil || older.version == now.version { return tree }
+        step += 1
+        let copy = SharedTree(key, table)
+        copy.tree = tree
+        copy.origin = self
+        copy.move(from: now, to: older)
+        if departed != nil, let root = copy.tree?.root { held.end(root, step: step, left: leaving) }
+        leaving.removeAll()
+        return copy.tree
+    }
+
+    /// The stamp at an older version of a row that has left since. From then on it is kept like that of any which leaves.
+    private func takeBack(_ id: ObjectID, isModified: Bool, from now: Snapshot, to older: Snapshot) -> UInt64 {
+        if key.observed == .columns(0) { return 0 }
+        guard let departed, now.row(table, id) != nil else { return older.version }
+        let known = departed.stamp(of: id, self)
+        // From now on for the older root's sake.
+        departed.forget(id, self)
+        departed.leave(id, self, stamp: known ?? (isModified ? now.version : older.version), step: step)
+        leaving.append(id)
+        return isModified ? older.version : known ?? older.version
+    }
+
+    /// Forgets what is kept for rows that left.
+    func forgetDeparted() {
+        guard let departed else { return }
+        held.forgetAll { departed.forget($0, self, step: $1) }
+    }
+
+    /// The key of a row; nil where it does not pass.
+    /// - Parameter source: where the other rows are read that the filter asks about.
+    func key(_ row: RowReader?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
+        guard let row else { return nil }
+        return residual.passes(row, id, source, table.links) ? encoder.key(row, id, source, table.links) : nil
+    }
+
+    /// Applies what was noted, and calls `body` with each query whose window it touches.
+    func applyNoted(_ body: (LiveQuery) -> Void) {
+        let old = tree?.root
+        if tree != nil { form.apply(removals: removals, insertions: insertions, to: &tree!) }
+        step += 1
+        if let departed, let old {
+            held.end(old, step: step, left: leaving)
+            leaving.removeAll()
+            held.forgetReleased { departed.forget($0, self, step: $1) }
+        }
+        for key in touchedKeys {
+            windows.forEach(containing: key.prefix) { handle in
+                guard let query = queries[handle], query.touchedStep != step, query.window.contains(key) else { return }
+                query.touchedStep = step
+                body(query)
+            }
+        }
+        removals.removeAll(keepingCapacity: true)
+        insertions.removeAll(keepingCapacity: true)
+        touchedKeys.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,334 @@
+// The one background thread of a store in a process. It keeps every live query true:
+//
+//     sleep on the bell → open the newest snapshot → read the log up to it → route each changed row through the
+//     query index → update each touched tree → one mailbox update per connection → post
+//
+// It takes no write lock and waits for nobody. Other threads reach it through `inbox` alone; everything else belongs to
+// the thread.
+import Logging
+import TracedSync
+
+package final class Upkeep: CommitFollower, @unchecked Sendable {
+    /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
+    private static let maxLagVersions = SharedPage.Bell.slowInterval
+    /// A writer killed between its commit and the bell is noticed after this long at the latest.
+    private static let pollNs: Int64 = 1_000_000_000
+
+    let storage: Storage
+    private let evaluator: Evaluator
+    let inbox = UpkeepInbox()
+    /// Written once, in `init`.
+    private var thread: TracedThread?
+    /// The thread, as reports of waits name it. Written once, in `init`.
+    private var worker: TracedResource?
+
+    // The thread's own.
+    var snapshot: Snapshot
+    private(set) var tables: [UInt32: TableUpkeep] = [:]
+    private(set) var dependencies: Dependencies
+    var connections = ConnectionList()
+    private(set) var slot: Int?
+    private var lastOfferVersion: UInt64
+    private var lastOfferNs: Int64
+    /// Of the current step: what silent commits mean for the queries of the observers they name.
+    var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
+    /// First roots to bring at older versions, when there are any.
+    var holds: [Hold] = []
+    /// Refreshes that wait for a version.
+    private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
+
+    /// Starts the thread at the newest version.
+    /// - Throws: `tooManySnapshots`, `noThread`.
+    package init(_ storage: Storage) throws(StoreError) {
+        self.storage = storage
+        evaluator = Evaluator(storage)
+        dependencies = Dependencies(storage)
+        snapshot = try storage.openSnapshot()
+        slot = storage.page.claimSlot()
+        lastOfferVersion = snapshot.version
+        lastOfferNs = monotonicNs()
+        let thread: TracedThread
+        do throws(StoreError) {
+            thread = try StoreError.starting("livestore-upkeep") { [self] in run() }
+        } catch {
+            if let slot { storage.page.releaseSlot(slot) }
+            throw error
+        }
+        worker = thread.resource
+        self.thread = thread
+    }
+
+    // MARK: From other threads
+
+    package func send(_ message: Message) {
+        inbox.put([message])
+        storage.page.ringAll()
+    }
+
+    /// Waits until a connection's mail stands at `version`; at once where upkeep has ended. Not in a callback of upkeep's.
+    package func catchUp(_ mailbox: Mailbox, to version: UInt64) {
+        let reply = CaughtUp()
+        guard inbox.put([.catchUp(mailbox, version, reply)]) else { return }
+        storage.page.ringAll()
+        reply.wait(for: worker)
+    }
+
+    /// Takes the record of a commit that is about to become visible.
+    /// - Parameter before: what it begins with, where upkeep has to make it a step of its own.
+    package func announce(_ record: SkipRecord, before: Snapshot?) { inbox.announce(record, before: before) }
+
+    /// Takes what the store was like just after that commit; called before anyone else can commit.
+    package func complete(_ record: SkipRecord, _ after: Snapshot) { inbox.complete(record, after) }
+
+    /// The commit has failed; called before anyone else can commit.
+    package func withdraw(_ record: SkipRecord) { inbox.withdraw(record) }
+
+    /// Waits, after a silent commit, while too many of them hold snapshots for upkeep. Returns at once where upkeep has
+    /// ended, and on its own thread, where user code may have written. Not to be called with a lock of the store's held.
+    package func waitForRoom() {
+        guard inbox.isFull, thread?.isCurrent != true else { return }
+        // It may sleep where nobody observes any more.
+        storage.page.ringAll()
+        inbox.waitForRoom(worker)
+    }
+
+    /// Forgets a connection that has ended, with what it observed.
+    package func disconnect(_ mailbox: Mailbox, _ queries: [ConnectionQuery], _ objects: [ObjectToken]) {
+        inbox.put(queries.map { .detach($0) } + objects.map { .unwatch($0) } + [.disconnect(mailbox)])
+        storage.page.ringAll()
+    }
+
+    /// Ends the thread and waits for it. It waits for nobody, so this does not take long. On the thread itself, where the
+    /// last reference to something of the user's may have gone, it ends later.
+    package func stop() {
+        inbox.close()
+        storage.page.ringAll()
+        thread?.joinOrDetach()
+        evaluator.stop()
+    }
+
+    // MARK: The loop
+
+    private func run() {
+        while true {
+            // Where nobody observes, a commit now and then is soon enough to let go of old versions.
+            let bell: SharedPage.Bell = isWatching ? .everyCommit : .slow
+            let seen = storage.page.count(bell)
+            let (arrived, isLast) = inbox.take()
+            if isLast {
+                for case .catchUp(_, _, let reply) in arrived { reply.signal() }
+                break
+            }
+            for message in arrived { handle(message) }
+            if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+            bringHeld()
+            advance()
+            bringHeld()
+            answerRefreshes()
+            if inbox.isQuiet, isWatching == (bell == .everyCommit) {
+                storage.page.wait(for: bell, since: seen, timeoutNs: Self.pollNs)
+            }
+        }
+        for waiting in catchingUp { waiting.reply.signal() }
+        catchingUp = []
+        if let slot { storage.page.releaseSlot(slot) }
+    }
+
+    /// Whether every commit matters to somebody.
+    private var isWatching: Bool { !tables.isEmpty || !connections.storeObservers.isEmpty }
+
+    /// Publishes the newest version, if there is a newer one.
+    private func advance() {
+        let newest: Snapshot
+        do {
+            newest = try storage.openSnapshot()
+        } catch {
+            // Nothing is lost: the next wake-up, or the poll, reads the same log.
+            Logger(label: "livestore").error("upkeep cannot read the store and will try again: \(error)")
+            return
+        }
+        if newest.version > snapshot.version {
+            // Observers that silent commits of this step name have been announced before those were visible.
+            let (arrived, _) = inbox.take()
+            for message in arrived { handle(message) }
+            if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+            bringHeld()
+        }
+        if newest.version > snapshot.version { walk(to: newest) }
+        offerToLagging()
+    }
+
+    /// Hands the newest snapshot to connections whose own one pins an old version.
+    private func offerToLagging() {
+        let now = monotonicNs()
+        guard snapshot.version > lastOfferVersion,
+            snapshot.version - lastOfferVersion >= Self.maxLagVersions || now - lastOfferNs >= Self.pollNs
+        else { return }
+        lastOfferVersion = snapshot.version
+        lastOfferNs = now
+        connections.offer(snapshot)
+    }
+
+    // MARK: Messages
+
+    private func handle(_ message: Message) {
+        switch message {
+        case .connect(let mailbox): connections.add(mailbox)
+        case .disconnect(let mailbox): connections.remove(mailbox)
+        case .attach(let mailbox, let query, let attachment): attach(mailbox, query, attachment)
+        case .detach(let query): detach(query)
+        case .hold(let mailbox, let query, let attachment, let at):
+            hold(Hold(mailbox: mailbox, query: query, attachment: attachment, at: at))
+        case .watch(let mailbox, let token, let seen): watch(mailbox, token, seen: seen)
+        case .unwatch(let token): unwatch(token)
+        case .observeStore(let mailbox, let observes):
+            if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
+            if let connection = connections[mailbox] { connections.setObservesStore(observes, connection) }
+            restIfIdle()
+        case .catchUp(let mailbox, let version, let reply): catchingUp.append((mailbox, version, reply))
+        case .evaluated(let trees, let at): adopt(trees, at)
+        case .failed(let trees, let error): fail(trees, error)
+        }
+    }
+
+    /// The live query and the tree behind a connection's query; nil once upkeep does not keep it.
+    func live(_ query: ConnectionQuery) -> (LiveQuery, SharedTree)? {
+        guard let tree = tables[query.plan.tree.table]?.existingTree(query.plan.tree) else { return nil }
+        for case let live? in tree.queries where live.plan == query.plan { return (live, tree) }
+        return nil
+    }
+
+    private func attach(_ mailbox: Mailbox, _ query: ConnectionQuery, _ attachment: Int) {
+        guard let table = storage.tablesByID[query.plan.tree.table], let connection = connections[mailbox] else {
+            return
+        }
+        let upkeep = upkeep(of: table)
+        let (tree, isNew) = upkeep.tree(query.plan.tree)
+        let live = tree.query(query.plan)
+        live.subscriptions.append(
+            Subscription(connection: connection, query: query, attachment: attachment, sent: tree.tree))
+        if isNew { evaluate(tree) }
+        if let ranked = tree.tree {
+            connections.add(RootUpdate(query: query, attachment: attachment, tree: ranked), to: connection)
+        }
+    }
+
+    private func evaluate(_ tree: SharedTree) { evaluator.evaluate(tree) { [weak self] in self?.send($0) } }
+
+    private func detach(_ query: ConnectionQuery) {
+        guard let upkeep = tables[query.plan.tree.table] else { return }
+        let (tree, isNew) = upkeep.tree(query.plan.tree)
+        let live = tree.query(query.plan)
+        if let index = live.subscriptions.firstIndex(where: { $0.query === query }) {
+            live.subscriptions.remove(at: index)
+        }
+        if live.subscriptions.isEmpty, tree.drop(live) || isNew { drop(tree, upkeep) }
+    }
+
+    private func drop(_ tree: SharedTree, _ upkeep: TableUpkeep) {
+        upkeep.drop(tree)
+        dependencies.drop(tree)
+        forget(upkeep)
+    }
+
+    private func upkeep(of table: Table) -> TableUpkeep {
+        if let known = tables[table.id] { return known }
+        if !isWatching, let slot { storage.page.setVersion(snapshot.version, ofSlot: slot) }
+        let upkeep = TableUpkeep(table)
+        tables[table.id] = upkeep
+        return upkeep
+    }
+
+    /// Lets go of a table nobody watches any more.
+    private func forget(_ upkeep: TableUpkeep) {
+        if upkeep.isEmpty { tables[upkeep.table.id] = nil }
+        restIfIdle()
+    }
+
+    /// The log need not be kept for a thread that has nobody to tell.
+    private func restIfIdle() {
+        if !isWatching, let slot { storage.page.setVersion(SharedPage.noVersion, ofSlot: slot) }
+    }
+
+    /// - Parameter seen: the row at `token.since`.
+    private func watch(_ mailbox: Mailbox, _ token: ObjectToken, seen: [UInt8]) {
+        guard let connection = connections[mailbox] else { return }
+        let watch = ObjectWatch(connection: connection, token: token, seen: seen)
+        upkeep(of: token.table).watch(watch, at: snapshot.version)
+        // Its connection may stand behind: what has happened since is in no step to come.
+        guard token.since < snapshot.version else { return }
+        let missed = entries(of: token, seen: seen)
+        if !missed.isEmpty { connections.add(ObjectUpdate(token, missed), to: connection) }
+    }
+
+    /// What commits have done to an object since there is its observer. Where the log has been pruned, values tell.
+    private func entries(of token: ObjectToken, seen: [UInt8]) -> [ObjectChangeEntry] {
+        switch snapshot.changes(after: token.since) {
+        case .complete(let changes):
+            return changes.filter { $0.entry.table == token.table.id && $0.entry.id == token.id.rawValue }
+                .map { ObjectChangeEntry($0, []) }
+        case .incomplete:
+            let entry = seen.withUnsafeBytes { ObjectChangeEntry(token, from: RowReader($0), to: snapshot) }
+            // What could not be read is no deletion; the next step meets the failure.
+            return snapshot.failure == nil ? entry.map { [$0] } ?? [] : []
+        }
+    }
+
+    private func unwatch(_ token: ObjectToken) {
+        guard let upkeep = tables[token.table.id] else { return }
+        upkeep.unwatch(token)
+        forget(upkeep)
+    }
+
+    /// Tells those who wait in a refresh that their mail is there.
+    private func answerRefreshes() {
+        guard !catchingUp.isEmpty else { return }
+        let ready = catchingUp.filter { $0.version <= snapshot.version }
+        catchingUp.removeAll { $0.version <= snapshot.version }
+        for waiting in ready {
+            connections.offer(snapshot, to: waiting.mailbox)
+            waiting.reply.signal()
+        }
+    }
+
+    /// Takes over trees evaluated at another version than the current one.
+    private func adopt(_ trees: [(SharedTree, RankedTree)], _ at: Snapshot) {
+        if at.version > snapshot.version { walk(to: at) }
+        if at.version > snapshot.version {
+            // The store cannot be read on the way there. What is evaluated anew comes later, or says why it cannot come.
+            for (tree, _) in trees where tables[tree.table.id]?.isWanted(tree) == true { evaluate(tree) }
+            return
+        }
+        for (tree, ranked) in trees {
+            guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
+            tree.tree = ranked
+            var error: StoreError?
+            if !tree.early.isEmpty {
+                error = replay(tree, from: at)
+            } else if at.version < snapshot.version {
+                tree.move(from: at, to: snapshot)
+            }
+            if let error = error ?? at.failure ?? snapshot.failure {
+                plannedSkips = [:]
+                fail([tree], error)
+                continue
+            }
+            upkeep.admit(tree)
+            dependencies.admit(tree)
+            for case let query? in tree.queries { publish(tree, query) }
+        }
+    }
+
+    /// Tells everyone who waits for the trees, and forgets them: whoever observes again has them evaluated again.
+    func fail(_ trees: [SharedTree], _ error: StoreError) {
+        for tree in trees {
+            guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
+            for subscription in tree.queries.compactMap(\.self).flatMap(\.subscriptions) {
+                let failure = QueryFailure(
+                    query: subscription.query, attachment: subscription.attachment, error: error)
+                subscription.connection.mailbox.put(nil, VersionMail(), failures: [failure])
+            }
+            drop(tree, upkeep)
+        }
+    }
+}
