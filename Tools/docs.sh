@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the documentation of LiveStore into .build/docs/LiveStore.doccarchive with the toolchain alone, no network. Fails on
-# any warning, on any public symbol of the module that has no doc comment, and on any that throws without saying what.
+# any warning, on any public symbol of the module, or of those it exports, that has no doc comment, and on any that throws
+# without saying what.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,6 +13,7 @@ swift build --target LiveStore >"$docs/build.log" 2>&1 || { cat "$docs/build.log
 built=$(swift build --show-bin-path)
 triple=$(swift -print-target-info | sed -n 's/.*"unversionedTriple"[^"]*"\([^"]*\)".*/\1/p')
 swift symbolgraph-extract -module-name LiveStore -target "$triple" -minimum-access-level public \
+    -experimental-allowed-reexported-modules=LiveStoreEngine,RankedTree \
     -I "$built/Modules" -I Sources/CLMDB -Xcc "-fmodule-map-file=$built/CPlatform.build/module.modulemap" \
     -skip-inherited-docs -skip-synthesized-members -output-dir "$docs/symbols" >"$docs/extract.log" 2>&1 ||
     { cat "$docs/extract.log" >&2; exit 1; }
