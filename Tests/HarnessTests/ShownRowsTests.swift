@@ -33,7 +33,7 @@ import Testing
         #expect(spec.observers.audit == .none)
         let result = try runTrial(spec, on: FaultyDriver(.halfApplied)) { !$0.violations.isEmpty }
         #expect(result.violations.contains { $0.contains("shown rows: callback ") }, "\(result.notes)")
-        let sound = try runTrial(spec, on: ModelDriver())
+        let sound = try runTrial(spec, on: ModelDriver()) { $0.counts["row_samples"] ?? 0 > 10 }
         #expect(sound.fate == .completed, "\(sound.notes) \(sound.violations)")
         #expect(sound.counts["row_samples"]! > 10)
     }
