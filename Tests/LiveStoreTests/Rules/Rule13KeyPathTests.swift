@@ -133,6 +133,8 @@ struct Rule13KeyPathTests {
         }
         for (title, told) in [(nil, []), ("x", ["title ~0>0"])] {
             try gate.close()
+            // What its observer knows it by from then on.
+            try set(10, title: "w")
             try set(90, silentFor: [token])
             try set(10)
             try gate.open()
