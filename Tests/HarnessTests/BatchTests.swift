@@ -23,7 +23,7 @@ import Testing
         #expect(apart.value(.batchSpan, "max") == 1)
 
         let spec = try shippedTrial(scenario, on: Fault.staleModification.rawValue)
-        let result = try runTrial(spec, on: FaultyDriver(.staleModification))
+        let result = try runTrial(spec, on: FaultyDriver(.staleModification)) { $0.fate != .completed }
         #expect(result.fate == .oracleViolation, "\(result.notes)")
         #expect(result.violations.contains { $0.contains("modification") }, "\(result.violations)")
     }

@@ -19,7 +19,7 @@ import Testing
         // Nobody whom all other scenarios look at is among the one in ten.
         let blind = try runTrial(resting, on: FaultyDriver(.lateCall))
         #expect(blind.fate == .completed, "\(blind.notes) \(blind.violations)")
-        let result = try runTrial(spec, on: FaultyDriver(.lateCall))
+        let result = try runTrial(spec, on: FaultyDriver(.lateCall)) { $0.fate != .completed }
         #expect(result.fate == .oracleViolation, "\(result.notes) \(result.counts)")
         #expect(result.violations.contains { $0.contains("silence: churned observer") }, "\(result.violations)")
     }
@@ -33,7 +33,9 @@ import Testing
             for deliver in ObserversSpec.Deliver.allCases {
                 var spec = try shippedTrial(scenario, on: driver.name)
                 spec.observers.deliver = deliver
-                let result = try runTrial(spec, on: driver)
+                let result = try runTrial(spec, on: driver) {
+                    $0.fate != .completed || $0.counts["churned_observers"] ?? 0 > 8
+                }
                 #expect(result.fate == .completed, "\(driver.name): \(result.notes) \(result.violations)")
                 #expect(try #require(result.counts["churned_observers"]) > 8, "\(driver.name)")
             }

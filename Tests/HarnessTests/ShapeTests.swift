@@ -31,7 +31,7 @@ import Testing
                 spec.observers.match = 1
                 spec.observers.bystanders = 0
                 spec.writers.changes = ["move": 4, "touch": 1, "insert": 1, "delete": 1, "update-score": 1]
-                let result = try runTrial(spec, on: driver)
+                let result = try runTrial(spec, on: driver) { $0.counts["replayed_callbacks"] ?? 0 > 3 }
                 expectSound(result, "\(driver.name), seed \(seed)")
                 #expect(result.counts["replayed_callbacks"]! > 3)
                 #expect(result.counts["rows_compared"]! > 100)
@@ -82,7 +82,7 @@ import Testing
         }
         var spec = tiny(FaultyDriver(.calledAfterCancel))
         spec.observers.subscribe = .cancelled
-        let result = try runTrial(spec, on: FaultyDriver(.calledAfterCancel))
+        let result = try runTrial(spec, on: FaultyDriver(.calledAfterCancel)) { !$0.violations.isEmpty }
         #expect(result.violations.contains { $0.contains("silence") }, "\(result.violations)")
     }
 
@@ -95,7 +95,9 @@ import Testing
                 spec.observers.deliver = deliver
                 spec.observers.threads = 2
                 spec.writers.threads = threads
-                let result = try runTrial(spec, on: driver)
+                let result = try runTrial(spec, on: driver) {
+                    $0.fate != .completed || $0.counts["audits"] ?? 0 > 5
+                }
                 expectSound(result, "\(driver.name) \(deliver)")
                 #expect(result.counts["audits"]! > 5)
             }
@@ -105,7 +107,7 @@ import Testing
     @Test func aTornTransactionIsSeen() throws {
         var spec = tiny(FaultyDriver(.tornRead))
         spec.observers.audit = .sums
-        let result = try runTrial(spec, on: FaultyDriver(.tornRead))
+        let result = try runTrial(spec, on: FaultyDriver(.tornRead)) { $0.fate != .completed }
         #expect(result.fate == .oracleViolation, "\(result.notes)")
         #expect(result.violations.contains { $0.contains("atomicity") && $0.contains("add up to") })
     }

@@ -53,7 +53,8 @@ import Testing
         var spec = TrialSpec.tiny(driver: "noop")
         spec.observers.queries = .ranges
         spec.observers.count = 5
-        let result = try runTrial(spec, on: NoopDriver())
+        // Of a few commits the CPU is less than what is taken off for waiting, which others who want the cores make uncertain.
+        let result = try runTrial(spec, on: NoopDriver()) { $0.value(.processCPU) ?? 0 > 0 }
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
         #expect(result.value(.missedFinal) == 0)
         #expect(result.value(.endToEndLatency, "count")! > 0)

@@ -3,13 +3,18 @@ import CPlatform
 import Foundation
 
 enum Holdings {
-    /// What is open, by what it is of: a path, or the kind of thing that has none. Not the descriptor that looks.
+    /// What is open, by what it is of: a path, whether or not its file is still there, or the kind of thing that has none.
+    /// Not the descriptor that looks.
     static var openFiles: [String: Int] {
         var counts: [String: Int] = [:]
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
-            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
             // The one that looked is closed by now.
-            if let target { counts[target, default: 0] += 1 }
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)") else {
+                continue
+            }
+            // A file that goes while it is open was open before, too.
+            let gone = " (deleted)"
+            counts[target.hasSuffix(gone) ? String(target.dropLast(gone.count)) : target, default: 0] += 1
         }
         return counts
     }

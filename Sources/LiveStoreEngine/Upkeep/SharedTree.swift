@@ -152,6 +152,21 @@ package final class SharedTree {
         return isModified ? older.version : known ?? older.version
     }
 
+    /// Rows that a silent commit of the coming step takes in and a later commit of the step takes out: the tree never has
+    /// them, and whom the silence is for knows them all the same. They are kept like those that leave. O(silent rows × log n).
+    func keepPassing(_ skips: [TreeSkip], from old: Snapshot, to new: Snapshot) {
+        guard let departed else { return }
+        for row in skips.flatMap(\.rows) {
+            guard let after = row.after, key(old.row(table, row.id), row.id, in: old) == nil,
+                let now = new.row(table, row.id), key(now, row.id, in: new) == nil
+            else { continue }
+            let known = departed.stamp(of: row.id, self)
+            departed.forget(row.id, self)
+            departed.leave(row.id, self, stamp: known ?? after.stamp, step: step + 1)
+            leaving.append(row.id)
+        }
+    }
+
     /// Forgets what is kept for rows that left.
     func forgetDeparted() {
         guard let departed else { return }

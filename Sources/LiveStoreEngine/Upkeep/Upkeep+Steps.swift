@@ -90,6 +90,7 @@ extension Upkeep {
         snapshot = newest
         var dependants = dependencies.isEmpty ? [:] : dependencies.find(changes, in: newest)
         plannedSkips = skips.isEmpty ? [:] : plan(skips, changes, from: old)
+        for planned in plannedSkips.values { planned.subject.1.keepPassing(planned.skips, from: old, to: newest) }
         for change in changes.tables {
             let upkeep = tables[change.table.id]
             let trees = dependants.removeValue(forKey: change.table.id) ?? []
