@@ -9,7 +9,8 @@ enum Holdings {
         var counts: [String: Int] = [:]
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
             // The one that looked is closed by now.
-            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)") else {
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+            else {
                 continue
             }
             // A file that goes while it is open was open before, too.
