@@ -9,6 +9,8 @@ BASE ?= HEAD~1
 HEAD ?=
 BUDGET ?= 15m
 TIDEGAUGE = .build/release/tidegauge
+# The folders of scenarios; those of peers have a target of their own.
+SCENARIOS = $(filter-out Scenarios/peers,$(patsubst %/,%,$(wildcard Scenarios/*/)))
 
 .PHONY: bench peers smoke compare calibrate test external stress micro explore check lint docs tsan asan faults setup build clean help
 
@@ -16,7 +18,7 @@ help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 bench: build  ## build, run all scenarios of the store (PROFILE=smoke|ci|full), write Reports/latest
-	$(TIDEGAUGE) run $(filter-out Scenarios/peers,$(wildcard Scenarios/*)) --profile $(PROFILE)
+	$(TIDEGAUGE) run $(SCENARIOS) --profile $(PROFILE)
 
 peers: build  ## the store beside other engines, which take their time (PROFILE=full for the whole table)
 	$(TIDEGAUGE) run Scenarios/peers --profile $(PROFILE)
@@ -45,7 +47,7 @@ explore: build  ## search the interleavings of the store's own protocol (SCHEDUL
 	$(TIDEGAUGE) explore Scenarios/deadlock/commit-deliver-close.yaml --schedules $(or $(SCHEDULES),10000) $(if $(SEED),--seed $(SEED))
 
 check: build  ## are all scenario files valid? Runs none of them
-	$(TIDEGAUGE) check Scenarios
+	$(TIDEGAUGE) check $(SCENARIOS) Scenarios/peers
 
 lint:  ## formatting and style, strict
 	swift format lint --strict --recursive --parallel Sources Tests Examples Package.swift
