@@ -2,7 +2,7 @@
 // names. Read once, when the first stack is shown.
 import Glibc
 
-struct ELFSymbols: @unchecked Sendable {
+struct ELFSymbols: Sendable {
     private struct Symbol {
         var start: UInt64
         var size: UInt64
@@ -22,7 +22,8 @@ struct ELFSymbols: @unchecked Sendable {
     /// Of the running program.
     static let ofThisProgram = ELFSymbols("/proc/self/exe")
 
-    private let bytes: UnsafeRawBufferPointer
+    /// Never written, and never unmapped.
+    nonisolated(unsafe) private let bytes: UnsafeRawBufferPointer
     private var symbols: [Symbol] = []
     private var strings = 0
 

@@ -36,14 +36,17 @@ public struct Explorer {
 
     /// What one schedule does; nil where all goes well.
     public mutating func run(_ strategy: any ScheduleStrategy, _ name: String) -> FoundSchedule? {
-        let verdict = Verdict()
+        let complaint = PlainMutex<String?>(nil)
         let program = program
-        let (end, schedule, steps) = ScheduleControl.run(strategy) { verdict.reason = program.body() }
+        let (end, schedule, steps) = ScheduleControl.run(strategy) {
+            let reason = program.body()
+            complaint.with { $0 = reason }
+        }
         longestRun = max(longestRun, steps)
         tried += 1
         switch end {
         case .completed:
-            guard let reason = verdict.reason else { return nil }
+            guard let reason = complaint.with({ $0 }) else { return nil }
             return FoundSchedule(
                 schedule: schedule, reason: reason, cycle: [], tried: tried, strategy: name, isHang: false)
         case .tooLong:
@@ -60,8 +63,6 @@ public struct Explorer {
                 cycle: cycles.first?.edges ?? [], tried: tried, strategy: name)
         }
     }
-
-    private final class Verdict: @unchecked Sendable { var reason: String? }
 
     /// Tries the default schedule, then random ones and ones by PCT of depth 2 and 3, by turns.
     /// - Parameter progress: called after each schedule with how many there were.
