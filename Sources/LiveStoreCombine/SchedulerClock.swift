@@ -31,12 +31,13 @@ public struct RunLoopClock: SchedulerClock {
 }
 
 /// One timer of a run loop, in its common modes. The loop holds it until `end()`.
-private final class RunLoopAlarm: SchedulerAlarm, @unchecked Sendable {
+private final class RunLoopAlarm: SchedulerAlarm {
     /// A timer that does not repeat is of no use after it has rung once.
     private static let neverS = 1e10
 
     private let clock: RunLoopClock
-    private let timer: CFRunLoopTimer
+    /// Core Foundation ends it on any thread; it is set on its own.
+    nonisolated(unsafe) private let timer: CFRunLoopTimer
 
     init(_ clock: RunLoopClock, _ ring: @escaping @Sendable () -> Void) {
         self.clock = clock

@@ -40,7 +40,9 @@ final class Audit: Companion {
     }
 }
 
-/// Adds up. Everything belongs to the site.
+/// Adds up.
+///
+/// Unchecked because everything that changes is the site's own, and is read after a hop to it.
 private final class Auditor: DeliverySink, @unchecked Sendable {
     let site: Site
     var subscription: (any Subscription)?

@@ -11,7 +11,7 @@ import Statistics
 import StoreDriver
 
 /// The samples of one observer.
-final class RowSampler: @unchecked Sendable {
+final class RowSampler: Sendable {
     /// Observers that are looked at; the others watch as they do.
     private static let observers = 64
     /// Callbacks from the first on that are all looked at.
@@ -29,8 +29,9 @@ final class RowSampler: @unchecked Sendable {
     private let hasChangeSets: Bool
     /// Where allocations are counted, the reading of rows must not be among them.
     private let onlyFirst: Bool
-    private var random: RandomSource
-    private var rowsLeft: Int
+    // Both are the site's own.
+    nonisolated(unsafe) private var random: RandomSource
+    nonisolated(unsafe) private var rowsLeft: Int
 
     /// Nil where there is nothing to look at, and for all but the first observers.
     init?(_ index: Int, _ order: Query.Order, _ spec: TrialSpec, _ capabilities: Capabilities) throws {
