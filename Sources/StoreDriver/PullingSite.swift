@@ -5,7 +5,7 @@
 import TracedSync
 
 /// A subscription that is asked to look.
-public protocol PullingSubscription: Subscription {
+public protocol PullingSubscription: DriverSubscription {
     /// Any thread.
     var isCancelled: Bool { get }
 }

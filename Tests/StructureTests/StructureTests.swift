@@ -25,17 +25,12 @@ import Testing
         }
     }
 
-    /// Each is a type of the store's own that drivers or a test harness have under the same name.
-    private static let namedTwice: Set<String> = [
-        "Durability", "QueryIndex", "QueryPlan", "RunLoopScheduler", "Schedule", "Subscription", "Verdict",
-    ]
-
     @Test func aTypeNameMeansOneThing() {
         var modules: [String: Set<String>] = [:]
         for module in Module.all {
             for type in module.files.flatMap(\.types) { modules[type, default: []].insert(module.name) }
         }
-        for (type, modules) in modules where modules.count > 1 && !Self.namedTwice.contains(type) {
+        for (type, modules) in modules where modules.count > 1 {
             Issue.record("\(type) is a type of \(modules.sorted().joined(separator: " and of ")): rename one")
         }
     }

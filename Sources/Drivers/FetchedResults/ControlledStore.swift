@@ -8,7 +8,7 @@ import StoreDriver
 import TracedSync
 
 /// What a site refreshes with its connection.
-package protocol ControlledObserver: Subscription {
+package protocol ControlledObserver: DriverSubscription {
     /// Whether it is of that connection, and so of its site.
     func isOf(_ connection: Connection) -> Bool
     /// Tells of everything committed so far before it returns. On the site.
@@ -50,7 +50,9 @@ public final class ControlledStore: CallableOnSite, TransactionalReading, Asynch
 
     public func makeWriter() -> any StoreWriter { LoggingWriter(store) }
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws
+        -> any DriverSubscription
+    {
         let subscription = try observe(try connection(at: site), query, site, sink)
         subscriptions.withLock {
             $0.removeAll { $0.value == nil }

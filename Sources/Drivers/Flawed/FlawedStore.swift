@@ -111,7 +111,7 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
 
     // MARK: Observing
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
         let place = flawedSite(site)
         let subscription = FlawedSubscription(self, place, sink)
         switch flaw {

@@ -2,7 +2,7 @@
 import StoreDriver
 import TracedSync
 
-final class FlawedSubscription: Subscription {
+final class FlawedSubscription: DriverSubscription {
     private struct State {
         var isRunning = false
         var hasRoom = true

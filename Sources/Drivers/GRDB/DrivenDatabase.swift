@@ -11,7 +11,7 @@ public final class DrivenDatabase: CallableOnSite {
     private let directory: String?
     /// GRDB's writer's: it is touched inside `write` alone.
     nonisolated(unsafe) private var version: Int64 = 0
-    private let schedulers = SiteMap<RunLoopScheduler>("grdb schedulers")
+    private let schedulers = SiteMap<RunLoopObservationScheduler>("grdb schedulers")
     /// Those not cancelled.
     private let subscriptions = Guarded<[ObjectIdentifier: GRDBSubscription]>("grdb driver", [:])
 
@@ -70,7 +70,7 @@ public final class DrivenDatabase: CallableOnSite {
 
     // MARK: Observing
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
         let subscription = GRDBSubscription(database, CancellableSink(sink)) { [weak self] in self?.forget($0) }
         subscriptions.withLock { $0[ObjectIdentifier(subscription)] = subscription }
         // Of a region that is named: one recorded from the fetch would hold the version row as well. All columns of the
@@ -78,7 +78,7 @@ public final class DrivenDatabase: CallableOnSite {
         let observation = ValueObservation.tracking(region: Table("item")) { db in try Found(query, db) }
         switch site {
         case .queue(let queue): subscription.start(observation, .async(onQueue: queue))
-        case .runLoop: subscription.start(observation, schedulers.value(at: site) { RunLoopScheduler() })
+        case .runLoop: subscription.start(observation, schedulers.value(at: site) { RunLoopObservationScheduler() })
         }
         return subscription
     }

@@ -16,7 +16,7 @@ struct Found: Sendable {
     }
 }
 
-final class GRDBSubscription: Subscription {
+final class GRDBSubscription: DriverSubscription {
     private let database: any DatabaseWriter
     private let sink: CancellableSink
     private let ended: @Sendable (GRDBSubscription) -> Void

@@ -160,6 +160,3 @@ public final class DrivenLiveStore: CallableOnSite, TransactionalReading, Asynch
         _ = connections.removeAll()
     }
 }
-
-/// By a name that the publishers' module has not taken.
-public typealias DriverSubscription = Subscription

@@ -80,7 +80,7 @@ struct NoopInbox {
 }
 
 /// One sink.
-final class NoopSubscription: Subscription {
+final class NoopSubscription: DriverSubscription {
     private let sink: CancellableSink
 
     init(_ sink: any DeliverySink) { self.sink = CancellableSink(sink) }

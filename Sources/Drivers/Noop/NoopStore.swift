@@ -25,7 +25,7 @@ public final class NoopStore: RowlessStore, CallableOnSite {
         for connection in connections.removeAll() { connection.end() }
     }
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
         let connection = connections.value(at: site) { NoopConnection(self, site) }
         let subscription = NoopSubscription(sink)
         state.withLock { connection.inbox.admit(subscription, query: $0.watch(query, connection)) }
@@ -78,7 +78,7 @@ private struct NoopState {
     /// Of each query: the connections that watch it.
     private var watchers: [[NoopConnection]] = []
     /// Made anew by the first commit after a subscription to a new query.
-    private var index: QueryIndex? = QueryIndex([])
+    private var index: PredicateIndex? = PredicateIndex([])
     /// A deleted row, below every score.
     private static let absent = Int64.min
 
@@ -124,7 +124,7 @@ private struct NoopState {
 
     private mutating func notify(_ key: Int64, _ group: Int64, _ score: Int64, _ woken: inout [NoopConnection]) {
         guard score != Self.absent else { return }
-        if index == nil { index = QueryIndex(queries) }
+        if index == nil { index = PredicateIndex(queries) }
         index!.forEachMatch(key: key, group: group, score: score) { query in
             for connection in watchers[query] where connection.inbox.post(query) { woken.append(connection) }
         }

@@ -33,7 +33,9 @@ public final class NotifyingStore: DrivenStore {
         return committed
     }
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws
+        -> any DriverSubscription
+    {
         guard case .runLoop = site else {
             throw DriverUnavailable("a NotificationQueue belongs to a run loop: observe with 'deliver: run-loop'")
         }
@@ -80,7 +82,7 @@ private struct ObservedModel {
     private var ages = 0
     private var queries: [Query] = []
     /// Made anew by the first commit after a new query.
-    private var index: QueryIndex? = QueryIndex([])
+    private var index: PredicateIndex? = PredicateIndex([])
     /// Parallel to `queries`.
     private var watchers: [[ObservingThread]] = []
 
@@ -131,7 +133,7 @@ private struct ObservedModel {
     /// Notes the queries that a row is in now.
     private mutating func note(_ key: Int64, _ concerned: inout Set<Int>) {
         guard let item = rows[key]?.item else { return }
-        if index == nil { index = QueryIndex(queries) }
+        if index == nil { index = PredicateIndex(queries) }
         index!.forEachMatch(key: key, group: item.group, score: item.score) { concerned.insert($0) }
     }
 

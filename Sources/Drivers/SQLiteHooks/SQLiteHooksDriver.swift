@@ -10,7 +10,7 @@ public struct SQLiteHooksDriver: StoreDriver {
     public init() {}
 
     public var facts: EngineFacts {
-        EngineFacts(durabilities: Set(Durability.allCases), persists: true, hasChangeSets: false) {
+        EngineFacts(durabilities: Set(DurabilityLevel.allCases), persists: true, hasChangeSets: false) {
             $0.shows = .keys
             $0.remarks = [
                 "a query that shows or matches a touched row is run again as a whole, on the observing thread",
@@ -99,7 +99,9 @@ public final class HookedStore: CallableOnSite {
         if writer.changes == 0 { throw MissingItem(key: item.key) }
     }
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws
+        -> any DriverSubscription
+    {
         try self.site(site).subscribe(to: query, sink)
     }
 

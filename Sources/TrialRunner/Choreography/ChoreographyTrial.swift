@@ -75,7 +75,7 @@ struct ChoreographyTrial {
     ) throws {
         let store = try driver.open(
             StoreConfiguration(
-                directory: directory, durability: Durability(rawValue: spec.durability) ?? .memory))
+                directory: directory, durability: DurabilityLevel(rawValue: spec.durability) ?? .memory))
         try store.load(count: Choreography.items) {
             Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0)
         }

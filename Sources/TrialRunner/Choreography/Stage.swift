@@ -251,7 +251,7 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
     /// The site's.
     private var hasUpdated = false
     /// Written on the site, before anybody can cancel it.
-    var subscription: (any Subscription)?
+    var subscription: (any DriverSubscription)?
 
     init(
         _ stage: Stage, _ site: String, _ query: Query, initial: @escaping () -> Void, update: @escaping () -> Void

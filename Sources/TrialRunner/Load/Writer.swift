@@ -38,7 +38,7 @@ final class Writer: @unchecked Sendable {
     private let spec: TrialSpec
     private var generator: ChangeGenerator
     /// Of an open loop.
-    private var schedule: Schedule?
+    private var schedule: ArrivalSchedule?
     private let changes: UnsafeMutableBufferPointer<Change>
     /// Spinning on the last free core would take it from the store.
     private let spins: Bool
@@ -72,7 +72,7 @@ final class Writer: @unchecked Sendable {
             // Writers that follow one another share one schedule; those side by side have one each.
             var writers = spec.writers
             if inheritance != nil { writers.threads = 1 }
-            var schedule = Schedule(
+            var schedule = ArrivalSchedule(
                 writers, writer: inheritance == nil ? index : 0, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs,
                 seed: spec.seed)
             for _ in 0..<(inheritance?.dueTimesDone ?? 0) { _ = schedule.next() }

@@ -45,7 +45,7 @@ final class Audit: Companion {
 /// Unchecked because everything that changes is the site's own, and is read after a hop to it.
 private final class Auditor: DeliverySink, @unchecked Sendable {
     let site: Site
-    var subscription: (any Subscription)?
+    var subscription: (any DriverSubscription)?
     private let rows: Int
     private(set) var audits = 0
     /// The first.

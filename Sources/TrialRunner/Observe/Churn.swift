@@ -24,7 +24,7 @@ final class Churn: Companion, @unchecked Sendable {
         var site: Site
         var lives = 0
         var observer: ChurnedObserver?
-        var subscription: (any Subscription)?
+        var subscription: (any DriverSubscription)?
 
         init(_ site: Site) { self.site = site }
     }
@@ -43,7 +43,7 @@ final class Churn: Companion, @unchecked Sendable {
     private var made = 0
 
     /// Nil where a trial has none; else the first of them are there.
-    init?(_ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore) throws {
+    init?(_ spec: TrialSpec, _ plan: QueryAssignment, _ store: any DrivenStore) throws {
         guard let count = spec.observers.churn, count > 0, let query = plan.queries.first else { return nil }
         self.spec = spec
         self.query = query

@@ -26,7 +26,7 @@ final class Observer: DeliverySink {
     private let failure = Guarded<(any Error)?>("observer failure", nil)
 
     // Set by the site when it subscribes, read after the barrier.
-    nonisolated(unsafe) var subscription: (any Subscription)?
+    nonisolated(unsafe) var subscription: (any DriverSubscription)?
     nonisolated(unsafe) var subscribedNs: Int64 = 0
 
     init(

@@ -46,7 +46,7 @@ final class RowSampler: Sendable {
 
     /// At the end of a callback.
     /// - Parameter callback: its number.
-    func look(_ delivery: borrowing Delivery, callback: Int, _ subscription: any Subscription) {
+    func look(_ delivery: borrowing Delivery, callback: Int, _ subscription: any DriverSubscription) {
         let drawn = random.next()
         guard callback < Self.firstCallbacks || !onlyFirst && drawn % Self.every == 0 else { return }
         guard hasChangeSets else {
@@ -64,13 +64,13 @@ final class RowSampler: Sendable {
         }
     }
 
-    private func readRow(_ index: Int, _ callback: Int, _ subscription: any Subscription) {
+    private func readRow(_ index: Int, _ callback: Int, _ subscription: any DriverSubscription) {
         guard index >= 0, index < Int.max else { return }
         read(index..<index + 1, rows: 1, callback, subscription)
     }
 
     private func read(
-        _ indices: Range<Int>, rows: Int, _ callback: Int, _ subscription: any Subscription
+        _ indices: Range<Int>, rows: Int, _ callback: Int, _ subscription: any DriverSubscription
     ) {
         guard rowsLeft >= rows else { return }
         rowsLeft -= rows

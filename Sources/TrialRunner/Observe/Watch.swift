@@ -21,7 +21,7 @@ final class Watch: Sendable {
     /// Subscribes every observer on its site.
     /// - Parameter capabilities: of the driver, where rows that callbacks show are to be looked at.
     init(
-        _ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore, sampling capabilities: Capabilities? = nil
+        _ spec: TrialSpec, _ plan: QueryAssignment, _ store: any DrivenStore, sampling capabilities: Capabilities? = nil
     ) throws {
         self.spec = spec
         let total = plan.queryOfObserver.count

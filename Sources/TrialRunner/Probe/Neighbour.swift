@@ -14,7 +14,7 @@ final class Neighbour: Companion {
 
     private let store: any DrivenStore
     private let site: Site
-    private let subscription: any Subscription
+    private let subscription: any DriverSubscription
     private let thread: TracedThread
     private let state = State()
 
@@ -49,7 +49,7 @@ final class Neighbour: Companion {
         let store = try driver.open(configuration)
         let dataset = Dataset(spec)
         try store.load(count: dataset.count) { dataset.item(at: $0) }
-        let plan = QueryPlan(spec.observers, items: spec.dataset.items)
+        let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let query = plan.queries[0]
         let site = Site("neighbour-site", .runLoop)
         self.site = site
