@@ -2,6 +2,7 @@
 // order of its time, with one alarm set for the first.
 //
 // The lock guards what is mutable in the actions too; they run, and are released, without it.
+import Algorithms
 import TracedSync
 
 #if canImport(Combine)
@@ -165,14 +166,7 @@ private struct Agenda {
     }
 
     /// Where an action stands or would stand. O(log n).
-    private func place(of action: ScheduledAction) -> Int {
-        var (low, high) = (0, waiting.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if action.isBefore(waiting[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func place(of action: ScheduledAction) -> Int { waiting.partitioningIndex { !action.isBefore($0) } }
 
     /// Takes out what is due first, of those that were added before; what is repeated waits again.
     mutating func takeFirst(dueAt nowNs: Int64, upTo last: Int) -> (@Sendable () -> Void)? {

@@ -1,6 +1,6 @@
 // The time a scheduler goes by, and what wakes its run loop: the machine's, or in a test one's own.
+import Basis
 import CoreFoundation
-import Dispatch
 
 /// What a `PublisherScheduler` takes the time from.
 public protocol SchedulerClock: Sendable {
@@ -25,7 +25,7 @@ public struct RunLoopClock: SchedulerClock {
     /// The clock of every run loop.
     public init() {}
 
-    public var nowNs: Int64 { Int64(DispatchTime.now().uptimeNanoseconds) }
+    public var nowNs: Int64 { MonotonicClock.nowNs() }
 
     public func makeAlarm(_ ring: @escaping @Sendable () -> Void) -> any SchedulerAlarm { RunLoopAlarm(self, ring) }
 }

@@ -1,5 +1,6 @@
 // The symbol table of a program's own file, which the dynamic linker does not load: so that the frames of a stack have
 // names. Read once, when the first stack is shown.
+import Algorithms
 import Glibc
 
 struct ELFSymbols: Sendable {
@@ -71,14 +72,9 @@ struct ELFSymbols: Sendable {
 
     /// The function at an offset from where the program was loaded. O(log n).
     func name(at offset: UInt64) -> String? {
-        var low = 0
-        var high = symbols.count
-        while low < high {
-            let middle = (low + high) / 2
-            if symbols[middle].start <= offset { low = middle + 1 } else { high = middle }
-        }
-        guard low > 0 else { return nil }
-        let symbol = symbols[low - 1]
+        let next = symbols.partitioningIndex { $0.start > offset }
+        guard next > 0 else { return nil }
+        let symbol = symbols[next - 1]
         guard offset < symbol.start + max(symbol.size, 1) else { return nil }
         let start = strings + symbol.name
         let end = bytes[start...].firstIndex(of: 0) ?? start

@@ -2,6 +2,7 @@
 //
 // Each trace has a mutex of its own, which only a snapshot ever contends. Neither that nor the list's is traced: they would
 // report themselves.
+import Basis
 import CPlatform
 import Glibc
 import Synchronization
@@ -58,7 +59,7 @@ final class ThreadTrace: Sendable {
     // MARK: The thread itself
 
     func willWait(_ resource: TracedResource, _ place: SourcePlace) {
-        let nowNs = Self.nowNs()
+        let nowNs = MonotonicClock.nowNs()
         // A block that came to a queue by other ways than `TracedQueue` occupies it all the same.
         let queue = TracedQueue.currentResource
         // Whoever sees this wait, in a circle for instance, finds the order it was asked for in as well.
@@ -71,7 +72,7 @@ final class ThreadTrace: Sendable {
     }
 
     func acquired(_ resource: TracedResource, _ place: SourcePlace) {
-        let nowNs = Self.nowNs()
+        let nowNs = MonotonicClock.nowNs()
         let held = record.with { record in
             record.endWait(for: resource)
             defer { record.holds.append(Entry(resource: resource, place: place, sinceNs: nowNs)) }
@@ -84,7 +85,7 @@ final class ThreadTrace: Sendable {
     func gaveUp(_ resource: TracedResource) {
         record.with {
             $0.endWait(for: resource)
-            $0.keep(Event(kind: .gaveUp, resource: resource, place: nil, atNs: Self.nowNs()))
+            $0.keep(Event(kind: .gaveUp, resource: resource, place: nil, atNs: MonotonicClock.nowNs()))
         }
     }
 
@@ -92,12 +93,12 @@ final class ThreadTrace: Sendable {
         record.with { record in
             // What was taken before recording began is not known here.
             if let index = record.holds.lastIndex(where: { $0.resource == resource }) { record.holds.remove(at: index) }
-            record.keep(Event(kind: .released, resource: resource, place: nil, atNs: Self.nowNs()))
+            record.keep(Event(kind: .released, resource: resource, place: nil, atNs: MonotonicClock.nowNs()))
         }
     }
 
     func enqueued(_ resource: TracedResource) {
-        record.with { $0.keep(Event(kind: .enqueued, resource: resource, place: nil, atNs: Self.nowNs())) }
+        record.with { $0.keep(Event(kind: .enqueued, resource: resource, place: nil, atNs: MonotonicClock.nowNs())) }
     }
 
     func rename(_ newName: String) { record.with { $0.name = newName } }
@@ -162,12 +163,6 @@ final class ThreadTrace: Sendable {
     }
 
     static func everyone() -> [ThreadTrace] { all.with { $0 } }
-
-    static func nowNs() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
 }
 
 /// A mutex that is not traced, and what it guards.

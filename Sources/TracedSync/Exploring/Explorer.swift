@@ -1,5 +1,6 @@
 // The search for a schedule under which a program goes wrong, and for the shortest such schedule. One search at a time in a
 // process. A run that hangs leaves its threads asleep for good, so a search ends with the first failure and its shrinking.
+import Basis
 
 /// A program whose interleavings are searched.
 public struct ExploredProgram: Sendable {
@@ -68,7 +69,7 @@ public struct Explorer {
     /// - Parameter progress: called after each schedule with how many there were.
     public mutating func search(schedules: Int, seed: UInt64, progress: (Int) -> Void = { _ in }) -> FoundSchedule? {
         if let found = run(ReplayedSchedule(Schedule()), "default") { return found }
-        var random = SplitMix(seed: seed)
+        var random = SplitMix64(seed: seed)
         while tried < schedules {
             let next = random.next()
             let found =

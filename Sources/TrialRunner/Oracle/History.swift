@@ -1,5 +1,6 @@
 // What really happened: all commits in the order of their versions, and for every query which of them concerned it and
 // how. Made off the clock by running the writers' generators once more; everything after it only reads.
+import Algorithms
 import Measure
 import Scenario
 import StoreDriver
@@ -38,13 +39,7 @@ struct QueryHistory: Sendable {
 
     /// How many of the affecting commits have an index below `commit`.
     func affecting(before commit: Int) -> Int {
-        var low = 0
-        var high = commits.count
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(commits[middle]) < commit { low = middle + 1 } else { high = middle }
-        }
-        return low
+        commits.partitioningIndex { Int($0) >= commit }
     }
 
     /// What a range of the affecting commits did together: one touch per row, rows that came and went left out.
@@ -182,12 +177,6 @@ struct History: Sendable {
 
     /// How many commits a callback at `version` covers.
     func covered(by version: Int64) -> Int {
-        var low = 0
-        var high = commits.count
-        while low < high {
-            let middle = (low + high) / 2
-            if commits[middle].record.version <= version { low = middle + 1 } else { high = middle }
-        }
-        return low
+        commits.partitioningIndex { $0.record.version > version }
     }
 }
