@@ -7,6 +7,9 @@ let sanitizing = Context.environment["TIDEGAUGE_SANITIZE"] != nil
 
 let jemalloc: [Target.Dependency] = sanitizing ? [] : ["CJemalloc"]
 
+// Binary searches.
+let algorithms = Target.Dependency.product(name: "Algorithms", package: "swift-algorithms")
+
 let package = Package(
     name: "tidegauge",
     products: [
@@ -19,6 +22,7 @@ let package = Package(
         .executable(name: "tidegauge", targets: ["tidegauge"]),
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-algorithms", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
@@ -46,7 +50,9 @@ let package = Package(
         // Apart from the store, so that only who wants publishers carries OpenCombine.
         .target(
             name: "LiveStoreCombine",
-            dependencies: ["LiveStore", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine")]),
+            dependencies: [
+                "Basis", "LiveStore", "TracedSync", algorithms, .product(name: "OpenCombine", package: "OpenCombine"),
+            ]),
         .target(
             name: "FetchedResults",
             dependencies: [
@@ -59,11 +65,13 @@ let package = Package(
                 .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
         .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
-        .target(name: "TracedSync", dependencies: ["CPlatform"]),
+        .target(name: "TracedSync", dependencies: ["Basis", "CPlatform", algorithms]),
+        // Below everything: the clock and the seeded generator.
+        .target(name: "Basis"),
 
         // What measures.
         .target(name: "Scenario", dependencies: ["Statistics", "Yams"]),
-        .target(name: "StoreDriver", dependencies: ["TracedSync"]),
+        .target(name: "StoreDriver", dependencies: ["TracedSync", algorithms]),
         .target(name: "NoopDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Noop"),
         .target(
             name: "LiveStoreDriver",
@@ -96,10 +104,10 @@ let package = Package(
         .target(
             name: "Measure",
             dependencies: [
-                "CPlatform", "CZlib", "Scenario", .product(name: "Histogram", package: "hdrhistogram-swift"),
+                "Basis", "CPlatform", "CZlib", "Scenario", .product(name: "Histogram", package: "hdrhistogram-swift"),
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
-        .target(name: "Statistics"),
+        .target(name: "Statistics", dependencies: ["Basis", algorithms]),
         .target(name: "Comparison", dependencies: ["Measure", "Scenario", "Statistics"]),
         // What crosses the pipe between the process that runs trials and a child that runs one.
         .target(name: "Trials", dependencies: ["CPlatform", "Measure", "Scenario", "StoreDriver", "TracedSync"]),
@@ -108,6 +116,7 @@ let package = Package(
             name: "TrialRunner",
             dependencies: [
                 "CFaults", "CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync", "Trials",
+                algorithms,
             ]),
         // The parent: child processes, sweeps, limits.
         .target(
@@ -155,7 +164,7 @@ let package = Package(
             dependencies: ["FetchedResults", "LiveStore", "SeededRandom", "TracedSync", "TypedNotifications"]),
         .testTarget(
             name: "TypedNotificationsTests", dependencies: ["SeededRandom", "TracedSync", "TypedNotifications"]),
-        .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
+        .testTarget(name: "TracedSyncTests", dependencies: ["Basis", "CPlatform", "TracedSync"]),
         .testTarget(
             name: "LiveStoreTests",
             dependencies: [

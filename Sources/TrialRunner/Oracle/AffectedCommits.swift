@@ -4,7 +4,7 @@ struct AffectedCommits: Sendable {
     private let history: History
     private let affects: [Bool]
 
-    init(_ history: History, _ plan: QueryPlan) {
+    init(_ history: History, _ plan: QueryAssignment) {
         self.history = history
         var affects = Array(repeating: false, count: history.commits.count)
         for query in Set(plan.queryOfObserver.prefix(plan.mainObservers)) {

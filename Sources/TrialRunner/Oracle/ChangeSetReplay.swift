@@ -7,6 +7,7 @@
 // before and after; (3) its modifications are the touched rows left in place. Then applying it to the old collection
 // gives the new one, row for row, and the next step starts from a collection known to be right. A test compares this
 // with applying the lists to whole arrays.
+import Algorithms
 import StoreDriver
 
 /// One observer's collection, advanced delivery by delivery. One thread.
@@ -157,13 +158,7 @@ struct ChangeSetReplay {
     }
 
     private static func countBelow(_ bound: Int, _ list: UnsafeBufferPointer<Int32>) -> Int {
-        var low = 0
-        var high = list.count
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(list[middle]) < bound { low = middle + 1 } else { high = middle }
-        }
-        return low
+        list.partitioningIndex { Int($0) >= bound }
     }
 }
 

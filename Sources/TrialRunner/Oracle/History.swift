@@ -1,5 +1,6 @@
 // What really happened: all commits in the order of their versions, and for every query which of them concerned it and
 // how. Made off the clock by running the writers' generators once more; everything after it only reads.
+import Algorithms
 import Measure
 import Scenario
 import StoreDriver
@@ -38,13 +39,7 @@ struct QueryHistory: Sendable {
 
     /// How many of the affecting commits have an index below `commit`.
     func affecting(before commit: Int) -> Int {
-        var low = 0
-        var high = commits.count
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(commits[middle]) < commit { low = middle + 1 } else { high = middle }
-        }
-        return low
+        commits.partitioningIndex { Int($0) >= commit }
     }
 
     /// What a range of the affecting commits did together: one touch per row, rows that came and went left out.
@@ -90,7 +85,7 @@ struct History: Sendable {
     ///   - writers: the records of each writer, in the order it committed.
     ///   - unmade: in the order it was due.
     init(
-        spec: TrialSpec, dataset: Dataset, plan: QueryPlan, writers: [some Collection<CommitRecord>],
+        spec: TrialSpec, dataset: Dataset, plan: QueryAssignment, writers: [some Collection<CommitRecord>],
         unmade: [Unmade] = []
     ) {
         var commits: ContiguousArray<Commit> = []
@@ -104,7 +99,7 @@ struct History: Sendable {
 
         var table = TableModel(dataset)
         var queries = Array(repeating: QueryHistory(), count: plan.queries.count)
-        let index = QueryIndex(plan.queries)
+        let index = PredicateIndex(plan.queries)
         var generators = writers.indices.map {
             ChangeGenerator(spec, dataset: dataset, shared: plan.shared, writer: $0)
         }
@@ -144,7 +139,7 @@ struct History: Sendable {
     /// Tells every query that a row was in, or is in now.
     private static func route(
         _ key: Int64, _ group: Int64, _ old: TableModel.Row, _ new: TableModel.Row, _ queries: [Query],
-        _ index: QueryIndex,
+        _ index: PredicateIndex,
         _ body: (Int, QueryHistory.Touch) -> Void
     ) {
         let absent = TableModel.absent
@@ -182,12 +177,6 @@ struct History: Sendable {
 
     /// How many commits a callback at `version` covers.
     func covered(by version: Int64) -> Int {
-        var low = 0
-        var high = commits.count
-        while low < high {
-            let middle = (low + high) / 2
-            if commits[middle].record.version <= version { low = middle + 1 } else { high = middle }
-        }
-        return low
+        commits.partitioningIndex { $0.record.version > version }
     }
 }

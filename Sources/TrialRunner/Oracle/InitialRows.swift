@@ -1,4 +1,5 @@
 // The rows each query finds in the dataset before the first commit, without scanning the dataset once per query.
+import Algorithms
 import StoreDriver
 
 /// The dataset by score and by group. Immutable.
@@ -63,12 +64,6 @@ struct InitialRows: Sendable {
     }
 
     private func firstIndex(atOrAbove score: Int64) -> Int {
-        var low = 0
-        var high = main.count
-        while low < high {
-            let middle = (low + high) / 2
-            if main[middle].order < score { low = middle + 1 } else { high = middle }
-        }
-        return low
+        main.partitioningIndex { $0.order >= score }
     }
 }

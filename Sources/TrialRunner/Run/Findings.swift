@@ -21,7 +21,7 @@ struct Findings {
     /// Deliveries that were harmed on purpose; nil where none was to be.
     var harmedDeliveries: Int?
 
-    init(_ history: History, _ plan: QueryPlan, _ window: Window) {
+    init(_ history: History, _ plan: QueryAssignment, _ window: Window) {
         self.window = window
         let affected = AffectedCommits(history, plan)
         commits = affected.count(from: window.startNs, affecting: false)

@@ -1,5 +1,6 @@
 // Which of many queries a row matches, without asking each: used by the harness to know whom a commit concerns and by
 // drivers that have no query language of their own. Immutable after `init`, so any thread may read it.
+import Algorithms
 
 extension Query {
     /// Whether a row with this key, group and score is in the query.
@@ -12,7 +13,7 @@ extension Query {
 }
 
 /// A static index over queries, by their position in the array it was made from.
-public struct QueryIndex: Sendable {
+public struct PredicateIndex: Sendable {
     private let queries: [Query]
     /// Ascending; the interval i reaches from `cuts[i]` up to `cuts[i + 1]`.
     private var cuts: ContiguousArray<Int64> = []
@@ -69,12 +70,6 @@ public struct QueryIndex: Sendable {
 
     /// The first cut above `score`.
     private func upperBound(_ score: Int64) -> Int {
-        var low = 0
-        var high = cuts.count
-        while low < high {
-            let middle = (low + high) / 2
-            if cuts[middle] <= score { low = middle + 1 } else { high = middle }
-        }
-        return low
+        cuts.partitioningIndex { $0 > score }
     }
 }
