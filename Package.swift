@@ -19,6 +19,7 @@ let package = Package(
         .executable(name: "tidegauge", targets: ["tidegauge"]),
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-algorithms", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
@@ -52,7 +53,9 @@ let package = Package(
 
         // What measures.
         .target(name: "Scenario", dependencies: ["Statistics", "Yams"]),
-        .target(name: "StoreDriver", dependencies: ["TracedSync"]),
+        .target(
+            name: "StoreDriver",
+            dependencies: ["TracedSync", .product(name: "Algorithms", package: "swift-algorithms")]),
         .target(name: "NoopDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Noop"),
         .target(
             name: "LiveStoreDriver",
@@ -70,7 +73,8 @@ let package = Package(
             name: "SQLiteHooksDriver", dependencies: ["CSQLite", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/SQLiteHooks"),
         .target(
-            name: "FetchedResultsDriver", dependencies: ["FetchedResults", "LiveStore", "StoreDriver", "TracedSync"],
+            name: "FetchedResultsDriver",
+            dependencies: ["FetchedResults", "LiveStore", "LiveStoreDriver", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/FetchedResults"),
         .target(
             name: "FlawedDriver",
@@ -97,6 +101,7 @@ let package = Package(
             name: "TrialRunner",
             dependencies: [
                 "CFaults", "CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync", "Trials",
+                .product(name: "Algorithms", package: "swift-algorithms"),
             ]),
         // The parent: child processes, sweeps, limits.
         .target(

@@ -1,5 +1,6 @@
 // Which of many queries a row matches, without asking each: used by the harness to know whom a commit concerns and by
 // drivers that have no query language of their own. Immutable after `init`, so any thread may read it.
+import Algorithms
 
 extension Query {
     /// Whether a row with this key, group and score is in the query.
@@ -68,13 +69,5 @@ public struct QueryIndex: Sendable {
     }
 
     /// The first cut above `score`.
-    private func upperBound(_ score: Int64) -> Int {
-        var low = 0
-        var high = cuts.count
-        while low < high {
-            let middle = (low + high) / 2
-            if cuts[middle] <= score { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func upperBound(_ score: Int64) -> Int { cuts.partitioningIndex { $0 > score } }
 }

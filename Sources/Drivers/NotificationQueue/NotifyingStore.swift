@@ -44,7 +44,7 @@ public final class NotifyingStore: DrivenStore, @unchecked Sendable {
         ages += 1
     }
 
-    public func makeWriter() -> any StoreWriter { NotifyingWriter(self) }
+    public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         var concerned: Set<Int> = []
@@ -134,15 +134,5 @@ public final class NotifyingStore: DrivenStore, @unchecked Sendable {
     public func close() {
         lock.withLock { watchers = watchers.map { _ in [] } }
         for thread in threads.removeAll() { thread.end() }
-    }
-}
-
-final class NotifyingWriter: StoreWriter {
-    private let store: NotifyingStore
-
-    init(_ store: NotifyingStore) { self.store = store }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
-        try store.commit(changes, locked: locked)
     }
 }

@@ -49,7 +49,7 @@ public final class HookedStore: CallableOnSite, @unchecked Sendable {
         }
     }
 
-    public func makeWriter() -> any StoreWriter { HookedWriter(self) }
+    public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         try write(locked: locked) {
@@ -130,14 +130,4 @@ public final class HookedStore: CallableOnSite, @unchecked Sendable {
     }
 
     public func close() { for site in sites.removeAll() { site.end() } }
-}
-
-final class HookedWriter: StoreWriter {
-    private let store: HookedStore
-
-    init(_ store: HookedStore) { self.store = store }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
-        try store.commit(changes, locked: locked)
-    }
 }

@@ -7,6 +7,7 @@
 // before and after; (3) its modifications are the touched rows left in place. Then applying it to the old collection
 // gives the new one, row for row, and the next step starts from a collection known to be right. A test compares this
 // with applying the lists to whole arrays.
+import Algorithms
 import StoreDriver
 
 /// One observer's collection, advanced delivery by delivery. One thread.
@@ -58,8 +59,7 @@ struct ChangeSetReplay {
         }
         let inserted = delivered.insertions.map { rows[Int($0)].key }
         let touched = Dictionary(uniqueKeysWithValues: net.indices.map { (net[$0].key, $0) })
-        return membership(net, touched, deleted, inserted, delivered)
-            ?? places(net, oldRanks, Set(deleted), delivered)
+        return membership(net, touched, deleted, inserted, delivered) ?? places(net, oldRanks, Set(deleted), delivered)
             ?? modifications(net, touched, Set(deleted), delivered)
     }
 
@@ -108,9 +108,7 @@ struct ChangeSetReplay {
     ) -> Problem? {
         for (touch, oldRank) in zip(net, oldRanks) {
             guard touch.before != TableModel.absent, touch.after != TableModel.absent, !deleted.contains(touch.key)
-            else {
-                continue
-            }
+            else { continue }
             let newRank = rows.rank(of: touch.after)
             let oldPlace = oldRank - Self.countBelow(oldRank, delivered.deletions)
             let newPlace = newRank - Self.countBelow(newRank, delivered.insertions)
@@ -157,13 +155,7 @@ struct ChangeSetReplay {
     }
 
     private static func countBelow(_ bound: Int, _ list: UnsafeBufferPointer<Int32>) -> Int {
-        var low = 0
-        var high = list.count
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(list[middle]) < bound { low = middle + 1 } else { high = middle }
-        }
-        return low
+        list.partitioningIndex { Int($0) >= bound }
     }
 }
 

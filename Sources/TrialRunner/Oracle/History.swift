@@ -1,5 +1,6 @@
 // What really happened: all commits in the order of their versions, and for every query which of them concerned it and
 // how. Made off the clock by running the writers' generators once more; everything after it only reads.
+import Algorithms
 import Measure
 import Scenario
 import StoreDriver
@@ -37,15 +38,7 @@ struct QueryHistory: Sendable {
     }
 
     /// How many of the affecting commits have an index below `commit`.
-    func affecting(before commit: Int) -> Int {
-        var low = 0
-        var high = commits.count
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(commits[middle]) < commit { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    func affecting(before commit: Int) -> Int { commits.partitioningIndex { Int($0) >= commit } }
 
     /// What a range of the affecting commits did together: one touch per row, rows that came and went left out.
     func net(_ range: Range<Int>) -> [Touch] {
@@ -144,8 +137,7 @@ struct History: Sendable {
     /// Tells every query that a row was in, or is in now.
     private static func route(
         _ key: Int64, _ group: Int64, _ old: TableModel.Row, _ new: TableModel.Row, _ queries: [Query],
-        _ index: QueryIndex,
-        _ body: (Int, QueryHistory.Touch) -> Void
+        _ index: QueryIndex, _ body: (Int, QueryHistory.Touch) -> Void
     ) {
         let absent = TableModel.absent
         if old.score != absent {
@@ -181,13 +173,5 @@ struct History: Sendable {
     }
 
     /// How many commits a callback at `version` covers.
-    func covered(by version: Int64) -> Int {
-        var low = 0
-        var high = commits.count
-        while low < high {
-            let middle = (low + high) / 2
-            if commits[middle].record.version <= version { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    func covered(by version: Int64) -> Int { commits.partitioningIndex { $0.record.version > version } }
 }

@@ -1,4 +1,5 @@
 // The rows each query finds in the dataset before the first commit, without scanning the dataset once per query.
+import Algorithms
 import StoreDriver
 
 /// The dataset by score and by group. Immutable.
@@ -30,17 +31,11 @@ struct InitialRows: Sendable {
             }
         }
         let first = dataset.items
-        let groups = query.group.map { $0 > 0 ? Int($0) - 1..<Int($0) : 0..<0 } ?? 0..<dataset.groups
-        for group in groups.clamped(to: 0..<dataset.groups) {
-            for index in 0..<Dataset.rowsPerGroup {
-                let item = dataset.item(at: first + group * Dataset.rowsPerGroup + index)
-                if query.matches(key: item.key, group: item.group, score: item.score) {
-                    found.append(.init(order: item.score, key: item.key))
-                }
-            }
-        }
         let audited = first + dataset.groups * Dataset.rowsPerGroup
-        for index in audited..<dataset.count {
+        let named = query.group.map { $0 > 0 ? Int($0) - 1..<Int($0) : 0..<0 } ?? 0..<dataset.groups
+        let groups = named.clamped(to: 0..<dataset.groups)
+        let rows = groups.lowerBound * Dataset.rowsPerGroup..<groups.upperBound * Dataset.rowsPerGroup
+        for index in [first + rows.lowerBound..<first + rows.upperBound, audited..<dataset.count].joined() {
             let item = dataset.item(at: index)
             if query.matches(key: item.key, group: item.group, score: item.score) {
                 found.append(.init(order: item.score, key: item.key))
@@ -58,17 +53,7 @@ struct InitialRows: Sendable {
 
     private func range(of scores: Range<Int64>?) -> Range<Int> {
         guard let scores else { return main.startIndex..<main.endIndex }
-        let lower = firstIndex(atOrAbove: scores.lowerBound)
-        return lower..<max(lower, firstIndex(atOrAbove: scores.upperBound))
-    }
-
-    private func firstIndex(atOrAbove score: Int64) -> Int {
-        var low = 0
-        var high = main.count
-        while low < high {
-            let middle = (low + high) / 2
-            if main[middle].order < score { low = middle + 1 } else { high = middle }
-        }
-        return low
+        let lower = main.partitioningIndex { $0.order >= scores.lowerBound }
+        return lower..<max(lower, main.partitioningIndex { $0.order >= scores.upperBound })
     }
 }

@@ -1,5 +1,6 @@
 // The rows of one query in their order, as the oracle keeps them: a sorted sequence in chunks, with the rank of a row
 // and the row of a rank in O(chunk + chunks). Plain and independent of any engine's data structure, on purpose.
+import Algorithms
 
 /// Rows ascending by `order`, which is unique. A value; copying shares chunks until they are written.
 struct OrderedRows: Sendable {
@@ -93,25 +94,8 @@ struct OrderedRows: Sendable {
     }
 
     /// The last chunk that starts at or below `order`, else the first.
-    private func chunkIndex(of order: Int64) -> Int {
-        var low = 1
-        var high = firsts.count
-        while low < high {
-            let middle = (low + high) / 2
-            if firsts[middle] <= order { low = middle + 1 } else { high = middle }
-        }
-        return low - 1
-    }
+    private func chunkIndex(of order: Int64) -> Int { max(firsts.partitioningIndex { $0 > order }, 1) - 1 }
 
     /// The first offset in the chunk at or above `order`.
-    private func offset(of order: Int64, in chunk: Int) -> Int {
-        let rows = chunks[chunk]
-        var low = 0
-        var high = rows.count
-        while low < high {
-            let middle = (low + high) / 2
-            if rows[middle].order < order { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func offset(of order: Int64, in chunk: Int) -> Int { chunks[chunk].partitioningIndex { $0.order >= order } }
 }
