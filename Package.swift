@@ -7,6 +7,9 @@ let sanitizing = Context.environment["TIDEGAUGE_SANITIZE"] != nil
 
 let jemalloc: [Target.Dependency] = sanitizing ? [] : ["CJemalloc"]
 
+// Binary searches.
+let algorithms = Target.Dependency.product(name: "Algorithms", package: "swift-algorithms")
+
 let package = Package(
     name: "tidegauge",
     products: [
@@ -36,7 +39,9 @@ let package = Package(
         // Apart from the store, so that only who wants publishers carries OpenCombine.
         .target(
             name: "LiveStoreCombine",
-            dependencies: ["LiveStore", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine")]),
+            dependencies: [
+                "Basis", "LiveStore", "TracedSync", algorithms, .product(name: "OpenCombine", package: "OpenCombine"),
+            ]),
         .target(
             name: "FetchedResults",
             dependencies: [
@@ -49,13 +54,13 @@ let package = Package(
                 .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
         .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
-        .target(name: "TracedSync", dependencies: ["CPlatform"]),
+        .target(name: "TracedSync", dependencies: ["Basis", "CPlatform", algorithms]),
+        // Below everything: the clock and the seeded generator.
+        .target(name: "Basis"),
 
         // What measures.
         .target(name: "Scenario", dependencies: ["Statistics", "Yams"]),
-        .target(
-            name: "StoreDriver",
-            dependencies: ["TracedSync", .product(name: "Algorithms", package: "swift-algorithms")]),
+        .target(name: "StoreDriver", dependencies: ["TracedSync", algorithms]),
         .target(name: "NoopDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Noop"),
         .target(
             name: "LiveStoreDriver",
@@ -89,10 +94,10 @@ let package = Package(
         .target(
             name: "Measure",
             dependencies: [
-                "CPlatform", "CZlib", "Scenario", .product(name: "Histogram", package: "hdrhistogram-swift"),
+                "Basis", "CPlatform", "CZlib", "Scenario", .product(name: "Histogram", package: "hdrhistogram-swift"),
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
-        .target(name: "Statistics"),
+        .target(name: "Statistics", dependencies: ["Basis", algorithms]),
         .target(name: "Comparison", dependencies: ["Measure", "Scenario", "Statistics"]),
         // What crosses the pipe between the process that runs trials and a child that runs one.
         .target(name: "Trials", dependencies: ["CPlatform", "Measure", "Scenario", "StoreDriver", "TracedSync"]),
@@ -101,7 +106,7 @@ let package = Package(
             name: "TrialRunner",
             dependencies: [
                 "CFaults", "CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync", "Trials",
-                .product(name: "Algorithms", package: "swift-algorithms"),
+                algorithms,
             ]),
         // The parent: child processes, sweeps, limits.
         .target(
@@ -149,7 +154,7 @@ let package = Package(
             dependencies: ["FetchedResults", "LiveStore", "SeededRandom", "TracedSync", "TypedNotifications"]),
         .testTarget(
             name: "TypedNotificationsTests", dependencies: ["SeededRandom", "TracedSync", "TypedNotifications"]),
-        .testTarget(name: "TracedSyncTests", dependencies: ["CPlatform", "TracedSync"]),
+        .testTarget(name: "TracedSyncTests", dependencies: ["Basis", "CPlatform", "TracedSync"]),
         .testTarget(
             name: "LiveStoreTests",
             dependencies: [

@@ -174,6 +174,7 @@ extension Store {
 private enum ChangeLogging {
     @TaskLocal private static var current: Bound?
 
+    // Unchecked because a write begins and ends on one thread, and tasks that inherit this one compare the connection alone.
     private struct Bound: @unchecked Sendable {
         let logger: ChangeLogger
         let connection: Connection

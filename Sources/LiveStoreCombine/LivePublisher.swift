@@ -74,6 +74,8 @@ public struct LivePublisher<Output>: Publisher {
 }
 
 /// One subscriber of one feed.
+///
+/// Unchecked because subscribers are of any type: the connection's scheduler has them, and the lock whoever lets go of them.
 private final class LiveSubscription<Downstream: Subscriber>: Subscription, @unchecked Sendable
 where Downstream.Failure == StoreError {
     private let lock = TracedMutex("demand")

@@ -1,8 +1,8 @@
 // Combine's scheduler over a run loop: what is to be done now goes straight to the loop, what is to be done later waits in
 // order of its time, with one alarm set for the first.
 //
-// `lock` guards `waiting`, `lastNumber` and what is mutable in the actions; actions run, and are released, without it. The
-// alarm is set on the run loop's thread, which alone uses `alarmNs` and `isTurnAsked`.
+// The lock guards what is mutable in the actions too; they run, and are released, without it.
+import Algorithms
 import TracedSync
 
 #if canImport(Combine)
@@ -20,19 +20,18 @@ import TracedSync
 /// to be done at a time, in the order of times, and of asking where they are the same. An action may run the loop again.
 /// Nothing is done early; a tolerance is not made use of. Something must run the loop. The scheduler is kept as long as
 /// something waits.
-public final class PublisherScheduler: Scheduler, @unchecked Sendable {
+public final class PublisherScheduler: Scheduler, Sendable {
     /// There are none.
     public enum SchedulerOptions {}
 
     private let handOff: RunLoopHandOff
     private let clock: any SchedulerClock
-    private let lock = TracedMutex("publisher scheduler")
-    /// Sorted: the first one to be done stands last.
-    private var waiting: [ScheduledAction] = []
-    private var lastNumber = 0
-    private var alarm: (any SchedulerAlarm)!
-    private var alarmNs: Int64?
-    private var isTurnAsked = false
+    private let agenda = Guarded("publisher scheduler", Agenda())
+    /// Set by `init`, before anybody else has the object.
+    nonisolated(unsafe) private var alarm: (any SchedulerAlarm)!
+    // Both are the run loop's thread's own.
+    nonisolated(unsafe) private var alarmNs: Int64?
+    nonisolated(unsafe) private var isTurnAsked = false
 
     /// On the run loop of the current thread.
     public init(clock: any SchedulerClock = RunLoopClock()) {
@@ -56,12 +55,13 @@ public final class PublisherScheduler: Scheduler, @unchecked Sendable {
     public var minimumTolerance: PublisherTime.Stride { PublisherTime.Stride(ns: 0) }
 
     /// How many actions wait for their time.
-    var waitingCount: Int { lock.withLock { waiting.count } }
+    var waitingCount: Int { agenda.withLock { $0.waiting.count } }
 
     // MARK: Scheduling
 
     /// Does it when the loop comes round next. O(1).
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+        // Done on the run loop's thread alone, whoever asks for it.
         nonisolated(unsafe) let action = action
         handOff.perform { [self] in withExtendedLifetime(self) { action() } }
     }
@@ -89,37 +89,18 @@ public final class PublisherScheduler: Scheduler, @unchecked Sendable {
     }
 
     private func add(_ action: ScheduledAction) {
-        let isFirst = lock.withLock {
-            insert(action)
-            return waiting.last === action
+        let isFirst = agenda.withLock {
+            $0.insert(action)
+            return $0.waiting.last === action
         }
         if isFirst { setAlarmSoon() }
     }
 
-    /// Holding the lock.
-    private func insert(_ action: ScheduledAction) {
-        lastNumber += 1
-        action.number = lastNumber
-        waiting.insert(action, at: place(of: action))
-    }
-
-    /// Where an action stands or would stand. Holding the lock; O(log n).
-    private func place(of action: ScheduledAction) -> Int {
-        var (low, high) = (0, waiting.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if action.isBefore(waiting[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
     /// No call starts after this, unless it has been taken already.
     private func cancel(_ action: ScheduledAction) {
-        let (body, wasFirst) = lock.withLock { () -> ((() -> Void)?, Bool) in
-            let place = place(of: action)
-            let isWaiting = place < waiting.count && waiting[place] === action
-            let wasFirst = isWaiting && place == waiting.count - 1
-            if isWaiting { waiting.remove(at: place) }
+        let (body, wasFirst) = agenda.withLock {
+            let wasFirst = $0.waiting.last === action
+            $0.remove(action)
             return (action.body.take(), wasFirst)
         }
         withExtendedLifetime(body) {}
@@ -140,27 +121,13 @@ public final class PublisherScheduler: Scheduler, @unchecked Sendable {
     private func turn() {
         isTurnAsked = false
         let nowNs = clock.nowNs
-        let last = lock.withLock { lastNumber }
-        while let action = takeFirst(dueAt: nowNs, upTo: last) {
+        let last = agenda.withLock { $0.lastNumber }
+        while let action = agenda.withLock({ $0.takeFirst(dueAt: nowNs, upTo: last) }) {
             // The action may run the loop again, which goes on with the others.
             setAlarm()
             action()
         }
         setAlarm()
-    }
-
-    private func takeFirst(dueAt nowNs: Int64, upTo last: Int) -> (() -> Void)? {
-        lock.withLock {
-            // One that was added since may be due before others that were not.
-            guard let place = waiting.lastIndex(where: { $0.dueNs > nowNs || $0.number <= last }),
-                waiting[place].dueNs <= nowNs
-            else { return nil }
-            let action = waiting.remove(at: place)
-            guard let intervalNs = action.intervalNs else { return action.body.take() }
-            action.dueNs = action.dueNs.next(afterNs: nowNs, everyNs: intervalNs)
-            insert(action)
-            return action.body
-        }
     }
 
     private func setAlarmSoon() {
@@ -169,7 +136,7 @@ public final class PublisherScheduler: Scheduler, @unchecked Sendable {
 
     /// Has the loop come here when the first of what waits is due.
     private func setAlarm() {
-        let firstNs = lock.withLock { waiting.last?.dueNs }
+        let firstNs = agenda.withLock { $0.waiting.last?.dueNs }
         if let firstNs, firstNs <= clock.nowNs {
             if isTurnAsked { return }
             isTurnAsked = true
@@ -181,18 +148,55 @@ public final class PublisherScheduler: Scheduler, @unchecked Sendable {
     }
 }
 
+/// What waits for its time.
+private struct Agenda {
+    /// Sorted: the first one to be done stands last.
+    private(set) var waiting: [ScheduledAction] = []
+    private(set) var lastNumber = 0
+
+    mutating func insert(_ action: ScheduledAction) {
+        lastNumber += 1
+        action.number = lastNumber
+        waiting.insert(action, at: place(of: action))
+    }
+
+    mutating func remove(_ action: ScheduledAction) {
+        let place = place(of: action)
+        if place < waiting.count, waiting[place] === action { waiting.remove(at: place) }
+    }
+
+    /// Where an action stands or would stand. O(log n).
+    private func place(of action: ScheduledAction) -> Int { waiting.partitioningIndex { !action.isBefore($0) } }
+
+    /// Takes out what is due first, of those that were added before; what is repeated waits again.
+    mutating func takeFirst(dueAt nowNs: Int64, upTo last: Int) -> (@Sendable () -> Void)? {
+        // One that was added since may be due before others that were not.
+        guard let place = waiting.lastIndex(where: { $0.dueNs > nowNs || $0.number <= last }),
+            waiting[place].dueNs <= nowNs
+        else { return nil }
+        let action = waiting.remove(at: place)
+        guard let intervalNs = action.intervalNs else { return action.body.take() }
+        action.dueNs = action.dueNs.next(afterNs: nowNs, everyNs: intervalNs)
+        insert(action)
+        return action.body
+    }
+}
+
 /// Something to be done at a time. It keeps its scheduler as long as it waits.
+///
+/// Unchecked because what changes is guarded by the lock of the scheduler's `agenda`.
 private final class ScheduledAction: @unchecked Sendable {
-    // Guarded by the scheduler's lock.
     var dueNs: Int64
     var number = 0
     /// What is to be done; nil when it has been, or need not.
-    var body: (() -> Void)?
+    var body: (@Sendable () -> Void)?
     let intervalNs: Int64?
 
     init(_ scheduler: PublisherScheduler, dueNs: Int64, intervalNs: Int64?, _ body: @escaping () -> Void) {
         self.dueNs = dueNs
         self.intervalNs = intervalNs
+        // Done on the run loop's thread alone, whoever asks for it.
+        nonisolated(unsafe) let body = body
         self.body = { withExtendedLifetime(scheduler) { body() } }
     }
 

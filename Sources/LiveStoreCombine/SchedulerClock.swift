@@ -1,6 +1,6 @@
 // The time a scheduler goes by, and what wakes its run loop: the machine's, or in a test one's own.
+import Basis
 import CoreFoundation
-import Dispatch
 
 /// What a `PublisherScheduler` takes the time from.
 public protocol SchedulerClock: Sendable {
@@ -25,18 +25,19 @@ public struct RunLoopClock: SchedulerClock {
     /// The clock of every run loop.
     public init() {}
 
-    public var nowNs: Int64 { Int64(DispatchTime.now().uptimeNanoseconds) }
+    public var nowNs: Int64 { MonotonicClock.nowNs() }
 
     public func makeAlarm(_ ring: @escaping @Sendable () -> Void) -> any SchedulerAlarm { RunLoopAlarm(self, ring) }
 }
 
 /// One timer of a run loop, in its common modes. The loop holds it until `end()`.
-private final class RunLoopAlarm: SchedulerAlarm, @unchecked Sendable {
+private final class RunLoopAlarm: SchedulerAlarm {
     /// A timer that does not repeat is of no use after it has rung once.
     private static let neverS = 1e10
 
     private let clock: RunLoopClock
-    private let timer: CFRunLoopTimer
+    /// Core Foundation ends it on any thread; it is set on its own.
+    nonisolated(unsafe) private let timer: CFRunLoopTimer
 
     init(_ clock: RunLoopClock, _ ring: @escaping @Sendable () -> Void) {
         self.clock = clock

@@ -7,10 +7,10 @@ import CPlatform
 #endif
 
 /// Counters of one thread's allocations. Reading costs a load: no call, no lock.
-public struct ThreadAllocations: @unchecked Sendable {
+public struct ThreadAllocations: Sendable {
     // Both point into the thread's own jemalloc state and live as long as the thread.
-    private let allocated: UnsafePointer<UInt64>
-    private let deallocated: UnsafePointer<UInt64>
+    nonisolated(unsafe) private let allocated: UnsafePointer<UInt64>
+    nonisolated(unsafe) private let deallocated: UnsafePointer<UInt64>
 
     /// Counters of the calling thread; `nil` where jemalloc is not linked. They may be read from another thread as
     /// long as this one lives (the value may then be a moment old).

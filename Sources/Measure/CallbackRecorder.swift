@@ -37,11 +37,12 @@ public struct CallbackRecord: BitwiseCopyable, Sendable, Equatable {
 }
 
 /// Collects the callbacks of one observer. Recording: nanoseconds plus one copy of the lists; no allocation, no lock.
-public final class CallbackRecorder: @unchecked Sendable {
+public final class CallbackRecorder: Sendable {
     /// The callbacks in the order they came.
     public let records: RecordBuffer<CallbackRecord>
     private let indexBuffer: RecordBuffer<Int32>
-    private var lastWasKept = false
+    /// The site's own.
+    nonisolated(unsafe) private var lastWasKept = false
 
     /// - Parameters:
     ///   - capacity: Most callbacks that can be kept; unused capacity costs address space only.

@@ -21,7 +21,7 @@ public struct CommitRecord: BitwiseCopyable, Sendable, Equatable {
 }
 
 /// Collects the commits of one writer. Recording: nanoseconds, no allocation, no lock.
-public final class CommitRecorder: @unchecked Sendable {
+public final class CommitRecorder: Sendable {
     /// The commits in the order they returned.
     public let records: RecordBuffer<CommitRecord>
 

@@ -1,18 +1,18 @@
 // The floor of what can be measured here and now: a thread that asks to sleep 1 ms, over and over, and notes how much
 // later it woke. What the machine does to it, it does to every writer and observer.
-//
-// `stopRequested` is atomic. `histogram` belongs to the probe's thread until `stop()` has joined it.
 import Glibc
 import Synchronization
 
 /// Records `harness_hiccup` from `start()` to `stop()`, at least once, on a thread of its own named "hiccup".
-public final class HiccupProbe: @unchecked Sendable {
+public final class HiccupProbe: Sendable {
     /// What the thread asks for each time.
     public static let sleepNs: Int64 = 1_000_000
 
     private let stopRequested = Atomic<Bool>(false)
-    private var histogram = LatencyHistogram()
-    private var thread: pthread_t?
+    /// The probe's thread's until `stop()` has joined it.
+    nonisolated(unsafe) private var histogram = LatencyHistogram()
+    /// Whose who starts and stops it.
+    nonisolated(unsafe) private var thread: pthread_t?
 
     public init() {}
 

@@ -1,17 +1,4 @@
-// The one clock of the project: CLOCK_MONOTONIC in nanoseconds, comparable between processes of one host. Never the
-// wall clock, which steps.
-import Glibc
+import Basis
 
-/// Reads CLOCK_MONOTONIC. Any thread; through the vDSO, tens of nanoseconds.
-public enum MonotonicClock {
-    /// Nanoseconds since an arbitrary point that is the same for every process since boot.
-    public static func nowNs() -> Int64 { read(CLOCK_MONOTONIC) }
-
-    /// In ns.
-    @inline(__always)
-    static func read(_ clock: clockid_t) -> Int64 {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-    }
-}
+/// The clock that everything here is measured by.
+public typealias MonotonicClock = Basis.MonotonicClock

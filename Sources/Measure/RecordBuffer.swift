@@ -1,11 +1,11 @@
 // Where recorders keep their records while the clock runs: address space reserved up front, memory taken page by page
 // as it is first written, no allocation and no lock on the way in. It is not a queue: nothing is ever taken out.
-// Nothing guards the state. One thread appends; others read only after that thread was joined or otherwise
-// synchronised with, which is what @unchecked Sendable stands for.
 import CPlatform
 import Glibc
 
 /// A bounded, append-only array of plain values in memory of its own. Overflow is counted, never a crash.
+///
+/// Unchecked because nothing guards it: one thread appends, and others read once that one was joined or otherwise waited for.
 public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     /// Elements that fit.
     public let capacity: Int

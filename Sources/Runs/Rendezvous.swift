@@ -1,42 +1,44 @@
 // Where the two sides of a pair that takes turns wait for one another before each of their trials: turns are worth
 // something only while both are at work.
-//
-// `lock` guards everything.
 import TracedSync
 
-public final class Rendezvous: @unchecked Sendable {
-    private let lock = TracedMutex("sides of a pair")
+public final class Rendezvous: Sendable {
+    private struct State {
+        var parties: Int
+        var arrived = 0
+        var meetings = 0
+    }
+
+    private let state: Guarded<State>
     private let changed: TracedCondition
-    private var parties: Int
-    private var arrived = 0
-    private var meetings = 0
 
     public init(parties: Int) {
-        self.parties = parties
-        changed = TracedCondition("sides of a pair", lock)
+        state = Guarded("sides of a pair", State(parties: parties))
+        changed = TracedCondition("sides of a pair", state)
     }
 
     /// Returns once all who have not left are here.
     public func meet() {
-        lock.withLock {
-            arrived += 1
-            if arrived >= parties { return meetNow() }
-            let meeting = meetings
-            while meetings == meeting { changed.wait() }
+        let meeting = state.withLock { state in
+            state.arrived += 1
+            defer { meetIfAllAreHere(&state) }
+            return state.meetings
         }
+        state.wait(for: changed) { $0.meetings != meeting }
     }
 
     /// Nobody waits for the caller any more.
     public func leave() {
-        lock.withLock {
-            parties -= 1
-            if arrived > 0, arrived >= parties { meetNow() }
+        state.withLock {
+            $0.parties -= 1
+            meetIfAllAreHere(&$0)
         }
     }
 
-    private func meetNow() {
-        arrived = 0
-        meetings += 1
+    private func meetIfAllAreHere(_ state: inout State) {
+        guard state.arrived > 0, state.arrived >= state.parties else { return }
+        state.arrived = 0
+        state.meetings += 1
         changed.broadcast()
     }
 }

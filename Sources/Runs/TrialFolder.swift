@@ -19,7 +19,7 @@ struct TrialFolder {
     init(in parent: String, number: Int, _ spec: TrialSpec) throws {
         results = "\(parent)/\(number)"
         try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
-        let isMemory = spec.durability == Durability.memory.rawValue
+        let isMemory = spec.durability == DurabilityLevel.memory.rawValue
         ownStore = try PrivateFolder(in: isMemory ? PrivateFolder.memoryPlace : results)
         try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
     }

@@ -1,6 +1,7 @@
 // Quantiles of many trials' samples together, and how sure they are: a tail has too few samples in one trial, and samples of
 // one trial are not independent, so whole pairs of trials are drawn with replacement (cluster bootstrap: A. C. Davison,
 // D. V. Hinkley, "Bootstrap Methods", 1997, §3.8). Pure but for the generator it is given.
+import Algorithms
 import Glibc
 
 /// Samples of one trial as ascending distinct values, and how many of each.
@@ -39,13 +40,7 @@ public struct MergedQuantiles: Sendable {
             let total = seen(values.count - 1)
             guard total > 0 else { return nil }
             let rank = max(1, Int((p * Double(total)).rounded(.up)))
-            var low = 0
-            var high = values.count - 1
-            while low < high {
-                let middle = (low + high) / 2
-                if seen(middle) >= rank { high = middle } else { low = middle + 1 }
-            }
-            return values[low]
+            return values[values.indices.dropLast().partitioningIndex { seen($0) >= rank }]
         }
     }
 

@@ -1,26 +1,4 @@
-// Random numbers that are the same from the same seed everywhere, for resampling and for orders of trials. Steele, Lea and
-// Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+import Basis
 
-/// A seeded generator. A value: one thread each.
-public struct SplitMix64: RandomNumberGenerator, Sendable {
-    /// From one state to the next: 2^64 over the golden ratio.
-    public static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
-
-    private var state: UInt64
-
-    public init(seed: UInt64) { state = seed }
-
-    public mutating func next() -> UInt64 {
-        state &+= Self.step
-        return Self.mix(state)
-    }
-
-    /// A number that looks drawn at random, another one for each `state`.
-    @inlinable
-    public static func mix(_ state: UInt64) -> UInt64 {
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
+/// The generator that everything random here is drawn from.
+public typealias SplitMix64 = Basis.SplitMix64

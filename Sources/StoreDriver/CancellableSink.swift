@@ -3,7 +3,7 @@
 import Synchronization
 
 /// Stands before a sink. Deliveries on the site, one at a time; `cancel` from any thread.
-public final class CancellableSink: DeliverySink, @unchecked Sendable {
+public final class CancellableSink: DeliverySink {
     private enum State {
         static let idle = 0
         static let running = 1

@@ -14,7 +14,7 @@ public struct EngineFacts: Sendable {
 
     // MARK: What a store can be opened with
 
-    public var durabilities: Set<Durability>
+    public var durabilities: Set<DurabilityLevel>
     public var keyKinds: Set<KeyKind> = [.ascending]
     /// Keeps what it is told on a disk.
     public var persists: Bool
@@ -36,7 +36,7 @@ public struct EngineFacts: Sendable {
     public var hasChangeSets: Bool
     /// Commits and deliveries carry versions; without them coverage is read from the rows' stamps.
     public var hasVersions = true
-    /// What the oracle may read inside callbacks (`Subscription.forEachShown`) and compare with the version they claim.
+    /// What the oracle may read inside callbacks (`DriverSubscription.forEachShown`) and compare with the version they claim.
     public var shows = Shown.rows
     /// All subscriptions of a site go to a version together: none is called at an older one after another was called at a
     /// newer. Without it each has its own pace, and what two queries show of one transaction is not compared.
@@ -53,7 +53,7 @@ public struct EngineFacts: Sendable {
 
     /// - Parameter change: says what is otherwise than most engines have it.
     public init(
-        durabilities: Set<Durability>, persists: Bool, hasChangeSets: Bool,
+        durabilities: Set<DurabilityLevel>, persists: Bool, hasChangeSets: Bool,
         change: (inout EngineFacts) -> Void = { _ in }
     ) {
         (self.durabilities, self.persists, self.hasChangeSets) = (durabilities, persists, hasChangeSets)

@@ -21,7 +21,7 @@ public final class ForwardingStore<Base: DrivenStore>: DrivenStore {
 
     public func subscribe(
         to query: Query, at site: DeliverySite, sink: any DeliverySink
-    ) throws -> any Subscription {
+    ) throws -> any DriverSubscription {
         try base.subscribe(to: query, at: site, sink: self.sink(sink))
     }
 

@@ -1,20 +1,20 @@
 // How a store delivers that only says that something was committed: a commit raises the site, and there all who observe
 // look at what is newest, together. However many commits came meanwhile, they look once.
 //
-// `lock` guards `observers`; nothing is called under it.
+// Nothing is called under the lock.
 import TracedSync
 
 /// A subscription that is asked to look.
-public protocol PullingSubscription: Subscription {
+public protocol PullingSubscription: DriverSubscription {
     /// Any thread.
     var isCancelled: Bool { get }
 }
 
 /// Those who observe on one site.
-public final class PullingSite<Observer: PullingSubscription>: @unchecked Sendable {
-    private let lock = TracedMutex("pulling site")
-    private var observers: [Observer] = []
-    private var signal: SiteSignal?
+public final class PullingSite<Observer: PullingSubscription>: Sendable {
+    private let observers = Guarded<[Observer]>("pulling site", [])
+    /// Set by `init`, before anybody else has the object.
+    nonisolated(unsafe) private var signal: SiteSignal?
 
     /// On the site.
     /// - Parameters:
@@ -26,7 +26,7 @@ public final class PullingSite<Observer: PullingSubscription>: @unchecked Sendab
     }
 
     private func living() -> [Observer] {
-        lock.withLock {
+        observers.withLock { observers in
             observers.removeAll(where: \.isCancelled)
             return observers
         }
@@ -34,7 +34,7 @@ public final class PullingSite<Observer: PullingSubscription>: @unchecked Sendab
 
     /// The observer is shown what there is soon, and what comes then.
     public func add(_ observer: Observer) {
-        lock.withLock { observers.append(observer) }
+        observers.withLock { $0.append(observer) }
         raise()
     }
 
@@ -44,7 +44,7 @@ public final class PullingSite<Observer: PullingSubscription>: @unchecked Sendab
     /// Cancels everyone. No delivery starts after it returns. Any thread.
     public func end() {
         signal?.invalidate()
-        let ending = lock.withLock {
+        let ending = observers.withLock { observers in
             defer { observers = [] }
             return observers
         }

@@ -1,39 +1,41 @@
-// What a store keeps for each site that observes: a connection, a signal, those who subscribed there.
-//
-// `lock` guards `values`; nothing is called under it, and what is taken out is released without it.
+// What a store keeps for each site that observes: a connection, a signal, those who subscribed there. Nothing is called under
+// the lock, and what is taken out is released without it.
 import Foundation
 import TracedSync
 
 /// One value per site. Any thread, but where it says otherwise.
-public final class SiteMap<Value>: @unchecked Sendable {
-    private let lock: TracedMutex
-    private var values: [ObjectIdentifier: Value] = [:]
+public final class SiteMap<Value>: Sendable {
+    // Unchecked because a value belongs to its site, which alone asks for it; others list values, and let go of them.
+    private struct Kept: @unchecked Sendable { let value: Value }
+
+    private let values: Guarded<[ObjectIdentifier: Kept]>
 
     /// - Parameter name: of its lock, in reports of waits.
-    public init(_ name: String) { lock = TracedMutex(name) }
+    public init(_ name: String) { values = Guarded(name, [:]) }
 
     /// The site's value, made when it is asked for first. On the site, so that nobody else makes it meanwhile.
     public func value(at site: DeliverySite, make: () throws -> Value) rethrows -> Value {
         let key = site.identity
-        if let known = lock.withLock({ values[key] }) { return known }
-        let new = try make()
-        lock.withLock { values[key] = new }
-        return new
+        if let known = values.withLock({ $0[key] }) { return known.value }
+        let new = Kept(value: try make())
+        values.withLock { $0[key] = new }
+        return new.value
     }
 
-    public var all: [Value] { lock.withLock { Array(values.values) } }
+    public var all: [Value] { values.withLock { Array($0.values) }.map(\.value) }
 
     /// On the site.
     public func remove(_ site: DeliverySite) -> Value? {
         let key = site.identity
-        return lock.withLock { values.removeValue(forKey: key) }
+        return values.withLock { $0.removeValue(forKey: key) }?.value
     }
 
     public func removeAll() -> [Value] {
-        lock.withLock {
+        let all = values.withLock { values in
             defer { values = [:] }
             return Array(values.values)
         }
+        return all.map(\.value)
     }
 }
 

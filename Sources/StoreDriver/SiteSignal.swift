@@ -6,7 +6,7 @@ import Synchronization
 import TracedSync
 
 /// Calls a handler on a site. `raise` and `invalidate` from any thread.
-public final class SiteSignal: @unchecked Sendable {
+public final class SiteSignal: Sendable {
     private enum Way {
         case runLoop(RunLoopSignal)
         case queue(TracedQueue)

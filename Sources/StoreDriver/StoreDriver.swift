@@ -1,4 +1,4 @@
-// A store seen from the harness: four small protocols (`StoreDriver`, `DrivenStore`, `StoreWriter`, `Subscription`) and
+// A store seen from the harness: four small protocols (`StoreDriver`, `DrivenStore`, `StoreWriter`, `DriverSubscription`) and
 // the sink that receives what an engine delivers. What only some engines can do are protocols of their own (Abilities.swift).
 // A driver translates; it never measures, batches or repairs.
 
@@ -24,7 +24,7 @@ public protocol DrivenStore: AnyObject, Sendable {
     func makeWriter() throws -> any StoreWriter
     /// Starts watching `query`; called on the thread or queue of `site`, where every delivery must run as well.
     /// The first delivery is the initial one. The sink is held until `cancel()`.
-    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription
+    func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any DriverSubscription
     /// What `query` finds in the latest committed state, evaluated from scratch; any thread. The oracle's reference.
     func contents(of query: Query) throws -> [Item]
     /// Bytes the store occupies on its file system.
@@ -56,7 +56,7 @@ public final class CommittingWriter: StoreWriter {
 }
 
 /// What keeps a sink attached. `cancel()` may be called from any thread; no delivery starts once it has returned.
-public protocol Subscription: AnyObject, Sendable {
+public protocol DriverSubscription: AnyObject, Sendable {
     func cancel()
     /// The rows this subscription shows now, read through the live collection itself; called on its site.
     func currentItems() throws -> [Item]
@@ -67,7 +67,7 @@ public protocol Subscription: AnyObject, Sendable {
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws
 }
 
-extension Subscription {
+extension DriverSubscription {
     public func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws {
         let items = try currentItems()
         for item in items[indices.clamped(to: 0..<items.count)] { body(item) }

@@ -81,7 +81,7 @@ public enum DeliverySite: Sendable {
 }
 
 /// How hard a commit is promised. Names as in LiveStore; a driver maps them to its engine's settings.
-public enum Durability: String, Sendable, Codable, CaseIterable {
+public enum DurabilityLevel: String, Sendable, Codable, CaseIterable {
     /// Survives a power cut once commit has returned.
     case full
     /// Survives a killed process, not a power cut.
@@ -109,7 +109,7 @@ public enum SiteCall: Sendable {
 public struct StoreConfiguration: Sendable {
     /// An existing, empty folder of this trial's own. `.memory` stores are given one on a memory file system.
     public var directory: String
-    public var durability: Durability
+    public var durability: DurabilityLevel
     public var keys: KeyKind
     /// So many links lie between the rows that queries find and those that writers change; 0: they are the same.
     public var links: Int
@@ -121,7 +121,8 @@ public struct StoreConfiguration: Sendable {
     public var readsFirst: Bool
 
     public init(
-        directory: String, durability: Durability, keys: KeyKind = .ascending, links: Int = 0, hasList: Bool = false,
+        directory: String, durability: DurabilityLevel, keys: KeyKind = .ascending, links: Int = 0,
+        hasList: Bool = false,
         operators: Int = 0, readsFirst: Bool = false
     ) {
         (self.directory, self.durability, self.keys, self.links) = (directory, durability, keys, links)

@@ -45,7 +45,7 @@ struct ListCommand: ParsableCommand {
     }
 
     private static func summary(_ capabilities: Capabilities) -> String {
-        var words = Durability.allCases.filter(capabilities.durabilities.contains).map(\.rawValue)
+        var words = DurabilityLevel.allCases.filter(capabilities.durabilities.contains).map(\.rawValue)
         if capabilities.sites.contains(.runLoop) { words.append("run-loop") }
         if capabilities.sites.contains(.queue) { words.append("queue") }
         if capabilities.keyKinds.contains(.uuid) { words.append("uuid-keys") }

@@ -1,18 +1,48 @@
 // What a person sees on standard error while trials run: one live line on a terminal, a plain line every 10 s elsewhere.
 // No colours, so NO_COLOR has nothing to switch off but the cursor movement, and does.
 //
-// `lock` guards everything mutable: progress comes from Foundation's queues.
+// Progress comes from Foundation's queues.
 import Foundation
 import Measure
 import Scenario
 import TracedSync
 import Trials
 
-final class Progress: @unchecked Sendable {
+final class Progress: Sendable {
+    private let isQuiet: Bool
+    private let line = Guarded("progress", ProgressLine())
+
+    init(isQuiet: Bool) { self.isQuiet = isQuiet }
+
+    func began(_ title: String, index: Int, of total: Int) {
+        line.withLock {
+            $0.began(title, index: index, of: total)
+            show("starting", &$0)
+        }
+    }
+
+    func progressed(_ progress: TrialProgress) {
+        var text = progress.phase.rawValue
+        if progress.phase == .measuring, progress.fraction > 0 {
+            text += " \(Int(min(progress.fraction, 1) * 100)) %, \(progress.commits) commits, "
+            text += "\(progress.callbacks) callbacks"
+        }
+        line.withLock { show(text, &$0) }
+    }
+
+    /// Where there is no word from the trial itself.
+    func show() { line.withLock { show("running", &$0) } }
+
+    /// A line that stays.
+    func note(_ text: String) { printError(text) }
+
+    private func show(_ text: String, _ line: inout ProgressLine) { if !isQuiet { line.show(text) } }
+}
+
+/// What the line says.
+private struct ProgressLine {
     private static let plainEveryNs: Int64 = 10_000_000_000
 
-    private let isQuiet: Bool
-    private let lock = TracedMutex("progress")
     /// When the first trial began: what was built before it says nothing about the rest. Anew for each of several
     /// comparisons.
     private var startNs = MonotonicClock.nowNs()
@@ -23,37 +53,14 @@ final class Progress: @unchecked Sendable {
     private var first: Int?
     private var total = 0
 
-    init(isQuiet: Bool) { self.isQuiet = isQuiet }
-
-    func began(_ title: String, index: Int, of total: Int) {
-        lock.withLock {
-            if first == nil || index < self.index { (first, startNs) = (index, MonotonicClock.nowNs()) }
-            self.title = title
-            self.index = index
-            self.total = total
-            show("starting")
-        }
+    mutating func began(_ title: String, index: Int, of total: Int) {
+        if first == nil || index < self.index { (first, startNs) = (index, MonotonicClock.nowNs()) }
+        self.title = title
+        self.index = index
+        self.total = total
     }
 
-    func progressed(_ progress: TrialProgress) {
-        lock.withLock {
-            var text = progress.phase.rawValue
-            if progress.phase == .measuring, progress.fraction > 0 {
-                text += " \(Int(min(progress.fraction, 1) * 100)) %, \(progress.commits) commits, "
-                text += "\(progress.callbacks) callbacks"
-            }
-            show(text)
-        }
-    }
-
-    /// Where there is no word from the trial itself.
-    func show() { lock.withLock { show("running") } }
-
-    /// A line that stays.
-    func note(_ text: String) { printError(text) }
-
-    private func show(_ text: String) {
-        guard !isQuiet else { return }
+    mutating func show(_ text: String) {
         let line = "[\(index)/\(total)] \(title): \(text)\(timeLeft)"
         if LiveLine.isPossible {
             LiveLine.show(line)

@@ -1,13 +1,12 @@
 // Between a run and those who look at it: figures and events to the report, trouble and progress to standard error,
 // verdicts on limits to standard output at the end.
-//
-// Used by the running thread alone, but for `progressed`, which only reaches `Progress`.
 import Measure
 import Report
 import Runs
 import Scenario
 import Trials
 
+// Unchecked because the running thread alone uses it, but for `progressed`, which only reaches `Progress`.
 final class RunConsole: RunnerDelegate, @unchecked Sendable {
     private let report: RunReport
     private let progress: Progress

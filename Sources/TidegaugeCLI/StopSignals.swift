@@ -3,6 +3,7 @@
 import Foundation
 import Measure
 import Runs
+import TracedSync
 
 /// Handles SIGINT and SIGTERM from `init` to `stop()`. Its handlers run on one serial queue.
 final class StopSignals {
@@ -12,18 +13,18 @@ final class StopSignals {
 
     init(_ interruption: Interruption) {
         let queue = DispatchQueue(label: "stop signals")
-        let first = First()
+        let firstNs = Guarded<Int64?>("first stop signal", nil)
         sources = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
                 let nowNs = MonotonicClock.nowNs()
-                guard let firstNs = first.atNs else {
-                    first.atNs = nowNs
-                    interruption.raise()
-                    return
+                let beforeNs = firstNs.withLock { first in
+                    defer { first = first ?? nowNs }
+                    return first
                 }
-                if nowNs - firstNs > Self.togetherNs { _exit(Outcome.interrupted.rawValue) }
+                guard let beforeNs else { return interruption.raise() }
+                if nowNs - beforeNs > Self.togetherNs { _exit(Outcome.interrupted.rawValue) }
             }
             source.resume()
             return source
@@ -31,9 +32,4 @@ final class StopSignals {
     }
 
     func stop() { for source in sources { source.cancel() } }
-
-    /// When the first signal came; touched on the queue alone.
-    private final class First: @unchecked Sendable {
-        var atNs: Int64?
-    }
 }

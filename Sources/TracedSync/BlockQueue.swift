@@ -1,7 +1,7 @@
 // Blocks that wait for a run loop, first in, first out. Plain data; whoever shares it guards it.
 
 struct BlockQueue {
-    private var blocks: [(() -> Void)?] = []
+    private var blocks: [(@Sendable () -> Void)?] = []
     private var head = 0
     /// How many have been added, ever.
     private(set) var addedCount = 0
@@ -9,13 +9,13 @@ struct BlockQueue {
     var isEmpty: Bool { head == blocks.count }
 
     /// O(1).
-    mutating func append(_ block: @escaping () -> Void) {
+    mutating func append(_ block: @escaping @Sendable () -> Void) {
         blocks.append(block)
         addedCount += 1
     }
 
     /// Removes and returns the first of those that were added before `end`, counted from the first one ever. O(1).
-    mutating func takeFirst(before end: Int) -> (() -> Void)? {
+    mutating func takeFirst(before end: Int) -> (@Sendable () -> Void)? {
         guard !isEmpty, addedCount - (blocks.count - head) < end else { return nil }
         let block = blocks[head].take()
         head += 1

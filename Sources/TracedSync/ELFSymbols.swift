@@ -1,8 +1,9 @@
 // The symbol table of a program's own file, which the dynamic linker does not load: so that the frames of a stack have
 // names. Read once, when the first stack is shown.
+import Algorithms
 import Glibc
 
-struct ELFSymbols: @unchecked Sendable {
+struct ELFSymbols: Sendable {
     private struct Symbol {
         var start: UInt64
         var size: UInt64
@@ -22,7 +23,8 @@ struct ELFSymbols: @unchecked Sendable {
     /// Of the running program.
     static let ofThisProgram = ELFSymbols("/proc/self/exe")
 
-    private let bytes: UnsafeRawBufferPointer
+    /// Never written, and never unmapped.
+    nonisolated(unsafe) private let bytes: UnsafeRawBufferPointer
     private var symbols: [Symbol] = []
     private var strings = 0
 
@@ -70,14 +72,9 @@ struct ELFSymbols: @unchecked Sendable {
 
     /// The function at an offset from where the program was loaded. O(log n).
     func name(at offset: UInt64) -> String? {
-        var low = 0
-        var high = symbols.count
-        while low < high {
-            let middle = (low + high) / 2
-            if symbols[middle].start <= offset { low = middle + 1 } else { high = middle }
-        }
-        guard low > 0 else { return nil }
-        let symbol = symbols[low - 1]
+        let next = symbols.partitioningIndex { $0.start > offset }
+        guard next > 0 else { return nil }
+        let symbol = symbols[next - 1]
         guard offset < symbol.start + max(symbol.size, 1) else { return nil }
         let start = strings + symbol.name
         let end = bytes[start...].firstIndex(of: 0) ?? start

@@ -1,6 +1,7 @@
 // What the kernel knows of the waits in a process, whether or not its locks are traced: which futex each thread sleeps
 // on, and, because glibc keeps the owner's thread id behind the lock word of a mutex, who holds it. Read from /proc and
 // from the process's memory, its own or a child's. Racy by nature: two looks that agree are worth something, one is not.
+import Basis
 import CPlatform
 import Glibc
 
@@ -85,7 +86,7 @@ public enum KernelView {
                 result.append(.init(tid: owner, name: "process of thread \(owner)", holds: [.init(resource)]))
             }
         }
-        return WaitSnapshot(threads: result, atNs: ThreadTrace.nowNs())
+        return WaitSnapshot(threads: result, atNs: MonotonicClock.nowNs())
     }
 
     // MARK: Files

@@ -1,5 +1,5 @@
 // In which order lock classes are taken, whoever takes them: two that are taken in both orders can deadlock some day,
-// even if nothing hung today. `mutex` guards `edges`; it is not traced.
+// even if nothing hung today.
 
 /// What happened once: `taken` was asked for while `held` was held.
 public struct LockOrderWitness: Sendable {
@@ -26,7 +26,7 @@ public struct LockInversion: Sendable {
     }
 }
 
-final class LockOrder: @unchecked Sendable {
+final class LockOrder: Sendable {
     static let shared = LockOrder()
 
     private struct Pair: Hashable {
@@ -34,13 +34,12 @@ final class LockOrder: @unchecked Sendable {
         var taken: String
     }
 
-    private let mutex = PlainMutex()
-    private var edges: [Pair: LockOrderWitness] = [:]
+    private let edges = PlainMutex<[Pair: LockOrderWitness]>([:])
 
     func add(_ held: [ThreadTrace.Entry], _ resource: TracedResource, _ place: SourcePlace, _ trace: ThreadTrace) {
         // A condition is no lock: its mutex is given back before the wait.
         guard resource.kind != .condition, resource.kind != .signal, !held.isEmpty else { return }
-        mutex.with {
+        edges.with { edges in
             for entry in held where entry.resource.className != resource.className && entry.resource.kind != .thread {
                 let pair = Pair(held: entry.resource.className, taken: resource.className)
                 if edges[pair] != nil { continue }
@@ -51,11 +50,11 @@ final class LockOrder: @unchecked Sendable {
         }
     }
 
-    func forget() { mutex.with { edges = [:] } }
+    func forget() { edges.with { $0 = [:] } }
 
     /// Every circle that is not made of smaller ones, the shortest first. O(classes · edges).
     func inversions() -> [LockInversion] {
-        let edges = mutex.with { self.edges }
+        let edges = edges.with { $0 }
         var next: [String: [String]] = [:]
         for pair in edges.keys { next[pair.held, default: []].append(pair.taken) }
         for key in next.keys { next[key]!.sort() }

@@ -2,19 +2,19 @@
 // CFRunLoopSource, signalled and followed by an explicit wake-up. On a thread whose schedule is being explored it is an
 // entry in the list of that thread's `ExploredLoop` instead.
 //
-// `way` is immutable; CFRunLoopSourceSignal, CFRunLoopWakeUp and CFRunLoopSourceInvalidate are documented as safe from any
-// thread.
+// CFRunLoopSourceSignal, CFRunLoopWakeUp and CFRunLoopSourceInvalidate are documented as safe from any thread.
 import CPlatform
 import CoreFoundation
 import Foundation
 
 /// Calls a handler on the run loop it was made on, soon after `signal()`. Signals that come before the handler starts
 /// are one call.
-public final class RunLoopSignal: @unchecked Sendable {
+public final class RunLoopSignal: Sendable {
     /// The run loop: all signals of one speak of the same.
     public let resource: TracedResource
-    private let loop: CFRunLoop
-    private let way: Way
+    /// Both are called as Core Foundation allows from any thread.
+    nonisolated(unsafe) private let loop: CFRunLoop
+    nonisolated(unsafe) private let way: Way
 
     private enum Way {
         case source(CFRunLoopSource)
@@ -92,14 +92,13 @@ public final class RunLoopSignal: @unchecked Sendable {
 }
 
 extension TracedResource {
-    private static let marking = PlainMutex()
-    nonisolated(unsafe) private static var runLoops: [Int32: TracedResource] = [:]
+    private static let runLoops = PlainMutex<[Int32: TracedResource]>([:])
 
     /// The run loop of the calling thread: one resource for all who signal it.
     static func runLoopOfThisThread() -> TracedResource {
         let tid = cp_thread_id()
         let name = ThreadName.current
-        return marking.with {
+        return runLoops.with { runLoops in
             // The kernel gives a number to another thread some day.
             if let known = runLoops[tid], known.name == name { return known }
             let new = TracedResource(.runLoop, name, servedBy: tid)

@@ -1,19 +1,23 @@
 // A thread with a run loop of its own, kept alive until `stop()`: the place where things that need a run loop (live
 // objects, notifications) can live off the main thread.
 //
-// `state` guards `handOff`, `end` and `isStopped`; blocks run, and are released, on the thread without it.
+// Blocks run, and are released, on the thread without the lock.
 import CoreFoundation
 import Foundation
 
 /// Performs blocks, in order, on a run loop of its own. One that runs the loop again has those that wait run meanwhile.
-public final class RunLoopThread: @unchecked Sendable {
-    private let state = TracedMutex("run-loop thread")
+public final class RunLoopThread: Sendable {
+    private struct State {
+        /// The way to the loop; nil before it runs and after it has ended.
+        var handOff: RunLoopHandOff?
+        var end: RunLoopSignal?
+        var isStopped = false
+    }
+
+    private let state = Guarded("run-loop thread", State())
     private let changed: TracedCondition
-    /// The way to the loop; nil before it runs and after it has ended.
-    private var handOff: RunLoopHandOff?
-    private var end: RunLoopSignal?
-    private var isStopped = false
-    private var thread: TracedThread?
+    /// Set by `init`, before anybody else has the object, and taken away by `stop`, after which nobody may use it.
+    nonisolated(unsafe) private var thread: TracedThread?
 
     /// Starts the thread and returns once its run loop accepts blocks. Ends the process where the system starts none.
     public convenience init(_ name: String) {
@@ -25,7 +29,7 @@ public final class RunLoopThread: @unchecked Sendable {
     public init(starting name: String) throws(ThreadError) {
         changed = TracedCondition("run-loop thread start", state)
         thread = try TracedThread(starting: name) { [self] in run(name) }
-        state.withLock { while handOff == nil { changed.wait() } }
+        state.wait(for: changed) { $0.handOff != nil }
     }
 
     private func run(_ name: String) {
@@ -33,15 +37,15 @@ public final class RunLoopThread: @unchecked Sendable {
         let handOff = RunLoopHandOff(name)
         let end = RunLoopSignal(name) { [unowned self] in endLoop() }
         state.withLock {
-            self.handOff = handOff
-            self.end = end
+            $0.handOff = handOff
+            $0.end = end
             changed.broadcast()
         }
         if let explored {
             explored.run()
         } else {
             // Runs until it is stopped. `RunLoop.run(mode:before:)` would leave and enter the loop for every source.
-            while !state.withLock({ isStopped }) { CFRunLoopRun() }
+            while !state.withLock({ $0.isStopped }) { CFRunLoopRun() }
         }
         handOff.drain()
         handOff.invalidate()
@@ -52,49 +56,47 @@ public final class RunLoopThread: @unchecked Sendable {
     private func endLoop() {
         if let explored = ExploredLoop.ofThisThread { return explored.stop() }
         CFRunLoopStop(CFRunLoopGetCurrent())
-        state.withLock { end }?.signal()
+        state.withLock { $0.end }?.signal()
     }
 
     /// Queues `block`; any thread. Blocks queued after `stop()` has been called may never run.
-    public func perform(_ block: @escaping @Sendable () -> Void) { state.withLock { handOff }?.perform(block) }
+    public func perform(_ block: @escaping @Sendable () -> Void) { state.withLock { $0.handOff }?.perform(block) }
 
     /// Runs `block` on the thread and returns its result. On the thread itself it runs at once.
     public func performAndWait<Result: Sendable>(
         _ block: @escaping @Sendable () throws -> Result, file: StaticString = #fileID, line: UInt = #line
     ) throws -> Result {
         if isCurrent { return try block() }
-        let done = TracedMutex("perform and wait")
-        let finished = TracedCondition("perform and wait", done)
-        nonisolated(unsafe) var outcome: Swift.Result<Result, any Error>?
+        let outcome = Guarded<Swift.Result<Result, any Error>?>("perform and wait", nil)
+        let finished = TracedCondition("perform and wait", outcome)
         perform {
             let value = Swift.Result { try block() }
-            done.withLock {
-                outcome = value
+            outcome.withLock {
+                $0 = value
                 finished.broadcast()
             }
         }
         let loop = resource
-        done.withLock { while outcome == nil { finished.wait(for: loop, file, line) } }
-        return try outcome!.get()
+        return try outcome.withLock(after: finished, for: loop, file, line, once: { $0 != nil }) { $0! }.get()
     }
 
     /// The run loop, as reports of waits name it.
-    public var resource: TracedResource? { state.withLock { handOff }?.resource }
+    public var resource: TracedResource? { state.withLock { $0.handOff }?.resource }
 
     /// Ends the run loop after the blocks queued so far and waits for the thread. Once, and not on the thread itself.
     public func stop() {
         precondition(!isCurrent, "a run-loop thread cannot wait for its own end: call stop() from another thread")
         let end = state.withLock {
-            isStopped = true
-            return self.end
+            $0.isStopped = true
+            return $0.end
         }
         end?.signal()
         thread?.join()
         thread = nil
         // With them goes the run loop, and the kernel's three descriptors of one.
-        let ended = state.withLock {
-            defer { (handOff, self.end) = (nil, nil) }
-            return (handOff, self.end)
+        let ended = state.withLock { state in
+            defer { (state.handOff, state.end) = (nil, nil) }
+            return (state.handOff, state.end)
         }
         withExtendedLifetime(ended) {}
     }

@@ -4,13 +4,13 @@ import CPlatform
 import Glibc
 
 public enum ThreadStack {
-    private static let mutex = PlainMutex()
+    private static let turn = PlainMutex(())
     private static let answerNs: Int64 = 100_000_000
     private static let most = 64
 
     /// The frames of a thread, innermost first, by symbol or by file and offset; empty where it does not answer.
     public static func frames(of tid: Int32) -> [String] {
-        mutex.with {
+        turn.with { _ in
             var addresses = [UnsafeMutableRawPointer?](repeating: nil, count: most)
             let count = cp_capture_stack(tid, &addresses, Int32(most), answerNs)
             // The handler itself and the kernel's return from it are no part of the story.

@@ -1,12 +1,13 @@
 // What one thread holds, waits for and has done last. Written by the thread, read by whoever takes a snapshot.
 //
-// Each trace is guarded by a mutex of its own, which only a snapshot ever contends; `registry` guards the list of them.
-// Neither is traced: they would report themselves.
+// Each trace has a mutex of its own, which only a snapshot ever contends. Neither that nor the list's is traced: they would
+// report themselves.
+import Basis
 import CPlatform
 import Glibc
 import Synchronization
 
-final class ThreadTrace: @unchecked Sendable {
+final class ThreadTrace: Sendable {
     /// What is kept of the past.
     static let eventCapacity = 64
 
@@ -25,157 +26,154 @@ final class ThreadTrace: @unchecked Sendable {
         var atNs: Int64
     }
 
-    let tid: Int32
-    private let lock = PlainMutex()
-    private var name: String
-    private var holds: [Entry] = []
-    /// The innermost is the one the thread stands at; a queue's wait may have a mutex's inside.
-    private var waits: [Entry] = []
-    private var events: [Event] = []
-    private var nextEvent = 0
+    private struct Record {
+        var name = ThreadName.current
+        var holds: [Entry] = []
+        /// The innermost is the one the thread stands at; a queue's wait may have a mutex's inside.
+        var waits: [Entry] = []
+        var events: [Event] = []
+        var nextEvent = 0
 
-    private init() {
-        tid = cp_thread_id()
-        name = ThreadName.current
-        holds.reserveCapacity(8)
-        events.reserveCapacity(Self.eventCapacity)
+        init() {
+            holds.reserveCapacity(8)
+            events.reserveCapacity(ThreadTrace.eventCapacity)
+        }
+
+        mutating func keep(_ event: Event) {
+            if events.count < ThreadTrace.eventCapacity {
+                events.append(event)
+            } else {
+                events[nextEvent] = event
+            }
+            nextEvent = (nextEvent + 1) % ThreadTrace.eventCapacity
+        }
+
+        mutating func endWait(for resource: TracedResource) {
+            if let index = waits.lastIndex(where: { $0.resource == resource }) { waits.remove(at: index) }
+        }
     }
+
+    let tid = cp_thread_id()
+    private let record = PlainMutex(Record())
 
     // MARK: The thread itself
 
     func willWait(_ resource: TracedResource, _ place: SourcePlace) {
-        let nowNs = Self.nowNs()
+        let nowNs = MonotonicClock.nowNs()
         // A block that came to a queue by other ways than `TracedQueue` occupies it all the same.
         let queue = TracedQueue.currentResource
         // Whoever sees this wait, in a circle for instance, finds the order it was asked for in as well.
-        let held = lock.with { holds }
+        let held = record.with { $0.holds }
         LockOrder.shared.add(held, resource, place, self)
-        lock.with {
-            waits.append(Entry(resource: resource, place: place, sinceNs: nowNs, queue: queue))
-            keep(Event(kind: .willWait, resource: resource, place: place, atNs: nowNs))
+        record.with {
+            $0.waits.append(Entry(resource: resource, place: place, sinceNs: nowNs, queue: queue))
+            $0.keep(Event(kind: .willWait, resource: resource, place: place, atNs: nowNs))
         }
     }
 
     func acquired(_ resource: TracedResource, _ place: SourcePlace) {
-        let nowNs = Self.nowNs()
-        let held = lock.with { () -> [Entry] in
-            if let index = waits.lastIndex(where: { $0.resource == resource }) { waits.remove(at: index) }
-            defer { holds.append(Entry(resource: resource, place: place, sinceNs: nowNs)) }
-            keep(Event(kind: .acquired, resource: resource, place: place, atNs: nowNs))
-            return holds
+        let nowNs = MonotonicClock.nowNs()
+        let held = record.with { record in
+            record.endWait(for: resource)
+            defer { record.holds.append(Entry(resource: resource, place: place, sinceNs: nowNs)) }
+            record.keep(Event(kind: .acquired, resource: resource, place: place, atNs: nowNs))
+            return record.holds
         }
         if !held.isEmpty { LockOrder.shared.add(held, resource, place, self) }
     }
 
     func gaveUp(_ resource: TracedResource) {
-        lock.with {
-            if let index = waits.lastIndex(where: { $0.resource == resource }) { waits.remove(at: index) }
-            keep(Event(kind: .gaveUp, resource: resource, place: nil, atNs: Self.nowNs()))
+        record.with {
+            $0.endWait(for: resource)
+            $0.keep(Event(kind: .gaveUp, resource: resource, place: nil, atNs: MonotonicClock.nowNs()))
         }
     }
 
     func released(_ resource: TracedResource) {
-        lock.with {
+        record.with { record in
             // What was taken before recording began is not known here.
-            if let index = holds.lastIndex(where: { $0.resource == resource }) { holds.remove(at: index) }
-            keep(Event(kind: .released, resource: resource, place: nil, atNs: Self.nowNs()))
+            if let index = record.holds.lastIndex(where: { $0.resource == resource }) { record.holds.remove(at: index) }
+            record.keep(Event(kind: .released, resource: resource, place: nil, atNs: MonotonicClock.nowNs()))
         }
     }
 
     func enqueued(_ resource: TracedResource) {
-        lock.with { keep(Event(kind: .enqueued, resource: resource, place: nil, atNs: Self.nowNs())) }
+        record.with { $0.keep(Event(kind: .enqueued, resource: resource, place: nil, atNs: MonotonicClock.nowNs())) }
     }
 
-    func rename(_ newName: String) { lock.with { name = newName } }
-
-    private func keep(_ event: Event) {
-        if events.count < Self.eventCapacity {
-            events.append(event)
-        } else {
-            events[nextEvent] = event
-        }
-        nextEvent = (nextEvent + 1) % Self.eventCapacity
-    }
+    func rename(_ newName: String) { record.with { $0.name = newName } }
 
     // MARK: Anybody
 
     func copy() -> (name: String, holds: [Entry], wait: Entry?, events: [Event]) {
-        lock.with {
+        record.with {
             let ordered =
-                events.count < Self.eventCapacity
-                ? events : Array(events[nextEvent...] + events[..<nextEvent])
-            return (name, holds, waits.last, ordered)
+                $0.events.count < Self.eventCapacity
+                ? $0.events : Array($0.events[$0.nextEvent...] + $0.events[..<$0.nextEvent])
+            return ($0.name, $0.holds, $0.waits.last, ordered)
         }
     }
 
     // MARK: All of them
 
-    private static let registry = PlainMutex()
-    nonisolated(unsafe) private static var all: [ThreadTrace] = []
+    private static let all = PlainMutex<[ThreadTrace]>([])
     /// Traces of an earlier recording are not those of this one.
     private static let newest = Atomic<Int>(0)
     /// The thread's own.
-    private var generation = 0
+    private let generation = Atomic<Int>(0)
 
     static func prepare() {
         cp_on_trace_release { pointer in
             guard let pointer else { return }
             let trace = Unmanaged<ThreadTrace>.fromOpaque(pointer).takeRetainedValue()
-            ThreadTrace.registry.with { ThreadTrace.all.removeAll { $0 === trace } }
+            ThreadTrace.all.with { $0.removeAll { $0 === trace } }
         }
     }
 
     static var current: ThreadTrace {
         if let known = cp_trace_slot(0) {
             let trace = Unmanaged<ThreadTrace>.fromOpaque(known).takeUnretainedValue()
-            if trace.generation == newest.load(ordering: .acquiring) { return trace }
+            if trace.generation.load(ordering: .relaxed) == newest.load(ordering: .acquiring) { return trace }
             trace.restart()
             return trace
         }
         let trace = ThreadTrace()
         cp_set_trace_slot(0, Unmanaged.passRetained(trace).toOpaque())
-        registry.with {
-            trace.generation = newest.load(ordering: .relaxed)
-            all.append(trace)
-        }
+        trace.enter()
         return trace
     }
 
     private func restart() {
-        lock.with {
-            holds = []
-            waits = []
-            events = []
-            nextEvent = 0
-            name = ThreadName.current
-        }
-        Self.registry.with {
-            generation = Self.newest.load(ordering: .relaxed)
-            if !Self.all.contains(where: { $0 === self }) { Self.all.append(self) }
+        record.with { $0 = Record() }
+        enter()
+    }
+
+    private func enter() {
+        Self.all.with {
+            generation.store(Self.newest.load(ordering: .relaxed), ordering: .relaxed)
+            if !$0.contains(where: { $0 === self }) { $0.append(self) }
         }
     }
 
     static func forgetAll() {
-        registry.with {
+        all.with {
             newest.add(1, ordering: .acquiringAndReleasing)
-            all = []
+            $0 = []
         }
     }
 
-    static func everyone() -> [ThreadTrace] { registry.with { all } }
-
-    static func nowNs() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    static func everyone() -> [ThreadTrace] { all.with { $0 } }
 }
 
-/// A mutex that is not traced.
-final class PlainMutex: @unchecked Sendable {
+/// A mutex that is not traced, and what it guards.
+///
+/// Unchecked because `state` changes: whoever touches it holds the lock.
+final class PlainMutex<State>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private var state: State
 
-    init() {
+    init(_ state: sending State) {
+        self.state = state
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
@@ -186,10 +184,10 @@ final class PlainMutex: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func with<Result>(_ body: () throws -> Result) rethrows -> Result {
+    func with<Result>(_ body: (inout sending State) throws -> sending Result) rethrows -> sending Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body()
+        return try body(&state)
     }
 }
 

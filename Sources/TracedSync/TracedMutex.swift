@@ -1,15 +1,18 @@
-// A pthread mutex (ThreadSanitizer understands it, its owner can be read from outside, about 6 ns) with a name, and a
-// condition on the monotonic clock. `Synchronization.Mutex` is neither TSan-clean nor does it hang where it deadlocks:
-// it traps.
+// A pthread mutex (ThreadSanitizer understands it, its owner can be read from outside, about 6 ns) with a name, by itself and
+// with the state that it guards, and a condition on the monotonic clock. `Synchronization.Mutex` is neither TSan-clean nor
+// does it hang where it deadlocks: it traps.
 //
 // Untraced operations are inlined where they are used: one load of the trace mode, then the system's call.
 import CPlatform
 import Glibc
 
 /// A mutual exclusion lock with a name. Not recursive. Any thread.
-public final class TracedMutex: @unchecked Sendable {
-    public let resource: TracedResource
-    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+///
+/// By itself it stands for a turn that one thread has at a time; state belongs into a `Guarded`.
+/// Unchecked because `Guarded` inherits from it: both properties are constant, and pthread's calls are for any thread.
+public class TracedMutex: @unchecked Sendable {
+    public final let resource: TracedResource
+    @usableFromInline final let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     /// - Parameter name: the lock's class in reports, such as `mailbox`.
     public init(_ name: String) {
@@ -27,7 +30,7 @@ public final class TracedMutex: @unchecked Sendable {
 
     /// Runs `body` holding the lock. No code of a user's may run in it, and nothing a user made may be released in it.
     @inlinable
-    public func withLock<Result, Failure: Error>(
+    public final func withLock<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result, file: StaticString = #fileID, line: UInt = #line
     ) throws(Failure) -> Result {
         lock(file, line)
@@ -36,18 +39,18 @@ public final class TracedMutex: @unchecked Sendable {
     }
 
     @inlinable
-    public func lock(_ file: StaticString = #fileID, _ line: UInt = #line) {
+    public final func lock(_ file: StaticString = #fileID, _ line: UInt = #line) {
         if Tracing.isOn { lockTraced(SourcePlace(file, line)) } else { pthread_mutex_lock(mutex) }
     }
 
     @inlinable
-    public func unlock() {
+    public final func unlock() {
         if Tracing.isOn { unlockTraced() } else { pthread_mutex_unlock(mutex) }
     }
 
     @usableFromInline
     @inline(never)
-    func lockTraced(_ place: SourcePlace) {
+    final func lockTraced(_ place: SourcePlace) {
         let trace = ThreadTrace.current
         if let control = ScheduleControl.ofThisThread {
             control.acquire(resource)
@@ -61,18 +64,70 @@ public final class TracedMutex: @unchecked Sendable {
 
     @usableFromInline
     @inline(never)
-    func unlockTraced() {
+    final func unlockTraced() {
         ThreadTrace.current.released(resource)
         pthread_mutex_unlock(mutex)
         ScheduleControl.ofThisThread?.release(resource)
     }
 }
 
+/// A mutex that owns what it guards: nobody comes to the state but through `withLock`.
+///
+/// Unchecked because `state` changes: whoever touches it holds the lock.
+public final class Guarded<State>: TracedMutex, @unchecked Sendable {
+    /// Without the runtime's check of exclusive access: it is the lock that excludes, and who takes it twice hangs.
+    @exclusivity(unchecked) @usableFromInline var state: State
+
+    /// - Parameter name: the lock's class in reports, such as `mailbox`.
+    public init(_ name: String, _ state: sending State) {
+        self.state = state
+        super.init(name)
+    }
+
+    /// Runs `body` on the state, holding the lock. No code of a user's may run in it, and nothing a user made may be released
+    /// in it. It must not wait for a condition: what it was given is its own until it returns.
+    @inlinable
+    public func withLock<Result, Failure: Error>(
+        _ body: (inout sending State) throws(Failure) -> sending Result, file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws(Failure) -> sending Result {
+        lock(file, line)
+        defer { unlock() }
+        return try body(&state)
+    }
+
+    /// Waits until the state `isReady`, and then runs `body` on it without giving the lock up in between.
+    /// - Parameters:
+    ///   - condition: what whoever changes the state broadcasts; made with this mutex.
+    ///   - deadlineNs: on the monotonic clock; once it has passed `body` runs all the same. nil waits for ever.
+    ///   - cause: what the caller really waits for, where that is known: the thread, queue or run loop that will signal.
+    public func withLock<Result, Failure: Error>(
+        after condition: TracedCondition, untilNs deadlineNs: Int64? = nil, for cause: TracedResource? = nil,
+        _ file: StaticString = #fileID, _ line: UInt = #line, once isReady: (State) -> Bool,
+        _ body: (inout sending State) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        lock(file, line)
+        defer { unlock() }
+        // Each look at the state is an access of its own, so nothing of it is carried over the wait.
+        while !isReady(state), condition.wait(untilNs: deadlineNs, for: cause, file, line) {}
+        return try body(&state)
+    }
+
+    /// Waits until the state `isReady`.
+    public func wait(
+        for condition: TracedCondition, from cause: TracedResource? = nil, _ file: StaticString = #fileID,
+        _ line: UInt = #line, until isReady: (State) -> Bool
+    ) {
+        withLock(after: condition, for: cause, file, line, once: isReady) { _ in }
+    }
+}
+
 /// A condition variable; used with one mutex, which the caller holds around every call.
-public final class TracedCondition: @unchecked Sendable {
+public final class TracedCondition: Sendable {
     public let resource: TracedResource
     private let mutex: TracedMutex
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    /// Its calls are for any thread.
+    nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
 
     public init(_ name: String, _ mutex: TracedMutex) {
         resource = TracedResource(.condition, name)

@@ -4,12 +4,13 @@ import CPlatform
 import Foundation
 
 /// Runs blocks one at a time, in order. Any thread.
-public final class TracedQueue: @unchecked Sendable {
+public final class TracedQueue: Sendable {
     public let resource: TracedResource
     public let queue: DispatchQueue
 
     private static let key = DispatchSpecificKey<TracedResource>()
-    private static let marking = PlainMutex()
+    /// Two who come upon a new queue at a time are to agree.
+    private static let marking = PlainMutex(())
 
     /// Makes a new serial queue.
     public convenience init(_ name: String) { self.init(DispatchQueue(label: name)) }
@@ -17,7 +18,7 @@ public final class TracedQueue: @unchecked Sendable {
     /// Watches a queue made elsewhere, which must be serial.
     public init(_ queue: DispatchQueue) {
         self.queue = queue
-        resource = Self.marking.with {
+        resource = Self.marking.with { _ in
             if let known = queue.getSpecific(key: Self.key) { return known }
             let isMain = queue === DispatchQueue.main || queue.label == "com.apple.main-thread"
             // The main queue is served by the thread the process began with, and by no other.

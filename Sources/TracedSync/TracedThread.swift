@@ -12,7 +12,7 @@ public struct ThreadError: Error, Sendable, CustomStringConvertible {
 }
 
 /// A thread running one closure. Joined or detached once.
-public final class TracedThread: @unchecked Sendable {
+public final class TracedThread: Sendable {
     public let resource: TracedResource
     private let handle: pthread_t
     /// Under which number schedules know it; -1 where they do not.

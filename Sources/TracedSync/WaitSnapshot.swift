@@ -1,6 +1,7 @@
 // Who holds what and who waits for what at one moment: a value, from the traces of this process, from the kernel's view of
 // any process, or from a test.
 
+import Basis
 import Glibc
 
 /// The threads of a process and what they hold and wait for.
@@ -46,7 +47,7 @@ public struct WaitSnapshot: Sendable {
 
     /// What this process has recorded since `Tracing.start()`. Any thread.
     public static func recorded() -> WaitSnapshot {
-        let nowNs = ThreadTrace.nowNs()
+        let nowNs = MonotonicClock.nowNs()
         let threads = ThreadTrace.everyone().map { trace in
             let copy = trace.copy()
             var holds = copy.holds.map { Stake($0.resource, at: $0.place.description, sinceNs: $0.sinceNs) }

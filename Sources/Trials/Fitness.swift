@@ -6,7 +6,7 @@ import StoreDriver
 public enum Fitness {
     /// Why `capabilities` do not carry `spec`, as a sentence; nil where they do.
     public static func obstacle(_ spec: TrialSpec, _ capabilities: Capabilities) -> String? {
-        guard let durability = Durability(rawValue: spec.durability) else {
+        guard let durability = DurabilityLevel(rawValue: spec.durability) else {
             return "durability '\(spec.durability)' is none of full, relaxed, memory"
         }
         if !capabilities.durabilities.contains(durability) { return "it has no durability '\(spec.durability)'" }

@@ -52,7 +52,7 @@ extension PosterSubscriber {
 
 /// Who has posted a notification. Kept until the subscriber has been told, so it cannot be taken for another one.
 ///
-/// For any thread, whatever the class: it can be compared, and had only where its class is `Sendable`.
+/// For any thread, whatever the class. Unchecked because it can be compared only, and had only where the class is `Sendable`.
 public struct NotificationPoster: @unchecked Sendable {
     /// Never used but for its identity, or as what is Sendable.
     let object: AnyObject?

@@ -1,18 +1,18 @@
 // The centre: who subscribes to which type. Posting takes the subscribers of a type under the lock and calls them
 // without it, so a handler may post, subscribe and unsubscribe.
 //
-// `lock` (a leaf) guards `subscriptions`, whose arrays are never changed in place while somebody goes through them.
+// The lock is a leaf; arrays of registrations are never changed in place while somebody goes through them.
 import TracedSync
 
 /// Brings notifications from those who post them to those who subscribed to their type.
 ///
 /// Any thread. No lock is held while a subscriber is told, so whatever a handler waits for, the centre is not part of it.
-public final class TypedNotificationCenter: @unchecked Sendable {
+public final class TypedNotificationCenter: Sendable {
     /// The centre of the program.
     public static let `default` = TypedNotificationCenter()
 
-    let lock = TracedMutex("notification centre")
-    private(set) var subscriptions: [ObjectIdentifier: [Subscription]] = [:]
+    /// By type, in the order of subscribing.
+    let registrations = Guarded<[ObjectIdentifier: [Registration]]>("notification centre", [:])
 
     /// A centre of its own.
     public init() {}
@@ -29,7 +29,7 @@ public final class TypedNotificationCenter: @unchecked Sendable {
         _ subscriber: any NotificationSubscriber, to type: Notification.Type, from poster: Notification.Poster? = nil,
         on place: NotificationPlace = .poster
     ) {
-        add(Subscription(.object(WeakSubscriber(subscriber)), from: poster, on: place), to: type)
+        add(Registration(.object(WeakSubscriber(subscriber)), from: poster, on: place), to: type)
     }
 
     /// Has a block told, for as long as the subscription that is returned is kept. A block of two parameters is told who
@@ -38,9 +38,9 @@ public final class TypedNotificationCenter: @unchecked Sendable {
         to type: Notification.Type, from poster: Notification.Poster? = nil, on place: NotificationPlace = .poster,
         _ body: @escaping @Sendable (Notification) -> Void
     ) -> NotificationSubscription {
-        let subscription = Subscription(
+        let registration = Registration(
             .block { if let notification = $0 as? Notification { body(notification) } }, from: poster, on: place)
-        return added(subscription, to: type)
+        return added(registration, to: type)
     }
 
     /// As `subscribe` with a block of one parameter, with who has posted as the second. The poster is kept until the block
@@ -49,7 +49,7 @@ public final class TypedNotificationCenter: @unchecked Sendable {
         to type: Notification.Type, from poster: Notification.Poster? = nil, on place: NotificationPlace = .poster,
         _ body: @escaping @Sendable (Notification, Notification.Poster) -> Void
     ) -> NotificationSubscription where Notification.Poster: Sendable {
-        let subscription = Subscription(
+        let registration = Registration(
             .posterBlock { notification, poster in
                 if let notification = notification as? Notification,
                     let poster = poster.object(as: Notification.Poster.self)
@@ -57,7 +57,7 @@ public final class TypedNotificationCenter: @unchecked Sendable {
                     body(notification, poster)
                 }
             }, from: poster, on: place)
-        return added(subscription, to: type)
+        return added(registration, to: type)
     }
 
     /// Ends a subscriber's subscriptions to a type. No call starts after this has returned.
@@ -67,7 +67,7 @@ public final class TypedNotificationCenter: @unchecked Sendable {
 
     /// Ends all of a subscriber's subscriptions. O(types).
     public func unsubscribe(_ subscriber: any NotificationSubscriber) {
-        for type in lock.withLock({ Array(subscriptions.keys) }) { end(type) { $0.isOf(subscriber) } }
+        for type in registrations.withLock({ Array($0.keys) }) { end(type) { $0.isOf(subscriber) } }
     }
 
     // MARK: Posting
@@ -79,52 +79,49 @@ public final class TypedNotificationCenter: @unchecked Sendable {
     }
 
     func deliver(_ notification: any TypedNotification, type: ObjectIdentifier, from poster: AnyObject) {
-        guard let told = lock.withLock({ subscriptions[type] }) else { return }
+        guard let told = registrations.withLock({ $0[type] }) else { return }
         var hasDead = false
-        for subscription in told {
-            subscription.send(notification, from: poster)
-            if !hasDead, subscription.isOver { hasDead = true }
+        for registration in told {
+            registration.send(notification, from: poster)
+            if !hasDead, registration.isOver { hasDead = true }
         }
         if hasDead { end(type) { $0.isOver } }
     }
 
     // MARK: The list
 
-    private func add(_ subscription: Subscription, to type: (some TypedNotification).Type) {
-        lock.withLock { subscriptions[ObjectIdentifier(type), default: []].append(subscription) }
+    private func add(_ registration: Registration, to type: (some TypedNotification).Type) {
+        registrations.withLock { $0[ObjectIdentifier(type), default: []].append(registration) }
     }
 
     private func added(
-        _ subscription: Subscription, to type: (some TypedNotification).Type
+        _ registration: Registration, to type: (some TypedNotification).Type
     ) -> NotificationSubscription {
-        add(subscription, to: type)
-        return NotificationSubscription { [weak self] in self?.remove(subscription, of: type) }
+        add(registration, to: type)
+        let type = ObjectIdentifier(type)
+        return NotificationSubscription { [weak self] in self?.end(type) { $0 === registration } }
     }
 
-    private func remove(_ subscription: Subscription, of type: (some TypedNotification).Type) {
-        end(ObjectIdentifier(type)) { $0 === subscription }
-    }
-
-    /// Takes subscriptions out and ends them. What they hold is released without the lock.
-    private func end(_ type: ObjectIdentifier, _ isMeant: (Subscription) -> Bool) {
-        guard let all = lock.withLock({ subscriptions[type] }) else { return }
+    /// Takes registrations out and ends them. What they hold is released without the lock.
+    private func end(_ type: ObjectIdentifier, _ isMeant: (Registration) -> Bool) {
+        guard let all = registrations.withLock({ $0[type] }) else { return }
         // Asked without the lock: a weak reference that is read may turn out to be the last strong one.
         let ended = all.filter(isMeant)
         if ended.isEmpty { return }
-        for subscription in ended { subscription.end() }
+        for registration in ended { registration.end() }
         let identities = Set(ended.map { ObjectIdentifier($0) })
-        lock.withLock {
-            subscriptions[type]?.removeAll { identities.contains(ObjectIdentifier($0)) }
-            if subscriptions[type]?.isEmpty == true { subscriptions[type] = nil }
+        registrations.withLock { all in
+            all[type]?.removeAll { identities.contains(ObjectIdentifier($0)) }
+            if all[type]?.isEmpty == true { all[type] = nil }
         }
     }
 }
 
 /// A block's subscription: it ends when this does.
-public final class NotificationSubscription: @unchecked Sendable {
-    private let end: () -> Void
+public final class NotificationSubscription: Sendable {
+    private let end: @Sendable () -> Void
 
-    init(_ end: @escaping () -> Void) { self.end = end }
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
 
     deinit { end() }
 

@@ -21,6 +21,7 @@ enum FetchedResultsCost {
     private final class Delegate: FetchedResultsControllerDelegate {
         typealias Object = MeasuredRow
         let done = DispatchSemaphore(value: 0)
+        // The delegate's thread's, until it signals `done`.
         nonisolated(unsafe) var atNs: Int64 = 0
         nonisolated(unsafe) var told = 0
 
@@ -58,6 +59,7 @@ enum FetchedResultsCost {
         }
         let thread = RunLoopThread("delegate")
         defer { thread.stop() }
+        // The thread's; this one looks at the delegate once it has signalled.
         nonisolated(unsafe) let delegate = Delegate()
         nonisolated(unsafe) var controller: FetchedResultsController<MeasuredRow>?
         try thread.performAndWait {

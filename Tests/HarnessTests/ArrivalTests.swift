@@ -10,7 +10,7 @@ import Testing
     private func dues(_ writers: WritersSpec, writer: Int = 0, warmUpNs: Int64, durationNs: Int64, seed: UInt64 = 3)
         -> [Int64]
     {
-        var schedule = Schedule(writers, writer: writer, warmUpNs: warmUpNs, durationNs: durationNs, seed: seed)
+        var schedule = ArrivalSchedule(writers, writer: writer, warmUpNs: warmUpNs, durationNs: durationNs, seed: seed)
         var dues: [Int64] = []
         while let due = schedule.next() { dues.append(due) }
         return dues
@@ -68,7 +68,7 @@ import Testing
                 func run(_ seed: UInt64) -> (dues: [Int64], changes: [Change]) {
                     spec.seed = seed
                     let dataset = Dataset(spec)
-                    let plan = QueryPlan(spec.observers, items: spec.dataset.items)
+                    let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
                     var generator = ChangeGenerator(spec, dataset: dataset, shared: plan.shared, writer: 1)
                     let buffer = UnsafeMutableBufferPointer<Change>.allocate(capacity: generator.count)
                     defer { buffer.deallocate() }

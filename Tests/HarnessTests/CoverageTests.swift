@@ -31,7 +31,7 @@ import Testing
             spec.observers.count = 3
             spec.writers.rowsPerCommit = 5
             let dataset = Dataset(items: 60, groups: 1, writers: 2, seed: seed)
-            let plan = QueryPlan(spec.observers, items: 60)
+            let plan = QueryAssignment(spec.observers, items: 60)
             let writers = interleaved(80, seed)
             let history = History(spec: spec, dataset: dataset, plan: plan, writers: writers)
             #expect(history.disorder == nil)
@@ -65,7 +65,8 @@ import Testing
         let dataset = Dataset(items: 60, groups: 0, writers: 2, seed: 1)
         let spec = TrialSpec.tiny()
         let history = History(
-            spec: spec, dataset: dataset, plan: QueryPlan(spec.observers, items: 60), writers: [[record], [record]])
+            spec: spec, dataset: dataset, plan: QueryAssignment(spec.observers, items: 60),
+            writers: [[record], [record]])
         #expect(history.disorder?.contains("version 5") == true)
     }
 

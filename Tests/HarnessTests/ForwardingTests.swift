@@ -13,7 +13,7 @@ private class NotingStore: DrivenStore, @unchecked Sendable {
         func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? { 7 }
     }
 
-    final class Nobody: Subscription {
+    final class Nobody: DriverSubscription {
         func cancel() {}
         func currentItems() throws -> [Item] { [] }
     }
@@ -27,7 +27,7 @@ private class NotingStore: DrivenStore, @unchecked Sendable {
     }
     func subscribe(
         to query: Query, at site: DeliverySite, sink: any DeliverySink
-    ) throws -> any Subscription {
+    ) throws -> any DriverSubscription {
         asked.append("subscribe")
         return Nobody()
     }

@@ -9,7 +9,7 @@ import Testing
     private func dues(
         _ writers: WritersSpec, writer: Int = 0, warmUpNs: Int64, durationNs: Int64, seed: UInt64 = 3
     ) -> [Int64] {
-        var schedule = Schedule(writers, writer: writer, warmUpNs: warmUpNs, durationNs: durationNs, seed: seed)
+        var schedule = ArrivalSchedule(writers, writer: writer, warmUpNs: warmUpNs, durationNs: durationNs, seed: seed)
         var dues: [Int64] = []
         while let due = schedule.next() { dues.append(due) }
         return dues
@@ -93,12 +93,12 @@ import Testing
         #expect(Set(items.map(\.score)).count == items.count)
         var observers = TrialSpec.tiny().observers
         observers.match = 0.25
-        #expect(rows(items, QueryPlan(observers, items: 1_000)) == [250, 250, 10])
+        #expect(rows(items, QueryAssignment(observers, items: 1_000)) == [250, 250, 10])
         observers.queries = .ranges
         observers.count = 5
-        #expect(rows(items, QueryPlan(observers, items: 1_000)) == [50, 50, 50, 50, 50, 10])
+        #expect(rows(items, QueryAssignment(observers, items: 1_000)) == [50, 50, 50, 50, 50, 10])
         observers.match = 1
-        #expect(rows(items, QueryPlan(observers, items: 1_000)) == [200, 200, 200, 200, 200, 10])
+        #expect(rows(items, QueryAssignment(observers, items: 1_000)) == [200, 200, 200, 200, 200, 10])
     }
 
     @Test func sharedQueriesDifferInATenthAndAllHoldTheRest() {
@@ -109,7 +109,7 @@ import Testing
         observers.count = 5
         for queries in [ObserversSpec.Queries.overlapping, .filters] {
             observers.queries = queries
-            let plan = QueryPlan(observers, items: 1_000)
+            let plan = QueryAssignment(observers, items: 1_000)
             #expect(rows(items, plan) == [500, 490, 480, 470, 460])
             #expect(items.count { plan.shared.matches(key: $0.key, group: $0.group, score: $0.score) } == 450)
         }
@@ -122,7 +122,7 @@ import Testing
             spec.observers.count = 9
             spec.writers.keys = .matching
             spec.writers.rowsPerCommit = 1
-            let plan = QueryPlan(spec.observers, items: 1_000)
+            let plan = QueryAssignment(spec.observers, items: 1_000)
             let dataset = Dataset(items: 1_000, groups: 0, writers: 2, seed: 8)
             var table = TableModel(dataset)
             var generators = (0..<2).map {
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    private func rows(_ items: [Item], _ plan: QueryPlan) -> [Int] {
+    private func rows(_ items: [Item], _ plan: QueryAssignment) -> [Int] {
         plan.queryOfObserver.map { query in
             items.count { plan.queries[query].matches(key: $0.key, group: $0.group, score: $0.score) }
         }
@@ -215,7 +215,7 @@ import Testing
                     group: random.below(3) == 0 ? Int64(random.below(3)) : nil,
                     keys: random.below(3) == 0 ? low..<(low + Int64(random.below(30))) : nil)
             }
-            let index = QueryIndex(queries)
+            let index = PredicateIndex(queries)
             for _ in 0..<100 {
                 let key = Int64(random.below(90))
                 let group = Int64(random.below(3))

@@ -9,9 +9,9 @@ import Testing
 
 @Suite struct PairFiguresTests {
     /// Twenty commits of one writer, a microsecond apart from 0, each committed `tookNs` behind its due time.
-    private func history(_ spec: TrialSpec, tookNs: Int64) throws -> (History, QueryPlan) {
+    private func history(_ spec: TrialSpec, tookNs: Int64) throws -> (History, QueryAssignment) {
         let dataset = Dataset(spec)
-        let plan = QueryPlan(spec.observers, items: spec.dataset.items)
+        let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let recorder = try CommitRecorder(capacity: 20)
         for version in 1...20 as ClosedRange<Int64> {
             let dueNs = version * 1_000

@@ -77,7 +77,7 @@ import Testing
 }
 
 /// Shows a row at every index.
-private final class CountedRows: Subscription, @unchecked Sendable {
+private final class CountedRows: DriverSubscription, @unchecked Sendable {
     private(set) var read = 0
 
     func cancel() {}

@@ -20,15 +20,32 @@ struct SourceFile {
         let code = lines.map { Self.withoutComment($0) }
         self.code = code.joined(separator: "\n")
         // A regular expression is slow, and most lines are indented.
-        let declarations = code.filter { ($0.utf8.first ?? 0x20) > 0x20 }.compactMap {
-            $0.prefixMatch(of: Self.declaration)
+        let declarations = code.filter { ($0.utf8.first ?? 0x20) > 0x20 }.compactMap { line -> Substring? in
+            guard let match = line.prefixMatch(of: Self.declaration), !match.output.1.contains("private") else {
+                return nil
+            }
+            // Another module's type under its own name is that type.
+            let original = line.firstMatch(of: #/\btypealias \w+ = \w+\.(\w+)$/#)?.output.1
+            return original == match.output.2 ? nil : match.output.2
         }
-        types = Set(declarations.filter { !$0.output.1.contains("private") }.map { String($0.output.2) })
+        types = Set(declarations.map(String.init))
         let isOfAWord = { (byte: UInt8) in
             byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
         }
         words = Set(
             self.code.utf8.split { !isOfAWord($0) }.filter { (0x41...0x5A).contains($0.first!) }.map { String($0)! })
+    }
+
+    /// Lines whose code has a text, counted from 0.
+    func places(of text: String) -> [(file: SourceFile, line: Int)] {
+        guard code.contains(text) else { return [] }
+        return lines.indices.filter { Self.withoutComment(lines[$0]).contains(text) }.map { (self, $0) }
+    }
+
+    /// The comment that ends on the line before, in one line; empty where there is none.
+    func comment(before line: Int) -> String {
+        let comment = lines[..<line].reversed().prefix { $0.drop { $0 == " " }.hasPrefix("//") }.reversed()
+        return comment.map { $0.drop { $0 == " " || $0 == "/" } }.joined(separator: " ")
     }
 
     private static func withoutComment(_ line: Substring) -> Substring {

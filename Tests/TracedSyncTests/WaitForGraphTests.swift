@@ -1,4 +1,5 @@
 // The graph by itself, from snapshots made by hand: what is a closed circle, what is none, and how it is said.
+import Basis
 import Testing
 
 @testable import TracedSync
@@ -87,7 +88,7 @@ struct WaitForGraphTests {
     /// Brute force: a thread is stuck exactly if no order of finishing ever lets it go.
     @Test func stuckIsWhatNoOrderOfFinishingFrees() {
         for seed in 0..<400 as Range<UInt64> {
-            var random = SplitMix(seed: seed)
+            var random = SplitMix64(seed: seed)
             let resources = (0..<5).map { TracedResource(.mutex, "m\($0)") }
             var free = resources
             var threads = (0..<5).map { number -> Thread in

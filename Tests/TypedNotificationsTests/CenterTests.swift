@@ -287,5 +287,5 @@ private final class Flag: Sendable {
 
 extension TypedNotificationCenter {
     /// How many subscriptions are kept.
-    var subscriptionCount: Int { lock.withLock { subscriptions.values.reduce(0) { $0 + $1.count } } }
+    var subscriptionCount: Int { registrations.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 }

@@ -1,7 +1,7 @@
 // A store whose commits are all logged, and one connection of it per site. How subscriptions hear of commits is who opens
 // it says.
 //
-// `lock` guards `subscriptions`; whatever is taken out of them is used on its site.
+// Whatever is taken out of `subscriptions` is used on its site.
 import FetchedResults
 import LiveStore
 import LiveStoreDriver
@@ -9,14 +9,14 @@ import StoreDriver
 import TracedSync
 
 /// What a site refreshes with its connection.
-package protocol ControlledObserver: Subscription {
+package protocol ControlledObserver: DriverSubscription {
     /// Whether it is of that connection, and so of its site.
     func isOf(_ connection: Connection) -> Bool
     /// Tells of everything committed so far before it returns. On the site.
     func refresh() throws
 }
 
-public final class ControlledStore: CallableOnSite, TransactionalReading, AsynchronousWriting, @unchecked Sendable {
+public final class ControlledStore: CallableOnSite, TransactionalReading, AsynchronousWriting {
     /// Makes an observer of a query; on the site.
     package typealias Observe =
         @Sendable (Connection, Query, DeliverySite, any DeliverySink) throws -> any ControlledObserver
@@ -26,8 +26,7 @@ public final class ControlledStore: CallableOnSite, TransactionalReading, Asynch
     package let store: Store
     private let observe: Observe
     private let connections = SiteMap<Connection>("driver connections")
-    private let lock = TracedMutex("controlled subscriptions")
-    private var subscriptions: [WeakObserver] = []
+    private let subscriptions = Guarded<[WeakObserver]>("controlled subscriptions", [])
 
     private struct WeakObserver { weak var value: (any ControlledObserver)? }
 
@@ -46,11 +45,13 @@ public final class ControlledStore: CallableOnSite, TransactionalReading, Asynch
 
     public func makeWriter() -> any StoreWriter { LoggingWriter(store) }
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws
+        -> any DriverSubscription
+    {
         let subscription = try observe(try connection(at: site), query, site, sink)
-        lock.withLock {
-            subscriptions.removeAll { $0.value == nil }
-            subscriptions.append(WeakObserver(value: subscription))
+        subscriptions.withLock {
+            $0.removeAll { $0.value == nil }
+            $0.append(WeakObserver(value: subscription))
         }
         return subscription
     }
@@ -63,7 +64,7 @@ public final class ControlledStore: CallableOnSite, TransactionalReading, Asynch
             granted()
             try connection.cancelWrite()
         case .refresh:
-            let mine = lock.withLock { subscriptions.compactMap(\.value) }.filter { $0.isOf(connection) }
+            let mine = subscriptions.withLock { $0.compactMap(\.value) }.filter { $0.isOf(connection) }
             for subscription in mine { try subscription.refresh() }
             if mine.isEmpty { try connection.refresh() }
             granted()
@@ -92,7 +93,7 @@ public final class ControlledStore: CallableOnSite, TransactionalReading, Asynch
     }
 
     public func close() throws {
-        for subscription in lock.withLock({ subscriptions.compactMap(\.value) }) { subscription.cancel() }
+        for subscription in subscriptions.withLock({ $0.compactMap(\.value) }) { subscription.cancel() }
         store.close()
         _ = connections.removeAll()
     }

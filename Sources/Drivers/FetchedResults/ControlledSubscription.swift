@@ -4,9 +4,10 @@ import FetchedResults
 import LiveStore
 import StoreDriver
 
-final class ControlledSubscription: ControlledObserver, @unchecked Sendable {
-    private let controller: FetchedResultsController<ShownRow>
-    private let delegate: RowDelegate
+final class ControlledSubscription: ControlledObserver {
+    // Both are the site's own.
+    nonisolated(unsafe) private let controller: FetchedResultsController<ShownRow>
+    nonisolated(unsafe) private let delegate: RowDelegate
     private let sink: CancellableSink
     /// What ends the controller from any thread.
     private let token: NotificationToken?

@@ -14,7 +14,7 @@ public struct FlawedDriver: StoreDriver {
     public var name: String { "flawed-\(flaw.rawValue)" }
 
     public var facts: EngineFacts {
-        EngineFacts(durabilities: Set(Durability.allCases), persists: false, hasChangeSets: false) {
+        EngineFacts(durabilities: Set(DurabilityLevel.allCases), persists: false, hasChangeSets: false) {
             $0.keyKinds = Set(KeyKind.allCases)
             $0.advancesTogether = false
             $0.remarks = ["hangs on purpose, to show that it is found"]

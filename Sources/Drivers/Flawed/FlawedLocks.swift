@@ -25,8 +25,9 @@ final class NamedLock: FlawedLock {
 }
 
 /// As a library has it that knows nothing of `TracedSync`.
-final class ForeignLock: FlawedLock, @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+final class ForeignLock: FlawedLock {
+    /// Its calls are for any thread.
+    nonisolated(unsafe) private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
     init() {
         mutex.initialize(to: pthread_mutex_t())
@@ -42,29 +43,26 @@ final class ForeignLock: FlawedLock, @unchecked Sendable {
     func unlock() { pthread_mutex_unlock(mutex) }
 }
 
-/// So many may be inside at a time. `mutex` guards `free`.
-final class PermitPool: @unchecked Sendable {
+/// So many may be inside at a time.
+final class PermitPool: Sendable {
     private let resource: TracedResource
-    private let mutex = TracedMutex("permits")
+    /// How many more may come in.
+    private let free: Guarded<Int>
     private let returned: TracedCondition
-    private var free: Int
 
     init(_ name: String, _ count: Int) {
         resource = TracedResource(.pool, name)
-        returned = TracedCondition("permits", mutex)
-        free = count
+        free = Guarded("permits", count)
+        returned = TracedCondition("permits", free)
     }
 
     func with<Result>(_ body: () throws -> Result) rethrows -> Result {
-        mutex.withLock {
-            while free == 0 { returned.wait(for: resource) }
-            free -= 1
-        }
+        free.withLock(after: returned, for: resource, once: { $0 > 0 }) { $0 -= 1 }
         Tracing.note(.acquired, on: resource)
         defer {
             Tracing.note(.released, on: resource)
-            mutex.withLock {
-                free += 1
+            free.withLock {
+                $0 += 1
                 returned.broadcast()
             }
         }

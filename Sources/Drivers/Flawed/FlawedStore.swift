@@ -1,29 +1,31 @@
 // The store proper: a version, a write lock, a registry of observers; and at each place where it can go wrong, the one flaw
 // that it has.
 //
-// `writeLock` is held by one commit at a time; `registry` guards `subscriptions` and `sites`; `counters` (a leaf) guards
-// the numbers. Only the flaw calls out under the first two.
+// `writeLock` is held by one commit at a time; `registry` guards `subscriptions` and `sites`; the lock of `counters` is a leaf.
+// Only the flaw calls out under the first two.
 import StoreDriver
 import TracedSync
 
-public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReading, AsynchronousWriting,
-    @unchecked Sendable
-{
+public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReading, AsynchronousWriting {
+    private struct Counters {
+        var version: Int64 = 1
+        var answers = 0
+        var isClosed = false
+    }
+
     private static let readers = 2
     private static let workers = 1
 
     let flaw: Flaw
     private let writeLock: any FlawedLock
     private let registry: any FlawedLock
-    private let counters = TracedMutex("flawed store counters")
+    private let counters = Guarded("flawed store counters", Counters())
     private let answered: TracedCondition
     private let readerPool = PermitPool("reader pool", FlawedStore.readers)
     private let workerPool = PermitPool("worker pool", FlawedStore.workers)
-    private var subscriptions: [FlawedSubscription] = []
-    private var sites: [ObjectIdentifier: FlawedSite] = [:]
-    private var version: Int64 = 1
-    private var answers = 0
-    private var isClosed = false
+    // Guarded by `registry`, which may be a lock that owns nothing.
+    nonisolated(unsafe) private var subscriptions: [FlawedSubscription] = []
+    nonisolated(unsafe) private var sites: [ObjectIdentifier: FlawedSite] = [:]
 
     init(_ flaw: Flaw) {
         self.flaw = flaw
@@ -33,14 +35,14 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
         answered = TracedCondition("answers", counters)
     }
 
-    private var head: Int64 { counters.withLock { version } }
+    private var head: Int64 { counters.withLock { $0.version } }
 
-    public func load(count: Int, item: (Int) -> Item) { counters.withLock { version += 1 } }
+    public func load(count: Int, item: (Int) -> Item) { counters.withLock { $0.version += 1 } }
     public func makeWriter() -> any StoreWriter { CommittingWriter { [self] _, locked in commit(locked) } }
     public func fileBytes() -> Int { 0 }
 
     public func close() {
-        counters.withLock { isClosed = true }
+        counters.withLock { $0.isClosed = true }
         let ending = registry.with { Array(sites.values) }
         for site in ending { site.end() }
     }
@@ -51,8 +53,8 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
         writeLock.lock()
         locked()
         let committed = counters.withLock {
-            version += 1
-            return version
+            $0.version += 1
+            return $0.version
         }
         switch flaw {
         case .callbackUnderLock: for subscription in registered { subscription.deliver(committed) }
@@ -102,14 +104,14 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
         writeLock.lock()
         place.perform { [self] in
             within()
-            counters.withLock { version += 1 }
+            counters.withLock { $0.version += 1 }
             writeLock.unlock()
         }
     }
 
     // MARK: Observing
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
         let place = flawedSite(site)
         let subscription = FlawedSubscription(self, place, sink)
         switch flaw {
@@ -156,20 +158,20 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
     /// that is the flaw.
     private func awaitAnswers() {
         let asked = registered
-        counters.withLock { answers = 0 }
+        counters.withLock { $0.answers = 0 }
         for subscription in asked {
             TracedThread("answer") { [self] in
                 writeLock.with {}
                 let isThere = registry.with { subscriptions.contains { $0 === subscription } }
                 guard isThere else { return }
                 counters.withLock {
-                    if flaw == .closeForgetsRefresh, isClosed { return }
-                    answers += 1
+                    if flaw == .closeForgetsRefresh, $0.isClosed { return }
+                    $0.answers += 1
                     answered.broadcast()
                 }
             }.detach()
         }
-        counters.withLock { while answers < asked.count { answered.wait() } }
+        counters.wait(for: answered) { $0.answers >= asked.count }
     }
 
     // MARK: Reading

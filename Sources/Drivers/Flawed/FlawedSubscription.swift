@@ -1,16 +1,19 @@
-// One observer of a flawed store. `state` guards what is mutable; nothing is called under it.
+// One observer of a flawed store. Nothing is called under its lock.
 import StoreDriver
 import TracedSync
 
-final class FlawedSubscription: Subscription, @unchecked Sendable {
+final class FlawedSubscription: DriverSubscription {
+    private struct State {
+        var isRunning = false
+        var hasRoom = true
+    }
+
     let site: FlawedSite
     private unowned let store: FlawedStore
     private let sink: CancellableSink
-    private let state = TracedMutex("subscription state")
+    private let state = Guarded("subscription state", State())
     private let idle: TracedCondition
     private let running = TracedResource(.signal, "delivery")
-    private var isRunning = false
-    private var hasRoom = true
     private let roomMade: TracedCondition
 
     init(_ store: FlawedStore, _ site: FlawedSite, _ sink: any DeliverySink) {
@@ -23,30 +26,27 @@ final class FlawedSubscription: Subscription, @unchecked Sendable {
 
     /// On the site, or wherever the flaw has it.
     func deliver(_ version: Int64, isInitial: Bool = false) {
-        state.withLock { isRunning = true }
+        state.withLock { $0.isRunning = true }
         Tracing.note(.acquired, on: running)
         sink.deliver(Delivery(version: version, isInitial: isInitial, count: 0))
         Tracing.note(.released, on: running)
         state.withLock {
-            isRunning = false
+            $0.isRunning = false
             idle.broadcast()
         }
     }
 
     /// Waits until a call that runs has returned; in that call itself, for ever.
-    func awaitIdle() { state.withLock { while isRunning { idle.wait(for: running) } } }
+    func awaitIdle() { state.wait(for: idle, from: running) { !$0.isRunning } }
 
     /// Waits for room for one more delivery, which the site makes.
     func takeRoom() {
-        state.withLock {
-            while !hasRoom { roomMade.wait(for: site.resource) }
-            hasRoom = false
-        }
+        state.withLock(after: roomMade, for: site.resource, once: { $0.hasRoom }) { $0.hasRoom = false }
     }
 
     func makeRoom() {
         state.withLock {
-            hasRoom = true
+            $0.hasRoom = true
             roomMade.broadcast()
         }
     }

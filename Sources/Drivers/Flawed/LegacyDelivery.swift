@@ -18,6 +18,8 @@ import TypedNotifications
 private let serial = TracedMutex("fetched results serial section")
 
 /// One observer's way of hearing of commits.
+///
+/// Unchecked because one section guards `told` and `hasFailed` of all observers, which is the flaw, and the rest is the site's.
 final class LegacyDelivery: ControlledObserver, @unchecked Sendable {
     /// The rows of a query, and the version they are of.
     private struct Rows {

@@ -1,21 +1,19 @@
 // One open database: a table of items, and one row that holds the version, which every transaction raises and every
 // observation reads in the transaction that it fetches in. That makes the version a delivery covers exact.
-//
-// `version` belongs to GRDB's writer: it is touched inside `write` alone. `lock` guards `subscriptions`.
 import Foundation
 import GRDB
 import StoreDriver
 import TracedSync
 
-public final class DrivenDatabase: CallableOnSite, @unchecked Sendable {
+public final class DrivenDatabase: CallableOnSite {
     private let database: any DatabaseWriter
     /// Of the files; nil in memory.
     private let directory: String?
-    private var version: Int64 = 0
-    private let schedulers = SiteMap<RunLoopScheduler>("grdb schedulers")
-    private let lock = TracedMutex("grdb driver")
+    /// GRDB's writer's: it is touched inside `write` alone.
+    nonisolated(unsafe) private var version: Int64 = 0
+    private let schedulers = SiteMap<RunLoopObservationScheduler>("grdb schedulers")
     /// Those not cancelled.
-    private var subscriptions: [ObjectIdentifier: GRDBSubscription] = [:]
+    private let subscriptions = Guarded<[ObjectIdentifier: GRDBSubscription]>("grdb driver", [:])
 
     init(_ database: any DatabaseWriter, directory: String?) throws {
         self.database = database
@@ -72,21 +70,21 @@ public final class DrivenDatabase: CallableOnSite, @unchecked Sendable {
 
     // MARK: Observing
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
         let subscription = GRDBSubscription(database, CancellableSink(sink)) { [weak self] in self?.forget($0) }
-        lock.withLock { subscriptions[ObjectIdentifier(subscription)] = subscription }
+        subscriptions.withLock { $0[ObjectIdentifier(subscription)] = subscription }
         // Of a region that is named: one recorded from the fetch would hold the version row as well. All columns of the
         // table, because whoever shows a row shows all of it.
         let observation = ValueObservation.tracking(region: Table("item")) { db in try Found(query, db) }
         switch site {
         case .queue(let queue): subscription.start(observation, .async(onQueue: queue))
-        case .runLoop: subscription.start(observation, schedulers.value(at: site) { RunLoopScheduler() })
+        case .runLoop: subscription.start(observation, schedulers.value(at: site) { RunLoopObservationScheduler() })
         }
         return subscription
     }
 
     private func forget(_ subscription: GRDBSubscription) {
-        let forgotten = lock.withLock { subscriptions.removeValue(forKey: ObjectIdentifier(subscription)) }
+        let forgotten = subscriptions.withLock { $0.removeValue(forKey: ObjectIdentifier(subscription)) }
         withExtendedLifetime(forgotten) {}
     }
 
@@ -122,7 +120,7 @@ public final class DrivenDatabase: CallableOnSite, @unchecked Sendable {
     }
 
     public func close() throws {
-        let ending = lock.withLock {
+        let ending = subscriptions.withLock { subscriptions in
             defer { subscriptions = [:] }
             return Array(subscriptions.values)
         }

@@ -27,7 +27,7 @@ public struct GRDBDriver: StoreDriver {
 
     public var facts: EngineFacts {
         EngineFacts(
-            durabilities: engine == .pool ? Set(Durability.allCases) : [.memory], persists: engine == .pool,
+            durabilities: engine == .pool ? Set(DurabilityLevel.allCases) : [.memory], persists: engine == .pool,
             hasChangeSets: false
         ) {
             $0.shows = .keys

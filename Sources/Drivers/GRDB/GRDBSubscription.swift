@@ -1,7 +1,5 @@
 // One `ValueObservation` and what it shows. GRDB delivers whole values: here the keys of the result in its order, as an
 // application observes that fetches a row when it comes on screen.
-//
-// `shown` belongs to the site. `observation` is guarded by `lock`: cancelling may come from any thread.
 import Dispatch
 import GRDB
 import StoreDriver
@@ -18,13 +16,14 @@ struct Found: Sendable {
     }
 }
 
-final class GRDBSubscription: Subscription, @unchecked Sendable {
+final class GRDBSubscription: DriverSubscription {
     private let database: any DatabaseWriter
     private let sink: CancellableSink
-    private let lock = TracedMutex("grdb subscription")
     private let ended: @Sendable (GRDBSubscription) -> Void
-    private var observation: AnyDatabaseCancellable?
-    private var shown: Found?
+    /// Cancelling may come from any thread.
+    private let observation = Guarded<AnyDatabaseCancellable?>("grdb subscription", nil)
+    /// The site's own.
+    nonisolated(unsafe) private var shown: Found?
 
     /// - Parameter ended: called when cancelled.
     init(_ database: any DatabaseWriter, _ sink: CancellableSink, ended: @escaping @Sendable (GRDBSubscription) -> Void)
@@ -40,7 +39,7 @@ final class GRDBSubscription: Subscription, @unchecked Sendable {
         let started = observation.start(
             in: database, scheduling: scheduler, onError: { [sink] error in sink.fail(error) },
             onChange: { [weak self] found in self?.show(found) })
-        lock.withLock { self.observation = started }
+        self.observation.withLock { $0 = started }
         if sink.isCancelled { cancel() }
     }
 
@@ -52,10 +51,7 @@ final class GRDBSubscription: Subscription, @unchecked Sendable {
 
     func cancel() {
         sink.cancel()
-        let ending = lock.withLock {
-            defer { observation = nil }
-            return observation
-        }
+        let ending = observation.withLock { $0.take() }
         ending?.cancel()
         ended(self)
     }

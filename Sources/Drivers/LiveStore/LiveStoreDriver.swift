@@ -60,7 +60,7 @@ extension DeliverySite {
 
 /// One store, whose rows are of the class that its configuration asks for.
 public final class DrivenLiveStore: CallableOnSite, TransactionalReading, AsynchronousWriting, Pinning, Compacting,
-    SiteForgetting, @unchecked Sendable
+    SiteForgetting
 {
     /// Objects per transaction while loading: small enough for the log to list, large enough to cost nothing.
     private static var loadBatch: Int { 50_000 }
@@ -164,6 +164,3 @@ public final class DrivenLiveStore: CallableOnSite, TransactionalReading, Asynch
         _ = connections.removeAll()
     }
 }
-
-/// By a name that the publishers' module has not taken.
-public typealias DriverSubscription = Subscription

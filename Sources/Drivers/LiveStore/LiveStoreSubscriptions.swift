@@ -5,9 +5,9 @@ import LiveStoreCombine
 import OpenCombine
 import StoreDriver
 
-final class LiveStoreSubscription<Row: DrivenRow>: DriverSubscription, @unchecked Sendable {
-    // Used on the site only, as the connection demands.
-    private let results: Results<Row>
+final class LiveStoreSubscription<Row: DrivenRow>: DriverSubscription {
+    /// The site's own.
+    nonisolated(unsafe) private let results: Results<Row>
     private let token: NotificationToken
 
     init(_ results: Results<Row>, _ sink: any DeliverySink) throws {
@@ -23,8 +23,9 @@ final class LiveStoreSubscription<Row: DrivenRow>: DriverSubscription, @unchecke
     }
 }
 
-final class LiveStoreListSubscription: DriverSubscription, @unchecked Sendable {
-    private let list: List<ItemRow>
+final class LiveStoreListSubscription: DriverSubscription {
+    /// The site's own.
+    nonisolated(unsafe) private let list: List<ItemRow>
     private let token: NotificationToken
 
     init(_ list: List<ItemRow>, _ connection: Connection, _ sink: any DeliverySink) throws {
@@ -47,10 +48,12 @@ final class LiveStoreListSubscription: DriverSubscription, @unchecked Sendable {
 }
 
 /// As an application with a reactive layer has it: a change passes through operators, each of them typed away, on its way.
-final class PublishedSubscription<Row: DrivenRow>: DriverSubscription, @unchecked Sendable {
-    private let results: Results<Row>
+final class PublishedSubscription<Row: DrivenRow>: DriverSubscription {
+    /// The site's own.
+    nonisolated(unsafe) private let results: Results<Row>
     private let sink: CancellableSink
-    private var cancellable: AnyCancellable?
+    /// Cancels on any thread, as every subscription of a `LivePublisher` does.
+    nonisolated(unsafe) private let cancellable: AnyCancellable
 
     init(_ results: Results<Row>, _ operators: Int, _ sink: any DeliverySink) throws {
         self.results = results
@@ -67,7 +70,7 @@ final class PublishedSubscription<Row: DrivenRow>: DriverSubscription, @unchecke
 
     func cancel() {
         sink.cancel()
-        cancellable?.cancel()
+        cancellable.cancel()
     }
 
     func currentItems() throws -> [Item] { results.map(\.item) }

@@ -4,6 +4,8 @@
 import StoreDriver
 
 /// The delivering side of a no-op store at one site.
+///
+/// Unchecked because the store's lock guards the inbox, and the site has all the rest.
 final class NoopConnection: @unchecked Sendable {
     var inbox = NoopInbox()
     // Weak, and so is the signal's hold of the connection: a site may be at work when another thread ends the store.
@@ -78,7 +80,7 @@ struct NoopInbox {
 }
 
 /// One sink.
-final class NoopSubscription: Subscription, @unchecked Sendable {
+final class NoopSubscription: DriverSubscription {
     private let sink: CancellableSink
 
     init(_ sink: any DeliverySink) { self.sink = CancellableSink(sink) }

@@ -9,7 +9,7 @@ public struct NoopDriver: StoreDriver {
     public var name: String { "noop" }
 
     public var facts: EngineFacts {
-        EngineFacts(durabilities: Set(Durability.allCases), persists: false, hasChangeSets: false) {
+        EngineFacts(durabilities: Set(DurabilityLevel.allCases), persists: false, hasChangeSets: false) {
             $0.keyKinds = Set(KeyKind.allCases)
         }
     }

@@ -1,37 +1,20 @@
 // The no-op store proper. Of each row it keeps the score, so that a commit wakes whom it concerns and nobody else, as a
 // real store would; there is no order, no query and no change set.
 //
-// `writeLock` is held by one commit at a time, `lock` guards everything that is mutable here and the inboxes of the
-// connections. Nothing is called under `lock`; under `writeLock` the writer's `locked` hook is.
+// `writeLock` is held by one commit at a time; the lock of `state` guards the inboxes of the connections too. Nothing is called
+// under that; under `writeLock` the writer's `locked` hook is.
 import StoreDriver
 import TracedSync
 
 /// Versions and wake-ups.
-public final class NoopStore: RowlessStore, CallableOnSite, @unchecked Sendable {
+public final class NoopStore: RowlessStore, CallableOnSite {
     private let writeLock = TracedMutex("no-op store writers")
-    let lock = TracedMutex("no-op store")
-    private var version: Int64 = 1
-    /// By key for the rows that were loaded, and for those inserted later.
-    private var loaded: ContiguousArray<Int64> = []
-    private var inserted: [Int64: Int64] = [:]
-    private var groups: ContiguousArray<Int64> = []
-    private var queries: [Query] = []
-    private var numbers: [Query: Int] = [:]
-    /// Of each query: the connections that watch it.
-    private var watchers: [[NoopConnection]] = []
-    /// Made anew by the first commit after a subscription to a new query.
-    private var index: QueryIndex? = QueryIndex([])
+    private let state = Guarded("no-op store", NoopState())
     private let connections = SiteMap<NoopConnection>("no-op connections")
-    /// A deleted row, below every score.
-    private static let absent = Int64.min
 
     public func load(count: Int, item: (Int) -> Item) {
         let items = (0..<count).map(item)
-        lock.withLock {
-            loaded = ContiguousArray(items.map(\.score))
-            groups = ContiguousArray(items.map(\.group))
-            version += 1
-        }
+        state.withLock { $0.load(items) }
     }
 
     public func makeWriter() -> any StoreWriter { NoopWriter(self) }
@@ -42,32 +25,19 @@ public final class NoopStore: RowlessStore, CallableOnSite, @unchecked Sendable 
         for connection in connections.removeAll() { connection.end() }
     }
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
         let connection = connections.value(at: site) { NoopConnection(self, site) }
         let subscription = NoopSubscription(sink)
-        lock.withLock {
-            let number = number(of: query)
-            if !watchers[number].contains(where: { $0 === connection }) { watchers[number].append(connection) }
-            connection.inbox.admit(subscription, query: number)
-        }
+        state.withLock { connection.inbox.admit(subscription, query: $0.watch(query, connection)) }
         connection.wake()
         return subscription
     }
 
-    private func number(of query: Query) -> Int {
-        if let number = numbers[query] { return number }
-        numbers[query] = queries.count
-        queries.append(query)
-        watchers.append([])
-        index = nil
-        return queries.count - 1
-    }
-
     /// The head version; `work` becomes what the connection has to deliver for it. Both at one moment.
     func take(_ connection: NoopConnection, _ work: inout NoopInbox.Work) -> Int64 {
-        lock.withLock {
+        state.withLock {
             connection.inbox.take(&work)
-            return version
+            return $0.version
         }
     }
 
@@ -78,10 +48,10 @@ public final class NoopStore: RowlessStore, CallableOnSite, @unchecked Sendable 
         woken.removeAll(keepingCapacity: true)
         let committed = writeLock.withLock {
             locked()
-            return lock.withLock {
-                version += 1
-                for change in changes { apply(change, &woken) }
-                return version
+            return state.withLock { state in
+                state.version += 1
+                for change in changes { state.apply(change, &woken) }
+                return state.version
             }
         }
         for connection in woken { connection.wake() }
@@ -94,8 +64,47 @@ public final class NoopStore: RowlessStore, CallableOnSite, @unchecked Sendable 
         case .refresh: granted()
         }
     }
+}
 
-    private func apply(_ change: Change, _ woken: inout [NoopConnection]) {
+/// Versions, scores and who watches what.
+private struct NoopState {
+    var version: Int64 = 1
+    /// By key for the rows that were loaded, and for those inserted later.
+    private var loaded: ContiguousArray<Int64> = []
+    private var inserted: [Int64: Int64] = [:]
+    private var groups: ContiguousArray<Int64> = []
+    private var queries: [Query] = []
+    private var numbers: [Query: Int] = [:]
+    /// Of each query: the connections that watch it.
+    private var watchers: [[NoopConnection]] = []
+    /// Made anew by the first commit after a subscription to a new query.
+    private var index: PredicateIndex? = PredicateIndex([])
+    /// A deleted row, below every score.
+    private static let absent = Int64.min
+
+    mutating func load(_ items: [Item]) {
+        loaded = ContiguousArray(items.map(\.score))
+        groups = ContiguousArray(items.map(\.group))
+        version += 1
+    }
+
+    /// - Returns: the query's number.
+    mutating func watch(_ query: Query, _ connection: NoopConnection) -> Int {
+        let number = number(of: query)
+        if !watchers[number].contains(where: { $0 === connection }) { watchers[number].append(connection) }
+        return number
+    }
+
+    private mutating func number(of query: Query) -> Int {
+        if let number = numbers[query] { return number }
+        numbers[query] = queries.count
+        queries.append(query)
+        watchers.append([])
+        index = nil
+        return queries.count - 1
+    }
+
+    mutating func apply(_ change: Change, _ woken: inout [NoopConnection]) {
         let key = change.item.key
         let isLoaded = key < loaded.count
         let before = isLoaded ? loaded[Int(key)] : inserted[key] ?? Self.absent
@@ -113,9 +122,9 @@ public final class NoopStore: RowlessStore, CallableOnSite, @unchecked Sendable 
         if after != before { notify(key, group, after, &woken) }
     }
 
-    private func notify(_ key: Int64, _ group: Int64, _ score: Int64, _ woken: inout [NoopConnection]) {
+    private mutating func notify(_ key: Int64, _ group: Int64, _ score: Int64, _ woken: inout [NoopConnection]) {
         guard score != Self.absent else { return }
-        if index == nil { index = QueryIndex(queries) }
+        if index == nil { index = PredicateIndex(queries) }
         index!.forEachMatch(key: key, group: group, score: score) { query in
             for connection in watchers[query] where connection.inbox.post(query) { woken.append(connection) }
         }

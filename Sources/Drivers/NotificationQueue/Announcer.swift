@@ -6,7 +6,7 @@ import TypedNotifications
 protocol Announcer: AnyObject {
     /// Has `body` called for each notification about a query.
     /// - Returns: what ends that, from any thread.
-    func observe(_ query: Int, _ body: @escaping @Sendable () -> Void) -> () -> Void
+    func observe(_ query: Int, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
     /// Puts a notification about a query into the queue, where it coalesces with one that waits.
     func announce(_ query: Int)
 }
@@ -21,10 +21,13 @@ final class FoundationAnnouncer: Announcer {
 
     init() { queue = NotificationQueue(notificationCenter: center) }
 
-    func observe(_ query: Int, _ body: @escaping @Sendable () -> Void) -> () -> Void {
+    func observe(_ query: Int, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let sender = senders[query] ?? NSObject()
         senders[query] = sender
-        let observer = center.addObserver(forName: Self.changed, object: sender, queue: nil) { _ in body() }
+        // A centre takes it back on any thread.
+        nonisolated(unsafe) let observer = center.addObserver(forName: Self.changed, object: sender, queue: nil) { _ in
+            body()
+        }
         return { [center] in center.removeObserver(observer) }
     }
 
@@ -51,7 +54,7 @@ final class TypedAnnouncer: Announcer {
 
     init() { queue = TypedNotificationQueue(center) }
 
-    func observe(_ query: Int, _ body: @escaping @Sendable () -> Void) -> () -> Void {
+    func observe(_ query: Int, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let poster = posters[query] ?? Rows()
         posters[query] = poster
         let subscription = center.subscribe(to: RowsChanged.self, from: poster) { _ in body() }

@@ -1,16 +1,15 @@
 // A thread with a run loop, its notification queue, and the way there from other threads: a queue takes notifications on
 // its own thread alone, so a commit leaves a note and wakes the run loop, which enqueues them.
-//
-// `inbox` is guarded by `lock`; the announcer belongs to the thread.
 import StoreDriver
 import TracedSync
 
-final class ObservingThread: @unchecked Sendable {
-    private let announcer: any Announcer
-    private var observers: PullingSite<NotifiedSubscription>?
-    private let lock = TracedMutex("notification inbox")
+final class ObservingThread: Sendable {
+    /// The thread's own.
+    nonisolated(unsafe) private let announcer: any Announcer
+    /// Set by `init`, before anybody else has the object.
+    nonisolated(unsafe) private var observers: PullingSite<NotifiedSubscription>?
     /// Queries, once for each commit that concerned them.
-    private var inbox: [Int] = []
+    private let inbox = Guarded<[Int]>("notification inbox", [])
 
     /// On the thread.
     init(_ site: DeliverySite, _ announcer: any Announcer) {
@@ -21,7 +20,7 @@ final class ObservingThread: @unchecked Sendable {
 
     /// Any thread.
     func post(_ query: Int) {
-        lock.withLock { inbox.append(query) }
+        inbox.withLock { $0.append(query) }
         observers?.raise()
     }
 
@@ -33,7 +32,7 @@ final class ObservingThread: @unchecked Sendable {
     }
 
     private func drain() {
-        let posts = lock.withLock {
+        let posts = inbox.withLock { inbox in
             defer { inbox = [] }
             return inbox
         }
@@ -44,15 +43,15 @@ final class ObservingThread: @unchecked Sendable {
     func end() { observers?.end() }
 }
 
-/// One observer of one query; `isInitial` belongs to the site, `registration` is guarded by `lock`.
-final class NotifiedSubscription: PullingSubscription, @unchecked Sendable {
+/// One observer of one query.
+final class NotifiedSubscription: PullingSubscription {
     private let store: NotifyingStore
     private let query: Query
     private let sink: CancellableSink
-    private let lock = TracedMutex("notification registration")
     /// What ends it.
-    private var registration: (() -> Void)?
-    private var isInitial = true
+    private let registration = Guarded<(@Sendable () -> Void)?>("notification registration", nil)
+    /// The site's own.
+    nonisolated(unsafe) private var isInitial = true
 
     init(_ store: NotifyingStore, _ query: Query, _ sink: any DeliverySink) {
         self.store = store
@@ -60,7 +59,7 @@ final class NotifiedSubscription: PullingSubscription, @unchecked Sendable {
         self.sink = CancellableSink(sink)
     }
 
-    func keep(_ end: @escaping () -> Void) { lock.withLock { registration = end } }
+    func keep(_ end: @escaping @Sendable () -> Void) { registration.withLock { $0 = end } }
 
     func arrived() {
         defer { isInitial = false }
@@ -69,10 +68,7 @@ final class NotifiedSubscription: PullingSubscription, @unchecked Sendable {
 
     func cancel() {
         sink.cancel()
-        let ending = lock.withLock {
-            defer { registration = nil }
-            return registration
-        }
+        let ending = registration.withLock { $0.take() }
         ending?()
     }
 

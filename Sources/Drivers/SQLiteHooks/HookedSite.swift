@@ -1,15 +1,15 @@
 // An observing site: what it was told and has not looked at yet, a connection to look with, and the queries it shows.
 //
-// `touched` is guarded by `lock`. `connection` and `shown` of every subscription belong to the site; that is where everything
-// but `tell` and `end` runs.
+// Everything but `tell` and `end` runs on the site.
 import StoreDriver
 import TracedSync
 
-final class HookedSite: @unchecked Sendable {
-    private let connection: SQLiteConnection
-    private var observers: PullingSite<HookedSubscription>?
-    private let lock = TracedMutex("sqlite site")
-    private var touched = TouchedRows()
+final class HookedSite: Sendable {
+    /// The site's own.
+    nonisolated(unsafe) private let connection: SQLiteConnection
+    /// Set by `init`, before anybody else has the object.
+    nonisolated(unsafe) private var observers: PullingSite<HookedSubscription>?
+    private let touched = Guarded("sqlite site", TouchedRows())
 
     init(_ connection: SQLiteConnection, _ site: DeliverySite) {
         self.connection = connection
@@ -24,7 +24,7 @@ final class HookedSite: @unchecked Sendable {
 
     /// Any thread, after the commit.
     func tell(_ rows: TouchedRows) {
-        lock.withLock { touched.add(rows) }
+        touched.withLock { $0.add(rows) }
         observers?.raise()
     }
 
@@ -34,7 +34,7 @@ final class HookedSite: @unchecked Sendable {
     /// All queries that are concerned are fetched in one transaction, so that they stand at one version; then their sinks
     /// are called, with nothing held.
     private func look(_ all: [HookedSubscription]) {
-        let rows = lock.withLock {
+        let rows = touched.withLock { touched in
             defer { touched = TouchedRows() }
             return touched
         }
@@ -82,11 +82,12 @@ final class HookedSite: @unchecked Sendable {
     }
 }
 
-final class HookedSubscription: PullingSubscription, @unchecked Sendable {
+final class HookedSubscription: PullingSubscription {
     let query: Query
     private let site: HookedSite
     private let sink: CancellableSink
-    private var shown: [Int64]?
+    /// The site's own.
+    nonisolated(unsafe) private var shown: [Int64]?
 
     init(_ site: HookedSite, _ query: Query, _ sink: any DeliverySink) {
         self.site = site

@@ -1,7 +1,5 @@
 // SQLite by itself, as applications watch it that have no library for it: hooks note which rows a transaction touched, and
 // after the commit every observing site is told to look, with a connection of its own.
-//
-// `writeLock` is held by one transaction at a time and guards `writer`, `journal` and `version`.
 import Foundation
 import StoreDriver
 import TracedSync
@@ -12,7 +10,7 @@ public struct SQLiteHooksDriver: StoreDriver {
     public init() {}
 
     public var facts: EngineFacts {
-        EngineFacts(durabilities: Set(Durability.allCases), persists: true, hasChangeSets: false) {
+        EngineFacts(durabilities: Set(DurabilityLevel.allCases), persists: true, hasChangeSets: false) {
             $0.shows = .keys
             $0.remarks = [
                 "a query that shows or matches a touched row is run again as a whole, on the observing thread",
@@ -26,52 +24,61 @@ public struct SQLiteHooksDriver: StoreDriver {
     }
 }
 
-public final class HookedStore: CallableOnSite, @unchecked Sendable {
+public final class HookedStore: CallableOnSite {
+    /// The connection that writes, of which one transaction has it at a time.
+    private struct Writing {
+        let connection: SQLiteConnection
+        let journal: HookJournal
+        var version: Int64 = 0
+
+        init(path: String, synchronous: String) throws {
+            connection = try SQLiteConnection(path: path, synchronous: synchronous)
+            try connection.execute(ItemTable.schema)
+            journal = HookJournal(connection)
+        }
+    }
+
     private let path: String
     private let synchronous: String
-    private let writeLock = TracedMutex("sqlite write lock")
-    private let writer: SQLiteConnection
-    private let journal: HookJournal
-    private var version: Int64 = 0
+    private let writing: Guarded<Writing>
     private let sites = SiteMap<HookedSite>("sqlite driver")
 
     init(_ configuration: StoreConfiguration) throws {
         path = configuration.directory + "/store.sqlite"
         synchronous = configuration.durability == .full ? "FULL" : "NORMAL"
-        writer = try SQLiteConnection(path: path, synchronous: synchronous)
-        try writer.execute(ItemTable.schema)
-        journal = HookJournal(writer)
+        writing = Guarded("sqlite write lock", try Writing(path: path, synchronous: synchronous))
     }
 
     public func load(count: Int, item: (Int) -> Item) throws {
-        try write(locked: {}) {
-            for index in 0..<count { try apply(Change(.insert, item(index))) }
+        try write(locked: {}) { writer in
+            for index in 0..<count { try Self.apply(Change(.insert, item(index)), writer) }
         }
     }
 
     public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
-        try write(locked: locked) {
-            for change in changes { try apply(change) }
+        try write(locked: locked) { writer in
+            for change in changes { try Self.apply(change, writer) }
         }
     }
 
     @discardableResult
-    private func write(locked: () -> Void, _ body: () throws -> Void) throws -> Int64 {
-        let (committed, touched): (Int64, TouchedRows) = try writeLock.withLock {
+    private func write(locked: () -> Void, _ body: (SQLiteConnection) throws -> Void) throws -> Int64 {
+        let (committed, touched) = try writing.withLock { writing in
+            let writer = writing.connection
             try writer.run("BEGIN IMMEDIATE")
             do {
                 locked()
-                try body()
-                version += 1
-                try writer.run(ItemTable.setVersion, [version])
+                try body(writer)
+                writing.version += 1
+                try writer.run(ItemTable.setVersion, [writing.version])
                 try writer.run("COMMIT")
             } catch {
                 try? writer.run("ROLLBACK")
                 throw error
             }
-            return (version, journal.take())
+            return (writing.version, writing.journal.take())
         }
         if !touched.isEmpty {
             for site in sites.all { site.tell(touched) }
@@ -79,7 +86,7 @@ public final class HookedStore: CallableOnSite, @unchecked Sendable {
         return committed
     }
 
-    private func apply(_ change: Change) throws {
+    private static func apply(_ change: Change, _ writer: SQLiteConnection) throws {
         let item = change.item
         switch change.operation {
         case .insert:
@@ -92,7 +99,9 @@ public final class HookedStore: CallableOnSite, @unchecked Sendable {
         if writer.changes == 0 { throw MissingItem(key: item.key) }
     }
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws
+        -> any DriverSubscription
+    {
         try self.site(site).subscribe(to: query, sink)
     }
 
@@ -105,10 +114,10 @@ public final class HookedStore: CallableOnSite, @unchecked Sendable {
     public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
         switch call {
         case .beginWrite:
-            try writeLock.withLock {
-                try writer.run("BEGIN IMMEDIATE")
+            try writing.withLock {
+                try $0.connection.run("BEGIN IMMEDIATE")
                 granted()
-                try writer.run("ROLLBACK")
+                try $0.connection.run("ROLLBACK")
             }
         case .refresh:
             try self.site(site).refresh()

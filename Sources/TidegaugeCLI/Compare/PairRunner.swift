@@ -5,12 +5,11 @@ import Foundation
 import Measure
 import Runs
 import Scenario
-import Synchronization
 import TracedSync
 import Trials
 
 final class PairRunner {
-    /// Used by one thread at a time.
+    // Unchecked because one thread at a time runs a side.
     private final class Side: @unchecked Sendable {
         let child: ChildProcess
         let runner: SideRunner
@@ -92,7 +91,7 @@ final class PairRunner {
             }
             return side.run(spec, paddingBytes)
         }
-        let second = Mutex<SideTrial?>(nil)
+        let second = Guarded<SideTrial?>("second side", nil)
         let thread = TracedThread("second side") {
             let trial = run(sides.1, isSecond: true)
             second.withLock { $0 = trial }

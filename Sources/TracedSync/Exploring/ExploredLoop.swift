@@ -1,24 +1,29 @@
 // A run loop for threads whose schedule is being explored: sources and a traced condition instead of Core Foundation's
 // file descriptors, of which no schedule could be chosen.
 //
-// `lock` guards `sources` and `isStopped`; handlers run without it, on the loop's thread.
+// Handlers run without the lock, on the loop's thread.
 import CPlatform
 
-final class ExploredLoop: @unchecked Sendable {
-    final class Source: @unchecked Sendable {
-        var isSignalled = false
-        var isValid = true
-        var handler: (() -> Void)?
+final class ExploredLoop: Sendable {
+    final class Source: Sendable {
+        /// Called on the loop's thread alone.
+        nonisolated(unsafe) let handler: () -> Void
 
         init(_ handler: @escaping () -> Void) { self.handler = handler }
     }
 
-    private let lock = TracedMutex("explored run loop")
-    private let changed: TracedCondition
-    private var sources: [Source] = []
-    private var isStopped = false
+    private struct State {
+        /// In the order they were added.
+        var sources: [Source] = []
+        /// Of these.
+        var signalled: Set<ObjectIdentifier> = []
+        var isStopped = false
+    }
 
-    init() { changed = TracedCondition("explored run loop", lock) }
+    private let state = Guarded("explored run loop", State())
+    private let changed: TracedCondition
+
+    init() { changed = TracedCondition("explored run loop", state) }
 
     /// The loop of the calling thread, where it has one: only between `run` and its end.
     static var ofThisThread: ExploredLoop? {
@@ -28,27 +33,27 @@ final class ExploredLoop: @unchecked Sendable {
 
     func add(_ handler: @escaping () -> Void) -> Source {
         let source = Source(handler)
-        lock.withLock { sources.append(source) }
+        state.withLock { $0.sources.append(source) }
         return source
     }
 
     func signal(_ source: Source) {
-        lock.withLock {
-            source.isSignalled = true
+        state.withLock { state in
+            if state.sources.contains(where: { $0 === source }) { state.signalled.insert(ObjectIdentifier(source)) }
             changed.broadcast()
         }
     }
 
     func remove(_ source: Source) {
-        lock.withLock {
-            source.isValid = false
-            sources.removeAll { $0 === source }
+        state.withLock {
+            $0.signalled.remove(ObjectIdentifier(source))
+            $0.sources.removeAll { $0 === source }
         }
     }
 
     func stop() {
-        lock.withLock {
-            isStopped = true
+        state.withLock {
+            $0.isStopped = true
             changed.broadcast()
         }
     }
@@ -56,18 +61,12 @@ final class ExploredLoop: @unchecked Sendable {
     /// Calls handlers as they are signalled, until `stop()`.
     func run() {
         while true {
-            let ready: [Source]? = lock.withLock {
-                while !isStopped, !sources.contains(where: \.isSignalled) { changed.wait() }
-                let signalled = sources.filter(\.isSignalled)
-                if signalled.isEmpty { return nil }
-                for source in signalled { source.isSignalled = false }
-                return signalled
+            let ready = state.withLock(after: changed, once: { $0.isStopped || !$0.signalled.isEmpty }) { state in
+                defer { state.signalled = [] }
+                return state.sources.filter { state.signalled.contains(ObjectIdentifier($0)) }
             }
-            guard let ready else { return }
-            for source in ready {
-                let isValid = lock.withLock { source.isValid }
-                if isValid { source.handler?() }
-            }
+            if ready.isEmpty { return }
+            for source in ready where state.withLock({ $0.sources.contains { $0 === source } }) { source.handler() }
         }
     }
 }

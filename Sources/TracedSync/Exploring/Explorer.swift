@@ -1,5 +1,6 @@
 // The search for a schedule under which a program goes wrong, and for the shortest such schedule. One search at a time in a
 // process. A run that hangs leaves its threads asleep for good, so a search ends with the first failure and its shrinking.
+import Basis
 
 /// A program whose interleavings are searched.
 public struct ExploredProgram: Sendable {
@@ -36,14 +37,17 @@ public struct Explorer {
 
     /// What one schedule does; nil where all goes well.
     public mutating func run(_ strategy: any ScheduleStrategy, _ name: String) -> FoundSchedule? {
-        let verdict = Verdict()
+        let complaint = PlainMutex<String?>(nil)
         let program = program
-        let (end, schedule, steps) = ScheduleControl.run(strategy) { verdict.reason = program.body() }
+        let (end, schedule, steps) = ScheduleControl.run(strategy) {
+            let reason = program.body()
+            complaint.with { $0 = reason }
+        }
         longestRun = max(longestRun, steps)
         tried += 1
         switch end {
         case .completed:
-            guard let reason = verdict.reason else { return nil }
+            guard let reason = complaint.with({ $0 }) else { return nil }
             return FoundSchedule(
                 schedule: schedule, reason: reason, cycle: [], tried: tried, strategy: name, isHang: false)
         case .tooLong:
@@ -61,13 +65,11 @@ public struct Explorer {
         }
     }
 
-    private final class Verdict: @unchecked Sendable { var reason: String? }
-
     /// Tries the default schedule, then random ones and ones by PCT of depth 2 and 3, by turns.
     /// - Parameter progress: called after each schedule with how many there were.
     public mutating func search(schedules: Int, seed: UInt64, progress: (Int) -> Void = { _ in }) -> FoundSchedule? {
         if let found = run(ReplayedSchedule(Schedule()), "default") { return found }
-        var random = SplitMix(seed: seed)
+        var random = SplitMix64(seed: seed)
         while tried < schedules {
             let next = random.next()
             let found =

@@ -1,5 +1,6 @@
 // An interleaving as a value: whoever runs goes on for as long as it can, and then the first that can, but for the steps
 // named here. So the text of a schedule is short, and taking a switch out of it leaves a schedule.
+import Basis
 
 /// Where an interleaving departs from the default.
 public struct Schedule: Sendable, Equatable, CustomStringConvertible {
@@ -46,9 +47,9 @@ public final class ReplayedSchedule: ScheduleStrategy {
 
 /// Any of those that can go on, at every step.
 public final class RandomSchedule: ScheduleStrategy {
-    private var random: SplitMix
+    private var random: SplitMix64
 
-    public init(seed: UInt64) { random = SplitMix(seed: seed) }
+    public init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
     public func choose(_ enabled: [Int], current: Int, step: Int) -> Int { enabled[random.below(enabled.count)] }
 }
@@ -57,7 +58,7 @@ public final class RandomSchedule: ScheduleStrategy {
 /// priorities, the highest that can goes on, and at d − 1 random steps the running thread's becomes the lowest. A run of n
 /// threads and k steps meets a bug of depth d with a probability of 1/(n·k^(d−1)) at least.
 public final class PCTSchedule: ScheduleStrategy {
-    private var random: SplitMix
+    private var random: SplitMix64
     private var priorities: [Int: Int] = [:]
     /// Steps at which a priority drops, to what.
     private var drops: [Int: Int] = [:]
@@ -66,7 +67,7 @@ public final class PCTSchedule: ScheduleStrategy {
     /// - Parameter steps: how long a run is, about.
     public init(depth: Int, steps: Int, seed: UInt64) {
         self.depth = depth
-        random = SplitMix(seed: seed)
+        random = SplitMix64(seed: seed)
         for level in 1..<max(depth, 1) { drops[random.below(max(steps, 1))] = level }
     }
 
@@ -84,19 +85,6 @@ public final class PCTSchedule: ScheduleStrategy {
     private func highest(_ enabled: [Int]) -> Int { enabled.max { priorities[$0]! < priorities[$1]! }! }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-struct SplitMix {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
+extension SplitMix64 {
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

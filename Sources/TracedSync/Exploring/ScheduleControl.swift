@@ -25,6 +25,9 @@ public enum ScheduleEnd: Sendable {
     case tooLong
 }
 
+/// Runs the threads under control, one at a time.
+///
+/// Unchecked because `mutex` guards everything that changes: each thread waits for its turn on a condition of its own.
 public final class ScheduleControl: @unchecked Sendable {
     private enum State {
         case ready

@@ -41,7 +41,7 @@ struct ChoreographyTrial {
     }
 
     /// The store, the stage and the actors; given by the conducting thread, looked at by another.
-    private final class Performance: @unchecked Sendable {
+    private final class Performance: Sendable {
         private let stage = SharedStage()
         private let over = Atomic<Bool>(false)
         private let early = Atomic<Int>(0)
@@ -74,7 +74,7 @@ struct ChoreographyTrial {
     ) throws {
         let store = try driver.open(
             StoreConfiguration(
-                directory: directory, durability: Durability(rawValue: spec.durability) ?? .memory))
+                directory: directory, durability: DurabilityLevel(rawValue: spec.durability) ?? .memory))
         try store.load(count: Choreography.items) {
             Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0)
         }
@@ -117,9 +117,10 @@ struct ChoreographyTrial {
 }
 
 /// Written by the conducting thread, read by the watching one, which must wait for nobody: atomics, no lock.
-private final class SharedStage: @unchecked Sendable {
+private final class SharedStage: Sendable {
     private let isSet = Atomic<Bool>(false)
     private let hasFault = Atomic<Bool>(false)
+    // Each is written once, before its atomic is.
     nonisolated(unsafe) private var stage: Stage?
     nonisolated(unsafe) private var outcome: TrialFault?
 

@@ -32,7 +32,7 @@ public struct ExploredChoreography: Sendable {
             defer { try? FileManager.default.removeItem(atPath: directory) }
             do {
                 try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-                nonisolated(unsafe) var stage: Stage?
+                var stage: Stage?
                 try ChoreographyTrial.perform(spec, driver, directory, play) { stage = $0 }
                 return stage?.fault
             } catch {

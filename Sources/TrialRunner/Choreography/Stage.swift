@@ -1,14 +1,25 @@
 // Where a choreography is played: the store, the sites, the points where threads meet, the subscriptions. What actors share
 // goes by traced locks, so that a schedule can be chosen here too.
 //
-// `lock` guards everything mutable but the counters, which are atomics: the watchdog reads them and waits for nobody.
+// Counters are atomics: the watchdog reads them and waits for nobody.
 import Measure
 import Scenario
 import StoreDriver
 import Synchronization
 import TracedSync
 
-final class Stage: @unchecked Sendable {
+final class Stage: Sendable {
+    private struct State {
+        var arrived: [String: Set<String>] = [:]
+        var locks: [String: TracedMutex] = [:]
+        var subscriptions: [String: [PlayedSubscription]] = [:]
+        var everyone: [PlayedSubscription] = []
+        var complaint: String?
+        var isOver = false
+        var lastVersion: Int64 = 0
+        var stamp: Int64 = 0
+    }
+
     let store: any DrivenStore
     let play: Choreography
     /// Waiting at a point is no sign of trouble.
@@ -17,17 +28,9 @@ final class Stage: @unchecked Sendable {
     /// A wait that is this old is one that somebody can build on.
     private static let blockedNs: Int64 = 10_000_000
 
-    private let lock = TracedMutex("choreography")
+    private let state = Guarded("choreography", State())
     private let changed: TracedCondition
-    private var sites: [String: DeliveryPlace] = [:]
-    private var arrived: [String: Set<String>] = [:]
-    private var locks: [String: TracedMutex] = [:]
-    private var subscriptions: [String: [PlayedSubscription]] = [:]
-    private var everyone: [PlayedSubscription] = []
-    private var complaint: String?
-    private var isOver = false
-    private var lastVersion: Int64 = 0
-    private var stamp: Int64 = 0
+    private let sites: [String: DeliveryPlace]
     /// By actor: scripts, callbacks and blocks of it that run now.
     private let active: [String: ActiveCount]
     private let steps = Atomic<Int>(0)
@@ -39,8 +42,9 @@ final class Stage: @unchecked Sendable {
         self.store = store
         advancesTogether = capabilities.advancesTogether && capabilities.hasContents
         self.play = play
-        changed = TracedCondition("choreography", lock)
+        changed = TracedCondition("choreography", state)
         active = Dictionary(uniqueKeysWithValues: play.actors.map { ($0.name, ActiveCount()) })
+        var sites: [String: DeliveryPlace] = [:]
         for actor in play.actors {
             switch actor.place {
             case .thread: break
@@ -48,6 +52,7 @@ final class Stage: @unchecked Sendable {
             case .queue: sites[actor.name] = .queue(TracedQueue(actor.name))
             }
         }
+        self.sites = sites
     }
 
     // MARK: For the watchdog; any thread
@@ -57,19 +62,19 @@ final class Stage: @unchecked Sendable {
     func didStep() { steps.add(1, ordering: .relaxed) }
 
     /// The first thing that went wrong, other than by hanging.
-    var fault: String? { lock.withLock { complaint } }
+    var fault: String? { state.withLock { $0.complaint } }
 
-    func complain(_ text: String) { lock.withLock { if complaint == nil, !isOver { complaint = text } } }
+    func complain(_ text: String) { state.withLock { if $0.complaint == nil, !$0.isOver { $0.complaint = text } } }
 
     /// Waits until every subscription that is left has been called for the last commit.
-    func awaitEverything() { for name in lock.withLock({ Array(subscriptions.keys.sorted()) }) { awaitCovered(name) } }
+    func awaitEverything() { for name in state.withLock({ $0.subscriptions.keys.sorted() }) { awaitCovered(name) } }
 
     /// What callbacks still do, to a store that is being closed, nobody judges.
-    func ignoreWhatFollows() { lock.withLock { isOver = true } }
+    func ignoreWhatFollows() { state.withLock { $0.isOver = true } }
 
     // MARK: Sites
 
-    func site(_ name: String) -> DeliveryPlace { lock.withLock { sites[name]! } }
+    func site(_ name: String) -> DeliveryPlace { sites[name]! }
 
     func deliverySite(_ name: String) -> DeliverySite { site(name).deliverySite }
 
@@ -83,7 +88,7 @@ final class Stage: @unchecked Sendable {
     }
 
     func end() {
-        for case .runLoop(let thread) in lock.withLock({ Array(sites.values) }) { thread.stop() }
+        for case .runLoop(let thread) in sites.values { thread.stop() }
     }
 
     // MARK: Who is at work
@@ -135,18 +140,18 @@ final class Stage: @unchecked Sendable {
     func meet(_ point: String, as actor: String) {
         let parties = play.actors.filter { $0.allSteps.contains(.meet(point)) }.count
         let resource = TracedResource(.signal, Self.pointPrefix + point)
-        lock.withLock {
-            arrived[point, default: []].insert(actor)
+        state.withLock {
+            $0.arrived[point, default: []].insert(actor)
             changed.broadcast()
-            while arrived[point]!.count < parties { changed.wait(for: resource) }
         }
+        state.wait(for: changed, from: resource) { $0.arrived[point]!.count >= parties }
     }
 
     func mutex(_ name: String) -> TracedMutex {
-        lock.withLock {
-            if let known = locks[name] { return known }
+        state.withLock {
+            if let known = $0.locks[name] { return known }
             let new = TracedMutex(name)
-            locks[name] = new
+            $0.locks[name] = new
             return new
         }
     }
@@ -158,52 +163,51 @@ final class Stage: @unchecked Sendable {
 
     /// A change of one row after the other, to the top of the scores.
     func nextChange() -> Change {
-        lock.withLock {
-            stamp += 1
-            let key = stamp % Int64(Choreography.items)
-            return Change(
-                .updateScore, Item(key: key, group: 0, score: Self.changedScore + stamp, stamp: stamp))
+        let stamp = state.withLock {
+            $0.stamp += 1
+            return $0.stamp
         }
+        let key = stamp % Int64(Choreography.items)
+        return Change(.updateScore, Item(key: key, group: 0, score: Self.changedScore + stamp, stamp: stamp))
     }
 
     func didCommit(_ version: Int64?) {
         guard let version else { return }
-        lock.withLock { lastVersion = max(lastVersion, version) }
+        state.withLock { $0.lastVersion = max($0.lastVersion, version) }
     }
 
     func add(_ subscription: PlayedSubscription, as name: String) {
-        lock.withLock {
-            subscriptions[name, default: []].append(subscription)
-            everyone.append(subscription)
+        state.withLock {
+            $0.subscriptions[name, default: []].append(subscription)
+            $0.everyone.append(subscription)
         }
     }
 
     /// Lets go of a site's observers, cancelled ones too: each holds what holds it, and with it the store. On the site.
     func dismiss(on site: String) {
-        let mine = lock.withLock {
-            for name in subscriptions.keys { subscriptions[name]!.removeAll { $0.site == site } }
-            defer { everyone.removeAll { $0.site == site } }
-            return everyone.filter { $0.site == site }
+        let mine = state.withLock { state in
+            for name in state.subscriptions.keys { state.subscriptions[name]!.removeAll { $0.site == site } }
+            defer { state.everyone.removeAll { $0.site == site } }
+            return state.everyone.filter { $0.site == site }
         }
         for subscription in mine { subscription.dismiss() }
     }
 
     func remove(_ name: String) -> [PlayedSubscription] {
-        lock.withLock {
-            defer { subscriptions[name] = [] }
-            return subscriptions[name] ?? []
-        }
+        state.withLock { $0.subscriptions.updateValue([], forKey: name) ?? [] }
     }
 
     func didDeliver() {
         didStep()
-        lock.withLock { changed.broadcast() }
+        state.withLock { _ in changed.broadcast() }
     }
 
     /// Whether what the subscriptions of a site show is of one version: each shows exactly those of all the rows shown
     /// there that are its own. On the site, in a callback.
     func checkTogether(on site: String) {
-        let mine = lock.withLock { subscriptions.values.joined().filter { $0.site == site && $0.covered >= 0 } }
+        let mine = state.withLock {
+            $0.subscriptions.values.joined().filter { $0.site == site && $0.covered >= 0 }
+        }
         guard advancesTogether, mine.count > 1 else { return }
         var all: [Int64: Item] = [:]
         var shown: [(subscription: PlayedSubscription, keys: Set<Int64>)] = []
@@ -227,16 +231,16 @@ final class Stage: @unchecked Sendable {
     /// Waits until all subscriptions of a name have been called for the last commit there is now.
     func awaitCovered(_ name: String) {
         let resource = TracedResource(.signal, Self.pointPrefix + "covered")
-        lock.withLock {
-            let version = lastVersion
-            while subscriptions[name]?.contains(where: { $0.covered < version }) ?? false {
-                changed.wait(for: resource)
-            }
+        let version = state.withLock { $0.lastVersion }
+        state.wait(for: changed, from: resource) {
+            $0.subscriptions[name]?.allSatisfy { $0.covered >= version } ?? true
         }
     }
 }
 
 /// An observer of a choreography: what it does when it is called. Deliveries on its site, one at a time.
+///
+/// Unchecked because the site alone calls its blocks and changes it, before anybody can cancel it.
 final class PlayedSubscription: DeliverySink, @unchecked Sendable {
     let site: String
     let query: Query
@@ -247,7 +251,7 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
     /// The site's.
     private var hasUpdated = false
     /// Written on the site, before anybody can cancel it.
-    var subscription: (any Subscription)?
+    var subscription: (any DriverSubscription)?
 
     init(
         _ stage: Stage, _ site: String, _ query: Query, initial: @escaping () -> Void, update: @escaping () -> Void

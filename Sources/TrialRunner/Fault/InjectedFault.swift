@@ -31,11 +31,12 @@ final class InjectedFault: Companion, Sendable {
 }
 
 /// On its site alone, but for the count.
-private final class HarmedSink: DeliverySink, @unchecked Sendable {
+private final class HarmedSink: DeliverySink {
     private let sink: any DeliverySink
     private let injected: InjectedFault
     private let injection: Injection
-    private var held: Delivery?
+    /// The site's own.
+    nonisolated(unsafe) private var held: Delivery?
 
     init(_ sink: any DeliverySink, _ injected: InjectedFault, _ injection: Injection) {
         (self.sink, self.injected, self.injection) = (sink, injected, injection)

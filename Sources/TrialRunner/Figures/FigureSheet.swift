@@ -10,7 +10,7 @@ struct FigureSheet {
     let spec: TrialSpec
     let window: Window
     let history: History
-    let verdict: Verdict
+    let verdict: OracleVerdict
     let account: CPUAccount
     let hiccups: LatencyHistogram
     let probes: ProbeSamples
@@ -22,7 +22,7 @@ struct FigureSheet {
     /// - Parameter endNs: when `logs` were taken: what was not covered then is known to take longer than until then.
     init(
         _ spec: TrialSpec, _ window: Window, endNs: Int64, _ history: History, _ logs: [ObserverLog],
-        _ plan: QueryPlan, _ verdict: Verdict, _ account: CPUAccount, _ hiccups: LatencyHistogram,
+        _ plan: QueryAssignment, _ verdict: OracleVerdict, _ account: CPUAccount, _ hiccups: LatencyHistogram,
         _ probes: ProbeSamples = .init()
     ) {
         (self.spec, self.window, self.history, self.verdict) = (spec, window, history, verdict)

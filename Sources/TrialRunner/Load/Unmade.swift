@@ -28,7 +28,7 @@ struct Unmade: Sendable, Equatable {
         var shared = spec.writers
         shared.threads = threads
         return writers.flatMap { writer, made in
-            var schedule = Schedule(
+            var schedule = ArrivalSchedule(
                 shared, writer: threads == 1 ? 0 : writer, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs,
                 seed: spec.seed)
             for _ in 0..<made { _ = schedule.next() }

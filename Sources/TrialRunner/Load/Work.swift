@@ -20,7 +20,10 @@ final class Work {
     private let end = Gate("writers done")
     private let store: any DrivenStore
 
-    init(_ spec: TrialSpec, _ dataset: Dataset, _ plan: QueryPlan, _ store: any DrivenStore, _ company: Writer.Company)
+    init(
+        _ spec: TrialSpec, _ dataset: Dataset, _ plan: QueryAssignment, _ store: any DrivenStore,
+        _ company: Writer.Company
+    )
         throws
     {
         self.spec = spec

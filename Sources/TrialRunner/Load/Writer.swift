@@ -2,8 +2,7 @@
 // the past is not waited for and not skipped, so lateness shows in the records and nowhere else; a writer that is late
 // without end gives up, and what it leaves is counted (`Unmade`).
 //
-// `records`, `spunNs` and `fault` belong to the writer's thread until `end` has been awaited; `progress` and
-// `dueNs` may be read by any.
+// `progress` and `dueNs` may be read by any thread.
 import CPlatform
 import Measure
 import Scenario
@@ -13,6 +12,8 @@ import TracedSync
 import Trials
 
 /// Commits what its generator draws, when its schedule says. One thread.
+///
+/// Unchecked because all that changes is the writer's thread's own until `end` has been awaited.
 final class Writer: @unchecked Sendable {
     /// Between two looks of a writer in lockstep, at first.
     private static let lookEveryNs: Int64 = 2_000
@@ -37,7 +38,7 @@ final class Writer: @unchecked Sendable {
     private let spec: TrialSpec
     private var generator: ChangeGenerator
     /// Of an open loop.
-    private var schedule: Schedule?
+    private var schedule: ArrivalSchedule?
     private let changes: UnsafeMutableBufferPointer<Change>
     /// Spinning on the last free core would take it from the store.
     private let spins: Bool
@@ -69,7 +70,7 @@ final class Writer: @unchecked Sendable {
             // Writers that follow one another share one schedule; those side by side have one each.
             var writers = spec.writers
             if inheritance != nil { writers.threads = 1 }
-            var schedule = Schedule(
+            var schedule = ArrivalSchedule(
                 writers, writer: inheritance == nil ? index : 0, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs,
                 seed: spec.seed)
             for _ in 0..<(inheritance?.dueTimesDone ?? 0) { _ = schedule.next() }
@@ -216,36 +217,39 @@ final class Writer: @unchecked Sendable {
     }
 }
 
-/// Where threads wait for one another. `arrived` and `value` are guarded by `lock`.
-final class Gate: @unchecked Sendable {
-    private let lock: TracedMutex
+/// Where threads wait for one another.
+final class Gate: Sendable {
+    private struct State {
+        var arrived = 0
+        /// What it was opened with.
+        var value: Int64?
+    }
+
+    private let state: Guarded<State>
     private let changed: TracedCondition
-    private var arrived = 0
-    private var value: Int64?
 
     init(_ name: String) {
-        lock = TracedMutex(name)
-        changed = TracedCondition(name, lock)
+        state = Guarded(name, State())
+        changed = TracedCondition(name, state)
     }
 
     /// Waits until the gate is open.
     /// - Returns: what it was opened with.
     @discardableResult
     func arriveAndWait() -> Int64 {
-        lock.withLock {
-            arrived += 1
+        state.withLock {
+            $0.arrived += 1
             changed.broadcast()
-            while value == nil { changed.wait() }
-            return value!
         }
+        return state.withLock(after: changed, once: { $0.value != nil }) { $0.value! }
     }
 
     func open(_ value: Int64) {
-        lock.withLock {
-            self.value = value
+        state.withLock {
+            $0.value = value
             changed.broadcast()
         }
     }
 
-    var arrivals: Int { lock.withLock { arrived } }
+    var arrivals: Int { state.withLock { $0.arrived } }
 }

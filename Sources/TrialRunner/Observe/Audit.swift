@@ -40,10 +40,12 @@ final class Audit: Companion {
     }
 }
 
-/// Adds up. Everything belongs to the site.
+/// Adds up.
+///
+/// Unchecked because everything that changes is the site's own, and is read after a hop to it.
 private final class Auditor: DeliverySink, @unchecked Sendable {
     let site: Site
-    var subscription: (any Subscription)?
+    var subscription: (any DriverSubscription)?
     private let rows: Int
     private(set) var audits = 0
     /// The first.

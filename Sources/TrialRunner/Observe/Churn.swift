@@ -2,8 +2,8 @@
 // own, at any moment of its life, before its first delivery too; and from then on nobody may call it. Of a driver that
 // can forget a site, the threads they are called on come and go as well.
 //
-// `lock` guards what was found; nothing is called under it. Everything else belongs to the thread that churns until
-// `stop` has joined it, and to the conducting thread afterwards.
+// What was found has a lock; everything else belongs to the thread that churns until `end` has joined it, and to the conducting
+// thread afterwards.
 import Measure
 import Scenario
 import StoreDriver
@@ -12,6 +12,8 @@ import TracedSync
 import Trials
 
 /// The observers that come and go in one trial. The conducting thread.
+///
+/// Unchecked because two threads have it, one after the other.
 final class Churn: Companion, @unchecked Sendable {
     /// Between two changes, on average, whatever the number of observers.
     private static let pauseNs = 4_000_000
@@ -22,7 +24,7 @@ final class Churn: Companion, @unchecked Sendable {
         var site: Site
         var lives = 0
         var observer: ChurnedObserver?
-        var subscription: (any Subscription)?
+        var subscription: (any DriverSubscription)?
 
         init(_ site: Site) { self.site = site }
     }
@@ -34,14 +36,14 @@ final class Churn: Companion, @unchecked Sendable {
     private let forgetting: (any SiteForgetting)?
     private let slots: [Slot]
     private let isOver = Atomic<Bool>(false)
-    private let found = ChurnFindings()
+    private let found = ChurnFindings("churn findings", [])
     private var thread: TracedThread?
     private var fault: (any Error)?
     /// Observers that there were.
     private var made = 0
 
     /// Nil where a trial has none; else the first of them are there.
-    init?(_ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore) throws {
+    init?(_ spec: TrialSpec, _ plan: QueryAssignment, _ store: any DrivenStore) throws {
         guard let count = spec.observers.churn, count > 0, let query = plan.queries.first else { return nil }
         (self.spec, self.query, self.store) = (spec, query, store)
         forgetting = store as? any SiteForgetting
@@ -115,7 +117,7 @@ final class Churn: Companion, @unchecked Sendable {
         var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
         while let slot = slots.first(where: { $0.observer?.isCalled == false }) {
             if deadline.hasPassed() {
-                found.add("convergence: \(slot.observer!.name) has had no initial delivery")
+                found.withLock { $0.append("convergence: \(slot.observer!.name) has had no initial delivery") }
                 break
             }
             Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
@@ -129,17 +131,18 @@ final class Churn: Companion, @unchecked Sendable {
             try slot.site.run(timeoutNs: spec.hangTimeoutNs) {}
             slot.site.stop()
         }
-        findings.violations += found.violations
+        findings.violations += found.withLock { $0 }
     }
 }
 
 /// One of them. On its site; `isCalled` from any thread.
-private final class ChurnedObserver: DeliverySink, @unchecked Sendable {
+private final class ChurnedObserver: DeliverySink {
     let name: String
     private let found: ChurnFindings
     private let called = Atomic<Bool>(false)
-    private var last: Int64 = .min
-    private var isCancelled = false
+    // Both are the site's own.
+    nonisolated(unsafe) private var last: Int64 = .min
+    nonisolated(unsafe) private var isCancelled = false
 
     init(_ name: String, _ found: ChurnFindings) { (self.name, self.found) = (name, found) }
 
@@ -151,26 +154,22 @@ private final class ChurnedObserver: DeliverySink, @unchecked Sendable {
     func deliver(_ delivery: borrowing Delivery) {
         let version = delivery.version ?? 0
         if isCancelled {
-            found.add("silence: \(name) was called (version \(version)) after its subscription had been cancelled")
+            complain("silence: \(name) was called (version \(version)) after its subscription had been cancelled")
         } else if delivery.isInitial == called.load(ordering: .relaxed) {
-            found.add(
+            complain(
                 "first is initial: \(name) was called for the \(delivery.isInitial ? "second time with" : "first time without") "
                     + "an initial delivery (version \(version))")
         } else if version < last {
-            found.add("monotonicity: \(name) was called at version \(version) after \(last)")
+            complain("monotonicity: \(name) was called at version \(version) after \(last)")
         }
         last = max(last, version)
         called.store(true, ordering: .releasing)
     }
 
-    func fail(_ error: any Error) { found.add("silence: the engine gave up on \(name): \(error)") }
+    func fail(_ error: any Error) { complain("silence: the engine gave up on \(name): \(error)") }
+
+    private func complain(_ violation: String) { found.withLock { $0.append(violation) } }
 }
 
 /// What was found, by whichever site.
-private final class ChurnFindings: @unchecked Sendable {
-    private let lock = TracedMutex("churn findings")
-    private var kept: [String] = []
-
-    var violations: [String] { lock.withLock { kept } }
-    func add(_ violation: String) { lock.withLock { kept.append(violation) } }
-}
+private typealias ChurnFindings = Guarded<[String]>

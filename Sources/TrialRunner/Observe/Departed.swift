@@ -13,7 +13,7 @@ final class Departed: Companion {
     /// nil where the trial has none.
     init?(_ spec: TrialSpec, _ store: any DrivenStore) throws {
         guard spec.observers.subscribe == .cancelled else { return nil }
-        watch = try Watch(spec, QueryPlan(spec.observers, items: spec.dataset.items), store)
+        watch = try Watch(spec, QueryAssignment(spec.observers, items: spec.dataset.items), store)
         try watch.awaitInitialDeliveries()
         watch.cancel()
         cancelledNs = MonotonicClock.nowNs()

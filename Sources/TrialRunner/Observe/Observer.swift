@@ -2,7 +2,7 @@
 // allocates nothing; whatever can be worked out later is worked out later.
 //
 // `recorder` is written on the observer's site alone and read after a hop to that site; `covered` and `callbacks` are
-// what other threads may read meanwhile. `failure` is guarded by `lock`.
+// what other threads may read meanwhile.
 import Measure
 import StoreDriver
 import Synchronization
@@ -10,7 +10,7 @@ import TracedSync
 import Trials
 
 /// A sink that records. Made on the main thread, delivered to on its site.
-final class Observer: DeliverySink, @unchecked Sendable {
+final class Observer: DeliverySink {
     let name: String
     /// Index into the plan's queries.
     let query: Int
@@ -23,11 +23,10 @@ final class Observer: DeliverySink, @unchecked Sendable {
     private let workNs: Int64
     private let coveredVersion = Atomic<Int64>(.min)
     private let callbackCount = Atomic<Int>(0)
-    private let lock = TracedMutex("observer failure")
-    private var failure: (any Error)?
+    private let failure = Guarded<(any Error)?>("observer failure", nil)
 
-    /// Set by the site when it subscribes, read after the barrier.
-    nonisolated(unsafe) var subscription: (any Subscription)?
+    // Set by the site when it subscribes, read after the barrier.
+    nonisolated(unsafe) var subscription: (any DriverSubscription)?
     nonisolated(unsafe) var subscribedNs: Int64 = 0
 
     init(
@@ -70,7 +69,7 @@ final class Observer: DeliverySink, @unchecked Sendable {
     func finish(exitNs: Int64) { recorder.finish(exitNs: exitNs) }
 
     func fail(_ error: any Error) {
-        lock.withLock { if failure == nil { failure = error } }
+        failure.withLock { if $0 == nil { $0 = error } }
     }
 
     /// Callbacks begun; any thread.
@@ -88,7 +87,7 @@ final class Observer: DeliverySink, @unchecked Sendable {
     func forget() { site.perform { [self] in subscription = nil } }
 
     func throwIfFailed() throws {
-        if let failure = lock.withLock({ failure }) {
+        if let failure = failure.withLock({ $0 }) {
             throw TrialFault.store("\(name): the engine gave up on the subscription: \(failure)")
         }
     }

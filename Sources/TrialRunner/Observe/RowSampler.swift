@@ -11,7 +11,7 @@ import Statistics
 import StoreDriver
 
 /// The samples of one observer.
-final class RowSampler: @unchecked Sendable {
+final class RowSampler: Sendable {
     /// Observers that are looked at; the others watch as they do.
     private static let observers = 64
     /// Callbacks from the first on that are all looked at.
@@ -29,8 +29,9 @@ final class RowSampler: @unchecked Sendable {
     private let hasChangeSets: Bool
     /// Where allocations are counted, the reading of rows must not be among them.
     private let onlyFirst: Bool
-    private var random: RandomSource
-    private var rowsLeft: Int
+    // Both are the site's own.
+    nonisolated(unsafe) private var random: RandomSource
+    nonisolated(unsafe) private var rowsLeft: Int
 
     /// Nil where there is nothing to look at, and for all but the first observers.
     init?(_ index: Int, _ order: Query.Order, _ spec: TrialSpec, _ capabilities: Capabilities) throws {
@@ -45,7 +46,7 @@ final class RowSampler: @unchecked Sendable {
 
     /// At the end of a callback.
     /// - Parameter callback: its number.
-    func look(_ delivery: borrowing Delivery, callback: Int, _ subscription: any Subscription) {
+    func look(_ delivery: borrowing Delivery, callback: Int, _ subscription: any DriverSubscription) {
         let drawn = random.next()
         guard callback < Self.firstCallbacks || !onlyFirst && drawn % Self.every == 0 else { return }
         guard hasChangeSets else { return read(0..<Int.max, rows: delivery.count, callback, subscription) }
@@ -61,12 +62,12 @@ final class RowSampler: @unchecked Sendable {
         }
     }
 
-    private func readRow(_ index: Int, _ callback: Int, _ subscription: any Subscription) {
+    private func readRow(_ index: Int, _ callback: Int, _ subscription: any DriverSubscription) {
         guard index >= 0, index < Int.max else { return }
         read(index..<index + 1, rows: 1, callback, subscription)
     }
 
-    private func read(_ indices: Range<Int>, rows: Int, _ callback: Int, _ subscription: any Subscription) {
+    private func read(_ indices: Range<Int>, rows: Int, _ callback: Int, _ subscription: any DriverSubscription) {
         guard rowsLeft >= rows else { return }
         rowsLeft -= rows
         var digest = empty

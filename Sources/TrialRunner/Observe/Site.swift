@@ -1,7 +1,5 @@
 // A place where deliveries run: a thread with a run loop, or a serial queue, made and owned by the harness. Waiting for
 // one is always bounded, because a site that never answers is a hang to report, not one to join.
-//
-// `outcome` in `Hop` is guarded by its `lock`.
 import Foundation
 import Measure
 import Scenario
@@ -76,27 +74,20 @@ final class Site: Sendable {
 }
 
 /// One result on its way from one thread to another.
-private final class Hop<Value: Sendable>: @unchecked Sendable {
-    private let lock: TracedMutex
+private final class Hop<Value: Sendable>: Sendable {
+    private let outcome = Guarded<Result<Value, any Error>?>("site hop", nil)
     private let arrived: TracedCondition
-    private var outcome: Result<Value, any Error>?
 
-    init() {
-        lock = TracedMutex("site hop")
-        arrived = TracedCondition("site hop", lock)
-    }
+    init() { arrived = TracedCondition("site hop", outcome) }
 
     func finish(_ value: Result<Value, any Error>) {
-        lock.withLock {
-            outcome = value
+        outcome.withLock {
+            $0 = value
             arrived.broadcast()
         }
     }
 
     func wait(untilNs deadlineNs: Int64) -> Result<Value, any Error>? {
-        lock.withLock {
-            while outcome == nil, arrived.wait(untilNs: deadlineNs) {}
-            return outcome
-        }
+        outcome.withLock(after: arrived, untilNs: deadlineNs, once: { $0 != nil }) { $0 }
     }
 }

@@ -7,7 +7,7 @@ import StoreDriver
 import Trials
 
 /// The observing side of one trial. `areAllCovered` and `behind` are for any thread, the rest for the conducting one.
-final class Watch: @unchecked Sendable {
+final class Watch: Sendable {
     private static let lookEveryNs: Int64 = 1_000_000
 
     /// Callbacks whose memory is brought in beforehand, over all observers: some ten megabytes.
@@ -21,7 +21,7 @@ final class Watch: @unchecked Sendable {
     /// Subscribes every observer on its site.
     /// - Parameter capabilities: of the driver, where rows that callbacks show are to be looked at.
     init(
-        _ spec: TrialSpec, _ plan: QueryPlan, _ store: any DrivenStore, sampling capabilities: Capabilities? = nil
+        _ spec: TrialSpec, _ plan: QueryAssignment, _ store: any DrivenStore, sampling capabilities: Capabilities? = nil
     ) throws {
         self.spec = spec
         let total = plan.queryOfObserver.count

@@ -11,12 +11,12 @@ struct Convergence {
     private static let evaluationBudget = 16
 
     private let history: History
-    private let plan: QueryPlan
+    private let plan: QueryAssignment
     private var evaluated: Set<Int> = []
     private var comparedCollections = 0
     private(set) var rowsCompared = 0
 
-    init(_ history: History, _ plan: QueryPlan) {
+    init(_ history: History, _ plan: QueryAssignment) {
         self.history = history
         self.plan = plan
     }

@@ -83,7 +83,7 @@ struct History: Sendable {
     ///   - writers: the records of each writer, in the order it committed.
     ///   - unmade: in the order it was due.
     init(
-        spec: TrialSpec, dataset: Dataset, plan: QueryPlan, writers: [some Collection<CommitRecord>],
+        spec: TrialSpec, dataset: Dataset, plan: QueryAssignment, writers: [some Collection<CommitRecord>],
         unmade: [Unmade] = []
     ) {
         var commits: ContiguousArray<Commit> = []
@@ -97,7 +97,7 @@ struct History: Sendable {
 
         var table = TableModel(dataset)
         var queries = Array(repeating: QueryHistory(), count: plan.queries.count)
-        let index = QueryIndex(plan.queries)
+        let index = PredicateIndex(plan.queries)
         var generators = writers.indices.map {
             ChangeGenerator(spec, dataset: dataset, shared: plan.shared, writer: $0)
         }
@@ -137,7 +137,7 @@ struct History: Sendable {
     /// Tells every query that a row was in, or is in now.
     private static func route(
         _ key: Int64, _ group: Int64, _ old: TableModel.Row, _ new: TableModel.Row, _ queries: [Query],
-        _ index: QueryIndex, _ body: (Int, QueryHistory.Touch) -> Void
+        _ index: PredicateIndex, _ body: (Int, QueryHistory.Touch) -> Void
     ) {
         let absent = TableModel.absent
         if old.score != absent {

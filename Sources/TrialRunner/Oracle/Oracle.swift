@@ -8,13 +8,14 @@ import StoreDriver
 struct Oracle {
     let spec: TrialSpec
     let capabilities: Capabilities
-    let plan: QueryPlan
+    let plan: QueryAssignment
     let history: History
     let logs: [ObserverLog]
     private let initialRows: InitialRows
 
     init(
-        _ spec: TrialSpec, _ capabilities: Capabilities, _ dataset: Dataset, _ plan: QueryPlan, _ history: History,
+        _ spec: TrialSpec, _ capabilities: Capabilities, _ dataset: Dataset, _ plan: QueryAssignment,
+        _ history: History,
         _ logs: [ObserverLog]
     ) {
         (self.spec, self.capabilities, self.plan) = (spec, capabilities, plan)
@@ -23,9 +24,9 @@ struct Oracle {
     }
 
     /// Checks everything; `store` and `watch` are asked for the rows they show now.
-    func verdict(_ store: any DrivenStore, _ watch: Watch) throws -> Verdict {
+    func verdict(_ store: any DrivenStore, _ watch: Watch) throws -> OracleVerdict {
         let startNs = MonotonicClock.nowNs()
-        var verdict = Verdict()
+        var verdict = OracleVerdict()
         if let disorder = history.disorder {
             verdict.add(spec.located("monotonicity: \(disorder)"))
             return verdict
@@ -51,7 +52,7 @@ struct Oracle {
     }
 
     /// Replays one representative of observers that were told the same; `rows` ends as the final state of their query.
-    private func replay(_ alike: [ObserverLog], _ rows: inout OrderedRows, _ verdict: inout Verdict) {
+    private func replay(_ alike: [ObserverLog], _ rows: inout OrderedRows, _ verdict: inout OracleVerdict) {
         let log = alike[0]
         let query = history.queries[log.observer.query]
         var replay = ChangeSetReplay(rows)

@@ -8,20 +8,15 @@ import Trials
 final class LockHolder {
     private let begun = Gate("write lock held")
     private let end = Gate("write lock to be given back")
-    private let outcome = Outcome()
+    private let fault = Guarded<(any Error)?>("lock holder's fault", nil)
     private let thread: TracedThread
     private var isReleased = false
-
-    /// Guarded by the gates: written before the last one is passed.
-    private final class Outcome: @unchecked Sendable {
-        var fault: (any Error)?
-    }
 
     /// Returns once the lock is held.
     /// - Throws: `TrialFault.hang` where that takes longer than `timeoutNs`.
     init(_ store: any DrivenStore, _ timeoutNs: Int64) throws {
         begun.open(0)
-        thread = TracedThread("lock-holder") { [begun, end, outcome] in
+        thread = TracedThread("lock-holder") { [begun, end, fault] in
             do {
                 let writer = try store.makeWriter()
                 _ = try writer.commit(UnsafeBufferPointer(start: nil, count: 0)) {
@@ -29,7 +24,7 @@ final class LockHolder {
                     end.arriveAndWait()
                 }
             } catch {
-                outcome.fault = error
+                fault.withLock { $0 = error }
                 begun.arriveAndWait()
             }
         }
@@ -48,7 +43,9 @@ final class LockHolder {
         end.open(0)
         isReleased = true
         thread.join()
-        if let fault = outcome.fault { throw TrialFault.store("a transaction without changes failed: \(fault)") }
+        if let fault = fault.withLock({ $0 }) {
+            throw TrialFault.store("a transaction without changes failed: \(fault)")
+        }
     }
 
     /// A trial that failed meanwhile ends here too, and waits for nobody.

@@ -14,15 +14,14 @@ final class Neighbour: Companion {
 
     private let store: any DrivenStore
     private let site: Site
-    private let subscription: any Subscription
+    private let subscription: any DriverSubscription
     private let thread: TracedThread
     private let state = State()
 
-    private final class State: @unchecked Sendable {
+    private final class State: Sendable {
         let isStopped = Atomic<Bool>(false)
         let commits = Atomic<Int>(0)
-        /// Written by the thread, read after it was joined.
-        var fault: (any Error)?
+        let fault = Guarded<(any Error)?>("neighbour's fault", nil)
     }
 
     /// Nobody looks at what it is told.
@@ -50,7 +49,7 @@ final class Neighbour: Companion {
         let store = try driver.open(configuration)
         let dataset = Dataset(spec)
         try store.load(count: dataset.count) { dataset.item(at: $0) }
-        let plan = QueryPlan(spec.observers, items: spec.dataset.items)
+        let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let query = plan.queries[0]
         let site = Site("neighbour-site", .runLoop)
         self.site = site
@@ -74,7 +73,7 @@ final class Neighbour: Companion {
                 state.commits.add(1, ordering: .relaxed)
             }
         } catch {
-            state.fault = error
+            state.fault.withLock { $0 = error }
         }
     }
 
@@ -84,7 +83,9 @@ final class Neighbour: Companion {
         subscription.cancel()
         try store.close()
         site.stop()
-        if let fault = state.fault { throw TrialFault.store("the neighbouring store failed: \(fault)") }
+        if let fault = state.fault.withLock({ $0 }) {
+            throw TrialFault.store("the neighbouring store failed: \(fault)")
+        }
         findings.counts["neighbour_commits"] = state.commits.load(ordering: .relaxed)
     }
 }

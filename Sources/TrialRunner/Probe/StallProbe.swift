@@ -1,7 +1,7 @@
 // How long an observing thread is blocked when it turns to the store itself: after a commit of a writer it begins a write,
 // or refreshes, as an application's main thread does on a tap. One call at a time, on the first site, between deliveries.
 //
-// `samples` and `fault` belong to the site; `isPending` is an atomic, set by whoever asks and cleared by the site.
+// `isPending` is set by whoever asks and cleared by the site.
 import Measure
 import Scenario
 import StoreDriver
@@ -9,7 +9,7 @@ import Synchronization
 import Trials
 
 /// Calls a store on a site, and measures.
-final class StallProbe: Companion, @unchecked Sendable {
+final class StallProbe: Companion, Sendable {
     private struct Sample: BitwiseCopyable {
         var beginNs: Int64
         var grantedNs: Int64
@@ -20,8 +20,9 @@ final class StallProbe: Companion, @unchecked Sendable {
     private let call: SiteCall
     private let timeoutNs: Int64
     private let isPending = Atomic<Bool>(false)
-    private var samples: [Sample] = []
-    private var fault: (any Error)?
+    // Both are the site's own.
+    nonisolated(unsafe) private var samples: [Sample] = []
+    nonisolated(unsafe) private var fault: (any Error)?
 
     /// nil where the trial asks for no calls.
     init?(_ spec: TrialSpec, _ store: any DrivenStore, _ watch: Watch) throws {

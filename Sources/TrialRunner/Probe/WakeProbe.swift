@@ -3,8 +3,7 @@
 // Measured between the commits of a trial, from the thread that commits, so that the threads have slept as long as the
 // store's, and whatever disturbs the one disturbs the other.
 //
-// `word` is an atomic that the relay sleeps on; `startNs` is written by the waker before it, and read on the run loop
-// after it. `samples` belongs to the run loop's thread until it has been stopped.
+// `startNs` is written by the waker before `word`, and read on the run loop after it.
 import CPlatform
 import Measure
 import Synchronization
@@ -12,26 +11,29 @@ import TracedSync
 import Trials
 
 /// Two threads that do nothing but wake, and a record of how long that took.
-final class WakeProbe: Companion, @unchecked Sendable {
+final class WakeProbe: Companion, Sendable {
     /// As long as an engine's background thread sleeps when nobody rings.
     private static let pollNs: Int64 = 1_000_000_000
 
-    private let word: UnsafeMutablePointer<UInt32>
+    /// An atomic that the relay sleeps on.
+    nonisolated(unsafe) private let word: UnsafeMutablePointer<UInt32>
     private let stopRequested = Atomic<Bool>(false)
     private let startNs = Atomic<Int64>(0)
     private let isUnderWay = Atomic<Bool>(false)
-    private var samples = LatencyHistogram()
+    /// The run loop's thread's until it has been stopped.
+    nonisolated(unsafe) private var samples = LatencyHistogram()
     private let loop = RunLoopThread("\(AtWork.wakeFloorPrefix)loop")
-    private var relay: TracedThread?
+    /// The conducting thread's.
+    nonisolated(unsafe) private var relay: TracedThread?
 
     init() throws {
         word = .allocate(capacity: 1)
         word.initialize(to: 0)
         let loop = loop
         let signal = try loop.performAndWait { [unowned self] in
-            Sent(RunLoopSignal("wake floor") { [unowned self] in arrive() })
+            RunLoopSignal("wake floor") { [unowned self] in arrive() }
         }
-        relay = TracedThread("\(AtWork.wakeFloorPrefix)relay") { [unowned self] in pass(on: signal.value) }
+        relay = TracedThread("\(AtWork.wakeFloorPrefix)relay") { [unowned self] in pass(on: signal) }
     }
 
     deinit { word.deallocate() }
@@ -73,11 +75,4 @@ final class WakeProbe: Companion, @unchecked Sendable {
         loop.stop()
         findings.probes.wakeFloor = samples
     }
-}
-
-/// Something that is made on one thread and used on another, which its maker answers for.
-private struct Sent<Value>: @unchecked Sendable {
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
 }

@@ -22,7 +22,7 @@ extension StoreConfiguration {
     /// As a trial asks for it.
     init(_ spec: TrialSpec, directory: String) {
         self.init(
-            directory: directory, durability: Durability(rawValue: spec.durability)!,
+            directory: directory, durability: DurabilityLevel(rawValue: spec.durability)!,
             keys: KeyKind(rawValue: spec.dataset.keys.rawValue)!, links: spec.dataset.links,
             hasList: spec.observers.sort == .list, operators: spec.observers.operators,
             readsFirst: spec.observers.subscribe == .readFirst)

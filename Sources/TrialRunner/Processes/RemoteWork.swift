@@ -18,7 +18,7 @@ final class RemoteWork: WritingSide {
 
     private let spec: TrialSpec
     private let dataset: Dataset
-    private let plan: QueryPlan
+    private let plan: QueryAssignment
     private let store: any DrivenStore
     private let directory: String
     private var helpers: [HelperProcess] = []
@@ -32,7 +32,7 @@ final class RemoteWork: WritingSide {
     var allocations: [ThreadAllocations?] { [] }
     var refusals: Int { 0 }
 
-    init(_ spec: TrialSpec, _ dataset: Dataset, _ plan: QueryPlan, _ store: any DrivenStore, directory: String) {
+    init(_ spec: TrialSpec, _ dataset: Dataset, _ plan: QueryAssignment, _ store: any DrivenStore, directory: String) {
         (self.spec, self.dataset, self.plan) = (spec, dataset, plan)
         (self.store, self.directory) = (store, directory)
     }
@@ -142,7 +142,7 @@ final class RemoteWork: WritingSide {
         guard try store.contents(of: Query()).contains(where: { $0.stamp == stamp }) else { return nil }
         var writers = spec.writers
         writers.threads = 1
-        var schedule = Schedule(
+        var schedule = ArrivalSchedule(
             writers, writer: 0, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs, seed: spec.seed)
         var dueNs: Int64 = 0
         for _ in 0...committed { dueNs = schedule.next() ?? dueNs }

@@ -31,7 +31,7 @@ public enum TrialHelper {
         _ spec: TrialSpec, _ store: any DrivenStore, index: Int, dueTimesDone: Int, path: String
     ) throws {
         let dataset = Dataset(spec)
-        let plan = QueryPlan(spec.observers, items: spec.dataset.items)
+        let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let records = try RecordBuffer<CommitRecord>(
             file: path, capacity: TrialSize.commitsPerWriter(spec), isNew: true)
         let writer = try Writer(
@@ -57,7 +57,7 @@ public enum TrialHelper {
         alone.observers.count = 1
         alone.observers.bystanders = 0
         alone.observers.threads = 1
-        let watch = try Watch(alone, QueryPlan(alone.observers, items: spec.dataset.items), store)
+        let watch = try Watch(alone, QueryAssignment(alone.observers, items: spec.dataset.items), store)
         try watch.awaitInitialDeliveries()
         say("ready")
         // Until it is killed, or until the trial is gone.

@@ -21,7 +21,7 @@ struct Findings {
     /// Deliveries that were harmed on purpose; nil where none was to be.
     var harmedDeliveries: Int?
 
-    init(_ history: History, _ plan: QueryPlan, _ window: Window) {
+    init(_ history: History, _ plan: QueryAssignment, _ window: Window) {
         self.window = window
         let observed = Set(plan.queryOfObserver.prefix(plan.mainObservers))
         let affecting = Set(observed.flatMap { history.queries[$0].commits })

@@ -1,6 +1,4 @@
 // A driver's store with a flaw on purpose: see `Shim`. Everything else passes through.
-//
-// A sink belongs to its site, so its count needs no lock.
 import Measure
 import Scenario
 import StoreDriver
@@ -19,10 +17,11 @@ extension Shim {
     }
 }
 
-private final class ShimmedSink: DeliverySink, @unchecked Sendable {
+private final class ShimmedSink: DeliverySink {
     private let sink: any DeliverySink
     private let shim: Shim
-    private var callbacks = 0
+    /// The site's own.
+    nonisolated(unsafe) private var callbacks = 0
 
     init(_ sink: any DeliverySink, _ shim: Shim) {
         self.sink = sink

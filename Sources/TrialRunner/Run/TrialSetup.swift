@@ -12,7 +12,7 @@ struct TrialSetup {
     let store: any DrivenStore
     let directory: String
     let dataset: Dataset
-    let plan: QueryPlan
+    let plan: QueryAssignment
     let watch: Watch
     /// Those that were there before the first observer.
     let companions: [any Companion]
@@ -34,7 +34,7 @@ struct TrialSetup {
 
         report(.init(.subscribing))
         let departed = try Departed(asked, store)
-        plan = QueryPlan(spec.observers, items: spec.dataset.items)
+        plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
         watch = try Watch(spec, plan, store, sampling: driver.capabilities)
         try watch.awaitInitialDeliveries()

@@ -107,7 +107,9 @@ public final class FaultyStore: SiteForgetting, @unchecked Sendable {
         return items
     }
 
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws
+        -> any DriverSubscription
+    {
         if fault == .leakedFile, lock.withLock({ sites.insert(site.identity).inserted }) {
             _ = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
         }

@@ -111,12 +111,12 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
     }
 }
 
-final class FaultySubscription: Subscription, @unchecked Sendable {
-    private let inner: any Subscription
+final class FaultySubscription: DriverSubscription, @unchecked Sendable {
+    private let inner: any DriverSubscription
     private let sink: FaultySink
     private let fault: Fault?
 
-    init(_ inner: any Subscription, _ sink: FaultySink, _ fault: Fault?) {
+    init(_ inner: any DriverSubscription, _ sink: FaultySink, _ fault: Fault?) {
         self.inner = inner
         self.sink = sink
         self.fault = fault

@@ -111,7 +111,7 @@ public final class ModelStore: SiteForgetting, @unchecked Sendable {
 
     public func subscribe(
         to query: Query, at site: DeliverySite, sink: any DeliverySink
-    ) -> any Subscription {
+    ) -> any DriverSubscription {
         let subscription = ModelSubscription(query, sink)
         sites.value(at: site) { PullingSite(site, "model delivery") { [weak self] in self?.deliver(to: $0) } }
             .add(subscription)

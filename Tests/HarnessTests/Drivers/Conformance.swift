@@ -69,7 +69,7 @@ struct Conformance {
         let directory = NSTemporaryDirectory() + "tidegauge-conformance-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let durability = capabilities.durabilities.contains(.memory) ? Durability.memory : .relaxed
+        let durability = capabilities.durabilities.contains(.memory) ? DurabilityLevel.memory : .relaxed
         let store = try driver.open(StoreConfiguration(directory: directory, durability: durability))
         try store.load(count: Self.loaded) { Self.item($0) }
         let complaints = try body(store, Rows((0..<Self.loaded).map(Self.item)))

@@ -23,7 +23,7 @@ final class Listener: DeliverySink, @unchecked Sendable {
     private var problems: [String] = []
     private var isCalled = false
     private let home: Home
-    private var subscription: (any Subscription)?
+    private var subscription: (any DriverSubscription)?
     /// Called in every delivery.
     private let reaction: (@Sendable (Listener) -> Void)?
 

@@ -60,7 +60,7 @@ public final class TemplateStore: DrivenStore, @unchecked Sendable {
     }
 
     /// Called on the thread or queue of `site`, where every delivery has to run. A `PullingSite` gets there from any thread.
-    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any Subscription {
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
         let subscription = TemplateSubscription(query, sink)
         sites.value(at: site) { PullingSite(site, "template delivery") { [weak self] in self?.deliver(to: $0) } }
             .add(subscription)  // and has it called: the first delivery is the initial one

@@ -3,7 +3,7 @@
 import Scenario
 
 /// The due times of one writer, ascending, in ns from the start of the measured window (negative: warm-up).
-struct Schedule: Sendable {
+struct ArrivalSchedule: Sendable {
     private let arrivals: WritersSpec.Arrivals
     /// Mean gap between this writer's commits.
     private let gapNs: Double

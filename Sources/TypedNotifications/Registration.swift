@@ -5,7 +5,7 @@ import Synchronization
 import TracedSync
 
 /// Who is told, of what, and where.
-final class Subscription: @unchecked Sendable {
+final class Registration: Sendable {
     /// What stands behind it: an object that is held weakly, or a block that is held until the subscription ends.
     enum Target {
         case object(WeakSubscriber)
@@ -86,6 +86,8 @@ final class Subscription: @unchecked Sendable {
 }
 
 /// An object that somebody refers to without keeping it.
+///
+/// Unchecked because the object's class may be any: only its identity is asked for.
 final class WeakObject: @unchecked Sendable {
     private(set) weak var object: AnyObject?
 
@@ -93,6 +95,8 @@ final class WeakObject: @unchecked Sendable {
 }
 
 /// A subscriber that somebody refers to without keeping it.
+///
+/// Unchecked because subscribers are of any class: they are called where they asked to be.
 final class WeakSubscriber: @unchecked Sendable {
     private(set) weak var object: (any NotificationSubscriber)?
     /// The same object, if it wants to know who posts. Asked once: a cast costs more than telling.

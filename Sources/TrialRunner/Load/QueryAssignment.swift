@@ -3,7 +3,7 @@ import Scenario
 import StoreDriver
 
 /// The distinct queries of a trial and who watches which.
-struct QueryPlan: Sendable {
+struct QueryAssignment: Sendable {
     /// Distinct; the main ones first.
     let queries: [Query]
     /// Of each observer, then of each bystander: the index of its query.

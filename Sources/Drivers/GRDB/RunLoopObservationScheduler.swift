@@ -4,7 +4,7 @@ import GRDB
 import TracedSync
 
 /// Of the run loop that it is made on. Any thread.
-struct RunLoopScheduler: ValueObservationScheduler {
+struct RunLoopObservationScheduler: ValueObservationScheduler {
     let loop = RunLoopHandOff("grdb delivery")
 
     func immediateInitialValue() -> Bool { false }

@@ -13,7 +13,7 @@ extension Query {
 }
 
 /// A static index over queries, by their position in the array it was made from.
-public struct QueryIndex: Sendable {
+public struct PredicateIndex: Sendable {
     private let queries: [Query]
     /// Ascending; the interval i reaches from `cuts[i]` up to `cuts[i + 1]`.
     private var cuts: ContiguousArray<Int64> = []

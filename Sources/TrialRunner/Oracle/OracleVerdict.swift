@@ -1,6 +1,6 @@
 // What the oracle found.
 
-struct Verdict: Sendable {
+struct OracleVerdict: Sendable {
     /// Sentences kept; more are only counted.
     static let kept = 10
 
