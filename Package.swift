@@ -89,7 +89,8 @@ let package = Package(
             name: "SQLiteHooksDriver", dependencies: ["CSQLite", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/SQLiteHooks"),
         .target(
-            name: "FetchedResultsDriver", dependencies: ["FetchedResults", "LiveStore", "StoreDriver", "TracedSync"],
+            name: "FetchedResultsDriver",
+            dependencies: ["FetchedResults", "LiveStore", "LiveStoreDriver", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/FetchedResults"),
         .target(
             name: "FlawedDriver",

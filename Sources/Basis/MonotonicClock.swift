@@ -6,9 +6,13 @@ import Glibc
 public enum MonotonicClock {
     /// Nanoseconds since an arbitrary point that is the same for every process since boot.
     @inlinable
-    public static func nowNs() -> Int64 {
+    public static func nowNs() -> Int64 { read(CLOCK_MONOTONIC) }
+
+    /// What any clock of the kernel says, such as a thread's of its CPU time, in nanoseconds.
+    @inlinable
+    public static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
+        clock_gettime(clock, &time)
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 }

@@ -44,12 +44,6 @@ public struct ComparedRow: Codable, Sendable, Equatable {
         public var change: Double
         public var low: Double
         public var high: Double
-
-        public init(change: Double, low: Double, high: Double) {
-            self.change = change
-            self.low = low
-            self.high = high
-        }
     }
 
     /// Before anything is known of it.
@@ -57,12 +51,8 @@ public struct ComparedRow: Codable, Sendable, Equatable {
         scenario: String, driver: String, variant: String, name: FigureName, criterion: Criterion, isGate: Bool,
         pairs: Int
     ) {
-        self.scenario = scenario
-        self.driver = driver
-        self.variant = variant
-        self.name = name
-        self.isGate = isGate
-        self.pairs = pairs
+        (self.scenario, self.driver, self.variant) = (scenario, driver, variant)
+        (self.name, self.isGate, self.pairs) = (name, isGate, pairs)
         unit = criterion.unit
         threshold = criterion.threshold
         isDifference = criterion.scale == .difference

@@ -152,8 +152,7 @@ public struct ComparisonEngine: Sendable {
                 return nil
             }
             let delta = figure.criterion.delta
-            let isWanted =
-                inBudget ? Screen.isCandidate(effect, delta: delta) : Screen.isHit(effect, delta: delta)
+            let isWanted = inBudget ? Screen.isCandidate(effect, delta: delta) : Screen.isHit(effect, delta: delta)
             return isWanted ? (index, effect.pWorse, delta > 0 ? effect.estimate / delta : .infinity) : nil
         }
         .sorted { ($0.p, $1.size, $0.index) < ($1.p, $0.size, $1.index) }.map(\.index)

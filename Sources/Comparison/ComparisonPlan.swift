@@ -16,12 +16,8 @@ public struct ComparedSubject: Codable, Sendable, Equatable {
     public init(
         scenario: String, driver: String, purpose: String, gate: String, statistic: String, points: [TrialSpec]
     ) {
-        self.scenario = scenario
-        self.driver = driver
-        self.purpose = purpose
-        self.gate = gate
-        self.statistic = statistic
-        self.points = points
+        (self.scenario, self.driver, self.purpose) = (scenario, driver, purpose)
+        (self.gate, self.statistic, self.points) = (gate, statistic, points)
     }
 
     public var title: String { "\(scenario) \(driver)" }
@@ -40,11 +36,8 @@ public struct ComparedSide: Codable, Sendable, Equatable {
     public var isDirty: Bool
 
     public init(name: String, commit: String, executable: String, fingerprint: String, isDirty: Bool = false) {
-        self.name = name
-        self.commit = commit
-        self.executable = executable
-        self.fingerprint = fingerprint
-        self.isDirty = isDirty
+        (self.name, self.commit, self.executable) = (name, commit, executable)
+        (self.fingerprint, self.isDirty) = (fingerprint, isDirty)
     }
 }
 
@@ -53,10 +46,7 @@ public struct OneSided: Codable, Sendable, Equatable {
     public var what: String
     public var why: String
 
-    public init(what: String, why: String) {
-        self.what = what
-        self.why = why
-    }
+    public init(what: String, why: String) { (self.what, self.why) = (what, why) }
 }
 
 public struct ComparisonPlan: Codable, Sendable, Equatable {
@@ -82,15 +72,8 @@ public struct ComparisonPlan: Codable, Sendable, Equatable {
         profile: Profile = .smoke, pairs: Int = 20, budgetSeconds: Double? = nil, seed: UInt64 = 1,
         rule: VoidRule = VoidRule(), resamples: Int = 10_000
     ) {
-        self.base = base
-        self.head = head
-        self.subjects = subjects
-        self.oneSided = oneSided
-        self.profile = profile
-        self.pairs = pairs
-        self.budgetSeconds = budgetSeconds
-        self.seed = seed
-        self.rule = rule
-        self.resamples = resamples
+        (self.base, self.head, self.subjects, self.oneSided) = (base, head, subjects, oneSided)
+        (self.profile, self.pairs, self.budgetSeconds, self.seed) = (profile, pairs, budgetSeconds, seed)
+        (self.rule, self.resamples) = (rule, resamples)
     }
 }

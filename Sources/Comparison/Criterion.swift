@@ -1,15 +1,8 @@
 // By what a metric is judged: which way is worse, and from where on a difference matters. Fixed before anything is measured.
 // Pure.
+import Glibc
 import Scenario
 import Statistics
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The judgement of one statistic of one metric.
 public struct Criterion: Sendable, Equatable {

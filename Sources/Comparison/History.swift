@@ -1,14 +1,7 @@
 // A project's figures over its commits. Each is told as a logarithm against one pinned anchor build that ran beside it, so
 // that a slower machine, or a busier day, is in both and cancels. Pure.
+import Glibc
 import Statistics
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// One commit, scenario and metric.
 public struct HistoryPoint: Codable, Sendable, Equatable {
@@ -37,9 +30,7 @@ public struct HistoryPoint: Codable, Sendable, Equatable {
 
     /// The point of a gate that was compared with the anchor.
     public init(_ row: ComparedRow, commit: String, position: Int, anchor: String, machine: String) {
-        self.commit = commit
-        self.position = position
-        self.anchor = anchor
+        (self.commit, self.position, self.anchor) = (commit, position, anchor)
         scenario = row.scenario
         driver = row.driver
         variant = row.variant

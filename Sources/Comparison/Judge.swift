@@ -13,9 +13,7 @@ public struct Judge: Sendable {
     public init(_ engine: ComparisonEngine) { self.engine = engine }
 
     /// Gates first, in the order of the plan; then the others.
-    public func rows() -> [ComparedRow] {
-        engine.tracks.map(gate) + advised(engine.tracks.flatMap(others))
-    }
+    public func rows() -> [ComparedRow] { engine.tracks.map(gate) + advised(engine.tracks.flatMap(others)) }
 
     // MARK: Gates
 

@@ -11,9 +11,7 @@ public struct Looks: Sendable, Equatable {
     private static let spending = [0, 0.001, 0.004, 0.005]
 
     /// 10, 20, 30 and 40 for a screen of 20 pairs; in proportion for others.
-    public init(screenPairs: Int) {
-        pairs = [screenPairs / 2, screenPairs, screenPairs * 3 / 2, screenPairs * 2]
-    }
+    public init(screenPairs: Int) { pairs = [screenPairs / 2, screenPairs, screenPairs * 3 / 2, screenPairs * 2] }
 
     public var mostPairs: Int { pairs[pairs.count - 1] }
 

@@ -7,10 +7,7 @@ public struct FigureName: Codable, Hashable, Sendable, Comparable, CustomStringC
     public var metric: String
     public var statistic: String
 
-    public init(_ metric: String, _ statistic: String) {
-        self.metric = metric
-        self.statistic = statistic
-    }
+    public init(_ metric: String, _ statistic: String) { (self.metric, self.statistic) = (metric, statistic) }
 
     public var description: String { statistic == "value" ? metric : "\(metric) \(statistic)" }
 
@@ -34,10 +31,8 @@ public struct TrialNoise: Codable, Sendable, Equatable {
         stealShare: Double = 0, pressureShare: Double = 0, involuntarySwitches: Int64 = 0, majorFaults: Int64 = 0,
         hiccupP99Ns: Double? = nil
     ) {
-        self.stealShare = stealShare
-        self.pressureShare = pressureShare
-        self.involuntarySwitches = involuntarySwitches
-        self.majorFaults = majorFaults
+        (self.stealShare, self.pressureShare) = (stealShare, pressureShare)
+        (self.involuntarySwitches, self.majorFaults) = (involuntarySwitches, majorFaults)
         self.hiccupP99Ns = hiccupP99Ns
     }
 }
@@ -48,10 +43,7 @@ public struct SideTrial: Codable, Sendable, Equatable {
         public var name: FigureName
         public var value: Double
 
-        public init(_ name: FigureName, _ value: Double) {
-            self.name = name
-            self.value = value
-        }
+        public init(_ name: FigureName, _ value: Double) { (self.name, self.value) = (name, value) }
     }
 
     /// Samples of a distribution, as `HistogramRecord` has them.
@@ -62,9 +54,7 @@ public struct SideTrial: Codable, Sendable, Equatable {
         public var negated: String?
 
         public init(metric: String, text: String, negated: String? = nil) {
-            self.metric = metric
-            self.text = text
-            self.negated = negated
+            (self.metric, self.text, self.negated) = (metric, text, negated)
         }
     }
 
@@ -81,12 +71,8 @@ public struct SideTrial: Codable, Sendable, Equatable {
         fate: TrialFate, values: [Value], samples: [Samples] = [], noise: TrialNoise = .init(), dueCommits: Int? = nil,
         notes: [String] = []
     ) {
-        self.fate = fate
-        self.values = values
-        self.samples = samples
-        self.noise = noise
-        self.dueCommits = dueCommits
-        self.notes = notes
+        (self.fate, self.values, self.samples) = (fate, values, samples)
+        (self.noise, self.dueCommits, self.notes) = (noise, dueCommits, notes)
     }
 
     public func value(_ name: FigureName) -> Double? { values.first { $0.name == name }?.value }
@@ -102,11 +88,8 @@ public struct PointPair: Codable, Sendable, Equatable {
     public var head: SideTrial
 
     public init(variant: String, headFirst: Bool, inTurns: Bool? = nil, base: SideTrial, head: SideTrial) {
-        self.variant = variant
-        self.headFirst = headFirst
-        self.inTurns = inTurns
-        self.base = base
-        self.head = head
+        (self.variant, self.headFirst, self.inTurns) = (variant, headFirst, inTurns)
+        (self.base, self.head) = (base, head)
     }
 }
 
@@ -132,13 +115,8 @@ public struct PairRecord: Codable, Sendable, Equatable {
         subject: Int, number: Int, stage: Stage, atSeconds: Double, lengthSeconds: Double, points: [PointPair],
         void: String? = nil
     ) {
-        self.subject = subject
-        self.number = number
-        self.stage = stage
-        self.atSeconds = atSeconds
-        self.lengthSeconds = lengthSeconds
-        self.points = points
-        self.void = void
+        (self.subject, self.number, self.stage, self.atSeconds) = (subject, number, stage, atSeconds)
+        (self.lengthSeconds, self.points, self.void) = (lengthSeconds, points, void)
     }
 
     /// The sides that did not complete.

@@ -18,8 +18,7 @@ public struct ThreadAllocations: Sendable {
         guard let allocated = AllocationProbe.counterPointer("thread.allocatedp"),
             let deallocated = AllocationProbe.counterPointer("thread.deallocatedp")
         else { return nil }
-        self.allocated = allocated
-        self.deallocated = deallocated
+        (self.allocated, self.deallocated) = (allocated, deallocated)
     }
 
     /// Bytes the thread has allocated in its life, as size classes: what was taken, not what was asked for.
@@ -102,11 +101,6 @@ public enum AllocationProbe {
 public struct AllocationTotals: Codable, Sendable, Equatable {
     public var count: Int64 = 0
     public var bytes: Int64 = 0
-
-    public init(count: Int64 = 0, bytes: Int64 = 0) {
-        self.count = count
-        self.bytes = bytes
-    }
 
     public static func - (later: AllocationTotals, earlier: AllocationTotals) -> AllocationTotals {
         AllocationTotals(count: later.count - earlier.count, bytes: later.bytes - earlier.bytes)

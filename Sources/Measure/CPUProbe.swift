@@ -9,23 +9,12 @@ public struct ThreadCPU: Sendable, Equatable {
     /// As the kernel has it: at most 15 bytes.
     public var name: String
     public var cpuNs: Int64
-
-    public init(tid: Int32, name: String, cpuNs: Int64) {
-        self.tid = tid
-        self.name = name
-        self.cpuNs = cpuNs
-    }
 }
 
 /// CPU clocks of a process at one moment.
 public struct CPUSnapshot: Sendable, Equatable {
     public var processNs: Int64
     public var threads: [ThreadCPU]
-
-    public init(processNs: Int64, threads: [ThreadCPU]) {
-        self.processNs = processNs
-        self.threads = threads
-    }
 }
 
 /// Reads the CPU clocks. Any thread.
@@ -33,18 +22,10 @@ public struct CPUProbe: Sendable {
     public init() {}
 
     /// CPU time of this process, all threads, those that ended included.
-    public static func processNs() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    public static func processNs() -> Int64 { MonotonicClock.read(CLOCK_PROCESS_CPUTIME_ID) }
 
     /// CPU time of the calling thread.
-    public static func currentThreadNs() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    public static func currentThreadNs() -> Int64 { MonotonicClock.read(CLOCK_THREAD_CPUTIME_ID) }
 
     /// All threads alive. Some 20 µs per thread, charged to the caller: take it outside the window.
     public func threads() -> [ThreadCPU] {

@@ -90,9 +90,7 @@ public final class CallbackRecorder: Sendable {
     public var indexOverflowCount: Int { indexBuffer.overflowCount }
 
     private func append(_ indices: borrowing [Int]) -> Bool {
-        indices.withUnsafeBufferPointer { values in
-            indexBuffer.append(contentsOf: values) { Int32(clamping: $0) }
-        }
+        indices.withUnsafeBufferPointer { values in indexBuffer.append(contentsOf: values) { Int32(clamping: $0) } }
     }
 }
 
@@ -113,9 +111,7 @@ extension CallbackRecorder {
         list(of: record, skipping: record.deletionCount + record.insertionCount, count: record.modificationCount)
     }
 
-    private func list(
-        of record: CallbackRecord, skipping: Int32, count: Int32
-    ) -> UnsafeBufferPointer<Int32>? {
+    private func list(of record: CallbackRecord, skipping: Int32, count: Int32) -> UnsafeBufferPointer<Int32>? {
         guard !record.flags.contains(.indicesLost) else { return nil }
         return indexBuffer.slice(at: Int(record.indexOffset) + Int(skipping), count: Int(count))
     }

@@ -15,11 +15,8 @@ public struct CommitRecord: BitwiseCopyable, Sendable, Equatable {
     public var version: Int64
 
     public init(dueNs: Int64, beginNs: Int64, lockedNs: Int64, committedNs: Int64, version: Int64) {
-        self.dueNs = dueNs
-        self.beginNs = beginNs
-        self.lockedNs = lockedNs
-        self.committedNs = committedNs
-        self.version = version
+        (self.dueNs, self.beginNs, self.lockedNs) = (dueNs, beginNs, lockedNs)
+        (self.committedNs, self.version) = (committedNs, version)
     }
 }
 

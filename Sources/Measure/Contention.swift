@@ -16,13 +16,6 @@ public struct Contention: Codable, Sendable, Equatable {
     /// CPU of everybody else on the machine, as little as the kernel's ticks allow.
     public var neighbourNs: Int64
 
-    public init(ranNs: Int64, waitedNs: Int64, ownNs: Int64, neighbourNs: Int64) {
-        self.ranNs = ranNs
-        self.waitedNs = waitedNs
-        self.ownNs = ownNs
-        self.neighbourNs = neighbourNs
-    }
-
     /// Of the time in which threads ran or would have run but for neighbours, what neighbours took: 0.5 is half speed.
     public var waitShare: Double {
         guard waitedNs > 0, neighbourNs > 0 else { return 0 }
@@ -37,13 +30,7 @@ public struct RunQueueReading: Sendable, Equatable {
         public var ranNs: Int64
         public var waitedNs: Int64
         /// Of another process of the trial, whose CPU is not in `processNs`.
-        public var isHelper: Bool
-
-        public init(ranNs: Int64, waitedNs: Int64, isHelper: Bool = false) {
-            self.ranNs = ranNs
-            self.waitedNs = waitedNs
-            self.isHelper = isHelper
-        }
+        public var isHelper = false
     }
 
     /// By kernel id.
@@ -54,13 +41,6 @@ public struct RunQueueReading: Sendable, Equatable {
     public var machineNs: Int64
     /// One tick of each processor: what `machineNs` may be off by.
     public var resolutionNs: Int64
-
-    public init(threads: [Int32: Thread], processNs: Int64, machineNs: Int64, resolutionNs: Int64) {
-        self.threads = threads
-        self.processNs = processNs
-        self.machineNs = machineNs
-        self.resolutionNs = resolutionNs
-    }
 
     /// Threads that are in both readings; of those born or ended in between, the CPU clock alone.
     public func since(_ earlier: RunQueueReading) -> Contention {

@@ -55,8 +55,7 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
             cpuModel: MachineFacts.cpuModel(), cores: MachineFacts.usableCores(),
             memoryBytes: Int64(ProcessInfo.processInfo.physicalMemory), kernel: MachineFacts.kernel(),
             architecture: MachineFacts.architecture(),
-            clocksource: ProcFile.word("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-                ?? "unknown",
+            clocksource: ProcFile.word("/sys/devices/system/clocksource/clocksource0/current_clocksource") ?? "unknown",
             governor: ProcFile.word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") ?? "none",
             virtualisation: MachineFacts.virtualisation(),
             bootID: ProcFile.word("/proc/sys/kernel/random/boot_id") ?? "unknown",

@@ -15,11 +15,7 @@ public struct Figure: Codable, Sendable, Equatable {
     public init(
         _ metric: Metric, _ statistic: Statistic, _ value: Double?, n: Int, censored: Int = 0, flags: [FigureFlag] = []
     ) {
-        self.metric = metric
-        self.statistic = statistic
-        self.value = value
-        self.n = n
-        self.censored = censored
-        self.flags = flags
+        (self.metric, self.statistic, self.value) = (metric, statistic, value)
+        (self.n, self.censored, self.flags) = (n, censored, flags)
     }
 }

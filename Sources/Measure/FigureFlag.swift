@@ -1,34 +1,8 @@
 // What has to be known of a figure beside its value. In files a flag is one text, `word` or `word:detail`; everywhere else
 // it is a case.
 
-/// An entry of the `flags` column.
-public enum FigureFlag: Hashable, Sendable {
-    case atLeast
-    case negative(samples: Int)
-    case queueThreads
-    case clock(readings: Int, ns: Int)
-    case atFloor
-    case lockstep
-    case notMonotone
-    case coalescing(Double)
-    case noKnee
-    case void(reason: String)
-    case noisy(reason: String)
-    case noReference
-    case notSteady
-    case noBaseline
-    case over(key: String)
-    case at(point: String)
-    case dropped(points: Int)
-    case crashed(signal: String)
-    case killed(signal: String)
-    case hang
-    case oracleViolation
-    case harnessFault(reason: String)
-    case interrupted
-    /// Of another commit's binary; kept as it came.
-    case unknown(String)
-
+/// An entry of the `flags` column: each of those that this binary writes has a name here.
+public struct FigureFlag: Hashable, Sendable {
     /// What a flag begins with.
     public enum Word: String, CaseIterable, Sendable {
         case atLeast = "at_least"
@@ -50,106 +24,56 @@ public enum FigureFlag: Hashable, Sendable {
         case interrupted
     }
 
+    /// nil: of another commit's binary; kept as it came.
+    public let word: Word?
     /// As in the file.
-    public var text: String {
-        switch self {
-        case .atLeast: Self.text(.atLeast)
-        case .negative(let samples): Self.text(.negative, "\(samples)")
-        case .queueThreads: Self.text(.queueThreads)
-        case .clock(let readings, let ns): Self.text(.clock, "\(readings)x\(ns)ns")
-        case .atFloor: Self.text(.atFloor)
-        case .lockstep: Self.text(.lockstep)
-        case .notMonotone: Self.text(.notMonotone)
-        case .coalescing(let ratio): Self.text(.coalescing, "\(ratio)")
-        case .noKnee: Self.text(.noKnee)
-        case .void(let reason): Self.text(.void, reason)
-        case .noisy(let reason): Self.text(.noisy, reason)
-        case .noReference: Self.text(.noReference)
-        case .notSteady: Self.text(.notSteady)
-        case .noBaseline: Self.text(.noBaseline)
-        case .over(let key): Self.text(.over, key)
-        case .at(let point): Self.text(.at, point)
-        case .dropped(let points): Self.text(.dropped, "\(points)")
-        case .crashed(let signal): Self.text(.crashed, signal)
-        case .killed(let signal): Self.text(.killed, signal)
-        case .hang: Self.text(.hang)
-        case .oracleViolation: Self.text(.oracleViolation)
-        // One line, without the separator of flags, whatever an error message brought along.
-        case .harnessFault(let reason):
-            Self.text(.harnessFault, String(reason.map { $0.isNewline ? " " : $0 == ";" ? "," : $0 }))
-        case .interrupted: Self.text(.interrupted)
-        case .unknown(let text): text
-        }
+    public let text: String
+
+    /// Reads every text.
+    public init(_ text: String) { (word, self.text) = (Word(rawValue: String(text.prefix { $0 != ":" })), text) }
+
+    private init(_ word: Word, _ detail: String? = nil) {
+        (self.word, text) = (word, detail.map { "\(word.rawValue):\($0)" } ?? word.rawValue)
     }
 
-    private static func text(_ word: Word, _ detail: String? = nil) -> String {
-        detail.map { "\(word.rawValue):\($0)" } ?? word.rawValue
+    public static let atLeast = FigureFlag(.atLeast)
+    public static func negative(samples: Int) -> FigureFlag { .init(.negative, "\(samples)") }
+    public static let queueThreads = FigureFlag(.queueThreads)
+    public static func clock(readings: Int, ns: Int) -> FigureFlag { .init(.clock, "\(readings)x\(ns)ns") }
+    public static let atFloor = FigureFlag(.atFloor)
+    public static let lockstep = FigureFlag(.lockstep)
+    public static let notMonotone = FigureFlag(.notMonotone)
+    public static func coalescing(_ ratio: Double) -> FigureFlag { .init(.coalescing, "\(ratio)") }
+    public static let noKnee = FigureFlag(.noKnee)
+    public static func void(reason: String) -> FigureFlag { .init(.void, reason) }
+    public static func noisy(reason: String) -> FigureFlag { .init(.noisy, reason) }
+    public static let noReference = FigureFlag(.noReference)
+    public static let notSteady = FigureFlag(.notSteady)
+    public static let noBaseline = FigureFlag(.noBaseline)
+    public static func over(key: String) -> FigureFlag { .init(.over, key) }
+    public static func at(point: String) -> FigureFlag { .init(.at, point) }
+    public static func dropped(points: Int) -> FigureFlag { .init(.dropped, "\(points)") }
+    public static func crashed(signal: String) -> FigureFlag { .init(.crashed, signal) }
+    public static func killed(signal: String) -> FigureFlag { .init(.killed, signal) }
+    public static let hang = FigureFlag(.hang)
+    public static let oracleViolation = FigureFlag(.oracleViolation)
+    /// On one line, without the separator of flags, whatever an error message brought along.
+    public static func harnessFault(reason: String) -> FigureFlag {
+        .init(.harnessFault, String(reason.map { $0.isNewline ? " " : $0 == ";" ? "," : $0 }))
     }
+    public static let interrupted = FigureFlag(.interrupted)
 
-    /// Reads every text; what no case of this binary would write is `unknown`.
-    public init(_ text: String) {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let detail = parts.count > 1 ? parts[1] : ""
-        let read = Word(rawValue: parts[0]).flatMap { Self.read($0, detail) }
-        self = read?.text == text ? read! : .unknown(text)
-    }
-
-    private static func read(_ word: Word, _ detail: String) -> FigureFlag? {
-        switch word {
-        case .atLeast: .atLeast
-        case .negative: Int(detail).map { .negative(samples: $0) }
-        case .queueThreads: .queueThreads
-        case .clock: clock(detail)
-        case .atFloor: .atFloor
-        case .lockstep: .lockstep
-        case .notMonotone: .notMonotone
-        case .coalescing: Double(detail).map { .coalescing($0) }
-        case .noKnee: .noKnee
-        case .void: .void(reason: detail)
-        case .noisy: .noisy(reason: detail)
-        case .noReference: .noReference
-        case .notSteady: .notSteady
-        case .noBaseline: .noBaseline
-        case .over: .over(key: detail)
-        case .at: .at(point: detail)
-        case .dropped: Int(detail).map { .dropped(points: $0) }
-        case .crashed: .crashed(signal: detail)
-        case .killed: .killed(signal: detail)
-        case .hang: .hang
-        case .oracleViolation: .oracleViolation
-        case .harnessFault: .harnessFault(reason: detail)
-        case .interrupted: .interrupted
-        }
-    }
-
-    /// `5x29ns`.
-    private static func clock(_ detail: String) -> FigureFlag? {
-        let parts = detail.split(separator: "x")
-        guard parts.count == 2, let readings = Int(parts[0]), let ns = Int(parts[1].dropLast(2)) else { return nil }
-        return .clock(readings: readings, ns: ns)
-    }
-}
-
-// What asks for a flag asks here.
-extension FigureFlag {
     /// What disturbed the trial of the figure.
-    public var disturbance: String? { if case .noisy(let reason) = self { reason } else { nil } }
-
+    public var disturbance: String? { word == .noisy ? String(text.dropFirst(Word.noisy.rawValue.count + 1)) : nil }
     /// Says which family of a sweep the figure is of.
-    public var isPlace: Bool {
-        switch self {
-        case .over, .at: true
-        default: false
-        }
-    }
+    public var isPlace: Bool { word == .over || word == .at }
 }
 
 extension FigureFlag.Word {
     /// What the flag says, for people: a sentence, which ends in the remedy where there is one. Markdown.
     public var meaning: String {
         switch self {
-        case .atLeast:
-            "censored samples may push the figure up: the value is a bound, shown as `≥` on a terminal"
+        case .atLeast: "censored samples may push the figure up: the value is a bound, shown as `≥` on a terminal"
         case .negative:
             "N samples lie under zero, and count as what they are: a callback was entered before the commit it reports "
                 + "had returned"
@@ -201,9 +125,7 @@ extension FigureFlag.Word {
 }
 
 extension FigureFlag: Codable {
-    public init(from decoder: any Decoder) throws {
-        self.init(try decoder.singleValueContainer().decode(String.self))
-    }
+    public init(from decoder: any Decoder) throws { self.init(try decoder.singleValueContainer().decode(String.self)) }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()

@@ -20,9 +20,7 @@ public enum FileSystem {
             // The kernel writes blanks in octal.
             let point = fields[4].replacingOccurrences(of: "\\040", with: " ")
             let isInside = point == "/" || path == point || path.hasPrefix(point + "/")
-            if isInside && point.utf8.count >= best.depth {
-                best = (point.utf8.count, String(fields[dash + 1]))
-            }
+            if isInside && point.utf8.count >= best.depth { best = (point.utf8.count, String(fields[dash + 1])) }
         }
         return best.type
     }

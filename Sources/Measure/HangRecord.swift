@@ -28,11 +28,8 @@ public struct HangRecord: Codable, Sendable, Equatable {
         public var stack: [String]
 
         public init(thread: String, tid: Int32, holds: [String], waitsFor: String?, stack: [String]) {
-            self.thread = thread
-            self.tid = tid
-            self.holds = holds
-            self.waitsFor = waitsFor
-            self.stack = stack
+            (self.thread, self.tid, self.holds) = (thread, tid, holds)
+            (self.waitsFor, self.stack) = (waitsFor, stack)
         }
     }
 
@@ -53,12 +50,7 @@ public struct HangRecord: Codable, Sendable, Equatable {
         _ kind: Kind, cycle: [String] = [], sentence: String, afterNs: Int64 = 0, isExpected: Bool = false,
         stands: [Stand] = [], events: [TraceSpan] = []
     ) {
-        self.kind = kind
-        self.cycle = cycle
-        self.sentence = sentence
-        self.afterNs = afterNs
-        self.isExpected = isExpected
-        self.stands = stands
-        self.events = events
+        (self.kind, self.cycle, self.sentence, self.afterNs) = (kind, cycle, sentence, afterNs)
+        (self.isExpected, self.stands, self.events) = (isExpected, stands, events)
     }
 }

@@ -6,7 +6,7 @@ import Scenario
 public struct HistogramRecord: Codable, Sendable, Equatable {
     public var metric: Metric
     /// From the start of the measured window.
-    public var startNs: Int64
+    public var startNs: Int64 = 0
     public var lengthNs: Int64
     /// The highest sample or bound, exact, in the metric's unit.
     public var max: Int64
@@ -18,20 +18,6 @@ public struct HistogramRecord: Codable, Sendable, Equatable {
     public var negatedMax: Int64?
     /// The censored ones alone, where there are any.
     public var bounds: String?
-
-    public init(
-        metric: Metric, startNs: Int64 = 0, lengthNs: Int64, max: Int64, samples: String, negated: String? = nil,
-        negatedMax: Int64? = nil, bounds: String? = nil
-    ) {
-        self.metric = metric
-        self.startNs = startNs
-        self.lengthNs = lengthNs
-        self.max = max
-        self.samples = samples
-        self.negated = negated
-        self.negatedMax = negatedMax
-        self.bounds = bounds
-    }
 }
 
 extension LatencyHistogram {

@@ -15,8 +15,7 @@ public struct IntervalSeries: Sendable, Equatable {
 
     /// The window `startNs ..< endNs`, whose last interval may be a short one.
     public init(startNs: Int64, endNs: Int64) {
-        self.startNs = startNs
-        self.endNs = endNs
+        (self.startNs, self.endNs) = (startNs, endNs)
         let count = Int((endNs - startNs + Self.intervalNs - 1) / Self.intervalNs)
         sums = Array(repeating: 0, count: count)
         weights = sums
@@ -79,10 +78,7 @@ public struct SeriesRecord: Codable, Sendable, Equatable {
     public init(
         _ metric: Metric, _ statistic: Statistic, _ values: [Double?], intervalNs: Int64 = IntervalSeries.intervalNs
     ) {
-        self.metric = metric
-        self.statistic = statistic
-        self.intervalNs = intervalNs
-        self.values = values
+        (self.metric, self.statistic, self.intervalNs, self.values) = (metric, statistic, intervalNs, values)
     }
 }
 
@@ -96,11 +92,8 @@ public struct TraceSpan: Codable, Sendable, Equatable {
     public var version: Int64
 
     public init(name: String, thread: String, startNs: Int64, lengthNs: Int64, version: Int64) {
-        self.name = name
-        self.thread = thread
-        self.startNs = startNs
-        self.lengthNs = lengthNs
-        self.version = version
+        (self.name, self.thread, self.startNs) = (name, thread, startNs)
+        (self.lengthNs, self.version) = (lengthNs, version)
     }
 }
 

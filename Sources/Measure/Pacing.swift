@@ -20,8 +20,7 @@ public enum Pacing {
     /// Sleeps until `deadlineNs` on the monotonic clock; signals do not shorten it.
     public static func sleep(untilNs deadlineNs: Int64) {
         guard deadlineNs > 0 else { return }
-        var deadline = timespec(
-            tv_sec: Int(deadlineNs / 1_000_000_000), tv_nsec: Int(deadlineNs % 1_000_000_000))
+        var deadline = timespec(tv_sec: Int(deadlineNs / 1_000_000_000), tv_nsec: Int(deadlineNs % 1_000_000_000))
         while clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &deadline, nil) == EINTR {}
     }
 

@@ -139,8 +139,7 @@ public enum RecorderError: Error, CustomStringConvertible, Equatable {
         case .noAddressSpace(let bytes, let code):
             "recorder: cannot reserve \(bytes) bytes of address space (errno \(code)); "
                 + "raise `ulimit -v` or shorten the trial"
-        case .noFile(let path, let code):
-            "recorder: cannot keep records in \(path) (errno \(code)); make room there"
+        case .noFile(let path, let code): "recorder: cannot keep records in \(path) (errno \(code)); make room there"
         }
     }
 }

@@ -39,9 +39,7 @@ struct SignedHistogram: Sendable {
                 weights.append(upperEdge: -Int64(clamping: lowest), weight: bucket.weight)
             }
         }
-        for bucket in positive.weights().buckets {
-            weights.append(upperEdge: bucket.upperEdge, weight: bucket.weight)
-        }
+        for bucket in positive.weights().buckets { weights.append(upperEdge: bucket.upperEdge, weight: bucket.weight) }
         return weights
     }
 }

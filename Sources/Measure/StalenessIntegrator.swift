@@ -9,10 +9,7 @@ public struct StalenessIntegrator: Sendable {
         public var committedNs: Int64
         public var version: Int64
 
-        public init(committedNs: Int64, version: Int64) {
-            self.committedNs = committedNs
-            self.version = version
-        }
+        public init(committedNs: Int64, version: Int64) { (self.committedNs, self.version) = (committedNs, version) }
     }
 
     /// One callback of the observer.
@@ -21,10 +18,7 @@ public struct StalenessIntegrator: Sendable {
         /// Every commit up to this version is in the callback's data.
         public var version: Int64
 
-        public init(enterNs: Int64, version: Int64) {
-            self.enterNs = enterNs
-            self.version = version
-        }
+        public init(enterNs: Int64, version: Int64) { (self.enterNs, self.version) = (enterNs, version) }
     }
 
     public let startNs: Int64
@@ -42,8 +36,7 @@ public struct StalenessIntegrator: Sendable {
     /// The window is `startNs ..< endNs` on the monotonic clock.
     public init(startNs: Int64, endNs: Int64) {
         precondition(startNs <= endNs, "a window cannot end before it starts")
-        self.startNs = startNs
-        self.endNs = endNs
+        (self.startNs, self.endNs) = (startNs, endNs)
         overTime = IntervalSeries(startNs: startNs, endNs: endNs)
         lagOverTime = overTime
     }
@@ -53,9 +46,7 @@ public struct StalenessIntegrator: Sendable {
     ///   - commits: Those that affect its query, versions ascending; those before the window too, since they may be
     ///     what it is still waiting for.
     ///   - coverages: Its callbacks in the order they were entered, the initial one included.
-    public mutating func add(
-        commits: some Collection<Commit>, coverages: some RandomAccessCollection<Coverage>
-    ) {
+    public mutating func add(commits: some Collection<Commit>, coverages: some RandomAccessCollection<Coverage>) {
         var spans = Self.uncoveredSpans(commits: commits, coverages: coverages)
         // Writers' commit calls may return in another order than the store put them.
         spans.sort { $0.fromNs < $1.fromNs }

@@ -128,8 +128,7 @@ extension TimeWeightedHistogram {
         for index in weights.indices {
             crossing += rampDeltas[index]
             let width = UInt64(Self.upperEdge(ofBucket: index) - Self.lowerEdge(ofBucket: index) + 1)
-            result.append(
-                upperEdge: Self.upperEdge(ofBucket: index), weight: weights[index] + UInt64(crossing) * width)
+            result.append(upperEdge: Self.upperEdge(ofBucket: index), weight: weights[index] + UInt64(crossing) * width)
         }
         return result
     }

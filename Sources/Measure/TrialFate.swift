@@ -44,7 +44,5 @@ public enum TrialFate: Codable, Sendable, Equatable {
     }
 
     /// The row that every trial ends with.
-    public var figure: Figure {
-        Figure(.trialOutcome, .value, Double(code), n: 1, flags: flag.map { [$0] } ?? [])
-    }
+    public var figure: Figure { Figure(.trialOutcome, .value, Double(code), n: 1, flags: flag.map { [$0] } ?? []) }
 }

@@ -76,8 +76,6 @@ public final class ChromeTrace: ReportFormat {
                     ts: Double(span.startNs) / 1e3, dur: Double(span.lengthNs) / 1e3,
                     args: ["version": .number(span.version)]))
         }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try events.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+        return try events.map { try JSONFile.text($0) }
     }
 }

@@ -18,9 +18,7 @@ public final class ConsoleSummary: ReportFormat {
         rows = earlier.filter(Self.isShown)
     }
 
-    public func add(_ rows: [RunRow]) throws {
-        self.rows += rows.filter(Self.isShown)
-    }
+    public func add(_ rows: [RunRow]) throws { self.rows += rows.filter(Self.isShown) }
 
     private static func isShown(_ row: RunRow) -> Bool {
         row.variant == RunRow.overSweep || row.figure.metric == .trialOutcome
@@ -50,7 +48,7 @@ extension ConsoleSummary {
                     + headlines.map { headline in Digest.cell(own.map(\.figure).filter(headline.shows)) })
         }
         var lines = [scenario]
-        if !headlines.isEmpty { lines += aligned(table) }
+        if !headlines.isEmpty { lines += Digest.aligned(table) }
         for row in rows where row.variant == RunRow.overSweep && row.figure.statistic != .count {
             lines.append(sweepLine(row))
         }
@@ -67,19 +65,5 @@ extension ConsoleSummary {
         let name = figure.metric.rawValue + (figure.statistic == .value ? "" : " \(figure.statistic.rawValue)")
         let place = Digest.place(figure).joined(separator: " ")
         return "\(name)  \(row.driver)  \(Digest.cell([figure]))" + (place.isEmpty ? "" : "  (\(place))")
-    }
-
-    /// Columns of equal width: the first two to the left, figures to the right.
-    private static func aligned(_ table: [[String]]) -> [String] {
-        let widths = table[0].indices.map { column in table.map { $0[column].count }.max() ?? 0 }
-        return table.map { row in
-            let cells = row.enumerated().map { column, text in
-                let padding = String(repeating: " ", count: widths[column] - text.count)
-                return column < 2 ? text + padding : padding + text
-            }
-            var line = cells.joined(separator: "  ")
-            while line.hasSuffix(" ") { line.removeLast() }
-            return line
-        }
     }
 }

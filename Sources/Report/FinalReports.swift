@@ -25,8 +25,6 @@ public final class FinalReports: ReportFormat {
             (Self.jsonName, try ReportJSON.render(record)), (Self.junitName, JUnitXML.render(record)),
             (Self.markdownName, MarkdownSummary.render(record)),
             (Self.htmlName, try HTMLReport.render(record, drawing)),
-        ] {
-            try ReportFile.replace("\(directory)/\(name)", with: text.utf8)
-        }
+        ] { try ReportFile.replace("\(directory)/\(name)", with: text.utf8) }
     }
 }

@@ -43,8 +43,7 @@ enum HTMLReport {
         let table = Digest.table(name, record.rows)
         let judged = record.judgements.filter { $0.scenario == name }
         let kept = judged.filter { $0.verdict == .kept }.map { Escaped.visible($0.text) }
-        let isBad =
-            judged.contains { $0.verdict != .kept } || record.voided.contains { $0.spec.scenario == name }
+        let isBad = judged.contains { $0.verdict != .kept } || record.voided.contains { $0.spec.scenario == name }
         let values: [String: Any?] = [
             "anchor": "s\(index)", "name": Escaped.visible(name), "tone": isBad ? "bad" : "good",
             "purpose": Escaped.visible(header?.purpose ?? ""), "represents": Escaped.visible(header?.represents ?? ""),
@@ -140,7 +139,5 @@ enum HTMLReport {
     }
 
     /// Long variants may wrap behind a semicolon: a zero-width space says where.
-    private static func breakable(_ text: String) -> String {
-        Escaped.visible(text).replacing(";", with: ";\u{200B}")
-    }
+    static func breakable(_ text: String) -> String { Escaped.visible(text).replacing(";", with: ";\u{200B}") }
 }

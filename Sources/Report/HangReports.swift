@@ -61,9 +61,7 @@ public final class HangReports: ReportFormat {
     }
 
     private func write(_ hang: ReplayableHang, to path: String, _ trial: TrialKey) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try ReportFile.replace(path, with: try encoder.encode(hang) + Data("\n".utf8))
+        try ReportFile.replace(path, with: (JSONFile.text(hang, isPretty: true) + "\n").utf8)
         guard !hang.hang.events.isEmpty else { return }
         let events = try ChromeTrace.events(hang.hang.events, of: trial, process: 1)
         let text = "[\n" + events.joined(separator: ",\n") + "\n]\n"
@@ -84,9 +82,4 @@ public final class HangReports: ReportFormat {
 public struct ReplayableHang: Codable, Sendable {
     public var spec: TrialSpec
     public var hang: HangRecord
-
-    public init(spec: TrialSpec, hang: HangRecord) {
-        self.spec = spec
-        self.hang = hang
-    }
 }

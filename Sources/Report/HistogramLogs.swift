@@ -38,13 +38,10 @@ public final class HistogramLogs: ReportFormat {
     /// The log of one trial. Times are seconds since the start of the measured window; the third column is in thousands
     /// or millions as the format has it, so a metric in ns shows its maximum in ms.
     static func text(_ histograms: [HistogramRecord], of trial: TrialKey) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let key = String(decoding: try encoder.encode(trial), as: UTF8.self)
         var text = """
             #[Histogram log format version 1.3]
             #[StartTime: 0.000 (seconds since epoch), the start of the measured window]
-            #\(key)
+            #\(try JSONFile.text(trial))
             "StartTimestamp","Interval_Length","Interval_Max","HistogramPayload"
 
             """

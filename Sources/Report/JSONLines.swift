@@ -26,9 +26,15 @@ enum JSONLines {
     }
 
     /// One line, its end included; the same for the same value.
-    static func text(_ line: some Encodable) throws -> String {
+    static func text(_ line: some Encodable) throws -> String { try JSONFile.text(line) + "\n" }
+}
+
+enum JSONFile {
+    /// Keys sorted, so that it is the same for the same value.
+    static func text(_ value: some Encodable, isPretty: Bool = false) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(line), as: UTF8.self) + "\n"
+        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }

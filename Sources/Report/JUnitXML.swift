@@ -108,7 +108,5 @@ enum JUnitXML {
         ].filter { !$0.2.isEmpty }
     }
 
-    private static func number(_ seconds: Double) -> String {
-        "\((seconds * 1000).rounded() / 1000)"
-    }
+    private static func number(_ seconds: Double) -> String { "\((seconds * 1000).rounded() / 1000)" }
 }

@@ -13,8 +13,7 @@ public final class Journal: ReportFormat {
     public init() {}
 
     public func begin(_ run: ReportedRun) throws {
-        file = try AppendedFile(
-            run.directory + "/" + Self.fileName, header: try Line(run: run.header).text())
+        file = try AppendedFile(run.directory + "/" + Self.fileName, header: try Line(run: run.header).text())
     }
 
     public func add(_ event: RunEvent) throws { try file?.append(Line(event).text()) }

@@ -73,7 +73,7 @@ enum MarkdownSummary {
         return "**\(Escaped.markdown(scenario))**\n\n" + lines.joined(separator: "\n") + "\n"
     }
 
-    private static func folded(_ title: String, _ body: String) -> String {
+    static func folded(_ title: String, _ body: String) -> String {
         "<details><summary>\(title)</summary>\n\n\(body)\n</details>\n\n"
     }
 }

@@ -1,9 +1,5 @@
 // A plot in the language of gnuplot. Only numbers and words of this file's own go in. Pure.
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Foundation
-#endif
+import Glibc
 
 enum PlotScript {
     /// Colours are numbers that `SVGTheme` turns into classes, so that a page can be light or dark.
@@ -69,9 +65,7 @@ enum PlotScript {
             let air = max(highest - lowest, 0.01) * 0.08
             return "[\(number(100 * min(lowest - air, 0))):\(number(100 * max(highest + air, 0)))]"
         }
-        guard axis.isLogarithmic else {
-            return highest > 0 ? "[0:\(number(highest * 1.08))]" : "[*:*]"
-        }
+        guard axis.isLogarithmic else { return highest > 0 ? "[0:\(number(highest * 1.08))]" : "[*:*]" }
         let low = pow(10, floor(log10(lowest)))
         let high = pow(10, ceil(log10(highest)))
         return "[\(number(low)):\(number(high > low ? high : low * 10))]"

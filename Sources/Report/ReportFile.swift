@@ -12,9 +12,7 @@ public struct ReportError: Error, CustomStringConvertible, Equatable {
     }
 
     init(_ action: String, _ path: String, reason: String) {
-        self.path = path
-        self.action = action
-        self.reason = reason
+        (self.path, self.action, self.reason) = (path, action, reason)
     }
 
     /// Without a remedy, for who knows a better one.

@@ -8,17 +8,8 @@ public struct ReportedRun: Sendable {
     public var runID: String
     /// The run's own folder, which exists.
     public var directory: String
-    public var header: RunHeader
+    public var header = RunHeader()
     public var environment: EnvironmentReport
-
-    public init(
-        runID: String, directory: String, header: RunHeader = RunHeader(), environment: EnvironmentReport
-    ) {
-        self.runID = runID
-        self.directory = directory
-        self.header = header
-        self.environment = environment
-    }
 }
 
 /// One report format. A run that is killed keeps what the last call had finished, so each call leaves whole files.

@@ -44,9 +44,7 @@ enum ReportJSON {
         let report = Report(
             runID: record.runID, verdict: record.verdict.word, run: record.header, environment: record.environment,
             points: points(record.rows), trials: record.trials, skipped: record.skipped, limits: record.judgements)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
+        return try JSONLines.text(report)
     }
 
     private struct PointKey: Hashable {

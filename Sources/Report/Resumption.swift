@@ -25,9 +25,7 @@ public struct Resumption: Sendable {
     }
 
     /// Figures of a finished trial.
-    public func figures(of trial: TrialKey) -> [Figure] {
-        keptRows.filter { TrialKey($0) == trial }.map(\.figure)
-    }
+    public func figures(of trial: TrialKey) -> [Figure] { keptRows.filter { TrialKey($0) == trial }.map(\.figure) }
 
     /// What differs between the run and what it would be gone on with, a sentence each; empty where nothing does.
     public func differences(binary: String, scenarios: [ScenarioRecord], trials: [TrialSpec]) -> [String] {
@@ -45,8 +43,7 @@ public struct Resumption: Sendable {
         }
         let specs = Dictionary(trials.map { (TrialKey($0), $0) }, uniquingKeysWith: { first, _ in first })
         for trial in record.trials where differences.isEmpty && specs[trial.key] != trial.spec {
-            differences.append(
-                "\(trial.spec.scenario) on \(trial.spec.driver): its trials would no longer be the same")
+            differences.append("\(trial.spec.scenario) on \(trial.spec.driver): its trials would no longer be the same")
         }
         return differences
     }

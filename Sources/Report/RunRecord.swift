@@ -19,11 +19,6 @@ public struct RunRecord: Sendable {
     var series: [SeriesCSV.Point] = []
     var samples: [TrialKey: [Metric: HistogramLogs.Samples]] = [:]
 
-    init(runID: String, environment: EnvironmentReport) {
-        self.runID = runID
-        self.environment = environment
-    }
-
     /// Reads the folder of a run, a finished or an interrupted one.
     /// - Throws: `DamagedReport` where a file is missing or holds something else.
     public static func load(_ directory: String) throws -> RunRecord {
@@ -34,12 +29,8 @@ public struct RunRecord: Sendable {
             return data
         }
         let journal = try Journal.read("\(directory)/\(Journal.fileName)")
-        guard
-            let environment = try? JSONDecoder().decode(
-                EnvironmentReport.self, from: data(EnvironmentJSON.fileName))
-        else { throw DamagedReport("\(directory)/\(EnvironmentJSON.fileName): this is no environment of this version") }
         let folder = URL(fileURLWithPath: directory).resolvingSymlinksInPath().lastPathComponent
-        var record = RunRecord(runID: folder, environment: environment)
+        var record = RunRecord(runID: folder, environment: try EnvironmentJSON.read(directory))
         record.header = journal.header
         journal.events.forEach { record.take($0) }
         let lines = CSV.records(String(decoding: try data(MetricsCSV.fileName), as: UTF8.self))

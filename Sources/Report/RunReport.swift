@@ -7,7 +7,6 @@ import Trials
 public final class RunReport {
     public private(set) var run: ReportedRun
     private let formats: [any ReportFormat]
-    private let root: String
 
     /// Makes `root/runID` and begins every format there.
     /// - Parameters:
@@ -18,7 +17,6 @@ public final class RunReport {
         root: String, runID: String, header: RunHeader = RunHeader(), environment: EnvironmentReport,
         formats: [any ReportFormat] = [MetricsCSV(), EnvironmentJSON()]
     ) throws {
-        self.root = root
         self.formats = formats
         let directory = root + "/" + runID
         run = ReportedRun(runID: runID, directory: directory, header: header, environment: environment)

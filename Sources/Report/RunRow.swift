@@ -22,22 +22,6 @@ public struct RunRow: Codable, Sendable, Equatable {
     public var seed: UInt64
     public var figure: Figure
 
-    public init(
-        runID: String, commit: String, dirty: Bool, scenario: String, scenarioSHA: String, driver: String,
-        variant: String, trial: Int, seed: UInt64, figure: Figure
-    ) {
-        self.runID = runID
-        self.commit = commit
-        self.dirty = dirty
-        self.scenario = scenario
-        self.scenarioSHA = scenarioSHA
-        self.driver = driver
-        self.variant = variant
-        self.trial = trial
-        self.seed = seed
-        self.figure = figure
-    }
-
     /// The rows of one trial's figures.
     public static func rows(
         _ figures: [Figure], of spec: TrialSpec, runID: String, environment: EnvironmentReport

@@ -13,11 +13,7 @@ extension ScenarioPlots {
         var rest: String
     }
 
-    func sweeps() -> [Plot] {
-        keys.flatMap { key in
-            metrics(key).compactMap { plot($0, over: key) }
-        }
-    }
+    func sweeps() -> [Plot] { keys.flatMap { key in metrics(key).compactMap { plot($0, over: key) } } }
 
     /// Swept keys whose values are numbers.
     private var keys: [String] {
@@ -28,9 +24,7 @@ extension ScenarioPlots {
         }
     }
 
-    private var perTrial: [RunRow] {
-        record.rows.filter { $0.scenario == scenario && $0.variant != RunRow.overSweep }
-    }
+    private var perTrial: [RunRow] { record.rows.filter { $0.scenario == scenario && $0.variant != RunRow.overSweep } }
 
     private func metrics(_ key: String) -> [Metric] {
         let measured = Set(perTrial.map(\.figure.metric))
@@ -115,9 +109,7 @@ extension ScenarioPlots {
         }?.value
     }
 
-    private func knee(_ family: Family) -> Double? {
-        overSweep(.kneeRate, family.driver).first?.value
-    }
+    private func knee(_ family: Family) -> Double? { overSweep(.kneeRate, family.driver).first?.value }
 
     /// c · xᵝ with the c that half of the points lie above.
     private static func line(_ points: [Plot.Point], exponent: Double) -> [Plot.Point] {

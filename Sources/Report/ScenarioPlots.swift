@@ -18,9 +18,7 @@ struct ScenarioPlots {
         points = Digest.inOrder(perTrial.map { Digest.Point(driver: $0.driver, variant: $0.variant) })
     }
 
-    func plots() -> [Plot] {
-        ([spectrum()] + sweeps() + [stalenessOverTime()]).compactMap { $0?.drawable() }
-    }
+    func plots() -> [Plot] { ([spectrum()] + sweeps() + [stalenessOverTime()]).compactMap { $0?.drawable() } }
 
     /// At most as many points as there are colours: engines first, then the ends of the sweep before its middle.
     private var shownPoints: [Digest.Point] {
@@ -45,8 +43,7 @@ struct ScenarioPlots {
 
     /// Of the gate's metric if it is a distribution, else of the latency that comes nearest to what a user feels.
     private var spectrumMetric: Metric? {
-        let recorded = Set(
-            record.samples.filter { $0.key.scenario == scenario }.flatMap { $0.value.keys })
+        let recorded = Set(record.samples.filter { $0.key.scenario == scenario }.flatMap { $0.value.keys })
         let preferred =
             [record.scenario(scenario)?.gate].compactMap { $0 }
             + [.endToEndLatency, .deliveryLatency, .writeServiceTime] + Metric.allCases
@@ -62,8 +59,7 @@ struct ScenarioPlots {
             title: "\(metric.rawValue) by percentile",
             caption: "Over all trials. A curve ends where fewer than ten samples lie beyond it"
                 + (metric.entry.mayBeNegative ? ", and begins where times are above zero." : ".")
-                + Self.more(points.count - series.count),
-            xLabel: "percentile (%)",
+                + Self.more(points.count - series.count), xLabel: "percentile (%)",
             yLabel: metric.rawValue.replacing("_", with: " "), x: .percentile, y: .seconds(isLogarithmic: true),
             series: series)
     }
@@ -87,9 +83,7 @@ struct ScenarioPlots {
             if value < 0 { continue }
             let y = Double(max(value, 1)) / 1e9
             // A hundred points to a decade are more than a picture can show.
-            if let last = points.last, until < last.x * 1.03 {
-                continue
-            }
+            if let last = points.last, until < last.x * 1.03 { continue }
             points.append(Plot.Point(max(from, 1), y))
             if until > from * 1.03 { points.append(Plot.Point(until, y)) }
         }

@@ -18,9 +18,7 @@ public final class ChildProcess: TrialExecutor {
     ///   - directory: where the folders of trials go; only those of trials that went wrong stay there.
     ///   - other: the binary to start instead of this one.
     public init(directory: String, interruption: Interruption, other: OtherBinary? = nil) {
-        self.directory = directory
-        self.interruption = interruption
-        self.other = other
+        (self.directory, self.interruption, self.other) = (directory, interruption, other)
     }
 
     public func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult {
@@ -53,10 +51,7 @@ private final class Child {
         _ spec: TrialSpec, _ folder: TrialFolder, _ other: OtherBinary?, _ paddingBytes: Int,
         _ report: @escaping (TrialProgress) -> Void
     ) throws {
-        self.spec = spec
-        self.folder = folder
-        self.other = other
-        self.report = report
+        (self.spec, self.folder, self.other, self.report) = (spec, folder, other, report)
         var environment: [String: String] = [:]
         if paddingBytes > 0 { environment["TIDEGAUGE_PADDING"] = String(repeating: "x", count: paddingBytes) }
         // The runtime's backtrace takes seconds on a busy machine, in which a crash would be taken for a hang. Who wants
@@ -107,9 +102,7 @@ private final class Child {
     private func note(_ signal: SignalName, in result: inout TrialResult) {
         let words = folder.reasonOfTrap() ?? "the process was stopped by \(signal.text)"
         let expected = signal.isDeliberate && spec.choreography?.ending(on: spec.driver) == .trap
-        result.hangs = [
-            HangRecord(signal.isDeliberate ? .trap : .crash, sentence: words, isExpected: expected)
-        ]
+        result.hangs = [HangRecord(signal.isDeliberate ? .trap : .crash, sentence: words, isExpected: expected)]
         if expected {
             result.fate = .completed
             result.notes = []

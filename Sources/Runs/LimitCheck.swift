@@ -26,7 +26,7 @@ struct LimitCheck {
             }
             // A figure over the sweep comes once per family, with the family among its flags.
             return Dictionary(grouping: meant) { entry in
-                let family = entry.figure.flags.filter { if case .at = $0 { limit.metric.isOverSweep } else { false } }
+                let family = entry.figure.flags.filter { $0.word == .at && limit.metric.isOverSweep }
                 return ([entry.driver, entry.variant] + family.map(\.text)).filter { !$0.isEmpty }.joined(
                     separator: " ")
             }

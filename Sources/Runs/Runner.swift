@@ -24,10 +24,7 @@ public struct KnownTrial: Sendable {
     public var figures: [Figure]
     public var record: TrialRecord
 
-    public init(figures: [Figure], record: TrialRecord) {
-        self.figures = figures
-        self.record = record
-    }
+    public init(figures: [Figure], record: TrialRecord) { (self.figures, self.record) = (figures, record) }
 }
 
 extension RunnerDelegate {
@@ -54,12 +51,8 @@ public final class Runner {
             scenario: String, limits: [Limit], trials: [TrialSpec], reference: String? = nil, searchSteps: Int = 0,
             guests: Set<String> = [], repeatsVoid: Bool = false
         ) {
-            self.reference = reference
-            self.guests = guests
-            self.searchSteps = searchSteps
-            self.repeatsVoid = repeatsVoid
-            self.scenario = scenario
-            self.limits = limits
+            (self.reference, self.guests, self.searchSteps) = (reference, guests, searchSteps)
+            (self.repeatsVoid, self.scenario, self.limits) = (repeatsVoid, scenario, limits)
             self.trials = trials
         }
     }
@@ -84,9 +77,7 @@ public final class Runner {
     ) {
         self.calibratedHiccupNs = calibratedHiccupNs
         self.drivers = Dictionary(drivers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        self.executor = executor
-        self.interruption = interruption
-        self.delegate = delegate
+        (self.executor, self.interruption, self.delegate) = (executor, interruption, delegate)
     }
 
     /// Runs everything, or up to an interruption.
@@ -231,8 +222,7 @@ public final class Runner {
             if role == .noop, result.fate == .completed { noops.append((spec, result)) }
         }
         guard let measured = results[.measured] else { return nil }
-        return GroupFigures(
-            spec: group.spec, measured: measured, baseline: results[.baseline], noop: results[.noop])
+        return GroupFigures(spec: group.spec, measured: measured, baseline: results[.baseline], noop: results[.noop])
     }
 
     /// Of so many trials one may be repeated.

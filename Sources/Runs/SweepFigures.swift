@@ -42,8 +42,7 @@ struct SweepFigures {
     /// Over each of the settings that the metric's entry names, as far as the sweep varies it.
     func figures(_ metric: Metric) -> [Figure] {
         guard case .sweep(let settings) = metric.entry.source, let provider = Self.providers[metric] else { return [] }
-        return settings.flatMap { setting in
-            Self.axes[setting].map { over(setting.rawValue, $0, provider(self)) } ?? []
+        return settings.flatMap { setting in Self.axes[setting].map { over(setting.rawValue, $0, provider(self)) } ?? []
         }
     }
 

@@ -99,8 +99,7 @@ struct GroupFigures {
         let extraNs = Double(with.processNs) - without * Double(with.commits)
         let cost = extraNs / Double(with.affectingCommits)
         let floor = harnessCost.value.map { $0 * Figure.floorFactor } ?? 0
-        return Figure(
-            .upkeepCost, .value, cost, n: with.affectingCommits, flags: cost < floor ? [.atFloor] : [])
+        return Figure(.upkeepCost, .value, cost, n: with.affectingCommits, flags: cost < floor ? [.atFloor] : [])
     }
 
     /// Commits per second with subscriptions, over those without.

@@ -53,8 +53,7 @@ extension FaultSpec.Kind {
         case .writerStopped:
             Row(takes: [.faultAt, .faultLength], needs: .ownWriters, summary: "The writing process stands still.")
         case .observerKilled:
-            Row(
-                takes: [.faultAt], needs: .sharedStore, summary: "A process that observes the same store is killed.")
+            Row(takes: [.faultAt], needs: .sharedStore, summary: "A process that observes the same store is killed.")
         case .diskFull:
             Row(
                 takes: [.faultAt, .faultLength], needs: .files(durability: "relaxed"),

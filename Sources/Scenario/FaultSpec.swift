@@ -16,20 +16,12 @@ public struct FaultSpec: Codable, Sendable, Equatable {
         case clockStep = "clock-step"
     }
 
-    public var kind: Kind
+    public var kind = Kind.none
     /// From the start of the measured window.
-    public var atNs: Int64
-    public var lengthNs: Int64
-    public var amount: Double
-    public var every: Int
-
-    public init(kind: Kind = .none, atNs: Int64 = 0, lengthNs: Int64 = 0, amount: Double = 0, every: Int = 0) {
-        self.kind = kind
-        self.atNs = atNs
-        self.lengthNs = lengthNs
-        self.amount = amount
-        self.every = every
-    }
+    public var atNs: Int64 = 0
+    public var lengthNs: Int64 = 0
+    public var amount: Double = 0
+    public var every = 0
 }
 
 /// A fault with what its kind needs, and nothing else. Times are from the start of the measured window.

@@ -19,9 +19,7 @@ enum JSONText {
             let lines = values.map { "\(margin)  \($0.rendered(indent: indent + 2))" }
             return "[\n\(lines.joined(separator: ",\n"))\n\(margin)]"
         case .object(let entries):
-            let lines = entries.map {
-                "\(margin)  \(Self.quoted($0.key)): \($0.value.rendered(indent: indent + 2))"
-            }
+            let lines = entries.map { "\(margin)  \(Self.quoted($0.key)): \($0.value.rendered(indent: indent + 2))" }
             return "{\n\(lines.joined(separator: ",\n"))\n\(margin)}"
         }
     }

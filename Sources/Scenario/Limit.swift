@@ -34,9 +34,7 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
     ) {
         self.metric = metric
         self.statistic = statistic ?? metric.defaultStatistic
-        self.comparison = comparison
-        self.bound = bound
-        self.at = at
+        (self.comparison, self.bound, self.at) = (comparison, bound, at)
     }
 
     /// Whether a figure keeps the promise. A figure that is no number keeps none.

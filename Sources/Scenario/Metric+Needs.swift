@@ -40,8 +40,7 @@ extension SettingNeed {
         case .closedLoad:
             let isClosed = settings.word(.load) == WritersSpec.Load.closed.rawValue
             return isClosed ? nil : "asks for what is possible, not for what was scheduled: it needs 'load: closed'"
-        case .schedule:
-            return isOpen ? nil : "asks how a schedule was kept: it needs 'load: open'"
+        case .schedule: return isOpen ? nil : "asks how a schedule was kept: it needs 'load: open'"
         case .cancelledObservers:
             let isCancelled = settings.word(.subscribe) == ObserversSpec.Subscribe.cancelled.rawValue
             return isCancelled ? nil : "is what is left when all have gone: it needs 'observers.subscribe: cancelled'"
@@ -55,8 +54,7 @@ extension SettingNeed {
             let isEven = settings.word(.arrivals) == WritersSpec.Arrivals.uniform.rawValue
             return settings.fault.kind == .stall && isEven
                 ? nil : "needs a 'fault.kind' of stall and even arrivals, for which it can be predicted"
-        case .slowdown:
-            return settings.fault.kind == .slowdown ? nil : "needs a 'fault.kind' of slowdown"
+        case .slowdown: return settings.fault.kind == .slowdown ? nil : "needs a 'fault.kind' of slowdown"
         }
     }
 }

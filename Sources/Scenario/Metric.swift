@@ -191,8 +191,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .upkeepBytes:
             .init(
                 .bytesPerCommit, .allocation, worse: .more, from: .companions,
-                needs: [.observers, .baseline, .allocationCounters],
-                "the same in bytes, as size classes")
+                needs: [.observers, .baseline, .allocationCounters], "the same in bytes, as size classes")
         case .writerBytes:
             .init(
                 .bytesPerCommit, .allocation, worse: .more, needs: [.allocationCounters],

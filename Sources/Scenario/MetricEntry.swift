@@ -87,17 +87,9 @@ public struct MetricEntry: Sendable {
         takes: [Metric] = [], needs: [MetricNeed] = [], mayBeNegative: Bool = false, about subject: Subject = .store,
         isOwed: Bool = false, _ definition: String
     ) {
-        self.unit = unit
-        self.kind = kind
-        self.shape = shape
-        self.worse = worse
-        self.source = source
-        self.takes = takes
-        self.needs = needs
-        self.subject = subject
-        self.mayBeNegative = mayBeNegative
-        self.isOwed = isOwed
-        self.definition = definition
+        (self.unit, self.kind, self.shape, self.worse) = (unit, kind, shape, worse)
+        (self.source, self.takes, self.needs, self.subject) = (source, takes, needs, subject)
+        (self.mayBeNegative, self.isOwed, self.definition) = (mayBeNegative, isOwed, definition)
     }
 }
 
@@ -142,7 +134,6 @@ extension Metric {
     /// As in the `unit` column.
     public var unit: String { entry.unit.rawValue }
     public var isTime: Bool { entry.unit.isTime }
-    public var isDistribution: Bool { entry.shape == .distribution }
 
     /// The statistic meant where a limit names none.
     public var defaultStatistic: String {

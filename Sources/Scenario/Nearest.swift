@@ -51,7 +51,5 @@ public enum Nearest {
     }
 
     /// `Hang-Timeout` and `hang_timeout` are the same word to somebody who mistyped it.
-    private static func folded(_ word: String) -> [Character] {
-        word.lowercased().map { $0 == "-" ? "_" : $0 }
-    }
+    private static func folded(_ word: String) -> [Character] { word.lowercased().map { $0 == "-" ? "_" : $0 } }
 }

@@ -67,9 +67,7 @@ enum Quantity {
     /// In the largest of s, ms, us, ns that needs no fraction: `1500ms`, `60s`.
     static func text(durationNs: Int64) -> String {
         for (unit, nanoseconds) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)] as [(String, Int64)]
-        where durationNs % nanoseconds == 0 {
-            return "\(durationNs / nanoseconds)\(unit)"
-        }
+        where durationNs % nanoseconds == 0 { return "\(durationNs / nanoseconds)\(unit)" }
         return "\(durationNs)ns"
     }
 
@@ -117,9 +115,7 @@ enum Quantity {
 
     /// `amount` without its underscores, if it is a decimal numeral: digits with single underscores between them, an
     /// optional sign, fraction and exponent. No leading zero: YAML 1.1 reads `010` as eight.
-    private static func numeral(
-        _ amount: String, of text: String? = nil, wanted: String
-    ) throws(ValueFault) -> String {
+    private static func numeral(_ amount: String, of text: String? = nil, wanted: String) throws(ValueFault) -> String {
         let text = text ?? amount
         let word = text.lowercased().prefix { $0 != "/" }.drop { "+-.".contains($0) }
         if ["inf", "infinity", "nan"].contains(word) { throw ValueFault("must be finite, found '\(clipped(text))'") }

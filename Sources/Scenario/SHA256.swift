@@ -22,9 +22,7 @@ enum SHA256 {
         var hash = initialHash
         var schedule = [UInt32](repeating: 0, count: 64)
         for block in stride(from: 0, to: message.count, by: 64) {
-            for t in 0..<16 {
-                schedule[t] = (0..<4).reduce(0) { $0 << 8 | UInt32(message[block + 4 * t + $1]) }
-            }
+            for t in 0..<16 { schedule[t] = (0..<4).reduce(0) { $0 << 8 | UInt32(message[block + 4 * t + $1]) } }
             for t in 16..<64 {
                 let a = schedule[t - 15]
                 let b = schedule[t - 2]

@@ -4,9 +4,7 @@ extension Scenario {
     /// The points of `profile`, in the order written. A profile that the file does not name runs the scenario as it is.
     /// - Parameter overrides: values by key path, as `--set` takes them; one of a swept key pins it.
     /// - Throws: what is wrong with `overrides`, or with what they bring about.
-    public func points(
-        profile: Profile, overrides: [String: String] = [:]
-    ) throws(ScenarioErrors) -> [SweepPoint] {
+    public func points(profile: Profile, overrides: [String: String] = [:]) throws(ScenarioErrors) -> [SweepPoint] {
         try settings(profile, overrides).map { variant, settings in
             var point = settings.point
             point.spec.scenario = name
@@ -86,9 +84,7 @@ extension Scenario {
         }
         checkSearch(points.first?.settings, into: &problems)
         checkTraces(points.map(\.settings), into: &problems)
-        for metric in measure {
-            checkObstacles(metric, points.map(\.settings), measured, into: &problems)
-        }
+        for metric in measure { checkObstacles(metric, points.map(\.settings), measured, into: &problems) }
         guard !points.isEmpty, points.allSatisfy({ $0.settings.observers.count == 0 }) else { return }
         for metric in measure where metric.needsObservers {
             guard let position = measured[metric], !base.refused.contains(.observerCount) else { continue }

@@ -3,9 +3,7 @@
 extension ScenarioReader {
     mutating func readLimits(_ node: YAMLNode, measured: [Metric]) -> [Limit] {
         guard case .mapping(let entries) = node.content else {
-            problems.add(
-                node.position,
-                "'limits' expects a map such as '{ upkeep_exponent: \"< 0.2\" }', found \(node.description)")
+            expected("'limits' expects a map such as '{ upkeep_exponent: \"< 0.2\" }'", at: node)
             return []
         }
         let count = entries.reduce(0) { count, entry in
@@ -67,8 +65,7 @@ extension ScenarioReader {
         _ node: YAMLNode, _ metric: Metric, _ statistic: String?, at: [String: String], key: String
     ) -> Limit? {
         guard case .scalar(let text, _) = node.content else {
-            problems.add(
-                node.position, "the limit on '\(key)' expects text such as \"< 0.2\", found \(node.description)")
+            expected("the limit on '\(key)' expects text such as \"< 0.2\"", at: node)
             return nil
         }
         do throws(ValueFault) {
@@ -83,8 +80,7 @@ extension ScenarioReader {
     /// `{ dataset.items: 100_000 }` as canonical values by key.
     private mutating func readPoint(_ node: YAMLNode) -> [String: String]? {
         guard case .mapping(let entries) = node.content else {
-            problems.add(
-                node.position, "'at' expects a map such as '{ dataset.items: 100_000 }', found \(node.description)")
+            expected("'at' expects a map such as '{ dataset.items: 100_000 }'", at: node)
             return nil
         }
         var point: [String: String] = [:]

@@ -35,9 +35,7 @@ extension ScenarioReader {
         let known = Setting.all(in: section.key)
         guard case .mapping(let entries) = section.value.content else {
             let keys = known.map(\.key).joined(separator: ", ")
-            problems.add(
-                section.value.position,
-                "'\(section.key)' expects a map, found \(section.value.description) (keys: \(keys))")
+            expected("'\(section.key)' expects a map", at: section.value, " (keys: \(keys))")
             layer.refused.formUnion(known)
             return
         }
@@ -79,15 +77,12 @@ extension ScenarioReader {
                 if case .mapping(let entries) = node.content {
                     readProduct(entries, node, into: &sweep)
                 } else {
-                    problems.add(node.position, "'sweep' expects a map of keys to lists, found \(node.description)")
+                    expected("'sweep' expects a map of keys to lists", at: node)
                     sweep.isComplete = false
                 }
             }
         default:
-            problems.add(
-                node.position,
-                "'sweep' expects a map such as '{ dataset.items: [1_000, 10_000] }' or a list of them, "
-                    + "found \(node.description)")
+            expected("'sweep' expects a map such as '{ dataset.items: [1_000, 10_000] }' or a list of them", at: node)
             sweep.isComplete = false
         }
         if sweep.pointCount > Sweep.maximumPoints {
@@ -161,9 +156,7 @@ extension ScenarioReader {
     mutating func readProfiles(_ node: YAMLNode) -> [Profile: Scenario.ProfileLayer] {
         let names = Profile.allCases.map(\.rawValue)
         guard case .mapping(let entries) = node.content else {
-            problems.add(
-                node.position,
-                "'profiles' expects a map, found \(node.description) (keys: \(names.joined(separator: ", ")))")
+            expected("'profiles' expects a map", at: node, " (keys: \(names.joined(separator: ", ")))")
             return [:]
         }
         var profiles: [Profile: Scenario.ProfileLayer] = [:]
@@ -181,10 +174,7 @@ extension ScenarioReader {
     private mutating func readProfile(_ profile: YAMLNode.Entry) -> Scenario.ProfileLayer {
         var result = Scenario.ProfileLayer()
         guard case .mapping(let entries) = profile.value.content else {
-            problems.add(
-                profile.value.position,
-                "the profile '\(profile.key)' expects a map such as '{ duration: 5s }', found \(profile.value.description)"
-            )
+            expected("the profile '\(profile.key)' expects a map such as '{ duration: 5s }'", at: profile.value)
             return result
         }
         let known = ["sweep"] + Self.sections + Setting.all(in: nil).map(\.rawValue)

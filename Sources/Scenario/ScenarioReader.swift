@@ -20,7 +20,7 @@ struct ScenarioReader {
     /// The scenario as far as it could be read, or nil where too little of it is there. Check `problems` either way.
     mutating func read(_ root: YAMLNode, sha256: String) -> Scenario? {
         guard case .mapping(let entries) = root.content else {
-            problems.add(root.position, "expects a map that starts with 'purpose: …', found \(root.description)")
+            expected("expects a map that starts with 'purpose: …'", at: root)
             return nil
         }
         if entries.contains(where: { $0.key == "threads" }) { return readPlay(root, entries, sha256) }
@@ -65,8 +65,7 @@ struct ScenarioReader {
         let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
         let represents = text(entry(.represents), .represents, "the complaint or document it stands for", root.position)
         let drivers = entry(.drivers).map { names($0, known: knownDrivers, of: "driver") } ?? []
-        let known =
-            FileKey.ofChoreographies.map(\.rawValue) + Self.choreographySettings.map(\.rawValue)
+        let known = FileKey.ofChoreographies.map(\.rawValue) + Self.choreographySettings.map(\.rawValue)
         var layer = SettingsLayer(.base)
         for entry in entries {
             if let setting = Setting(rawValue: entry.key), Self.choreographySettings.contains(setting) {
@@ -104,6 +103,11 @@ struct ScenarioReader {
 
     // MARK: Keys
 
+    /// Says what should stand at a node instead of what does.
+    mutating func expected(_ what: String, at node: YAMLNode, _ remedy: String = "") {
+        problems.add(node.position, "\(what), found \(node.description)\(remedy)")
+    }
+
     /// Reports a key that is none of `known`, and returns the one that was probably meant, if any of them was.
     @discardableResult
     mutating func refuseUnknown(_ entry: YAMLNode.Entry, among known: [String]) -> String? {
@@ -133,8 +137,7 @@ struct ScenarioReader {
             return ""
         }
         guard case .scalar(let text, _) = entry.value.content, text.contains(where: { !$0.isWhitespace }) else {
-            problems.add(
-                entry.value.position, "'\(key.rawValue)' expects text, found \(entry.value.description): \(meaning)")
+            expected("'\(key.rawValue)' expects text", at: entry.value, ": \(meaning)")
             return ""
         }
         return text
@@ -151,16 +154,14 @@ struct ScenarioReader {
         _ entry: YAMLNode.Entry, known: [String], of kind: String
     ) -> [(name: String, position: Position)] {
         guard case .sequence(let nodes) = entry.value.content else {
-            problems.add(
-                entry.value.position,
-                "'\(entry.key)' expects a list of \(kind)s, found \(entry.value.description) (write '[a, b]')")
+            expected("'\(entry.key)' expects a list of \(kind)s", at: entry.value, " (write '[a, b]')")
             return []
         }
         if nodes.isEmpty { problems.add(entry.value.position, "'\(entry.key)' names no \(kind); name one or more") }
         var result: [(name: String, position: Position)] = []
         for node in nodes where !problems.isFull {
             guard case .scalar(let name, _) = node.content, !name.isEmpty else {
-                problems.add(node.position, "'\(entry.key)' expects the name of a \(kind), found \(node.description)")
+                expected("'\(entry.key)' expects the name of a \(kind)", at: node)
                 continue
             }
             if !known.contains(name) {
@@ -194,7 +195,7 @@ struct ScenarioReader {
             return nil
         }
         guard case .scalar(let name, _) = entry.value.content, !name.isEmpty else {
-            problems.add(entry.value.position, "'gate' expects one metric, found \(entry.value.description)")
+            expected("'gate' expects one metric", at: entry.value)
             return nil
         }
         return metric(name, at: entry.value.position, measured: measured)

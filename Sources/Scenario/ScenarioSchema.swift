@@ -18,8 +18,7 @@ public enum ScenarioSchema {
             (
                 .cycle,
                 ["type": "array", "minItems": .number(1), "items": ["type": "string", "pattern": "\\S *> *\\S"]]
-            ),
-            (.profiles, closed(Profile.allCases.map { ($0.rawValue, ["$ref": "#/$defs/profile"]) })),
+            ), (.profiles, closed(Profile.allCases.map { ($0.rawValue, ["$ref": "#/$defs/profile"]) })),
         ]
         let properties = kinds.map(documented) + settings + asked.map(documented)
         return .object([
@@ -40,9 +39,7 @@ public enum ScenarioSchema {
                     "actor": anyOf([
                         steps,
                         closed([("runs_on", words(Choreography.Place.allCases.map(\.rawValue))), ("steps", steps)]),
-                    ]),
-                    "step": step,
-                    "point": closed(Setting.swept.map { ($0.rawValue, value($0)) }),
+                    ]), "step": step, "point": closed(Setting.swept.map { ($0.rawValue, value($0)) }),
                 ]
             ),
         ])

@@ -67,8 +67,7 @@ extension Setting {
     func value(from node: YAMLNode) throws(PlacedFault) -> SettingValue {
         switch node.content {
         case .scalar(let text, let isPlain):
-            return try PlacedFault.at(node.position) { () throws(ValueFault) in
-                try value(from: text, isPlain: isPlain)
+            return try PlacedFault.at(node.position) { () throws(ValueFault) in try value(from: text, isPlain: isPlain)
             }
         case .sequence(let nodes):
             guard case .changes = row.kind else {

@@ -265,8 +265,7 @@ extension Setting {
         case .duration:
             .init(
                 \.spec.durationNs, .durationNs(1_000_000...86_400_000_000_000), default: .missing, since: 2,
-                isSwept: false,
-                "The measured window. Has to be said, here or in every profile.")
+                isSwept: false, "The measured window. Has to be said, here or in every profile.")
         case .repetitions:
             .init(
                 \.repetitions, .integer(1...1_000), default: 1, since: 2, isSwept: false,

@@ -39,16 +39,12 @@ struct SettingRow: Sendable {
 
     private init<Value>(
         _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>,
-        _ defaultValue: SettingValue?,
-        _ since: Int, _ isSwept: Bool, _ summary: String, _ companion: SettingCompanion?
+        _ defaultValue: SettingValue?, _ since: Int, _ isSwept: Bool, _ summary: String, _ companion: SettingCompanion?
     ) {
         kind = type.kind
-        self.defaultValue = defaultValue
-        self.since = since
+        (self.defaultValue, self.since) = (defaultValue, since)
         laterWords = type.laterWords
-        self.isSwept = isSwept
-        self.summary = summary
-        self.companion = companion
+        (self.isSwept, self.summary, self.companion) = (isSwept, summary, companion)
         read = { type.wrap($0[keyPath: path]) }
         // A value was read as one of this very kind.
         write = { value, point in if let value = type.unwrap(value) { point[keyPath: path] = value } }
@@ -90,9 +86,7 @@ extension Setting {
     static let swept = allCases.filter(\.row.isSwept)
 
     /// `dataset`, `observers`, `writers`, `fault`, or nil for a key at the top.
-    var section: String? {
-        rawValue.contains(".") ? String(rawValue.prefix { $0 != "." }) : nil
-    }
+    var section: String? { rawValue.contains(".") ? String(rawValue.prefix { $0 != "." }) : nil }
 
     /// The key inside its section.
     var key: String { section.map { String(rawValue.dropFirst($0.count + 1)) } ?? rawValue }

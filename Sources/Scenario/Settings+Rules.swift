@@ -2,18 +2,18 @@
 // only a sweep brings about is found as well, and blamed on the value that came last. Pure.
 
 extension Settings {
-    /// Reports a rule that settings break together.
-    typealias Blame = ([Setting], String) -> Void
+    /// Reports a rule that settings break together, where they do.
+    typealias Blame = (_ isBroken: Bool, [Setting], @autoclosure () -> String) -> Void
 
     /// Reports every rule that these values break. `whole` is where a value that is missing would have to be added.
     func checkRules(missingAt whole: ScenarioProblem.Place, into problems: inout ProblemList) {
-        func report(_ settings: [Setting], _ message: String) {
-            guard refused.isDisjoint(with: settings) else { return }
+        func report(_ isBroken: Bool, _ settings: [Setting], _ message: @autoclosure () -> String) {
+            guard isBroken, refused.isDisjoint(with: settings) else { return }
             let given = settings.compactMap { self[$0] }
             // The layer that came last is the one somebody has just written; within it, the setting named first.
             let latest = given.map(\.layer).max()
             let place = given.first { $0.layer == latest }?.place
-            problems.add(place ?? whole, message)
+            problems.add(place ?? whole, message())
         }
         checkMissing(whole, into: &problems)
         checkArrivals(report)
@@ -37,8 +37,7 @@ extension Settings {
         }
     }
 
-    private static let companions = Setting.allCases.compactMap { setting in
-        setting.row.companion.map { (setting, $0) }
+    private static let companions = Setting.allCases.compactMap { setting in setting.row.companion.map { (setting, $0) }
     }
 
     /// What has a meaning only with a word of another key.
@@ -47,18 +46,14 @@ extension Settings {
             // Neither of the two has a meaning then, and that is said already.
             if companion.setting == .arrivals, writers.load != .open { continue }
             let isThat = companion.words.contains(word(companion.setting))
-            if isThat, value(setting) == nil, !refused.contains(setting) {
-                blame(
-                    [companion.setting],
-                    "'\(companion.setting.key): \(word(companion.setting))' needs '\(setting.rawValue)', "
-                        + setting.row.noun)
-            }
-            if !isThat, self[setting] != nil {
-                blame(
-                    [setting, companion.setting],
-                    "'\(setting.rawValue)' has a meaning only with \(companion.text) "
-                        + (companion.words.count > 1 ? "(add one of them)" : "(add it)"))
-            }
+            blame(
+                isThat && value(setting) == nil && !refused.contains(setting), [companion.setting],
+                "'\(companion.setting.key): \(word(companion.setting))' needs '\(setting.rawValue)', "
+                    + setting.row.noun)
+            blame(
+                !isThat && self[setting] != nil, [setting, companion.setting],
+                "'\(setting.rawValue)' has a meaning only with \(companion.text) "
+                    + (companion.words.count > 1 ? "(add one of them)" : "(add it)"))
         }
     }
 
@@ -66,13 +61,11 @@ extension Settings {
     private func checkObservers(_ blame: Blame) {
         guard observers.count == 0 else { return }
         func needs(_ setting: Setting, _ isAsked: Bool, _ why: String) {
-            if isAsked { blame([setting, .observerCount], "\(why): 'observers.count' is 0") }
+            blame(isAsked, [setting, .observerCount], "\(why): 'observers.count' is 0")
         }
-        if observers.bystanders > 0 {
-            blame(
-                [.bystanders, .observerCount],
-                "bystanders need somebody to stand by: 'observers.count' is 0 (make it at least 1)")
-        }
+        blame(
+            observers.bystanders > 0, [.bystanders, .observerCount],
+            "bystanders need somebody to stand by: 'observers.count' is 0 (make it at least 1)")
         needs(.queries, observers.queries == .ranges, "'queries: ranges' has nothing to divide")
         needs(.calls, observers.calls != .none, "'observers.calls' needs an observing thread")
         needs(.subscribe, observers.subscribe != .idle, "'observers.subscribe' needs observers")
@@ -83,73 +76,54 @@ extension Settings {
 
     /// Which rows are written, which are watched, and whether that goes together.
     private func checkSharing(_ blame: Blame) {
-        if writers.keys == .matching, observers.queries == .ranges {
-            blame(
-                [.keys, .queries],
-                "'keys: matching' draws rows that all observers watch, and 'queries: ranges' share none "
-                    + "(write 'queries: overlapping', or leave 'keys' out)")
-        }
+        blame(
+            writers.keys == .matching && observers.queries == .ranges, [.keys, .queries],
+            "'keys: matching' draws rows that all observers watch, and 'queries: ranges' share none "
+                + "(write 'queries: overlapping', or leave 'keys' out)")
         if isLockstep { checkLockstep(blame) }
-        if observers.queries == .filters, dataset.keys == .uuid {
-            blame(
-                [.queries, .primaryKeys],
-                "'queries: filters' takes shares of the keys, which random ones do not have (remove one of the two)")
-        }
-        if self[.groups] != nil, dataset.groups < observers.bystanders {
-            blame(
-                [.groups, .bystanders],
-                "\(observers.bystanders) bystanders watch a group each, and there are \(dataset.groups) "
-                    + "(more 'dataset.groups', or leave it out)")
-        }
+        blame(
+            observers.queries == .filters && dataset.keys == .uuid, [.queries, .primaryKeys],
+            "'queries: filters' takes shares of the keys, which random ones do not have (remove one of the two)")
+        blame(
+            self[.groups] != nil && dataset.groups < observers.bystanders, [.groups, .bystanders],
+            "\(observers.bystanders) bystanders watch a group each, and there are \(dataset.groups) "
+                + "(more 'dataset.groups', or leave it out)")
     }
 
     private func checkLockstep(_ blame: Blame) {
-        if writers.keys != .matching {
-            blame(
-                [.wait, .keys, .load],
-                "'wait: delivery' waits for all observers, so every commit has to concern them all "
-                    + "(write 'keys: matching')")
-        }
-        if writers.rowsPerCommit > 1, writers.changes[WritersSpec.ChangeKind.delete.rawValue] != nil {
-            blame(
-                [.change, .rowsPerCommit, .wait, .load],
-                "'wait: delivery' waits for all observers, and nobody is called for a commit that deletes what it "
-                    + "inserted (one row per commit, or no 'delete')")
-        }
-        if writers.threads > 1 {
-            blame(
-                [.wait, .writerThreads, .load],
-                "'wait: delivery' is one writer that waits for its observers; 'writers.threads' is \(writers.threads)")
-        }
+        blame(
+            writers.keys != .matching, [.wait, .keys, .load],
+            "'wait: delivery' waits for all observers, so every commit has to concern them all "
+                + "(write 'keys: matching')")
+        blame(
+            writers.rowsPerCommit > 1 && writers.changes[WritersSpec.ChangeKind.delete.rawValue] != nil,
+            [.change, .rowsPerCommit, .wait, .load],
+            "'wait: delivery' waits for all observers, and nobody is called for a commit that deletes what it "
+                + "inserted (one row per commit, or no 'delete')")
+        blame(
+            writers.threads > 1, [.wait, .writerThreads, .load],
+            "'wait: delivery' is one writer that waits for its observers; 'writers.threads' is \(writers.threads)")
     }
 
     /// Whether there are rows enough.
     private func checkSizes(_ blame: Blame) {
         let (items, count) = (dataset.items, observers.count)
         let matching = Int((Double(items) * observers.match).rounded(.down))
-        if observers.queries == .ranges, count > matching {
-            blame(
-                [.observerCount, .queries, .items, .match],
-                "\(count) ranges need a row each, and only \(matching) of \(items) items match "
-                    + "(more 'dataset.items', or fewer 'observers.count')")
-        }
+        blame(
+            observers.queries == .ranges && count > matching, [.observerCount, .queries, .items, .match],
+            "\(count) ranges need a row each, and only \(matching) of \(items) items match "
+                + "(more 'dataset.items', or fewer 'observers.count')")
         // The tenth in which shared queries differ, and the rest, which all of them watch.
-        if observers.queries == .filters, count > matching / 10 {
-            blame(
-                [.observerCount, .queries, .items, .match],
-                "\(count) filters differ in a tenth of the \(matching) items that match, too few for a row "
-                    + "each (more 'dataset.items', or fewer 'observers.count')")
-        }
-        if writers.keys == .matching, matching < 10 * writers.threads {
-            blame(
-                [.keys, .writerThreads, .items, .match],
-                "'keys: matching' leaves \(writers.threads) writers too few of the \(matching) items "
-                    + "that match (more 'dataset.items')")
-        }
-        if writers.rowsPerCommit > items {
-            blame(
-                [.rowsPerCommit, .items],
-                "'writers.rows_per_commit' is \(writers.rowsPerCommit), with 'dataset.items' only \(items)")
-        }
+        blame(
+            observers.queries == .filters && count > matching / 10, [.observerCount, .queries, .items, .match],
+            "\(count) filters differ in a tenth of the \(matching) items that match, too few for a row "
+                + "each (more 'dataset.items', or fewer 'observers.count')")
+        blame(
+            writers.keys == .matching && matching < 10 * writers.threads, [.keys, .writerThreads, .items, .match],
+            "'keys: matching' leaves \(writers.threads) writers too few of the \(matching) items "
+                + "that match (more 'dataset.items')")
+        blame(
+            writers.rowsPerCommit > items, [.rowsPerCommit, .items],
+            "'writers.rows_per_commit' is \(writers.rowsPerCommit), with 'dataset.items' only \(items)")
     }
 }

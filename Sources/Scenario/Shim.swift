@@ -2,26 +2,18 @@
 // power with. No scenario names it. Plain values.
 
 /// What a shim does at each commit, or at each delivery.
-public struct Shim: Codable, Sendable, Equatable, CustomStringConvertible {
+public struct Shim: Codable, Sendable, Equatable {
     /// Each commit costs so much more CPU, as a share of its own. 0 costs what the shim itself does: the fair other side.
-    public var spinShare: Double
+    public var spinShare: Double = 0
     /// One commit in so many takes `tailNs` longer; 0: none.
-    public var tailEvery: Int
-    public var tailNs: Int64
+    public var tailEvery = 0
+    public var tailNs: Int64 = 0
     /// One callback in so many lasts `lingerNs` longer, so that the engine has to merge what comes meanwhile; 0: none.
-    public var lingerEvery: Int
-    public var lingerNs: Int64
+    public var lingerEvery = 0
+    public var lingerNs: Int64 = 0
+}
 
-    public init(
-        spinShare: Double = 0, tailEvery: Int = 0, tailNs: Int64 = 0, lingerEvery: Int = 0, lingerNs: Int64 = 0
-    ) {
-        self.spinShare = spinShare
-        self.tailEvery = tailEvery
-        self.tailNs = tailNs
-        self.lingerEvery = lingerEvery
-        self.lingerNs = lingerNs
-    }
-
+extension Shim: CustomStringConvertible {
     /// Reads `spin=5%`, `tail=100:5ms`, `linger=2:3ms`, or `none`; nil where it is none of them.
     public init?(_ text: String) {
         self.init()
@@ -33,8 +25,7 @@ public struct Shim: Codable, Sendable, Equatable, CustomStringConvertible {
             return
         }
         let words = parts[1].split(separator: ":").map(String.init)
-        guard words.count == 2, let every = Int(words[0]), every > 0,
-            let lengthNs = try? Quantity.durationNs(words[1])
+        guard words.count == 2, let every = Int(words[0]), every > 0, let lengthNs = try? Quantity.durationNs(words[1])
         else { return nil }
         switch parts[0] {
         case "tail": (tailEvery, tailNs) = (every, lengthNs)

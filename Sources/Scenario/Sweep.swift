@@ -29,9 +29,7 @@ struct Sweep {
     var isComplete = true
 
     /// All settings that any map varies, in key order: the columns of a variant.
-    var settings: [Setting] {
-        Set(products.flatMap { $0.axes.map(\.setting) }).sorted { $0.rawValue < $1.rawValue }
-    }
+    var settings: [Setting] { Set(products.flatMap { $0.axes.map(\.setting) }).sorted { $0.rawValue < $1.rawValue } }
 
     /// Distinct values of `setting` over the sweep; a map that leaves it out adds the one in force.
     func values(of setting: Setting, over base: Settings) -> Set<SettingValue> {

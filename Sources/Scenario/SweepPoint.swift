@@ -44,16 +44,3 @@ public struct SweepPoint: Sendable, Equatable {
     private static let loadNsPerItem: Int64 = 2_000
     private static let subscribeNsPerObserver: Int64 = 100_000
 }
-
-extension TrialSpec {
-    /// Of no scenario: what a point starts from.
-    fileprivate static let blank = TrialSpec(
-        scenario: "", scenarioSHA: "", driver: "", variant: "", trial: 0, seed: 0, durability: "",
-        dataset: DatasetSpec(items: 0),
-        observers: ObserversSpec(
-            count: 0, queries: .same, match: 0, sort: .none, deliver: .runLoop, threads: 0, bystanders: 0, workNs: 0),
-        writers: WritersSpec(
-            threads: 0, load: .open, rateHz: 0, arrivals: .uniform, burst: 1, changes: [:], rowsPerCommit: 0,
-            keys: .uniform),
-        measure: [], warmUpNs: 0, durationNs: 0, hangTimeoutNs: 0)
-}

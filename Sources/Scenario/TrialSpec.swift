@@ -5,29 +5,31 @@
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
     public static let currentVersion = 5
+    /// Of no scenario: what a point starts from.
+    package static let blank = TrialSpec()
 
     public var specVersion = TrialSpec.currentVersion
-    public var scenario: String
+    public var scenario = ""
     /// SHA-256 of the scenario file, hexadecimal.
-    public var scenarioSHA: String
-    public var driver: String
+    public var scenarioSHA = ""
+    public var driver = ""
     /// The sweep point, keys sorted: `dataset.items=100000;observers.count=100`; empty for a scenario without a sweep.
-    public var variant: String
+    public var variant = ""
     /// Repetition of this point, from 0.
-    public var trial: Int
-    public var seed: UInt64
-    public var durability: String
-    public var dataset: DatasetSpec
-    public var observers: ObserversSpec
-    public var writers: WritersSpec
+    public var trial = 0
+    public var seed: UInt64 = 0
+    public var durability = ""
+    public var dataset = DatasetSpec()
+    public var observers = ObserversSpec()
+    public var writers = WritersSpec()
     /// Names of `Metric`s.
-    public var measure: [String]
+    public var measure: [String] = []
     /// Load before the measured window; its commits are made and not measured.
-    public var warmUpNs: Int64
+    public var warmUpNs: Int64 = 0
     /// The measured window.
-    public var durationNs: Int64
+    public var durationNs: Int64 = 0
     /// No progress for so long is a hang.
-    public var hangTimeoutNs: Int64
+    public var hangTimeoutNs: Int64 = 0
     /// What is done to the store, to the processes or to the harness while it runs.
     public var fault = FaultSpec()
     /// So many commits and callbacks each are handed on one by one, for a trace; nil: none.
@@ -38,27 +40,6 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var shim: Shim?
     /// With the other side of a pair; nil: it has the machine to itself.
     public var turns: TurnsSpec?
-
-    public init(
-        scenario: String, scenarioSHA: String, driver: String, variant: String, trial: Int, seed: UInt64,
-        durability: String, dataset: DatasetSpec, observers: ObserversSpec, writers: WritersSpec, measure: [String],
-        warmUpNs: Int64, durationNs: Int64, hangTimeoutNs: Int64
-    ) {
-        self.scenario = scenario
-        self.scenarioSHA = scenarioSHA
-        self.driver = driver
-        self.variant = variant
-        self.trial = trial
-        self.seed = seed
-        self.durability = durability
-        self.dataset = dataset
-        self.observers = observers
-        self.writers = writers
-        self.measure = measure
-        self.warmUpNs = warmUpNs
-        self.durationNs = durationNs
-        self.hangTimeoutNs = hangTimeoutNs
-    }
 }
 
 public struct DatasetSpec: Codable, Sendable, Equatable {
@@ -81,23 +62,13 @@ public struct DatasetSpec: Codable, Sendable, Equatable {
     public static let maximumLinks = 4
 
     /// Rows that writers choose from, keys 0 ..< items.
-    public var items: Int
+    public var items = 0
     /// Further groups of ten rows that no commit touches: what bystanders watch.
-    public var groups: Int
-    public var keys: Keys
+    public var groups = 0
+    public var keys = Keys.ascending
     /// So many links lie between what observers watch and the rows that writers change; 0: they watch those rows.
-    public var links: Int
-    public var neighbour: Neighbour
-
-    public init(
-        items: Int, groups: Int = 0, keys: Keys = .ascending, links: Int = 0, neighbour: Neighbour = .none
-    ) {
-        self.items = items
-        self.groups = groups
-        self.keys = keys
-        self.links = links
-        self.neighbour = neighbour
-    }
+    public var links = 0
+    public var neighbour = Neighbour.none
 }
 
 public struct ObserversSpec: Codable, Sendable, Equatable {
@@ -149,47 +120,27 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         case sums
     }
 
-    public var count: Int
-    public var queries: Queries
+    public var count = 0
+    public var queries = Queries.same
     /// Share of the items that `same` queries match in all, in (0, 1].
-    public var match: Double
-    public var sort: Sort
-    public var deliver: Deliver
+    public var match: Double = 0
+    public var sort = Sort.none
+    public var deliver = Deliver.runLoop
     /// Observing threads (or queues) that the observers are spread over, round robin.
-    public var threads: Int
+    public var threads = 0
     /// Further live queries, of ten rows each, that no commit touches; on the same threads.
-    public var bystanders: Int
+    public var bystanders = 0
     /// Time each callback spends computing, on top of recording.
-    public var workNs: Int64
-    public var calls: Calls
-    public var subscribe: Subscribe
-    public var audit: Audit
+    public var workNs: Int64 = 0
+    public var calls = Calls.none
+    public var subscribe = Subscribe.idle
+    public var audit = Audit.none
     /// Snapshots taken, one after another, while the load runs, and held to its end.
-    public var pins: Int
+    public var pins = 0
     /// Publisher operators between the store's notification and the callback.
-    public var operators: Int
+    public var operators = 0
     /// So many further observers of the first query come and go while the load runs; nil: none.
     public var churn: Int?
-
-    public init(
-        count: Int, queries: Queries, match: Double, sort: Sort, deliver: Deliver, threads: Int, bystanders: Int,
-        workNs: Int64, calls: Calls = .none, subscribe: Subscribe = .idle, audit: Audit = .none, pins: Int = 0,
-        operators: Int = 0
-    ) {
-        self.count = count
-        self.queries = queries
-        self.match = match
-        self.sort = sort
-        self.deliver = deliver
-        self.threads = threads
-        self.bystanders = bystanders
-        self.workNs = workNs
-        self.calls = calls
-        self.subscribe = subscribe
-        self.audit = audit
-        self.pins = pins
-        self.operators = operators
-    }
 }
 
 public struct WritersSpec: Codable, Sendable, Equatable {
@@ -249,17 +200,17 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         case delete
     }
 
-    public var threads: Int
-    public var load: Load
+    public var threads = 0
+    public var load = Load.open
     /// Commits per second over all writers; ignored unless `open`.
-    public var rateHz: Double
-    public var arrivals: Arrivals
+    public var rateHz: Double = 0
+    public var arrivals = Arrivals.uniform
     /// Commits per burst, for `bursts`.
-    public var burst: Int
+    public var burst = 1
     /// Weights of the kinds of change, > 0, keys `ChangeKind` raw values; one kind is drawn per row.
-    public var changes: [String: Double]
-    public var rowsPerCommit: Int
-    public var keys: Keys
+    public var changes: [String: Double] = [:]
+    public var rowsPerCommit = 0
+    public var keys = Keys.uniform
     public var process = Process.same
     /// Of `on-off`.
     public var onNs: Int64 = 0
@@ -270,18 +221,4 @@ public struct WritersSpec: Codable, Sendable, Equatable {
     /// Of `hot`: a share of the rows, and the share of the changes that they get.
     public var hotKeys = 0.01
     public var hotCommits = 0.9
-
-    public init(
-        threads: Int, load: Load, rateHz: Double, arrivals: Arrivals, burst: Int, changes: [String: Double],
-        rowsPerCommit: Int, keys: Keys
-    ) {
-        self.threads = threads
-        self.load = load
-        self.rateHz = rateHz
-        self.arrivals = arrivals
-        self.burst = burst
-        self.changes = changes
-        self.rowsPerCommit = rowsPerCommit
-        self.keys = keys
-    }
 }

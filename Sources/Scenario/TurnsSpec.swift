@@ -16,9 +16,7 @@ public struct TurnsSpec: Codable, Sendable, Equatable {
     public var core: Int
 
     public init(lengthNs: Int64 = 10_000_000, isSecond: Bool, core: Int) {
-        self.lengthNs = lengthNs
-        self.isSecond = isSecond
-        self.core = core
+        (self.lengthNs, self.isSecond, self.core) = (lengthNs, isSecond, core)
     }
 
     private var cycleNs: Int64 { 2 * lengthNs }

@@ -226,8 +226,7 @@ struct YAMLTree {
                 isSecond ? "a second document starts here; one file holds one scenario" : "not valid YAML: \(problem)")
         case YamlError.reader(let problem, _, _, _):
             problems.add(Position(line: 1, column: 1), "not readable as YAML: \(problem)")
-        default:
-            problems.add(Position(line: 1, column: 1), "not valid YAML: \(error)")
+        default: problems.add(Position(line: 1, column: 1), "not valid YAML: \(error)")
         }
     }
 

@@ -11,9 +11,7 @@ public struct ChangePoints: Sendable {
     public var shuffles: Int
 
     public init(significance: Double = 0.001, fewestPoints: Int = 3, shuffles: Int = 1_999) {
-        self.significance = significance
-        self.fewestPoints = fewestPoints
-        self.shuffles = shuffles
+        (self.significance, self.fewestPoints, self.shuffles) = (significance, fewestPoints, shuffles)
     }
 
     /// Indices of the first value behind each break, ascending. Divides the series at its strongest break, and so on, until
@@ -66,8 +64,7 @@ public struct ChangePoints: Sendable {
             guard place >= fewestPoints, count - place >= fewestPoints else { continue }
             let n = Double(place)
             let m = Double(count - place)
-            let energy =
-                2 * across / (n * m) - left / (n * (n - 1) / 2) - right / (m * (m - 1) / 2)
+            let energy = 2 * across / (n * m) - left / (n * (n - 1) / 2) - right / (m * (m - 1) / 2)
             let strength = n * m / (n + m) * energy
             if strength > best?.strength ?? -.infinity { best = (place, strength) }
         }

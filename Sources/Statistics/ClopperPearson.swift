@@ -1,12 +1,6 @@
 // How often something happens, from how often it did: exact bounds for a share. C. J. Clopper, E. S. Pearson, Biometrika
 // 1934. Pure.
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Glibc
 
 public enum ClopperPearson {
     /// The share that `hits` of `trials` would be surprisingly few of: it lies under this with `confidence`.

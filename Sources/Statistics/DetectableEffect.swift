@@ -1,12 +1,6 @@
 // What a number of pairs can see, and how many it takes to see something: the normal approximation of the signed-rank test,
 // whose efficiency is 3/π = 0.955 of the t-test's (Hodges & Lehmann 1956). Effects are logarithms of ratios. Pure.
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Glibc
 
 public struct DetectableEffect: Sendable, Equatable {
     private static let efficiency = 0.955

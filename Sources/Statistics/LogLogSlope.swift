@@ -1,11 +1,5 @@
 // The exponent β of a power law y = c · xᵝ, from a few points of a sweep: `upkeep_exponent`. Pure.
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Glibc
 
 /// A power law through the points of a sweep.
 public struct LogLogSlope: Sendable, Equatable {

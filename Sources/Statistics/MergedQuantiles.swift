@@ -2,13 +2,7 @@
 // one trial are not independent, so whole pairs of trials are drawn with replacement (cluster bootstrap: A. C. Davison,
 // D. V. Hinkley, "Bootstrap Methods", 1997, §3.8). Pure but for the generator it is given.
 import Algorithms
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Glibc
 
 /// Samples of one trial as ascending distinct values, and how many of each.
 public typealias SampleCounts = [(value: Double, count: Int)]
@@ -66,8 +60,7 @@ public struct MergedQuantiles: Sendable {
     /// no samples, or one of the quantiles is not above zero.
     /// O(resamples · pairs · log(distinct values)): 10 000 draws of 20 pairs take some 50 ms.
     public func logRatio(
-        at p: Double, confidence: Double = 0.95, resamples: Int = 10_000,
-        using random: inout some RandomNumberGenerator
+        at p: Double, confidence: Double = 0.95, resamples: Int = 10_000, using random: inout some RandomNumberGenerator
     ) -> (estimate: Double, interval: LocationInterval)? {
         guard let estimate = logRatio(p, Array(0..<pairCount)) else { return nil }
         var draws: [Double] = []

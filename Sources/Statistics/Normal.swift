@@ -1,11 +1,5 @@
 // The normal distribution, as far as sample sizes need it. Pure; microseconds, so nothing for inner loops.
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Glibc
 
 public enum Normal {
     /// Φ(z).

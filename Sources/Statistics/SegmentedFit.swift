@@ -1,12 +1,6 @@
 // Where a relation bends: two straight pieces that meet, fitted to the logarithms of a sweep's points. `knee_rate` is where
 // commits per callback stop being what the rate alone makes of them. Pure.
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Glibc
 
 /// Two power laws that meet in one point.
 public struct SegmentedFit: Sendable, Equatable {

@@ -1,13 +1,7 @@
 // Are paired differences above zero? The exact signed-rank test, which asks only that they be symmetric under the null, and
 // the interval that goes with it. F. Wilcoxon 1945; zeros keep their ranks and lose their votes (J. W. Pratt, JASA 1959);
 // ties share a rank. Exact for every n: no table, no normal approximation. Pure.
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Glibc
 
 /// The outcome of a one-sided test that differences lie above zero.
 public struct SignedRank: Sendable, Equatable {

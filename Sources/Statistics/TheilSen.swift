@@ -20,13 +20,9 @@ public enum TheilSen {
         precondition(x.count == y.count, "every point needs an x and a y")
         var slopes: [Double] = []
         for i in x.indices {
-            for j in x.indices[(i + 1)...] where x[i] != x[j] {
-                slopes.append((y[j] - y[i]) / (x[j] - x[i]))
-            }
+            for j in x.indices[(i + 1)...] where x[i] != x[j] { slopes.append((y[j] - y[i]) / (x[j] - x[i])) }
         }
-        guard let slope = median(slopes),
-            let intercept = median(zip(x, y).map { $1 - slope * $0 })
-        else { return nil }
+        guard let slope = median(slopes), let intercept = median(zip(x, y).map { $1 - slope * $0 }) else { return nil }
         return Line(slope: slope, intercept: intercept)
     }
 

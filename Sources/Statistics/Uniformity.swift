@@ -1,12 +1,6 @@
 // Do p-values look as they must where nothing is to be found? The largest distance of their distribution from the diagonal
 // (Kolmogorov–Smirnov). Pure.
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Glibc
 
 public struct Uniformity: Sendable, Equatable {
     /// The largest distance between the share of values at or under x, and x.

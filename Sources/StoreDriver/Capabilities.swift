@@ -56,9 +56,7 @@ public struct EngineFacts: Sendable {
         durabilities: Set<DurabilityLevel>, persists: Bool, hasChangeSets: Bool,
         change: (inout EngineFacts) -> Void = { _ in }
     ) {
-        self.durabilities = durabilities
-        self.persists = persists
-        self.hasChangeSets = hasChangeSets
+        (self.durabilities, self.persists, self.hasChangeSets) = (durabilities, persists, hasChangeSets)
         change(&self)
     }
 }

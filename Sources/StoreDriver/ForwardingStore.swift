@@ -13,9 +13,7 @@ public final class ForwardingStore<Base: DrivenStore>: DrivenStore {
         _ base: Base, writer: @escaping @Sendable (any StoreWriter) -> any StoreWriter = { $0 },
         sink: @escaping @Sendable (any DeliverySink) -> any DeliverySink = { $0 }
     ) {
-        self.base = base
-        self.writer = writer
-        self.sink = sink
+        (self.base, self.writer, self.sink) = (base, writer, sink)
     }
 
     public func load(count: Int, item: (Int) -> Item) throws { try base.load(count: count, item: item) }

@@ -69,7 +69,5 @@ public struct PredicateIndex: Sendable {
     }
 
     /// The first cut above `score`.
-    private func upperBound(_ score: Int64) -> Int {
-        cuts.partitioningIndex { $0 > score }
-    }
+    private func upperBound(_ score: Int64) -> Int { cuts.partitioningIndex { $0 > score } }
 }

@@ -44,6 +44,17 @@ public protocol StoreWriter: AnyObject {
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64?
 }
 
+/// A writer of a store that commits by itself.
+public final class CommittingWriter: StoreWriter {
+    private let body: (_ changes: UnsafeBufferPointer<Change>, _ locked: () -> Void) throws -> Int64?
+
+    public init(_ body: @escaping (UnsafeBufferPointer<Change>, () -> Void) throws -> Int64?) { self.body = body }
+
+    public func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
+        try body(changes, locked)
+    }
+}
+
 /// What keeps a sink attached. `cancel()` may be called from any thread; no delivery starts once it has returned.
 public protocol DriverSubscription: AnyObject, Sendable {
     func cancel()
@@ -90,13 +101,8 @@ public struct Delivery {
         version: Int64?, isInitial: Bool, count: Int, deletions: [Int] = [], insertions: [Int] = [],
         modifications: [Int] = [], moveCount: Int = 0
     ) {
-        self.version = version
-        self.isInitial = isInitial
-        self.count = count
-        self.deletions = deletions
-        self.insertions = insertions
-        self.modifications = modifications
-        self.moveCount = moveCount
+        (self.version, self.isInitial, self.count, self.deletions) = (version, isInitial, count, deletions)
+        (self.insertions, self.modifications, self.moveCount) = (insertions, modifications, moveCount)
     }
 }
 

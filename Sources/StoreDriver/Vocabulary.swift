@@ -14,10 +14,7 @@ public struct Item: Sendable, Equatable {
     public var stamp: Int64
 
     public init(key: Int64, group: Int64, score: Int64, stamp: Int64) {
-        self.key = key
-        self.group = group
-        self.score = score
-        self.stamp = stamp
+        (self.key, self.group, self.score, self.stamp) = (key, group, score, stamp)
     }
 }
 
@@ -40,8 +37,7 @@ public struct Change: Sendable, Equatable {
     public var item: Item
 
     public init(_ operation: Operation, _ item: Item) {
-        self.operation = operation
-        self.item = item
+        (self.operation, self.item) = (operation, item)
     }
 }
 
@@ -66,10 +62,7 @@ public struct Query: Sendable, Hashable {
     public init(
         scores: Range<Int64>? = nil, group: Int64? = nil, keys: Range<Int64>? = nil, order: Order = .none
     ) {
-        self.scores = scores
-        self.keys = keys
-        self.group = group
-        self.order = order
+        (self.scores, self.keys, self.group, self.order) = (scores, keys, group, order)
     }
 }
 
@@ -132,12 +125,7 @@ public struct StoreConfiguration: Sendable {
         hasList: Bool = false,
         operators: Int = 0, readsFirst: Bool = false
     ) {
-        self.directory = directory
-        self.durability = durability
-        self.keys = keys
-        self.links = links
-        self.hasList = hasList
-        self.operators = operators
-        self.readsFirst = readsFirst
+        (self.directory, self.durability, self.keys, self.links) = (directory, durability, keys, links)
+        (self.hasList, self.operators, self.readsFirst) = (hasList, operators, readsFirst)
     }
 }

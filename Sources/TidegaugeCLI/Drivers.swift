@@ -1,4 +1,6 @@
 // The drivers that a binary was built with.
+import ArgumentParser
+import Scenario
 import StoreDriver
 
 enum Drivers {
@@ -8,6 +10,13 @@ enum Drivers {
     nonisolated(unsafe) private(set) static var askedFor: Set<String> = []
 
     static var names: [String] { all.map(\.name) }
+
+    /// - Throws: the exit that says which is none.
+    static func check(_ asked: [String]) throws {
+        for name in asked where !names.contains(name) {
+            throw ValidationError("unknown driver '\(name)' \(Nearest.hint(for: name, among: names))")
+        }
+    }
 
     static func set(_ drivers: [any StoreDriver], askedFor names: Set<String>) {
         all = drivers

@@ -56,12 +56,9 @@ struct ExploreCommand: ParsableCommand {
     }
 
     private func program(in folder: String) throws -> ExploredProgram {
-        let loaded = try refusing { () throws(ScenarioErrors) in
-            try ScenarioLibrary.load(paths: [scenario], drivers: Drivers.names)
-        }[0]
-        let trials = try refusing { () throws(ScenarioErrors) in
-            try loaded.trials(profile: .smoke, drivers: driver.map { [$0] } ?? loaded.drivers)
-        }
+        let loaded = try ScenarioPaths.load([scenario])[0]
+        let names = driver.map { [$0] } ?? loaded.drivers
+        let trials = try refusing(try loaded.trials(profile: .smoke, drivers: names))
         guard let spec = trials.first, let subject = Drivers.all.first(where: { $0.name == spec.driver }) else {
             throw ValidationError("\(scenario) is not meant for \(driver ?? "any driver here")")
         }

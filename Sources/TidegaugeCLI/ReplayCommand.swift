@@ -61,11 +61,9 @@ struct ReplayCommand: ParsableCommand {
             }
             return (kept.spec, kept.hang)
         }
-        let scenario = try refusing { () throws(ScenarioErrors) in
-            try ScenarioLibrary.load(paths: [file], drivers: Drivers.names)
-        }[0]
+        let scenario = try ScenarioPaths.load([file])[0]
         let names = driver.map { [$0] } ?? scenario.drivers
-        let trials = try refusing { () throws(ScenarioErrors) in try scenario.trials(profile: .smoke, drivers: names) }
+        let trials = try refusing(try scenario.trials(profile: .smoke, drivers: names))
         guard let play = scenario.choreography else {
             throw ValidationError(
                 "\(file) is a load, and replays by 'tidegauge run --seed': replay takes choreographies")

@@ -4,8 +4,7 @@ import Report
 
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "report",
-        abstract: "Make report.html, report.json, junit.xml and summary.md of a run again.")
+        commandName: "report", abstract: "Make report.html, report.json, junit.xml and summary.md of a run again.")
 
     @Argument(help: "The folder of a run, such as Reports/latest.", completion: .directory)
     var directory: String

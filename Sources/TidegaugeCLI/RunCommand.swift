@@ -39,13 +39,10 @@ struct RunCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Go on with an interrupted run: finished trials are kept, its own options hold.", valueName: "dir"),
-        completion: .directory)
-    var resume: String?
+        completion: .directory) var resume: String?
 
     func validate() throws {
-        for name in driver where !Drivers.names.contains(name) {
-            throw ValidationError("unknown driver '\(name)' \(Nearest.hint(for: name, among: Drivers.names))")
-        }
+        try Drivers.check(driver)
         _ = try RunPlan.overrides(set)
         if resume != nil, header != RunHeader(paths: ScenarioPaths.standard) || out != "Reports" {
             throw ValidationError("--resume goes on with the options of that run; only --quiet may stand beside it")

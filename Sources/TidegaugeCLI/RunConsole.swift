@@ -16,9 +16,7 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     private var failure: (any Error)?
 
     init(_ report: RunReport, _ progress: Progress, _ resumption: Resumption?) {
-        self.report = report
-        self.progress = progress
-        self.resumption = resumption
+        (self.report, self.progress, self.resumption) = (report, progress, resumption)
     }
 
     func began(_ spec: TrialSpec, role: String, index: Int, of total: Int) {
@@ -48,8 +46,7 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
 
     func measured(_ figures: [Figure], of spec: TrialSpec, _ result: TrialResult?) throws {
         if let failure { throw failure }
-        try report.add(
-            RunRow.rows(figures, of: spec, runID: report.run.runID, environment: report.run.environment))
+        try report.add(RunRow.rows(figures, of: spec, runID: report.run.runID, environment: report.run.environment))
         guard let result else { return }
         try report.add(result.recordings, of: TrialKey(spec))
         try report.add(.trial(TrialRecord(result, of: spec)))

@@ -18,17 +18,13 @@ struct RunPlan {
     /// - Parameter header: its `binary` and `scenarios` are filled in.
     init(_ header: RunHeader) throws {
         let overrides = try Self.overrides(header.overrides)
-        let loaded = try refusing { () throws(ScenarioErrors) in
-            try ScenarioLibrary.load(paths: header.paths, drivers: Drivers.names)
-        }
+        let loaded = try ScenarioPaths.load(header.paths)
         let wanted = loaded.filter { scenario in header.filter.map { fnmatch($0, scenario.name, 0) == 0 } ?? true }
         if wanted.isEmpty { throw ValidationError("no scenario matches --filter '\(header.filter ?? "")'") }
         jobs = try wanted.map { scenario in
-            var trials = try refusing { () throws(ScenarioErrors) in
-                try scenario.trials(
-                    profile: header.profile, drivers: Self.drivers(of: scenario, asked: header.drivers),
-                    seed: header.seed, overrides: overrides)
-            }
+            let drivers = Self.drivers(of: scenario, asked: header.drivers)
+            var trials = try refusing(
+                try scenario.trials(profile: header.profile, drivers: drivers, seed: header.seed, overrides: overrides))
             // A guest is measured, and not judged: once will do.
             let guests = Self.guests(of: scenario, asked: header.drivers)
             trials.removeAll { guests.contains($0.driver) && $0.trial > 0 }
@@ -38,9 +34,9 @@ struct RunPlan {
             return Runner.Job(
                 scenario: scenario.name, limits: Self.judges(header.profile) ? scenario.limits : [], trials: trials,
                 reference: scenario.drivers.first,
-                searchSteps: try refusing { () throws(ScenarioErrors) in
-                    try scenario.searchSteps(profile: header.profile, overrides: overrides)
-                }, guests: guests, repeatsVoid: Self.judges(header.profile))
+                searchSteps: try refusing(
+                    try scenario.searchSteps(profile: header.profile, overrides: overrides)), guests: guests,
+                repeatsVoid: Self.judges(header.profile))
         }
         var header = header
         header.binary = Fingerprint.ofThisBinary()

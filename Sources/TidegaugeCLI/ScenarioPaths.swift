@@ -10,10 +10,10 @@ struct ScenarioPaths: ParsableArguments {
     var paths: [String] = Self.standard
 
     /// All scenarios, or the exit with every problem of every file printed.
-    func load() throws -> [Scenario] {
-        try refusing { () throws(ScenarioErrors) in
-            try ScenarioLibrary.load(paths: paths, drivers: Drivers.names)
-        }
+    func load() throws -> [Scenario] { try Self.load(paths) }
+
+    static func load(_ paths: [String]) throws -> [Scenario] {
+        try refusing(try ScenarioLibrary.load(paths: paths, drivers: Drivers.names))
     }
 }
 
@@ -27,7 +27,7 @@ func refusingFolder(_ body: () throws -> Void) throws {
 }
 
 /// Turns what is wrong with a scenario into messages and exit code 65.
-func refusing<Value>(_ body: () throws(ScenarioErrors) -> Value) throws -> Value {
+func refusing<Value>(_ body: @autoclosure () throws(ScenarioErrors) -> Value) throws -> Value {
     do {
         return try body()
     } catch {

@@ -29,9 +29,7 @@ public struct NoiseAccount: Codable, Sendable, Equatable {
     /// Why the trial says nothing about the store; nil where it does.
     /// - Parameter calibratedNs: p99 of hiccups on this machine at rest.
     public func void(calibratedNs: Int64?) -> String? {
-        if let stealShare, stealShare > NoiseLimits.mostStealShare {
-            return "steal=\(Self.percent(stealShare))"
-        }
+        if let stealShare, stealShare > NoiseLimits.mostStealShare { return "steal=\(Self.percent(stealShare))" }
         if let waitShare, waitShare > NoiseLimits.mostWaitShare { return "cpu_wait=\(Self.percent(waitShare))" }
         let limitNs = NoiseLimits.mostHiccupNs(calibratedNs: calibratedNs.map { Double($0) })
         if let hiccupP99Ns, Double(hiccupP99Ns) > limitNs { return "hiccup_p99=\(hiccupP99Ns / 1_000)us" }

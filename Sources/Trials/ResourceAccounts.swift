@@ -19,12 +19,8 @@ public struct CPUAccount: Codable, Sendable, Equatable {
     package init(
         processNs: Int64, roleNs: [String: Int64], harnessNs: Int64, spunNs: Int64, commits: Int, affectingCommits: Int
     ) {
-        self.processNs = processNs
-        self.roleNs = roleNs
-        self.harnessNs = harnessNs
-        self.spunNs = spunNs
-        self.commits = commits
-        self.affectingCommits = affectingCommits
+        (self.processNs, self.roleNs, self.harnessNs) = (processNs, roleNs, harnessNs)
+        (self.spunNs, self.commits, self.affectingCommits) = (spunNs, commits, affectingCommits)
     }
 
     /// Process CPU per commit, ns; nil without commits.
@@ -44,11 +40,8 @@ public struct AllocationAccount: Codable, Sendable, Equatable {
     package init(
         process: AllocationTotals, writerBytes: Int64, observerBytes: Int64?, commits: Int, affectingCommits: Int
     ) {
-        self.process = process
-        self.writerBytes = writerBytes
-        self.observerBytes = observerBytes
-        self.commits = commits
-        self.affectingCommits = affectingCommits
+        (self.process, self.writerBytes, self.observerBytes) = (process, writerBytes, observerBytes)
+        (self.commits, self.affectingCommits) = (commits, affectingCommits)
     }
 
     /// Everything that is neither a writer's nor an observing thread's.

@@ -39,10 +39,7 @@ public struct TrialKey: Codable, Hashable, Sendable {
     public var trial: Int
 
     public init(scenario: String, driver: String, variant: String, trial: Int) {
-        self.scenario = scenario
-        self.driver = driver
-        self.variant = variant
-        self.trial = trial
+        (self.scenario, self.driver, self.variant, self.trial) = (scenario, driver, variant, trial)
     }
 
     public init(_ spec: TrialSpec) {
@@ -57,9 +54,7 @@ public struct SkippedRecord: Codable, Sendable, Equatable {
     public var reason: String
 
     public init(scenario: String, driver: String, reason: String) {
-        self.scenario = scenario
-        self.driver = driver
-        self.reason = reason
+        (self.scenario, self.driver, self.reason) = (scenario, driver, reason)
     }
 }
 
@@ -78,9 +73,6 @@ public struct Judgement: Codable, Sendable, Equatable {
     public var text: String
 
     public init(scenario: String, driver: String, verdict: Verdict, text: String) {
-        self.scenario = scenario
-        self.driver = driver
-        self.verdict = verdict
-        self.text = text
+        (self.scenario, self.driver, self.verdict, self.text) = (scenario, driver, verdict, text)
     }
 }

@@ -33,9 +33,7 @@ enum NotificationQueueCost {
                 let mine = TypedNotificationQueue(TypedNotificationCenter())
                 for index in 0..<count { mine.enqueue(Changed(number: index), by: senders[index], .whenIdle) }
                 typed.append(
-                    Timing.perCallNs(more) {
-                        mine.enqueue(Changed(number: $0), by: senders[count + $0], .whenIdle)
-                    })
+                    Timing.perCallNs(more) { mine.enqueue(Changed(number: $0), by: senders[count + $0], .whenIdle) })
                 precondition(mine.count == count + more)
             }
             let (theirs, ours) = (Timing.median(foundation), Timing.median(typed))

@@ -11,7 +11,5 @@ enum Timing {
 
     static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
-    static func shown(_ value: Double) -> String {
-        value < 100 ? "\((value * 100).rounded() / 100)" : "\(Int(value))"
-    }
+    static func shown(_ value: Double) -> String { value < 100 ? "\((value * 100).rounded() / 100)" : "\(Int(value))" }
 }

@@ -2,8 +2,9 @@
 import Comparison
 import Foundation
 import Measure
-import Scenario
 import SeededRandom
+
+@testable import Scenario
 
 extension TrialSpec {
     static func point(_ variant: String = "") -> TrialSpec {

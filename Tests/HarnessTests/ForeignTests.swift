@@ -2,10 +2,10 @@
 import Foundation
 import HarnessFixtures
 import Measure
-import Scenario
 import StoreDriver
 import Testing
 
+@testable import Scenario
 @testable import TrialRunner
 @testable import Trials
 

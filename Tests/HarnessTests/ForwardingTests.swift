@@ -1,8 +1,8 @@
 // Stores that stand before another one pass on everything that they do not change, and have its abilities and no others.
-import Scenario
 import StoreDriver
 import Testing
 
+@testable import Scenario
 @testable import TrialRunner
 
 /// Notes what it is asked for.

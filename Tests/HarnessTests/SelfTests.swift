@@ -5,10 +5,10 @@ import HarnessFixtures
 import LiveStoreDriver
 import Measure
 import NoopDriver
-import Scenario
 import StoreDriver
 import Testing
 
+@testable import Scenario
 @testable import TrialRunner
 @testable import Trials
 

@@ -1,10 +1,11 @@
 // What the harness's tests share: small specs, seeds that can be replayed, and trials run in this process.
 import Foundation
-import Scenario
 import StoreDriver
 import Testing
 import TrialRunner
 import Trials
+
+@testable import Scenario
 
 /// Random seeds for property tests; one of one's own with TIDEGAUGE_SEED.
 func testSeeds(_ count: Int) -> [UInt64] {

@@ -3,9 +3,10 @@ import HarnessFixtures
 import LiveStoreDriver
 import Measure
 import NoopDriver
-import Scenario
 import StoreDriver
 import Testing
+
+@testable import Scenario
 
 @Suite(.serialized) struct TrialTests {
     @Test(

@@ -1,10 +1,10 @@
 // Histogram logs against HdrHistogram's own tools, where they are installed (Debian: libhdrhistogram-java and a Java).
 import Foundation
-import Measure
 import Scenario
 import Testing
 import Trials
 
+@testable import Measure
 @testable import Report
 
 @Suite("Histogram logs")

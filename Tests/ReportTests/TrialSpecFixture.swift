@@ -1,4 +1,4 @@
-import Scenario
+@testable import Scenario
 
 enum TrialSpecFixture {
     static var spec: TrialSpec {

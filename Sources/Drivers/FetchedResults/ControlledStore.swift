@@ -4,6 +4,7 @@
 // Whatever is taken out of `subscriptions` is used on its site.
 import FetchedResults
 import LiveStore
+import LiveStoreDriver
 import StoreDriver
 import TracedSync
 
@@ -30,13 +31,7 @@ public final class ControlledStore: CallableOnSite, TransactionalReading, Asynch
     private struct WeakObserver { weak var value: (any ControlledObserver)? }
 
     package init(_ configuration: StoreConfiguration, observe: @escaping Observe) throws {
-        let durability: LiveStore.Durability =
-            switch configuration.durability {
-            case .full: .full
-            case .relaxed: .relaxed
-            case .memory: .memory
-            }
-        store = try Store(.init(path: configuration.directory, models: [ShownRow.self], durability: durability))
+        store = try configuration.open([ShownRow.self])
         self.observe = observe
     }
 
@@ -77,12 +72,7 @@ public final class ControlledStore: CallableOnSite, TransactionalReading, Asynch
     }
 
     private func connection(at site: DeliverySite) throws -> Connection {
-        try connections.value(at: site) {
-            switch site {
-            case .runLoop: try store.connect(on: .runLoop)
-            case .queue(let queue): try store.connect(on: .queue(queue))
-            }
-        }
+        try connections.value(at: site) { try site.connect(to: store) }
     }
 
     public func contents(of query: Query) throws -> [Item] {

@@ -38,7 +38,7 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
     private var head: Int64 { counters.withLock { $0.version } }
 
     public func load(count: Int, item: (Int) -> Item) { counters.withLock { $0.version += 1 } }
-    public func makeWriter() -> any StoreWriter { FlawedWriter(self) }
+    public func makeWriter() -> any StoreWriter { CommittingWriter { [self] _, locked in commit(locked) } }
     public func fileBytes() -> Int { 0 }
 
     public func close() {
@@ -183,12 +183,4 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
         default: try body()
         }
     }
-}
-
-final class FlawedWriter: StoreWriter {
-    private let store: FlawedStore
-
-    init(_ store: FlawedStore) { self.store = store }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64? { store.commit(locked) }
 }

@@ -30,7 +30,7 @@ public final class DrivenDatabase: CallableOnSite {
         }
     }
 
-    public func makeWriter() -> any StoreWriter { GRDBWriter(self) }
+    public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         // `write` begins IMMEDIATE: whoever is in it has the lock. It traps where writes are nested, which nobody does.
@@ -127,15 +127,5 @@ public final class DrivenDatabase: CallableOnSite {
         for subscription in ending { subscription.cancel() }
         for scheduler in schedulers.removeAll() { scheduler.loop.invalidate() }
         try database.close()
-    }
-}
-
-final class GRDBWriter: StoreWriter {
-    private let store: DrivenDatabase
-
-    init(_ store: DrivenDatabase) { self.store = store }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
-        try store.commit(changes, locked: locked)
     }
 }

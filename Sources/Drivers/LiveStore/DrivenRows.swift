@@ -45,20 +45,7 @@ struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
     }
 
     private func results(_ query: Query, _ connection: Connection) throws -> Results<Shown> {
-        var results = try connection.objects(Shown.self)
-        if let group = query.group { results = results.where(\.group == Int(group)) }
-        if let scores = query.scores {
-            results = results.where(\.score >= Int(scores.lowerBound) && \.score < Int(scores.upperBound))
-        }
-        if let keys = query.keys, let numbers = Shown.numbers {
-            results = results.where(numbers >= Int(keys.lowerBound))
-            if keys.upperBound < .max { results = results.where(numbers < Int(keys.upperBound)) }
-        }
-        return switch query.order {
-        case .none, .list: results
-        case .scoreAscending: results.sorted(by: \.score)
-        case .scoreDescending: results.sorted(by: \.score, ascending: false)
-        }
+        Shown.results(query, try connection.objects(Shown.self))
     }
 
     func pin(_ store: Store) throws -> AnyObject { try HeldVersion<Row>(store) }

@@ -6,7 +6,7 @@ import Statistics
 import StoreDriver
 
 /// A model of `Item`.
-protocol DrivenRow: StoredObject {
+package protocol DrivenRow: StoredObject {
     associatedtype PrimaryKey: StorableValue
 
     /// A plain object, not stored yet.
@@ -21,14 +21,34 @@ protocol DrivenRow: StoredObject {
     static var numbers: KeyPath<Self, Int>? { get }
 }
 
-/// The row of most scenarios.
-final class ItemRow: StoredObject, DrivenRow {
-    @Stored(.primaryKey) var key = 0
-    @Stored var group = 0
-    @Stored var score = 0
-    @Stored var stamp = 0
+extension DrivenRow {
+    /// Those of `all` that a query finds, in its order.
+    package static func results(_ query: Query, _ all: Results<Self>) -> Results<Self> {
+        var results = all
+        if let group = query.group { results = results.where(\.group == Int(group)) }
+        if let scores = query.scores {
+            results = results.where(\.score >= Int(scores.lowerBound) && \.score < Int(scores.upperBound))
+        }
+        if let keys = query.keys, let numbers {
+            results = results.where(numbers >= Int(keys.lowerBound))
+            if keys.upperBound < .max { results = results.where(numbers < Int(keys.upperBound)) }
+        }
+        return switch query.order {
+        case .none, .list: results
+        case .scoreAscending: results.sorted(by: \.score)
+        case .scoreDescending: results.sorted(by: \.score, ascending: false)
+        }
+    }
+}
 
-    convenience init(_ item: Item) {
+/// The row of most scenarios.
+package final class ItemRow: StoredObject, DrivenRow {
+    @Stored(.primaryKey) package var key = 0
+    @Stored package var group = 0
+    @Stored package var score = 0
+    @Stored package var stamp = 0
+
+    package convenience init(_ item: Item) {
         self.init()
         key = Int(item.key)
         group = Int(item.group)
@@ -36,10 +56,10 @@ final class ItemRow: StoredObject, DrivenRow {
         stamp = Int(item.stamp)
     }
 
-    var item: Item { Item(key: Int64(key), group: Int64(group), score: Int64(score), stamp: Int64(stamp)) }
+    package var item: Item { Item(key: Int64(key), group: Int64(group), score: Int64(score), stamp: Int64(stamp)) }
 
-    static func primaryKey(_ number: Int64) -> Int { Int(number) }
-    static var numbers: KeyPath<ItemRow, Int>? { \ItemRow.key }
+    package static func primaryKey(_ number: Int64) -> Int { Int(number) }
+    package static var numbers: KeyPath<ItemRow, Int>? { \ItemRow.key }
 }
 
 /// The same under a key of 16 bytes.

@@ -21,15 +21,8 @@ public struct LiveStoreDriver: StoreDriver {
     }
 
     public func open(_ configuration: StoreConfiguration) throws -> DrivenLiveStore {
-        let durability: LiveStore.Durability =
-            switch configuration.durability {
-            case .full: .full
-            case .relaxed: .relaxed
-            case .memory: .memory
-            }
         let rows = try rows(configuration)
-        let store = try Store(.init(path: configuration.directory, models: rows.models, durability: durability))
-        return DrivenLiveStore(store, rows, configuration)
+        return DrivenLiveStore(try configuration.open(rows.models), rows, configuration)
     }
 
     private func rows(_ configuration: StoreConfiguration) throws -> any DrivenRows {
@@ -45,6 +38,22 @@ public struct LiveStoreDriver: StoreDriver {
         return switch configuration.keys {
         case .ascending: RowsOf<ItemRow, ItemRow>()
         case .uuid: RowsOf<UUIDItemRow, UUIDItemRow>()
+        }
+    }
+}
+
+extension StoreConfiguration {
+    package func open(_ models: [StoredObject.Type]) throws -> Store {
+        // Durabilities have the same names on both sides.
+        try Store(.init(path: directory, models: models, durability: .init(rawValue: durability.rawValue)!))
+    }
+}
+
+extension DeliverySite {
+    package func connect(to store: Store) throws -> Connection {
+        switch self {
+        case .runLoop: try store.connect(on: .runLoop)
+        case .queue(let queue): try store.connect(on: .queue(queue))
         }
     }
 }
@@ -118,12 +127,7 @@ public final class DrivenLiveStore: CallableOnSite, TransactionalReading, Asynch
     }
 
     private func connection(at site: DeliverySite) throws -> Connection {
-        try connections.value(at: site) {
-            switch site {
-            case .runLoop: try store.connect(on: .runLoop)
-            case .queue(let queue): try store.connect(on: .queue(queue))
-            }
-        }
+        try connections.value(at: site) { try site.connect(to: store) }
     }
 
     public func contents(of query: Query) throws -> [Item] {

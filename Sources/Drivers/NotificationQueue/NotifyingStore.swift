@@ -22,7 +22,7 @@ public final class NotifyingStore: DrivenStore {
         model.withLock { $0.load(items) }
     }
 
-    public func makeWriter() -> any StoreWriter { NotifyingWriter(self) }
+    public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         let (committed, posts) = try writeLock.withLock {
@@ -153,14 +153,4 @@ private struct ObservedModel {
     }
 
     mutating func forgetWatchers() { watchers = watchers.map { _ in [] } }
-}
-
-final class NotifyingWriter: StoreWriter {
-    private let store: NotifyingStore
-
-    init(_ store: NotifyingStore) { self.store = store }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
-        try store.commit(changes, locked: locked)
-    }
 }

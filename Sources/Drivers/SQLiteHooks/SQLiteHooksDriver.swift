@@ -55,7 +55,7 @@ public final class HookedStore: CallableOnSite {
         }
     }
 
-    public func makeWriter() -> any StoreWriter { HookedWriter(self) }
+    public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
         try write(locked: locked) { writer in
@@ -139,14 +139,4 @@ public final class HookedStore: CallableOnSite {
     }
 
     public func close() { for site in sites.removeAll() { site.end() } }
-}
-
-final class HookedWriter: StoreWriter {
-    private let store: HookedStore
-
-    init(_ store: HookedStore) { self.store = store }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
-        try store.commit(changes, locked: locked)
-    }
 }

@@ -62,9 +62,7 @@ public struct Calibration: Codable, Sendable, Equatable {
             return ([gate] + Self.companions.filter { $0 != gate }).compactMap { name in
                 let good = nulls.flatMap { $0.tracks[index].goodPairs(for: name) }
                 let worsening = good.compactMap { $0.worsening(name) }
-                guard worsening.count == good.count, let sigma = medianAbsoluteDeviation(worsening) else {
-                    return nil
-                }
+                guard worsening.count == good.count, let sigma = medianAbsoluteDeviation(worsening) else { return nil }
                 return Noise(
                     scenario: subjects[index].scenario, driver: subjects[index].driver, name: name,
                     isGate: name == gate,
@@ -85,8 +83,7 @@ public struct Calibration: Codable, Sendable, Equatable {
         comparisons.count { comparison in
             comparison.tracks.contains { track in
                 track.voids.count
-                    > VoidRule().mostVoids(
-                        pairs: max(track.screen.count + track.confirm.count, comparison.plan.pairs))
+                    > VoidRule().mostVoids(pairs: max(track.screen.count + track.confirm.count, comparison.plan.pairs))
             }
         }
     }
@@ -136,9 +133,7 @@ public struct Calibration: Codable, Sendable, Equatable {
     /// - Throws: `ReportError`.
     public func write(_ root: String, drawing: any PlotDrawing) throws -> String {
         try ReportFolder.make("\(root)/\(Self.folderName)")
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        try ReportFile.replace(Self.path(root), with: try encoder.encode(self))
+        try ReportFile.replace(Self.path(root), with: JSONFile.text(self, isPretty: true).utf8)
         let page = "\(root)/\(Self.folderName)/\(machine).html"
         try ReportFile.replace(page, with: CalibrationPage.render(self, drawing).utf8)
         return page

@@ -18,10 +18,7 @@ public final class CalibrationJournal {
         public var flaws: [String]
 
         public init(plan: ComparisonPlan, comparisons: Int, power: Int, flaws: [String]) {
-            self.plan = plan
-            self.comparisons = comparisons
-            self.power = power
-            self.flaws = flaws
+            (self.plan, self.comparisons, self.power, self.flaws) = (plan, comparisons, power, flaws)
         }
     }
 

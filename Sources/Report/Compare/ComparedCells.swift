@@ -63,16 +63,8 @@ struct ComparedCells {
         return String(format: "%+.\(digits)f %%", percent == 0 ? 0 : percent)
     }
 
-    /// Columns of equal width, numbers to the right.
     static func aligned(_ rows: [ComparedRow]) -> [String] {
-        let table = [titles] + rows.map { ComparedCells($0).cells }
-        let widths = titles.indices.map { column in table.map { $0[column].count }.max() ?? 0 }
-        return table.map { cells in
-            cells.enumerated().map { column, text in
-                let padding = String(repeating: " ", count: widths[column] - text.count)
-                return column < 2 ? text + padding : padding + text
-            }.joined(separator: "  ")
-        }
+        Digest.aligned([titles] + rows.map { ComparedCells($0).cells })
     }
 }
 

@@ -68,7 +68,7 @@ enum ComparisonHTML {
         let cells = ComparedCells(row)
         return [
             "verdict": cells.verdict, "tone": tone(row.verdict),
-            "what": Escaped.visible(cells.what).replacing(";", with: ";\u{200B}"),
+            "what": HTMLReport.breakable(cells.what),
             "figures": Array(cells.cells.dropFirst(2)), "remark": Escaped.visible(cells.remark),
         ]
     }

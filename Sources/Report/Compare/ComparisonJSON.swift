@@ -52,9 +52,7 @@ enum ComparisonJSON {
                 }
             },
             oneSided: plan.oneSided, environment: judged.record.environment)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
+        return try JSONLines.text(report)
     }
 }
 
@@ -105,16 +103,13 @@ enum TrackerJSON {
 
     private static func tracked(_ judged: JudgedComparison) -> [ComparedRow] {
         judged.gates.filter { row in
-            row.head != nil
-                && Criterion(metric: row.name.metric, statistic: row.name.statistic).worse == .more
+            row.head != nil && Criterion(metric: row.name.metric, statistic: row.name.statistic).worse == .more
         }
     }
 
     private static func name(_ row: ComparedRow) -> String { "\(row.scenario)/\(row.driver)/\(row.name)" }
 
     private static func encoded(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+        try JSONFile.text(value, isPretty: true) + "\n"
     }
 }

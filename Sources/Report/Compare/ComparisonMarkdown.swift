@@ -38,16 +38,17 @@ enum ComparisonMarkdown {
             text += advice.count > 12 ? "\nand \(advice.count - 12) more in effects.csv\n\n" : "\n"
         }
         let open = judged.gates.filter { $0.verdict == .inconclusive }
-        if !open.isEmpty { text += folded("Inconclusive gates (\(open.count))", table(open)) }
+        if !open.isEmpty { text += MarkdownSummary.folded("Inconclusive gates (\(open.count))", table(open)) }
         let same = judged.gates.filter { $0.verdict == .unchanged }
-        if !same.isEmpty { text += folded("Unchanged gates (\(same.count))", table(same)) }
+        if !same.isEmpty { text += MarkdownSummary.folded("Unchanged gates (\(same.count))", table(same)) }
         let sides = judged.news.filter { $0.change == nil }.map { "\($0.verdict.rawValue): \(ComparedCells($0).what)" }
         let apart = sides + plan.oneSided.map { "\($0.what): \($0.why)" }
-        if !apart.isEmpty { text += folded("Not compared", apart.map { "- \(Escaped.markdown($0))\n" }.joined()) }
+        let lines = apart.map { "- \(Escaped.markdown($0))\n" }.joined()
+        if !apart.isEmpty { text += MarkdownSummary.folded("Not compared", lines) }
         let voids = judged.voids.map {
             "- \(Escaped.markdown(plan.subjects[$0.subject].title)) pair \($0.number): \($0.void ?? "")\n"
         }
-        if !voids.isEmpty { text += folded("Void pairs, run again (\(voids.count))", voids.joined()) }
+        if !voids.isEmpty { text += MarkdownSummary.folded("Void pairs, run again (\(voids.count))", voids.joined()) }
         return text
     }
 
@@ -65,9 +66,7 @@ enum ComparisonMarkdown {
     }
 
     /// Percent signs and line ends would end a command, or begin another.
-    private static func command(_ text: String) -> String {
-        Escaped.visible(text).replacing("%", with: "%25")
-    }
+    private static func command(_ text: String) -> String { Escaped.visible(text).replacing("%", with: "%25") }
 
     private static func table(_ rows: [ComparedRow]) -> String {
         let lines = rows.map { row in
@@ -78,9 +77,5 @@ enum ComparisonMarkdown {
         }
         return "| " + ComparedCells.titles.joined(separator: " | ") + " |\n|---|---|--:|--:|--:|--:|--:|--:|\n"
             + lines.joined()
-    }
-
-    private static func folded(_ title: String, _ body: String) -> String {
-        "<details><summary>\(title)</summary>\n\n\(body)\n</details>\n\n"
     }
 }

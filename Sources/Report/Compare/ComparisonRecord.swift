@@ -35,9 +35,7 @@ public struct ComparisonRecord: Sendable {
     public static func load(_ directory: String) throws -> ComparisonRecord {
         let path = "\(directory)/\(journalName)"
         let lines: [Line] = try JSONLines.read(path, "a comparison", hint: "is this the folder of a comparison?")
-        guard let json = FileManager.default.contents(atPath: "\(directory)/\(EnvironmentJSON.fileName)"),
-            let environment = try? JSONDecoder().decode(EnvironmentReport.self, from: json)
-        else { throw DamagedReport("\(directory)/\(EnvironmentJSON.fileName): this is no environment of this version") }
+        let environment = try EnvironmentJSON.read(directory)
         var plan: ComparisonPlan?
         var pairs: [PairRecord] = []
         var isFinished = false

@@ -72,7 +72,5 @@ enum EffectsCSV {
 
 extension ComparedSide {
     /// In a table: the commit where there is one, with a mark for what stands beyond it.
-    public var label: String {
-        commit.isEmpty ? name : String(commit.prefix(12)) + (isDirty ? " with changes" : "")
-    }
+    public var label: String { commit.isEmpty ? name : String(commit.prefix(12)) + (isDirty ? " with changes" : "") }
 }

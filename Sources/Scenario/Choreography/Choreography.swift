@@ -29,12 +29,6 @@ public struct Choreography: Codable, Sendable, Equatable {
         public var name: String
         public var place: Place
         public var steps: [Step]
-
-        public init(name: String, place: Place, steps: [Step]) {
-            self.name = name
-            self.place = place
-            self.steps = steps
-        }
     }
 
     /// One thing that an actor does, before it does the next.
@@ -79,17 +73,10 @@ public struct Choreography: Codable, Sendable, Equatable {
 
     public var actors: [Actor]
     /// By driver; `fallback` for those that are not named.
-    public var endings: [String: Ending]
+    public var endings: [String: Ending] = [:]
     public var fallback: Ending?
     /// `thread>resource`, one per link of the circle that a deadlock must be; empty where any will do.
-    public var cycle: [String]
-
-    public init(actors: [Actor], endings: [String: Ending] = [:], fallback: Ending? = nil, cycle: [String] = []) {
-        self.actors = actors
-        self.endings = endings
-        self.fallback = fallback
-        self.cycle = cycle
-    }
+    public var cycle: [String] = []
 
     /// How it must end on a driver.
     public func ending(on driver: String) -> Ending { endings[driver] ?? fallback ?? .completes }

@@ -60,9 +60,7 @@ extension ScenarioReader {
 
     private mutating func readActors(_ node: YAMLNode, _ places: inout [String: Position]) -> [Choreography.Actor] {
         guard case .mapping(let entries) = node.content, !entries.isEmpty else {
-            problems.add(
-                node.position,
-                "'threads' expects a map of names to steps, such as '{ main: [commit] }', found \(node.description)")
+            expected("'threads' expects a map of names to steps, such as '{ main: [commit] }'", at: node)
             return []
         }
         return entries.map { entry in
@@ -94,7 +92,7 @@ extension ScenarioReader {
 
     private mutating func steps(_ node: YAMLNode, _ places: inout [String: Position]) -> [Choreography.Step] {
         guard case .sequence(let nodes) = node.content else {
-            problems.add(node.position, "expects a list of steps, found \(node.description) (write '[…]')")
+            expected("expects a list of steps", at: node, " (write '[…]')")
             return []
         }
         return nodes.compactMap { step($0, &places) }
@@ -107,8 +105,7 @@ extension ScenarioReader {
         case .scalar(let text, _): (name, argument) = (text, nil)
         case .mapping(let entries) where entries.count == 1: (name, argument) = (entries[0].key, entries[0].value)
         default:
-            problems.add(
-                node.position, "expects a step, a word or a word with what it needs, found \(node.description)")
+            expected("expects a step, a word or a word with what it needs", at: node)
             return nil
         }
         guard let shape = StepShape(rawValue: name) else {
@@ -164,9 +161,7 @@ extension ScenarioReader {
         return value
     }
 
-    private func subscription(_ argument: YAMLNode?) -> String? {
-        argument.map { text($0) } ?? Self.defaultName
-    }
+    private func subscription(_ argument: YAMLNode?) -> String? { argument.map { text($0) } ?? Self.defaultName }
 
     private mutating func inner(_ argument: YAMLNode?, _ places: inout [String: Position]) -> [Choreography.Step]? {
         guard let argument, case .sequence = argument.content else { return nil }
@@ -229,8 +224,7 @@ extension ScenarioReader {
     ) -> Word? where Word.RawValue == String {
         let known = Word.allCases.map(\.rawValue)
         guard let text = text(node) else {
-            problems.add(
-                node.position, "'\(key)' expects one of \(known.joined(separator: ", ")), found \(node.description)")
+            expected("'\(key)' expects one of \(known.joined(separator: ", "))", at: node)
             return nil
         }
         if let word = Word(rawValue: text) { return word }
@@ -261,13 +255,13 @@ extension ScenarioReader {
 
     private mutating func readCycle(_ node: YAMLNode) -> [String] {
         guard case .sequence(let nodes) = node.content, !nodes.isEmpty else {
-            problems.add(node.position, "'cycle' expects a list such as '[main > lock a]', found \(node.description)")
+            expected("'cycle' expects a list such as '[main > lock a]'", at: node)
             return []
         }
         return nodes.compactMap { node in
             let parts = text(node)?.split(separator: ">", maxSplits: 1).map { $0.trimmingWhitespace } ?? []
             guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
-                problems.add(node.position, "'cycle' expects 'thread > resource', found \(node.description)")
+                expected("'cycle' expects 'thread > resource'", at: node)
                 return nil
             }
             return parts.joined(separator: ">")

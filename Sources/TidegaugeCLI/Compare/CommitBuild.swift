@@ -23,8 +23,7 @@ struct CommitBuild {
     /// - Throws: `ShellFailure` where it does not build.
     func build(_ revision: Revision) throws -> Built {
         let folder = "\(repository.root)/\(Self.folderName)/\(revision.commit.prefix(12))-\(try key())"
-        let built = Built(
-            revision: revision, executable: "\(folder)/\(product)", scenarios: "\(folder)/Scenarios")
+        let built = Built(revision: revision, executable: "\(folder)/\(product)", scenarios: "\(folder)/Scenarios")
         if FileManager.default.isExecutableFile(atPath: built.executable) { return built }
         let startTime = Date()
         note("building \(revision.title); it is kept for the next time")
@@ -38,8 +37,7 @@ struct CommitBuild {
         try sameDependencies(source)
         let scratch = "\(folder)/build"
         // Kept where it was interrupted or failed: the next attempt goes on with it.
-        try Shell.run(
-            command(source, scratch), in: source, log: "\(folder)/build.log", interruption)
+        try Shell.run(command(source, scratch), in: source, log: "\(folder)/build.log", interruption)
         try keep(built, source, "\(scratch)/\(configuration)/\(product)")
         try FileManager.default.removeItem(atPath: scratch)
         note("built \(revision.title) in \(Int(Date().timeIntervalSince(startTime))) s")

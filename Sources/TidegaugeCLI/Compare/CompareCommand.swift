@@ -26,8 +26,7 @@ struct CompareCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Go on with an interrupted comparison; its own options hold.", valueName: "dir"),
-        completion: .directory)
-    var resume: String?
+        completion: .directory) var resume: String?
 
     func validate() throws {
         if (base == nil) == (resume == nil) { throw ValidationError("name BASE, or a comparison to --resume") }

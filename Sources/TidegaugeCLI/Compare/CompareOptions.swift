@@ -14,8 +14,7 @@ struct CompareOptions: ParsableArguments {
 
     @Option(
         help: "Which profile's trials: smoke, whose are short, or ci or full. Many short trials say more than few long."
-    )
-    var profile: Profile = .smoke
+    ) var profile: Profile = .smoke
 
     @Option(help: "A driver to compare on; may be given several times. Default: all but noop and peers.")
     var driver: [String] = []
@@ -58,9 +57,7 @@ struct CompareOptions: ParsableArguments {
     var quiet = false
 
     func check() throws {
-        for name in driver where !Drivers.names.contains(name) {
-            throw ValidationError("unknown driver '\(name)' \(Nearest.hint(for: name, among: Drivers.names))")
-        }
+        try Drivers.check(driver)
         _ = try RunPlan.overrides(set)
         _ = try budgetSeconds
         _ = try shims
@@ -93,7 +90,5 @@ struct CompareOptions: ParsableArguments {
     /// Before anything is built or run whose report would have nowhere to go.
     func prepareOut() throws { try refusingFolder { try ReportFolder.prepare(out) } }
 
-    func isWanted(_ name: String) -> Bool {
-        scenario.isEmpty || scenario.contains { fnmatch($0, name, 0) == 0 }
-    }
+    func isWanted(_ name: String) -> Bool { scenario.isEmpty || scenario.contains { fnmatch($0, name, 0) == 0 } }
 }

@@ -32,8 +32,7 @@ final class CompareRun {
         let id = RunReport.makeRunID(
             secondsSince1970: Int(Date().timeIntervalSince1970), entropy: .random(in: 0 ... .max))
         let directory = "\(options.out)/compare-\(id)"
-        return try measure(
-            ComparisonEngine(plan), directory, environment, binaries, shims: options.shims)
+        return try measure(ComparisonEngine(plan), directory, environment, binaries, shims: options.shims)
     }
 
     func goOn(_ directory: String, _ record: ComparisonRecord, _ engine: ComparisonEngine) throws -> Outcome {
@@ -68,8 +67,7 @@ final class CompareRun {
         _ engine: inout ComparisonEngine, _ binaries: (base: OtherBinary, head: OtherBinary), _ trials: String,
         _ shims: (base: Shim?, head: Shim?), keep: (PairRecord) throws -> Void
     ) throws {
-        let runner = PairRunner(
-            base: binaries.base, head: binaries.head, folder: trials, shims: shims, interruption)
+        let runner = PairRunner(base: binaries.base, head: binaries.head, folder: trials, shims: shims, interruption)
         var index = 0
         var pauseSeconds = 0.0
         while !interruption.isRaised, let assignment = engine.next() {
@@ -121,8 +119,7 @@ extension Outcome {
         case .pass: self = .pass
         case .inconclusive: self = .inconclusive
         case .regressed: self = .limitBroken
-        case .failing:
-            self = judged.fates.reduce(.pass) { $0.worse(Outcome($1, isUnavailable: false)) }
+        case .failing: self = judged.fates.reduce(.pass) { $0.worse(Outcome($1, isUnavailable: false)) }
         }
     }
 }

@@ -89,9 +89,7 @@ struct ComparedSides {
 
     /// - Throws: the exit that says what is wrong with scenarios or options.
     func plan(_ options: CompareOptions) throws -> ComparisonPlan {
-        let loaded = try refusing { () throws(ScenarioErrors) in
-            try ScenarioLibrary.load(paths: [folder(head, options)], drivers: Drivers.names)
-        }
+        let loaded = try ScenarioPaths.load([folder(head, options)])
         let wanted = loaded.filter { options.isWanted($0.name) }
         if wanted.isEmpty { throw ValidationError("no scenario matches \(options.scenario.joined(separator: ", "))") }
         let all = try Subjects(

@@ -10,9 +10,7 @@ struct RunFolders {
     private let base: RunRecord
     private let head: RunRecord
 
-    static func isRun(_ path: String) -> Bool {
-        FileManager.default.fileExists(atPath: "\(path)/\(Journal.fileName)")
-    }
+    static func isRun(_ path: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(Journal.fileName)") }
 
     /// - Throws: `DamagedReport`.
     init(base: String, head: String) throws {

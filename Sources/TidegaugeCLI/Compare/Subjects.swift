@@ -25,9 +25,7 @@ struct Subjects {
                     OneSided(what: scenario.name, why: "it runs on \(named), which a comparison asks only by --driver"))
                 continue
             }
-            let trials = try refusing { () throws(ScenarioErrors) in
-                try scenario.trials(profile: profile, drivers: drivers, overrides: overrides)
-            }
+            let trials = try refusing(try scenario.trials(profile: profile, drivers: drivers, overrides: overrides))
             for driver in drivers {
                 let points = trials.filter { $0.driver == driver && $0.trial == 0 }
                 if !points.isEmpty { add(scenario, driver, points) }

@@ -36,7 +36,7 @@ struct ChoreographyTrial {
         }
         let elapsedNs = MonotonicClock.nowNs() - startNs
         let inversions = HangReport.inversions()
-        return Verdict(spec, play.ending(on: spec.driver), play.cycle).result(
+        return Verdict(spec: spec, expected: play.ending(on: spec.driver), cycle: play.cycle).result(
             hang, fault: performance.fault, inversions, elapsedNs: elapsedNs)
     }
 
@@ -70,8 +70,7 @@ struct ChoreographyTrial {
 
     /// Plays it: returns when every actor is through and the store is closed. On a thread that may hang.
     static func perform(
-        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography,
-        ready: (Stage) -> Void
+        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography, ready: (Stage) -> Void
     ) throws {
         let store = try driver.open(
             StoreConfiguration(

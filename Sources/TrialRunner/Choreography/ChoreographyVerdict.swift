@@ -9,12 +9,6 @@ extension ChoreographyTrial {
         let expected: Choreography.Ending
         let cycle: [String]
 
-        init(_ spec: TrialSpec, _ expected: Choreography.Ending, _ cycle: [String]) {
-            self.spec = spec
-            self.expected = expected
-            self.cycle = cycle
-        }
-
         /// - Parameters:
         ///   - hang: what the watchdog has found.
         ///   - fault: what the store or the harness reported instead.

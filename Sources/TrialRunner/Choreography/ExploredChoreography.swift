@@ -22,10 +22,7 @@ public struct ExploredChoreography: Sendable {
                 "'\(actor.name)' is on a queue, of which no schedule can be chosen: give it 'runs_on: run-loop'")
         }
         if let obstacle = Fitness.obstacle(spec, driver.capabilities) { throw TrialFault.refused(obstacle) }
-        self.spec = spec
-        self.driver = driver
-        self.play = play
-        self.folder = folder
+        (self.spec, self.driver, self.play, self.folder) = (spec, driver, play, folder)
     }
 
     /// What is searched.

@@ -43,8 +43,7 @@ struct Player: Sendable {
         case .covered(let name): stage.awaitCovered(name)
         case .beginWrite: try callable().call(.beginWrite, at: try here(site)) {}
         case .refresh: try callable().call(.refresh, at: try here(site)) {}
-        case .read(let inner):
-            try stage.store.conforming(to: (any TransactionalReading).self).read { run(inner, site) }
+        case .read(let inner): try stage.store.conforming(to: (any TransactionalReading).self).read { run(inner, site) }
         case .writeLater(let inner):
             let store = try stage.store.conforming(to: (any AsynchronousWriting).self)
             // The actor is at work until the write is through.
@@ -69,9 +68,7 @@ struct Player: Sendable {
         }
     }
 
-    private func callable() throws -> any CallableOnSite {
-        try stage.store.conforming(to: (any CallableOnSite).self)
-    }
+    private func callable() throws -> any CallableOnSite { try stage.store.conforming(to: (any CallableOnSite).self) }
 
     private static let everything = Query(order: .scoreAscending)
     private static let changed = Query(scores: Stage.changedScore..<Int64.max, order: .scoreDescending)
@@ -84,8 +81,7 @@ struct Player: Sendable {
     }
 
     private func subscribe(
-        _ name: String, _ initial: [Choreography.Step], _ update: [Choreography.Step], at site: String?,
-        to query: Query
+        _ name: String, _ initial: [Choreography.Step], _ update: [Choreography.Step], at site: String?, to query: Query
     ) throws {
         let sink = PlayedSubscription(
             stage, site ?? "", query, initial: { perform(initial, at: site) }, update: { perform(update, at: site) })

@@ -14,9 +14,7 @@ final class FullDisk: Companion {
     private var isOver = false
 
     init(atNs: Int64, lengthNs: Int64, directory: String) {
-        self.atNs = atNs
-        self.lengthNs = lengthNs
-        self.directory = directory
+        (self.atNs, self.lengthNs, self.directory) = (atNs, lengthNs, directory)
         // The signal would end the process; without it the write fails, as it does where a disk is full.
         signal(SIGXFSZ, SIG_IGN)
     }

@@ -39,9 +39,7 @@ private final class HarmedSink: DeliverySink {
     nonisolated(unsafe) private var held: Delivery?
 
     init(_ sink: any DeliverySink, _ injected: InjectedFault, _ injection: Injection) {
-        self.sink = sink
-        self.injected = injected
-        self.injection = injection
+        (self.sink, self.injected, self.injection) = (sink, injected, injection)
     }
 
     func fail(_ error: any Error) { sink.fail(error) }

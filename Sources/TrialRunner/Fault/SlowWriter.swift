@@ -18,10 +18,7 @@ enum CommitDelay: Sendable {
 
 /// Which of a writer's commits are slowed down: half of them, in no order that a store's own rhythm could fall in step with.
 enum SlowCommits {
-    static func contains(_ number: Int) -> Bool {
-        var draw = SplitMix64(seed: UInt64(number))
-        return draw.next() & 1 == 1
-    }
+    static func contains(_ number: Int) -> Bool { SplitMix64.mix(UInt64(number) &+ SplitMix64.step) & 1 == 1 }
 }
 
 /// Stands in front of a writer; on its thread.

@@ -25,13 +25,8 @@ struct FigureSheet {
         _ plan: QueryAssignment, _ verdict: OracleVerdict, _ account: CPUAccount, _ hiccups: LatencyHistogram,
         _ probes: ProbeSamples = .init()
     ) {
-        self.spec = spec
-        self.window = window
-        self.history = history
-        self.verdict = verdict
-        self.account = account
-        self.hiccups = hiccups
-        self.probes = probes
+        (self.spec, self.window, self.history, self.verdict) = (spec, window, history, verdict)
+        (self.account, self.hiccups, self.probes) = (account, hiccups, probes)
         asked = spec.neededMetrics
         hasObservers = plan.mainObservers > 0
         let wantsStaleness = !asked.isDisjoint(with: [.staleness, .versionLag])
@@ -64,9 +59,7 @@ struct FigureSheet {
     }
 
     /// Commits due in the window.
-    var measured: [CommitRecord] {
-        history.commits.lazy.map(\.record).filter { window.contains($0.dueNs) }
-    }
+    var measured: [CommitRecord] { history.commits.lazy.map(\.record).filter { window.contains($0.dueNs) } }
 
     /// Commits due in the window that were not made.
     var unmade: [UnmadeCommit] { history.unmade.filter { window.contains($0.dueNs) } }
@@ -129,9 +122,7 @@ extension FigureSheet {
     /// How a quantity drifts, per second: the median slope of its 250 ms means (Theil–Sen), which a single disturbance
     /// does not bend. Too short a window has none.
     private func slope(_ metric: Metric, _ series: IntervalSeries) -> Figure {
-        let means = series.means.prefix(series.wholeCount).enumerated().compactMap { index, mean in
-            mean.map { (seconds: Double(index) * Double(IntervalSeries.intervalNs) / 1e9, mean: $0) }
-        }
+        let means = series.wholeMeans
         let slope = means.count < 3 ? nil : TheilSen.slope(x: means.map(\.seconds), y: means.map(\.mean))
         return Figure(metric, .slope, slope, n: means.count)
     }
@@ -153,9 +144,7 @@ extension FigureSheet {
         if asked.contains(.endToEndLatency), spec.writers.load != .closed, hasObservers {
             series += pairs.endToEndOverTime.records(for: .endToEndLatency)
         }
-        if asked.contains(.staleness), hasObservers {
-            series += pairs.staleness.overTime.records(for: .staleness)
-        }
+        if asked.contains(.staleness), hasObservers { series += pairs.staleness.overTime.records(for: .staleness) }
         var writing = IntervalSeries(startNs: window.startNs, endNs: window.endNs)
         for record in history.commits.lazy.map(\.record) {
             writing.add(atNs: record.committedNs, value: Double(record.committedNs - record.beginNs))

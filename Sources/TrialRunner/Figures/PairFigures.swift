@@ -30,9 +30,7 @@ struct PairFigures {
     private var missing: ContiguousArray<Int32>
 
     init(_ history: History, _ window: Window, endNs: Int64) {
-        self.history = history
-        self.window = window
-        self.endNs = endNs
+        (self.history, self.window, self.endNs) = (history, window, endNs)
         staleness = StalenessIntegrator(startNs: window.startNs, endNs: window.endNs)
         endToEndOverTime = IntervalSeries(startNs: window.startNs, endNs: window.endNs)
         firstNs = ContiguousArray(repeating: .max, count: history.commits.count)
@@ -78,9 +76,7 @@ struct PairFigures {
             }
         }
         for commit in history.unmade where window.contains(commit.dueNs) && commit.queries.contains(log.observer.query)
-        {
-            endToEnd.recordCensored(endNs - commit.dueNs)
-        }
+        { endToEnd.recordCensored(endNs - commit.dueNs) }
         guard wantsStaleness else { return }
         staleness.add(
             commits: query.commits.prefix(settled).map { commit -> StalenessIntegrator.Commit in

@@ -3,6 +3,15 @@
 // samples has some slope always.
 import Measure
 
+extension IntervalSeries {
+    /// Means of the intervals that lie in the window as a whole, where there is something.
+    var wholeMeans: [(seconds: Double, mean: Double)] {
+        means.prefix(wholeCount).enumerated().compactMap { index, mean in
+            mean.map { (Double(index) * Double(Self.intervalNs) / 1e9, $0) }
+        }
+    }
+}
+
 /// The test on the means of a series.
 struct SteadyState: Sendable {
     /// ±2 % per second.
@@ -14,9 +23,7 @@ struct SteadyState: Sendable {
 
     /// nil where there is too little to say.
     var isSteady: Bool? {
-        let means = series.means.prefix(series.wholeCount).enumerated().compactMap { index, mean in
-            mean.map { (seconds: Double(index) * Double(IntervalSeries.intervalNs) / 1e9, mean: $0) }
-        }
+        let means = series.wholeMeans
         guard means.count >= Self.fewestBins else { return nil }
         var slopes: [Double] = []
         for (index, first) in means.enumerated() {

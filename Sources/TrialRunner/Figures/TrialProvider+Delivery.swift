@@ -28,9 +28,7 @@ extension FigureSheet {
     /// Of the medians: what a store adds to the wakes it cannot do without.
     fileprivate var deliveryOverFloor: [Figure] {
         guard let floor = probes.wakeFloor else { return [] }
-        let ratio = pairs.writeToCallback.percentile(.p50).flatMap { callback in
-            floor.percentile(.p50).map { Double(callback.value) / Double(max($0.value, 1)) }
-        }
+        let ratio = pairs.writeToCallback.medianRatio(to: floor)
         // As many samples as a median needs, on either side.
         let n = min(pairs.writeToCallback.count, floor.count)
         return [Figure(.deliveryOverFloor, .value, n >= 20 ? ratio : nil, n: n, flags: drift)]

@@ -61,9 +61,7 @@ extension FigureSheet {
             let timeNs = commit.record.committedNs - commit.record.beginNs
             if SlowCommits.contains(made[commit.writer]) { slowed.record(timeNs) } else { plain.record(timeNs) }
         }
-        let ratio = plain.percentile(.p50).flatMap { plain in
-            slowed.percentile(.p50).map { Double($0.value) / Double(max(plain.value, 1)) - 1 }
-        }
+        let ratio = slowed.medianRatio(to: plain).map { $0 - 1 }
         let n = min(plain.count, slowed.count)
         return (n >= 20 ? ratio : nil, n)
     }

@@ -44,6 +44,15 @@ enum TrialProvider: Sendable {
     }
 }
 
+extension LatencyHistogram {
+    /// Its median over that of `other`.
+    func medianRatio(to other: LatencyHistogram) -> Double? {
+        percentile(.p50).flatMap { own in
+            other.percentile(.p50).map { Double(own.value) / Double(Swift.max($0.value, 1)) }
+        }
+    }
+}
+
 extension TrialProvider.Span {
     var isFromDue: Bool { self == .schedule || self == .dueToCallback }
     var isDelivery: Bool { self == .dueToCallback || self == .commitToCallback }

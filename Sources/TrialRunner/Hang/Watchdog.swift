@@ -56,9 +56,7 @@ struct Watchdog {
             }
         }
         seen = circles
-        if deadline.hasPassed() {
-            return HangReport.stall(recorded.completed(by: kernel), sinceNs: movedNs, subject)
-        }
+        if deadline.hasPassed() { return HangReport.stall(recorded.completed(by: kernel), sinceNs: movedNs, subject) }
         return nil
     }
 }

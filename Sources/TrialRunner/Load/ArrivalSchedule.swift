@@ -45,8 +45,7 @@ struct ArrivalSchedule: Sendable {
     /// nil at the end of the measured window.
     mutating func next() -> Int64? {
         switch arrivals {
-        case .poisson:
-            atNs += random.exponential() * gapNs
+        case .poisson: atNs += random.exponential() * gapNs
         case .uniform, .bursts:
             // From the step, not by adding up: a rounded gap would drift over a long run.
             let period = step >= 0 ? step / burst : (step - burst + 1) / burst

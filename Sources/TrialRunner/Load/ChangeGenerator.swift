@@ -35,9 +35,7 @@ struct ChangeGenerator {
     /// - Parameters:
     ///   - shared: what `keys: matching` draws from, and stays within.
     ///   - movesInList: a move is one in the list and not by a score.
-    init(
-        _ spec: WritersSpec, dataset: Dataset, shared: Query, writer: Int, seed: UInt64, movesInList: Bool = false
-    ) {
+    init(_ spec: WritersSpec, dataset: Dataset, shared: Query, writer: Int, seed: UInt64, movesInList: Bool = false) {
         auditedKey = dataset.auditedKey(writer: writer)
         self.movesInList = movesInList
         choice = KeyChoice(spec)
@@ -65,9 +63,7 @@ struct ChangeGenerator {
     }
 
     private static func shares(_ weights: [String: Double]) -> [(kind: WritersSpec.ChangeKind, upTo: UInt64)] {
-        let weighted = WritersSpec.ChangeKind.allCases.compactMap { kind in
-            weights[kind.rawValue].map { (kind, $0) }
-        }
+        let weighted = WritersSpec.ChangeKind.allCases.compactMap { kind in weights[kind.rawValue].map { (kind, $0) } }
         let total = weighted.reduce(0) { $0 + $1.1 }
         precondition(total > 0, "writers.changes names no kind of change")
         var sum = 0.0
@@ -89,9 +85,7 @@ struct ChangeGenerator {
     /// deletion or change for which this writer has no row left becomes an insertion.
     mutating func fill(_ changes: UnsafeMutableBufferPointer<Change>) {
         let stamp = nextStamp
-        for index in 0..<rowsPerCommit {
-            changes[index] = draw(stamp)
-        }
+        for index in 0..<rowsPerCommit { changes[index] = draw(stamp) }
         if let auditedKey {
             // The amount that is moved names the commit.
             func moved(_ row: Int, _ amount: Int64) {

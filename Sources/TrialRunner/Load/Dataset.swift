@@ -28,9 +28,7 @@ struct Dataset: Sendable {
         lanes = writers + 1
         var random = RandomSource(seed: seed, stream: 0)
         var places = ContiguousArray((0..<items).map { Int32($0) })
-        for index in stride(from: items - 1, to: 0, by: -1) {
-            places.swapAt(index, random.below(index + 1))
-        }
+        for index in stride(from: items - 1, to: 0, by: -1) { places.swapAt(index, random.below(index + 1)) }
         self.places = places
     }
 
@@ -44,9 +42,7 @@ struct Dataset: Sendable {
     var count: Int { items + groups * Self.rowsPerGroup + auditedRows }
 
     /// The first of the two audited rows of a writer; nil where there are none.
-    func auditedKey(writer: Int) -> Int64? {
-        auditedRows > 0 ? Int64(count - auditedRows + 2 * writer) : nil
-    }
+    func auditedKey(writer: Int) -> Int64? { auditedRows > 0 ? Int64(count - auditedRows + 2 * writer) : nil }
 
     /// Row `index`, which is also its key.
     func item(at index: Int) -> Item {

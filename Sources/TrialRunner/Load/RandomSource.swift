@@ -28,9 +28,7 @@ struct RandomSource: RandomNumberGenerator, Sendable {
     }
 
     /// Uniform in 0 ..< bound, without the modulo's bias (multiply-shift; the bias left is under bound / 2^64).
-    mutating func below(_ bound: Int) -> Int {
-        Int(next().multipliedFullWidth(by: UInt64(bound)).high)
-    }
+    mutating func below(_ bound: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(bound)).high) }
 
     /// Uniform in [0, 1), 53 bits.
     mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }

@@ -83,9 +83,7 @@ final class Work {
         }
     }
 
-    private var positions: String {
-        writers.map { "\($0.name) is in commit \($0.commits)" }.joined(separator: ", ")
-    }
+    private var positions: String { writers.map { "\($0.name) is in commit \($0.commits)" }.joined(separator: ", ") }
 
     /// Of the writers' threads, which are ready.
     var allocations: [ThreadAllocations?] { writers.map(\.allocations) }

@@ -64,9 +64,7 @@ final class Writer: @unchecked Sendable {
         inheriting inheritance: Inheritance? = nil
     ) throws {
         name = "writer-\(index)"
-        self.index = index
-        self.spec = spec
-        self.company = company
+        (self.index, self.spec, self.company) = (index, spec, company)
         generator = ChangeGenerator(spec, dataset: dataset, shared: shared, writer: index)
         if spec.writers.load == .open {
             // Writers that follow one another share one schedule; those side by side have one each.

@@ -45,9 +45,7 @@ final class Churn: Companion, @unchecked Sendable {
     /// Nil where a trial has none; else the first of them are there.
     init?(_ spec: TrialSpec, _ plan: QueryAssignment, _ store: any DrivenStore) throws {
         guard let count = spec.observers.churn, count > 0, let query = plan.queries.first else { return nil }
-        self.spec = spec
-        self.query = query
-        self.store = store
+        (self.spec, self.query, self.store) = (spec, query, store)
         forgetting = store as? any SiteForgetting
         slots = (0..<count).map { Slot(Site("churn-\($0)", spec.observers.deliver)) }
         for slot in slots { try replace(slot) }
@@ -146,10 +144,7 @@ private final class ChurnedObserver: DeliverySink {
     nonisolated(unsafe) private var last: Int64 = .min
     nonisolated(unsafe) private var isCancelled = false
 
-    init(_ name: String, _ found: ChurnFindings) {
-        self.name = name
-        self.found = found
-    }
+    init(_ name: String, _ found: ChurnFindings) { (self.name, self.found) = (name, found) }
 
     var isCalled: Bool { called.load(ordering: .acquiring) }
 

@@ -24,11 +24,9 @@ final class Departed: Companion {
     func close(into findings: inout Findings) {
         watch.stop()
         findings.violations += zip(watch.observers, callbacks).compactMap { observer, before in
-            let records = observer.recorder.records
-            guard let late = (before..<records.count).first(where: { records[$0].enterNs > cancelledNs }) else {
-                return nil
+            observer.late(from: before, cancelledNs: cancelledNs).map {
+                "silence: \(observer.name) was called (version \($0.version)) after it had been cancelled"
             }
-            return "silence: \(observer.name) was called (version \(records[late].version)) after it had been cancelled"
         }
     }
 }

@@ -77,6 +77,12 @@ final class Observer: DeliverySink {
     /// The version of the last callback; any thread.
     var covered: Int64 { coveredVersion.load(ordering: .relaxed) }
 
+    /// The first callback from `count` on that began after `cancelledNs`, by when its subscription had been cancelled.
+    func late(from count: Int, cancelledNs: Int64) -> (callback: Int, version: Int64)? {
+        let records = recorder.records
+        return (count..<records.count).first { records[$0].enterNs > cancelledNs }.map { ($0, records[$0].version) }
+    }
+
     /// Lets go of the subscription, which holds this; on the site, some time.
     func forget() { site.perform { [self] in subscription = nil } }
 

@@ -38,7 +38,7 @@ final class RowSampler: Sendable {
         guard index < Self.observers, capabilities.hasContents, capabilities.shows != .nothing else { return nil }
         hasChangeSets = capabilities.hasChangeSets
         empty = RowDigest(order, capabilities)
-        onlyFirst = spec.asks(\.countsAllocations)
+        onlyFirst = spec.metrics.contains(where: \.countsAllocations)
         random = RandomSource(seed: spec.seed, stream: 5_000_000 + UInt64(index))
         rowsLeft = Self.rowBudget / min(spec.observers.count, Self.observers)
         samples = try RecordBuffer(capacity: Self.capacity, prefaulted: Self.firstCallbacks * Self.namedRows)
@@ -49,9 +49,7 @@ final class RowSampler: Sendable {
     func look(_ delivery: borrowing Delivery, callback: Int, _ subscription: any DriverSubscription) {
         let drawn = random.next()
         guard callback < Self.firstCallbacks || !onlyFirst && drawn % Self.every == 0 else { return }
-        guard hasChangeSets else {
-            return read(0..<Int.max, rows: delivery.count, callback, subscription)
-        }
+        guard hasChangeSets else { return read(0..<Int.max, rows: delivery.count, callback, subscription) }
         // One row anywhere, and of those that have changed some that follow on each other.
         if delivery.count > 0 { readRow(Int(drawn >> 32) % delivery.count, callback, subscription) }
         let named = delivery.modifications.count + delivery.insertions.count
@@ -69,9 +67,7 @@ final class RowSampler: Sendable {
         read(index..<index + 1, rows: 1, callback, subscription)
     }
 
-    private func read(
-        _ indices: Range<Int>, rows: Int, _ callback: Int, _ subscription: any DriverSubscription
-    ) {
+    private func read(_ indices: Range<Int>, rows: Int, _ callback: Int, _ subscription: any DriverSubscription) {
         guard rowsLeft >= rows else { return }
         rowsLeft -= rows
         var digest = empty
@@ -131,8 +127,5 @@ struct RowDigest: Sendable {
         count += 1
     }
 
-    private static func mix(_ value: UInt64) -> UInt64 {
-        var state = SplitMix64(seed: value)
-        return state.next()
-    }
+    private static func mix(_ value: UInt64) -> UInt64 { SplitMix64.mix(value &+ SplitMix64.step) }
 }

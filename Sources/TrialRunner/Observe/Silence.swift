@@ -28,16 +28,11 @@ enum Silence {
         for observer in watch.observers + witnesses { observer.forget() }
         watch.stop()
         return deaf.map { "convergence: a late subscription on \($0.site.name) was not called for a commit" }
-            + logs.compactMap { called($0, afterNs: cancelledNs) }
-    }
-
-    private static func called(_ log: ObserverLog, afterNs cancelledNs: Int64) -> String? {
-        let records = log.observer.recorder.records
-        guard let late = (log.count..<records.count).first(where: { records[$0].enterNs > cancelledNs }) else {
-            return nil
-        }
-        return
-            "silence: \(log.observer.name) was called (callback \(late), version \(records[late].version)) after its "
-            + "subscription had been cancelled"
+            + logs.compactMap { log in
+                log.observer.late(from: log.count, cancelledNs: cancelledNs).map {
+                    "silence: \(log.observer.name) was called (callback \($0.callback), version \($0.version)) after its "
+                        + "subscription had been cancelled"
+                }
+            }
     }
 }

@@ -59,8 +59,7 @@ struct ChangeSetReplay {
         }
         let inserted = delivered.insertions.map { rows[Int($0)].key }
         let touched = Dictionary(uniqueKeysWithValues: net.indices.map { (net[$0].key, $0) })
-        return membership(net, touched, deleted, inserted, delivered)
-            ?? places(net, oldRanks, Set(deleted), delivered)
+        return membership(net, touched, deleted, inserted, delivered) ?? places(net, oldRanks, Set(deleted), delivered)
             ?? modifications(net, touched, Set(deleted), delivered)
     }
 
@@ -109,9 +108,7 @@ struct ChangeSetReplay {
     ) -> Problem? {
         for (touch, oldRank) in zip(net, oldRanks) {
             guard touch.before != TableModel.absent, touch.after != TableModel.absent, !deleted.contains(touch.key)
-            else {
-                continue
-            }
+            else { continue }
             let newRank = rows.rank(of: touch.after)
             let oldPlace = oldRank - Self.countBelow(oldRank, delivered.deletions)
             let newPlace = newRank - Self.countBelow(newRank, delivered.insertions)

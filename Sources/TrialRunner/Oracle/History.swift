@@ -38,9 +38,7 @@ struct QueryHistory: Sendable {
     }
 
     /// How many of the affecting commits have an index below `commit`.
-    func affecting(before commit: Int) -> Int {
-        commits.partitioningIndex { Int($0) >= commit }
-    }
+    func affecting(before commit: Int) -> Int { commits.partitioningIndex { Int($0) >= commit } }
 
     /// What a range of the affecting commits did together: one touch per row, rows that came and went left out.
     func net(_ range: Range<Int>) -> [Touch] {
@@ -139,8 +137,7 @@ struct History: Sendable {
     /// Tells every query that a row was in, or is in now.
     private static func route(
         _ key: Int64, _ group: Int64, _ old: TableModel.Row, _ new: TableModel.Row, _ queries: [Query],
-        _ index: PredicateIndex,
-        _ body: (Int, QueryHistory.Touch) -> Void
+        _ index: PredicateIndex, _ body: (Int, QueryHistory.Touch) -> Void
     ) {
         let absent = TableModel.absent
         if old.score != absent {
@@ -176,7 +173,5 @@ struct History: Sendable {
     }
 
     /// How many commits a callback at `version` covers.
-    func covered(by version: Int64) -> Int {
-        commits.partitioningIndex { $0.record.version > version }
-    }
+    func covered(by version: Int64) -> Int { commits.partitioningIndex { $0.record.version > version } }
 }

@@ -31,17 +31,11 @@ struct InitialRows: Sendable {
             }
         }
         let first = dataset.items
-        let groups = query.group.map { $0 > 0 ? Int($0) - 1..<Int($0) : 0..<0 } ?? 0..<dataset.groups
-        for group in groups.clamped(to: 0..<dataset.groups) {
-            for index in 0..<Dataset.rowsPerGroup {
-                let item = dataset.item(at: first + group * Dataset.rowsPerGroup + index)
-                if query.matches(key: item.key, group: item.group, score: item.score) {
-                    found.append(.init(order: item.score, key: item.key))
-                }
-            }
-        }
         let audited = first + dataset.groups * Dataset.rowsPerGroup
-        for index in audited..<dataset.count {
+        let named = query.group.map { $0 > 0 ? Int($0) - 1..<Int($0) : 0..<0 } ?? 0..<dataset.groups
+        let groups = named.clamped(to: 0..<dataset.groups)
+        let rows = groups.lowerBound * Dataset.rowsPerGroup..<groups.upperBound * Dataset.rowsPerGroup
+        for index in [first + rows.lowerBound..<first + rows.upperBound, audited..<dataset.count].joined() {
             let item = dataset.item(at: index)
             if query.matches(key: item.key, group: item.group, score: item.score) {
                 found.append(.init(order: item.score, key: item.key))
@@ -59,11 +53,7 @@ struct InitialRows: Sendable {
 
     private func range(of scores: Range<Int64>?) -> Range<Int> {
         guard let scores else { return main.startIndex..<main.endIndex }
-        let lower = firstIndex(atOrAbove: scores.lowerBound)
-        return lower..<max(lower, firstIndex(atOrAbove: scores.upperBound))
-    }
-
-    private func firstIndex(atOrAbove score: Int64) -> Int {
-        main.partitioningIndex { $0.order >= score }
+        let lower = main.partitioningIndex { $0.order >= scores.lowerBound }
+        return lower..<max(lower, main.partitioningIndex { $0.order >= scores.upperBound })
     }
 }

@@ -18,11 +18,8 @@ struct Oracle {
         _ history: History,
         _ logs: [ObserverLog]
     ) {
-        self.spec = spec
-        self.capabilities = capabilities
-        self.plan = plan
-        self.history = history
-        self.logs = logs
+        (self.spec, self.capabilities, self.plan) = (spec, capabilities, plan)
+        (self.history, self.logs) = (history, logs)
         initialRows = InitialRows(dataset)
     }
 

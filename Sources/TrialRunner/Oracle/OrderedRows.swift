@@ -94,12 +94,8 @@ struct OrderedRows: Sendable {
     }
 
     /// The last chunk that starts at or below `order`, else the first.
-    private func chunkIndex(of order: Int64) -> Int {
-        max(0, firsts.partitioningIndex { $0 > order } - 1)
-    }
+    private func chunkIndex(of order: Int64) -> Int { max(firsts.partitioningIndex { $0 > order }, 1) - 1 }
 
     /// The first offset in the chunk at or above `order`.
-    private func offset(of order: Int64, in chunk: Int) -> Int {
-        chunks[chunk].partitioningIndex { $0.order >= order }
-    }
+    private func offset(of order: Int64, in chunk: Int) -> Int { chunks[chunk].partitioningIndex { $0.order >= order } }
 }

@@ -21,9 +21,7 @@ struct ShownRows {
     private(set) var compared = 0
 
     init(_ alike: [ObserverLog], _ query: Query, _ capabilities: Capabilities) {
-        looked = alike.compactMap { log in
-            log.observer.sampler.map { Looked(log: log, samples: $0.samples) }
-        }
+        looked = alike.compactMap { log in log.observer.sampler.map { Looked(log: log, samples: $0.samples) } }
         order = query.order
         empty = RowDigest(query.order, capabilities)
     }

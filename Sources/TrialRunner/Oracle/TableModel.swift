@@ -31,9 +31,7 @@ struct TableModel: Sendable {
         nextAge = Int64(dataset.count)
     }
 
-    subscript(key: Int64) -> Row {
-        Int(key) < rows.count ? rows[Int(key)] : Self.noRow
-    }
+    subscript(key: Int64) -> Row { Int(key) < rows.count ? rows[Int(key)] : Self.noRow }
 
     private static let noRow = Row(score: absent, stamp: 0, age: 0, place: 0)
 

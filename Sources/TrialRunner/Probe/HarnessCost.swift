@@ -7,7 +7,7 @@ final class HarnessCost: Companion {
     private let recordsCost: Bool
     private var clockNs: Double = 0
 
-    init(_ spec: TrialSpec) { recordsCost = spec.asks { $0 == .recordingCost || $0 == .recordingBytes } }
+    init(_ spec: TrialSpec) { recordsCost = !Set(spec.metrics).isDisjoint(with: [.recordingCost, .recordingBytes]) }
 
     func warmUp() { clockNs = ClockCost.measure() }
 

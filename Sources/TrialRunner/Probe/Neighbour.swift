@@ -34,13 +34,13 @@ final class Neighbour: Companion {
     init?(_ spec: TrialSpec, _ driver: any StoreDriver, _ configuration: StoreConfiguration) throws {
         guard spec.dataset.neighbour == .busy else { return nil }
         var spec = spec
-        spec.dataset = DatasetSpec(items: Self.items)
-        spec.observers = ObserversSpec(
-            count: 1, queries: .same, match: 0.5, sort: .scoreDescending, deliver: .runLoop, threads: 1, bystanders: 0,
-            workNs: 0)
-        spec.writers = WritersSpec(
-            threads: 1, load: .closed, rateHz: 0, arrivals: .uniform, burst: 1,
-            changes: [WritersSpec.ChangeKind.updateScore.rawValue: 1], rowsPerCommit: 1, keys: .uniform)
+        let blank = TrialSpec.blank
+        (spec.dataset, spec.observers, spec.writers) = (blank.dataset, blank.observers, blank.writers)
+        spec.dataset.items = Self.items
+        (spec.observers.count, spec.observers.threads, spec.observers.match) = (1, 1, 0.5)
+        spec.observers.sort = .scoreDescending
+        (spec.writers.threads, spec.writers.rowsPerCommit, spec.writers.load) = (1, 1, .closed)
+        spec.writers.changes = [WritersSpec.ChangeKind.updateScore.rawValue: 1]
         var configuration = configuration
         configuration.directory += "/neighbour"
         configuration.links = 0

@@ -19,7 +19,6 @@ struct ProbeSamples: Sendable {
 }
 
 struct VersionFigures: Sendable {
-    var pins = 0
     var highest: Int?
     var last: Int?
     var amplification: Double?

@@ -23,8 +23,8 @@ final class VersionMeter: Companion {
         self.store = store
         pins = spec.observers.pins
         pinning = pins > 0 ? try store.conforming(to: (any Pinning).self) : nil
-        counted = spec.asks { $0 == .activeVersions } ? store as? any Pinning : nil
-        compared = spec.asks { $0 == .spaceAmplification } ? store as? any Compacting : nil
+        counted = spec.metrics.contains(.activeVersions) ? store as? any Pinning : nil
+        compared = spec.metrics.contains(.spaceAmplification) ? store as? any Compacting : nil
     }
 
     func begin(_ window: Window) { self.window = window }
@@ -51,7 +51,6 @@ final class VersionMeter: Companion {
         }
         pinned = []
         findings.probes.versions = VersionFigures(
-            pins: pins, highest: counted.map { _ in highest }, last: counted.map { _ in last },
-            amplification: amplification)
+            highest: counted.map { _ in highest }, last: counted.map { _ in last }, amplification: amplification)
     }
 }

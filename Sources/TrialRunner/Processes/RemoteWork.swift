@@ -33,11 +33,8 @@ final class RemoteWork: WritingSide {
     var refusals: Int { 0 }
 
     init(_ spec: TrialSpec, _ dataset: Dataset, _ plan: QueryAssignment, _ store: any DrivenStore, directory: String) {
-        self.spec = spec
-        self.dataset = dataset
-        self.plan = plan
-        self.store = store
-        self.directory = directory
+        (self.spec, self.dataset, self.plan) = (spec, dataset, plan)
+        (self.store, self.directory) = (store, directory)
     }
 
     deinit { dismiss() }
@@ -54,8 +51,7 @@ final class RemoteWork: WritingSide {
     }
 
     private func open(_ writer: Int) throws {
-        records.append(
-            try RecordBuffer(file: path(writer), capacity: TrialSize.commitsPerWriter(spec), isNew: false))
+        records.append(try RecordBuffer(file: path(writer), capacity: TrialSize.commitsPerWriter(spec), isNew: false))
     }
 
     func launch() throws -> Window {
@@ -132,8 +128,7 @@ final class RemoteWork: WritingSide {
     }
 
     private func reread(_ writer: Int) throws {
-        records[writer] = try RecordBuffer(
-            file: path(writer), capacity: TrialSize.commitsPerWriter(spec), isNew: false)
+        records[writer] = try RecordBuffer(file: path(writer), capacity: TrialSize.commitsPerWriter(spec), isNew: false)
     }
 
     /// The commit that the killed process was making, if it is in the store.

@@ -23,9 +23,7 @@ final class AllocationWindow: Companion {
     /// Nil where nothing counts.
     init?(_ work: any WritingSide, _ watch: Watch) {
         guard let conductor = ThreadAllocations() else { return nil }
-        self.conductor = conductor
-        self.work = work
-        self.watch = watch
+        (self.conductor, self.work, self.watch) = (conductor, work, watch)
     }
 
     /// Writers and sites have their threads by now.
@@ -49,9 +47,10 @@ final class AllocationWindow: Companion {
         let harness = Int64(end.conductor - start.conductor)
         let writing = Int64(end.writers - start.writers)
         let observing = sites.map { _ in Int64(end.sites - start.sites) }
-        let all = end.process - start.process
+        var all = end.process - start.process
+        all.bytes = max(0, all.bytes - harness)
         findings.probes.allocations = AllocationAccount(
-            process: AllocationTotals(count: all.count, bytes: max(0, all.bytes - harness)), writerBytes: writing,
-            observerBytes: observing, commits: findings.commits, affectingCommits: findings.affectingCommits)
+            process: all, writerBytes: writing, observerBytes: observing, commits: findings.commits,
+            affectingCommits: findings.affectingCommits)
     }
 }

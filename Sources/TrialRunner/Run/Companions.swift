@@ -16,7 +16,7 @@ struct Companions {
         let (spec, store, watch) = (setup.spec, setup.store, setup.watch)
         let audit = try Audit(spec, setup.dataset, watch, store, setup.driver.capabilities)
         let churn = try Churn(spec, setup.plan, store)
-        let floor = spec.asks(\.needsWakeProbe) ? try WakeProbe() : nil
+        let floor = spec.metrics.contains(where: \.needsWakeProbe) ? try WakeProbe() : nil
         let stalls = try StallProbe(spec, store, watch)
         let work = try Self.writers(setup, .init(floor: floor, stalls: stalls, watch: watch))
         self.work = work
@@ -31,7 +31,7 @@ struct Companions {
             NoiseMeter(),
             HoldingsMeter(spec, store, work),
             churn,
-            spec.asks(\.countsAllocations) ? AllocationWindow(work, watch) : nil,
+            spec.metrics.contains(where: \.countsAllocations) ? AllocationWindow(work, watch) : nil,
             CPUWindow(setup.driver, work),
         ]
         all = setup.companions + made.compactMap { $0 }
@@ -57,20 +57,9 @@ struct Companions {
         }
     }
 
-    func warmUp() throws {
-        for companion in all { try companion.warmUp() }
-    }
-
-    func begin(_ window: Window) throws {
-        for companion in all { try companion.begin(window) }
-    }
-
-    func look(_ nowNs: Int64) throws {
-        for companion in all { try companion.look(nowNs) }
-    }
-
-    func loadEnded() {
-        for companion in all { companion.loadEnded() }
+    /// Tells all of a moment.
+    func tell(_ moment: (any Companion) throws -> Void) rethrows {
+        for companion in all { try moment(companion) }
     }
 
     func end(into findings: inout Findings) throws {

@@ -23,9 +23,11 @@ struct Findings {
 
     init(_ history: History, _ plan: QueryAssignment, _ window: Window) {
         self.window = window
-        let affected = AffectedCommits(history, plan)
-        commits = affected.count(from: window.startNs, affecting: false)
-        affectingCommits = affected.count(from: window.startNs, affecting: true)
+        let observed = Set(plan.queryOfObserver.prefix(plan.mainObservers))
+        let affecting = Set(observed.flatMap { history.queries[$0].commits })
+        let returned = history.commits.indices.filter { history.commits[$0].record.committedNs >= window.startNs }
+        commits = returned.count
+        affectingCommits = returned.count { affecting.contains(Int32($0)) }
     }
 
     /// Adds what is no figure.

@@ -31,9 +31,7 @@ private final class ShimmedSink: DeliverySink {
     func deliver(_ delivery: borrowing Delivery) {
         sink.deliver(delivery)
         callbacks += 1
-        if callbacks.isMultiple(of: shim.lingerEvery) {
-            Pacing.sleep(untilNs: MonotonicClock.nowNs() + shim.lingerNs)
-        }
+        if callbacks.isMultiple(of: shim.lingerEvery) { Pacing.sleep(untilNs: MonotonicClock.nowNs() + shim.lingerNs) }
     }
 
     func fail(_ error: any Error) { sink.fail(error) }

@@ -45,13 +45,13 @@ public struct Trial {
 
         let window = try work.launch()
         report(.init(.measuring))
-        try companions.warmUp()
+        try companions.tell { try $0.warmUp() }
         Pacing.sleep(untilNs: window.startNs)
-        try companions.begin(window)
-        try work.awaitEnd(look: companions.look) {
+        try companions.tell { try $0.begin(window) }
+        try work.awaitEnd(look: { nowNs in try companions.tell { try $0.look(nowNs) } }) {
             report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks))
         }
-        companions.loadEnded()
+        companions.tell { $0.loadEnded() }
 
         report(.init(.settling))
         let history = History(
@@ -91,11 +91,6 @@ public struct Trial {
 }
 
 extension TrialSpec {
-    /// Whether any metric asked for is so.
-    func asks(_ isSo: (Metric) -> Bool) -> Bool {
-        metrics.contains(where: isSo)
-    }
-
     /// A violation with what is needed to see it again.
     func located(_ violation: String) -> String {
         let place = [scenario, driver, variant].filter { !$0.isEmpty }.joined(separator: ", ")

@@ -17,9 +17,7 @@ struct TrialSetup {
     /// Those that were there before the first observer.
     let companions: [any Companion]
 
-    init(
-        _ asked: TrialSpec, _ driver: any StoreDriver, directory: String, _ report: (TrialProgress) -> Void
-    ) throws {
+    init(_ asked: TrialSpec, _ driver: any StoreDriver, directory: String, _ report: (TrialProgress) -> Void) throws {
         try Fitness.check(asked, driver.capabilities)
         spec = asked.underLoad
         self.driver = driver

@@ -43,9 +43,7 @@ package struct HangDeadline {
     ///   - mostExtensions: by as much again each.
     ///   - child: the process that ought to be at work; nil is this one.
     package init(timeoutNs: Int64, mostExtensions: Int = 20, child: Int32? = nil) {
-        self.timeoutNs = timeoutNs
-        self.mostExtensions = mostExtensions
-        self.child = child
+        (self.timeoutNs, self.mostExtensions, self.child) = (timeoutNs, mostExtensions, child)
         endNs = MonotonicClock.nowNs() + timeoutNs
     }
 

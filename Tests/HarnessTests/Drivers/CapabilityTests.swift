@@ -8,11 +8,11 @@ import LiveStoreDriver
 import NoopDriver
 import NotificationQueueDriver
 import SQLiteHooksDriver
-import Scenario
 import StoreDriver
 import TemplateDriver
 import Testing
 
+@testable import Scenario
 @testable import TrialRunner
 @testable import Trials
 

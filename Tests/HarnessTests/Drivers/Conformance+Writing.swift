@@ -1,9 +1,10 @@
 // The checks of writers: many at once, one that fails; and whole trials under the oracle.
 import Foundation
 import Measure
-import Scenario
 import StoreDriver
 import TracedSync
+
+@testable import Scenario
 
 extension Conformance {
     /// Four writers, two sites, observers that come and go: versions are unique, nobody misses the end.
