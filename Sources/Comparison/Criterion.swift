@@ -67,6 +67,14 @@ public struct Criterion: Sendable, Equatable {
         }
     }
 
+    /// A ratio of quantiles as the change of the figure.
+    func interval(_ ratio: (estimate: Double, interval: LocationInterval)) -> ComparedRow.Interval {
+        let sign = worse == .less ? -1.0 : 1.0
+        return .init(
+            change: change(sign * ratio.estimate), low: change(sign * ratio.interval.low),
+            high: change(sign * ratio.interval.high))
+    }
+
     /// An effect on that scale as the change of the figure: +0.05 is 5 % more, whichever way is worse; of a difference, in
     /// the metric's unit.
     public func change(_ worsening: Double) -> Double {

@@ -181,13 +181,8 @@ public struct Judge: Sendable {
     private func merged(
         _ metric: Metric, _ pairs: [PairRecord], _ point: Int, _ criterion: Criterion
     ) -> ComparedRow.Interval? {
-        let sides = MergedSamples.quantiles(metric.rawValue, pairs, point)
         var random = SplitMix64(seed: engine.plan.seed)
-        guard let ratio = sides?.logRatio(at: 0.99, resamples: engine.plan.resamples, using: &random) else {
-            return nil
-        }
-        let sign = criterion.worse == .less ? -1.0 : 1.0
-        let ends = [ratio.interval.low, ratio.interval.high].map { criterion.change(sign * $0) }
-        return ComparedRow.Interval(change: criterion.change(sign * ratio.estimate), low: ends[0], high: ends[1])
+        return MergedSamples.quantiles(metric.rawValue, pairs, point)?
+            .logRatio(at: 0.99, resamples: engine.plan.resamples, using: &random).map(criterion.interval)
     }
 }

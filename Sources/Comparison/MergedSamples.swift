@@ -32,14 +32,7 @@ public enum MergedSamples {
         var random = SplitMix64(seed: seed)
         let criterion = Criterion(metric: metric, statistic: "p50")
         return ([1, 2, 3, 4, 5, 6, 7, 8, 9].map { $0 / 10 } + [0.95, 0.99]).compactMap { share in
-            guard let ratio = quantiles.logRatio(at: share, resamples: resamples, using: &random) else { return nil }
-            let sign = criterion.worse == .less ? -1.0 : 1.0
-            func change(_ logarithm: Double) -> Double { criterion.change(sign * logarithm) }
-            return (
-                share,
-                ComparedRow.Interval(
-                    change: change(ratio.estimate), low: change(ratio.interval.low), high: change(ratio.interval.high))
-            )
+            quantiles.logRatio(at: share, resamples: resamples, using: &random).map { (share, criterion.interval($0)) }
         }
     }
 }

@@ -46,14 +46,13 @@ enum MachineFacts {
     /// By affinity: what a container or `taskset` leaves of the machine.
     static func usableCores() -> Int { ProcessInfo.processInfo.activeProcessorCount }
 
-    static func kernel() -> String { systemName { "\($0.release)" } }
+    static func kernel() -> String { systemName { text($0.release) } }
 
-    static func architecture() -> String { systemName { "\($0.machine)" } }
+    static func architecture() -> String { systemName { text($0.machine) } }
 
-    private static func systemName(_ pick: ((release: String, machine: String)) -> String) -> String {
+    private static func systemName(_ pick: (utsname) -> String) -> String {
         var name = utsname()
-        guard uname(&name) == 0 else { return "unknown" }
-        return pick((release: text(name.release), machine: text(name.machine)))
+        return uname(&name) == 0 ? pick(name) : "unknown"
     }
 
     /// A C array of characters, which Swift sees as a tuple.

@@ -24,8 +24,8 @@ enum SVGTheme {
         var text = withoutEmptyGroups(lines).joined(separator: "\n")
         for slot in 1...Plot.slots {
             let padded = slot < 10 ? "  \(slot)" : " \(slot)"
-            text = replace("stroke='rgb(  0,   0, \(padded))'", "class=\"p\(slot)\"", in: text)
-            text = replace("color='rgb(  0,   0, \(padded))'", "class=\"c\(slot)\"", in: text)
+            text = text.replacingOccurrences(of: "stroke='rgb(  0,   0, \(padded))'", with: "class=\"p\(slot)\"")
+            text = text.replacingOccurrences(of: "color='rgb(  0,   0, \(padded))'", with: "class=\"c\(slot)\"")
         }
         for (old, new) in [
             ("xlink:href='#gpPt6'", "href=\"#dot\""), (" color=\"black\"", ""), (" color=\"gray\"", ""),
@@ -35,7 +35,7 @@ enum SVGTheme {
             (" us</tspan>", " µs</tspan>"),
             (" stroke-linecap=\"butt\" stroke-linejoin=\"miter\"", ""),
         ] {
-            text = replace(old, new, in: text)
+            text = text.replacingOccurrences(of: old, with: new)
         }
         return "<svg viewBox=\"0 0 420 270\" role=\"img\">\n<g>\n\(text)\n</svg>"
     }
@@ -60,9 +60,5 @@ enum SVGTheme {
             from.upperBound < until.lowerBound
         else { return nil }
         return text[from.upperBound..<until.lowerBound]
-    }
-
-    private static func replace(_ old: String, _ new: String, in text: String) -> String {
-        text.replacingOccurrences(of: old, with: new)
     }
 }

@@ -130,3 +130,10 @@ private final class Child {
         }
     }
 }
+
+/// Runs one trial at a time and always comes back.
+public protocol TrialExecutor: AnyObject {
+    /// - Parameter report: called now and then, on any thread.
+    /// - Returns: a result whatever happened; its `fate` says what.
+    func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult
+}

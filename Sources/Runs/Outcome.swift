@@ -1,5 +1,6 @@
 // How a run ends, as the number a shell sees. The worst of everything that happened wins.
 import Measure
+import Synchronization
 
 /// The exit codes of `tidegauge`, from good to bad.
 public enum Outcome: Int32, Sendable, CaseIterable {
@@ -34,4 +35,14 @@ public enum Outcome: Int32, Sendable, CaseIterable {
         let order = Self.allCases
         return order.firstIndex(of: self)! >= order.firstIndex(of: other)! ? self : other
     }
+}
+
+/// The wish to stop, from a signal handler's queue to the thread that runs trials. Raised once, seen by everyone.
+public final class Interruption: Sendable {
+    private let flag = Atomic<Bool>(false)
+
+    public init() {}
+
+    public var isRaised: Bool { flag.load(ordering: .acquiring) }
+    public func raise() { flag.store(true, ordering: .releasing) }
 }

@@ -63,10 +63,10 @@ struct GroupFigures {
         .upkeepCost: { $0.measured.cpu == nil ? nil : $0.upkeepCost },
         .harnessCost: { $0.measured.cpu == nil ? nil : $0.harnessCost },
         .unsubscribedCost: { $0.measured.cpu == nil ? nil : $0.unsubscribedCost },
-        .writerPenalty: { $0.writerPenalty },
+        .writerPenalty: { $0.ratio(.writerPenalty, of: .writeServiceTime, .p50) },
         .upkeepAllocations: { $0.allocations(.upkeepAllocations) { $0.count } },
         .upkeepBytes: { $0.allocations(.upkeepBytes) { $0.bytes } },
-        .observedRateRatio: { $0.observedRateRatio },
+        .observedRateRatio: { $0.ratio(.observedRateRatio, of: .achievedRate, .value, n: 1) },
         .trialOutcome: { $0.trialOutcome },
         .voidedTrials: { $0.voidedTrials },
     ]
@@ -102,24 +102,16 @@ struct GroupFigures {
         return Figure(.upkeepCost, .value, cost, n: with.affectingCommits, flags: cost < floor ? [.atFloor] : [])
     }
 
-    /// Commits per second with subscriptions, over those without.
-    private var observedRateRatio: Figure {
-        func rate(_ result: TrialResult?) -> Double? { result?.figures.first { $0.metric == .achievedRate }?.value }
-        guard let with = rate(measured), let without = rate(baseline), without > 0 else {
-            return Figure(.observedRateRatio, .value, nil, n: 0, flags: [.noBaseline])
+    /// A figure with subscriptions, over that without.
+    private func ratio(_ metric: Metric, of part: Metric, _ statistic: Statistic, n: Int? = nil) -> Figure {
+        func find(_ result: TrialResult?) -> Figure? {
+            result?.figures.first { $0.metric == part && $0.statistic == statistic }
         }
-        return Figure(.observedRateRatio, .value, with / without, n: 1)
-    }
-
-    /// Median time of a commit with subscriptions, over that without.
-    private var writerPenalty: Figure {
-        func median(_ result: TrialResult?) -> Figure? {
-            result?.figures.first { $0.metric == .writeServiceTime && $0.statistic == .p50 }
+        let with = find(measured)
+        guard let value = with?.value, let without = find(baseline)?.value, without > 0 else {
+            return Figure(metric, .value, nil, n: 0, flags: [.noBaseline])
         }
-        guard let with = median(measured)?.value, let without = median(baseline)?.value, without > 0 else {
-            return Figure(.writerPenalty, .value, nil, n: 0, flags: [.noBaseline])
-        }
-        return Figure(.writerPenalty, .value, with / without, n: median(measured)?.n ?? 0)
+        return Figure(metric, .value, value / without, n: n ?? with?.n ?? 0)
     }
 
     /// What subscriptions allocate per affecting commit, as `upkeepCost` does for the CPU.

@@ -75,59 +75,54 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     /// What is known of the metric before anything is measured.
     public var entry: MetricEntry {
         switch self {
-        case .scheduleDelay:
-            .init(.ns, .clock, .distribution, worse: .more, "begin − due: how late the load generator itself was")
+        case .scheduleDelay: .init(.ns, .clock, .distribution, "begin − due: how late the load generator itself was")
         case .scheduleStarted:
             .init(
                 .one, .clock, worse: .less, needs: [.setting(.schedule)],
                 "share of the commits due in the measured window that were begun in it")
         case .unmadeCommits:
             .init(
-                .count, .clock, worse: .more, needs: [.setting(.schedule)],
+                .count, .clock, needs: [.setting(.schedule)],
                 "commits due in the measured window that were never made: their writer was late, and gave up")
-        case .writeServiceTime: .init(.ns, .processor, .distribution, worse: .more, "committed − begin")
-        case .writeResponseTime:
-            .init(.ns, .clock, .distribution, worse: .more, "committed − due: waiting for one's turn included")
+        case .writeServiceTime: .init(.ns, .processor, .distribution, "committed − begin")
+        case .writeResponseTime: .init(.ns, .clock, .distribution, "committed − due: waiting for one's turn included")
         case .writerPenalty:
             .init(
-                .one, .clock, worse: .more, from: .companions, takes: [.writeServiceTime],
-                needs: [.observers, .baseline],
+                .one, .clock, from: .companions, takes: [.writeServiceTime], needs: [.observers, .baseline],
                 "median of `write_service_time` with subscriptions ÷ that without (paired trials)")
-        case .lockWait: .init(.ns, .clock, .distribution, worse: .more, "locked − begin")
+        case .lockWait: .init(.ns, .clock, .distribution, "locked − begin")
         case .deliveryLatency:
             .init(
-                .ns, .clock, .distribution, worse: .more, needs: [.observers], mayBeNegative: true,
+                .ns, .clock, .distribution, needs: [.observers], mayBeNegative: true,
                 "enter of the covering delivery − committed; under zero where the callback began before the "
                     + "commit returned, in percentiles, mean and extremes alike")
         case .lastDeliveryLatency:
             .init(
-                .ns, .clock, .distribution, worse: .more, needs: [.observers], mayBeNegative: true,
+                .ns, .clock, .distribution, needs: [.observers], mayBeNegative: true,
                 "enter of the covering delivery of the observer called last − committed: one sample per commit")
         case .endToEndLatency:
-            .init(.ns, .clock, .distribution, worse: .more, needs: [.observers], "enter of the covering delivery − due")
+            .init(.ns, .clock, .distribution, needs: [.observers], "enter of the covering delivery − due")
         case .writeToCallback:
-            .init(
-                .ns, .clock, .distribution, worse: .more, needs: [.observers],
-                "enter of the covering delivery − begin")
+            .init(.ns, .clock, .distribution, needs: [.observers], "enter of the covering delivery − begin")
         case .wakeFloor:
             .init(
-                .ns, .clock, .distribution, worse: .more, needs: [.wakeProbe, .setting(.gapsToWakeIn)], about: .harness,
+                .ns, .clock, .distribution, needs: [.wakeProbe, .setting(.gapsToWakeIn)], about: .harness,
                 "from waking a thread that sleeps on a futex to a run loop that this thread wakes in turn: the "
                     + "way of a notification without a store. Measured halfway between the commits, by threads that "
                     + "have slept as long")
         case .deliveryOverFloor:
             .init(
-                .one, .clock, worse: .more, needs: [.observers, .wakeProbe, .setting(.gapsToWakeIn)],
+                .one, .clock, needs: [.observers, .wakeProbe, .setting(.gapsToWakeIn)],
                 "median of `write_to_callback` ÷ median of `wake_floor`, both of one trial")
-        case .callbackTime: .init(.ns, .clock, .distribution, worse: .more, needs: [.observers], "exit − enter")
+        case .callbackTime: .init(.ns, .clock, .distribution, needs: [.observers], "exit − enter")
         case .staleness:
             .init(
-                .ns, .clock, .distribution, worse: .more, needs: [.observers],
+                .ns, .clock, .distribution, needs: [.observers],
                 "age of the oldest commit not yet covered, 0 if there is none; a distribution over *time*, "
                     + "integrated without sampling; `n` counts commits")
         case .versionLag:
             .init(
-                .versions, .clock, .distribution, worse: .more, needs: [.observers],
+                .versions, .clock, .distribution, needs: [.observers],
                 "commits returned and not yet covered; over time as well")
         case .coalescingRatio:
             .init(
@@ -136,96 +131,89 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .batchSpan:
             .init(.commits, .clock, .distribution, worse: .neither, needs: [.observers], "commits covered per callback")
         case .spuriousNotifications:
-            .init(
-                .count, .event, worse: .more, needs: [.observers],
-                "callbacks whose data equals that of the callback before")
+            .init(.count, .event, needs: [.observers], "callbacks whose data equals that of the callback before")
         case .missedFinal:
             .init(
-                .count, .event, worse: .more, needs: [.observers], isOwed: true,
+                .count, .event, needs: [.observers], isOwed: true,
                 "observers whose last data is not the store's final state; must be 0")
         case .timeToFirstDelivery:
-            .init(
-                .ns, .clock, .distribution, worse: .more, needs: [.observers],
-                "enter of the first callback − the subscribe call")
+            .init(.ns, .clock, .distribution, needs: [.observers], "enter of the first callback − the subscribe call")
         case .observerStall:
             .init(
-                .ns, .clock, .distribution, worse: .more, needs: [.observers, .setting(.calls)],
+                .ns, .clock, .distribution, needs: [.observers, .setting(.calls)],
                 "how long an observing thread was blocked in a call on the store right after a writer's commit, "
                     + "as `observers.calls` says: in begin-write until the write lock was granted, in refresh until it "
                     + "returned")
         case .fanoutSpan:
             .init(
-                .ns, .clock, .distribution, worse: .more, needs: [.observers],
-                "last − first enter over the observers of one commit")
+                .ns, .clock, .distribution, needs: [.observers], "last − first enter over the observers of one commit")
         case .fanoutCost:
             .init(
-                .nsPerObserverCommit, .clock, worse: .more, from: .sweep(over: [.observerCount, .bystanders]),
+                .nsPerObserverCommit, .clock, from: .sweep(over: [.observerCount, .bystanders]),
                 needs: [.observers, .baseline],
                 "slope of process CPU per commit on the number of observers (Theil–Sen); over the sweep")
         case .upkeepCost:
             .init(
-                .nsPerCommit, .processor, worse: .more, from: .companions, needs: [.observers, .baseline],
+                .nsPerCommit, .processor, from: .companions, needs: [.observers, .baseline],
                 "process CPU with subscriptions − without (paired trials), per affecting commit")
         case .upkeepExponent:
             .init(
-                .one, .clock, worse: .more, from: .sweep(over: [.items]), takes: [.upkeepCost],
-                needs: [.observers, .baseline],
+                .one, .clock, from: .sweep(over: [.items]), takes: [.upkeepCost], needs: [.observers, .baseline],
                 "β of upkeep_cost = c · itemsᵝ over the sweep: 0 incremental, 1 re-run, above 1 re-sort")
         case .upkeepGrowth:
             .init(
-                .one, .clock, worse: .more, from: .sweep(over: [.items, .observerCount, .bystanders]),
-                takes: [.upkeepCost], needs: [.observers, .baseline],
+                .one, .clock, from: .sweep(over: [.items, .observerCount, .bystanders]), takes: [.upkeepCost],
+                needs: [.observers, .baseline],
                 "`upkeep_cost` at the last point of the sweep ÷ at the first, of each repetition by itself, then "
                     + "the median")
         case .upkeepRatio:
             .init(
-                .one, .clock, worse: .more, from: .peers, takes: [.upkeepCost], needs: [.observers, .baseline],
+                .one, .clock, from: .peers, takes: [.upkeepCost], needs: [.observers, .baseline],
                 "`upkeep_cost` ÷ that of the first driver the scenario names, at the same point and in the same "
                     + "repetition: how many times as much a peer pays")
         case .upkeepAllocations:
             .init(
-                .allocationsPerCommit, .allocation, worse: .more, from: .companions,
+                .allocationsPerCommit, .allocation, from: .companions,
                 needs: [.observers, .baseline, .allocationCounters],
                 "allocations of the process with subscriptions − without (paired trials), per affecting commit; "
                     + "from the allocator's statistics, which may be a few per cent off over a short trial")
         case .upkeepBytes:
             .init(
-                .bytesPerCommit, .allocation, worse: .more, from: .companions,
-                needs: [.observers, .baseline, .allocationCounters], "the same in bytes, as size classes")
+                .bytesPerCommit, .allocation, from: .companions, needs: [.observers, .baseline, .allocationCounters],
+                "the same in bytes, as size classes")
         case .writerBytes:
             .init(
-                .bytesPerCommit, .allocation, worse: .more, needs: [.allocationCounters],
+                .bytesPerCommit, .allocation, needs: [.allocationCounters],
                 "bytes that the writing threads allocated, exact")
         case .observerBytes:
             .init(
-                .bytesPerCommit, .allocation, worse: .more, needs: [.observers, .allocationCounters],
+                .bytesPerCommit, .allocation, needs: [.observers, .allocationCounters],
                 "bytes that the observing threads allocated, exact; `n/a` where deliveries run on queues, which "
                     + "have no threads of their own")
         case .engineBytes:
             .init(
-                .bytesPerCommit, .allocation, worse: .more, needs: [.allocationCounters],
+                .bytesPerCommit, .allocation, needs: [.allocationCounters],
                 "bytes that all other threads allocated: the engine's own")
         case .unsubscribedCost:
             .init(
-                .nsPerCommit, .processor, worse: .more, from: .companions,
+                .nsPerCommit, .processor, from: .companions,
                 needs: [.observers, .baseline, .setting(.cancelledObservers)],
                 "process CPU after all observers were cancelled − that of a store that nobody ever observed "
                     + "(paired trials), per commit")
         case .writerCPU:
             .init(
-                .nsPerCommit, .processor, worse: .more,
-                "CPU of the writing threads; time spent waiting for a due time is taken off")
-        case .upkeepCPU: .init(.nsPerCommit, .processor, worse: .more, "CPU of the engine's own background threads")
+                .nsPerCommit, .processor, "CPU of the writing threads; time spent waiting for a due time is taken off")
+        case .upkeepCPU: .init(.nsPerCommit, .processor, "CPU of the engine's own background threads")
         case .observerCPU:
             .init(
-                .nsPerCommit, .processor, worse: .more, needs: [.observers],
+                .nsPerCommit, .processor, needs: [.observers],
                 "CPU of the observing threads: what notification costs the interface; `n/a` where deliveries run "
                     + "on queues, which have no threads of their own")
         case .otherCPU:
             .init(
-                .nsPerCommit, .processor, worse: .more,
+                .nsPerCommit, .processor,
                 "CPU of all other threads, and of those that were born or ended within the window")
-        case .processCPU: .init(.nsPerCommit, .processor, worse: .more, "CPU of the whole process")
+        case .processCPU: .init(.nsPerCommit, .processor, "CPU of the whole process")
         case .achievedRate: .init(.commitsPerSecond, .clock, worse: .less, "commits per second of the measured window")
         case .sustainableRate:
             .init(
@@ -256,64 +244,62 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 "commits of the writer that made fewest ÷ an equal share of all commits of the window")
         case .spaceAmplification:
             .init(
-                .one, .holding, worse: .more,
+                .one, .holding,
                 "bytes of the file ÷ bytes of a compacted copy, at the end of the load, held versions included")
         case .activeVersions:
             .init(
-                .versions, .clock, worse: .more,
+                .versions, .clock,
                 "versions the store keeps: `value` at the end of the load, `max` of looks every 10 ms")
         case .liveBytes:
             .init(
-                .bytes, .holding, worse: .more,
+                .bytes, .holding,
                 "bytes of the heap that are allocated and not freed, by the allocator: `value` when the load is "
                     + "over and all observers have been called, `max`, and as `slope` how many more with each commit "
                     + "(Theil–Sen over up to 64 looks in the measured window)")
         case .residentBytes:
             .init(
-                .bytes, .holding, worse: .more,
+                .bytes, .holding,
                 "the same of anonymous memory that is resident (`RssAnon`), which holds the harness's own records "
                     + "as well")
         case .fileBytes:
             .init(
-                .bytes, .holding, worse: .more,
+                .bytes, .holding,
                 "the same of the bytes that the store occupies on its file system. A file that uses its freed "
                     + "pages again has a slope of nearly 0 once the load goes on as it began")
         case .openFiles:
             .init(
-                .files, .holding, worse: .more,
+                .files, .holding,
                 "descriptors that are open: `value` when the load is over, `max`, and as `slope` how many more "
                     + "per commit than at the start of the window, at both of which the same observers are there")
         case .recoveryTime:
             .init(
-                .ns, .clock, .distribution, worse: .more, needs: [.setting(.harmedWriter)],
+                .ns, .clock, .distribution, needs: [.setting(.harmedWriter)],
                 "from what was done to the writing process (killed, stopped) until the next commit returned")
         case .failedCommits:
-            .init(
-                .count, .event, worse: .more,
-                "commits that the store refused while it was meant to: its disk was full")
+            .init(.count, .event, "commits that the store refused while it was meant to: its disk was full")
         case .harnessHiccup:
             .init(
-                .ns, .clock, .distribution, worse: .more, about: .harness,
+                .ns, .clock, .distribution, about: .harness,
                 "how much too late a thread woke that asked to sleep 1 ms, over and over: the floor of any "
                     + "latency here")
         case .harnessCost:
             .init(
-                .nsPerCommit, .processor, worse: .more, from: .companions, needs: [.noop], about: .harness,
+                .nsPerCommit, .processor, from: .companions, needs: [.noop], about: .harness,
                 "process CPU of the same scenario on the no-op driver; drivers at one point share that trial")
         case .voidedTrials:
             .init(
-                .count, .event, worse: .more, from: .companions, about: .harness, isOwed: true,
+                .count, .event, from: .companions, about: .harness, isOwed: true,
                 "times the trial was run again because the machine had disturbed it; the flags say how")
         case .recordingCost:
             .init(
-                .nsPerObserverCommit, .clock, worse: .more, about: .harness,
+                .nsPerObserverCommit, .clock, about: .harness,
                 "CPU that writing down one commit and one callback takes, measured on the recorders alone; the "
                     + "readings of the clock are no part of it and stand in its flag")
         case .recordingBytes:
-            .init(.bytes, .holding, worse: .more, about: .harness, "what that allocates, over a hundred thousand pairs")
+            .init(.bytes, .holding, about: .harness, "what that allocates, over a hundred thousand pairs")
         case .oracleCost:
             .init(
-                .nsPerCommit, .processor, worse: .more, about: .harness,
+                .nsPerCommit, .processor, about: .harness,
                 "time the oracle's replay and comparison took after the load, per commit of the trial")
         case .faultsCaught:
             .init(
@@ -322,29 +308,29 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                     + "nothing fails")
         case .slowdownSeen:
             .init(
-                .one, .clock, worse: .more, needs: [.setting(.slowdown)], about: .harness,
+                .one, .clock, needs: [.setting(.slowdown)], about: .harness,
                 "median of `write_service_time` of the commits that were slowed on purpose ÷ that of the others, − 1")
         case .stallSeen:
             .init(
-                .one, .clock, worse: .more, needs: [.setting(.evenStall)],
+                .one, .clock, needs: [.setting(.evenStall)],
                 "p99 of `write_response_time` ÷ what it has to be when the process was stopped for a while: the "
                     + "longest hiccup less a hundredth of the window")
         case .oracleViolations:
             .init(
-                .count, .event, worse: .more, isOwed: true,
+                .count, .event, isOwed: true,
                 "promises broken: convergence, monotonicity, change-set replay, atomicity, shown rows, first is "
                     + "initial, silence, nothing lost; must be 0")
         case .hangDetectionTime:
             .init(
-                .ns, .clock, worse: .more, from: .choreography,
+                .ns, .clock, from: .choreography,
                 "of a choreography that deadlocked: from the moment its circle closed to the report")
         case .choreographyTime:
             .init(
-                .ns, .clock, worse: .more, from: .choreography,
+                .ns, .clock, from: .choreography,
                 "of a choreography that completed: from the empty folder to the closed store")
         case .trialOutcome:
             .init(
-                .one, .clock, worse: .more, from: .companions, about: .harness, isOwed: true,
+                .one, .clock, from: .companions, about: .harness, isOwed: true,
                 "how the trial ended: 0 completed, 1 crashed, 2 killed, 3 hang, 4 oracle violation, 5 harness "
                     + "fault, 6 interrupted")
         }

@@ -69,6 +69,7 @@ public struct MetricEntry: Sendable {
     public let unit: Unit
     public let kind: Kind
     public let shape: Shape
+    /// More, unless an entry says otherwise.
     public let worse: Worse
     public let source: Source
     /// Metrics of the same trial that it is computed from: who asks for it gets them as well.
@@ -83,7 +84,7 @@ public struct MetricEntry: Sendable {
     public let definition: String
 
     init(
-        _ unit: Unit, _ kind: Kind, _ shape: Shape = .number, worse: Worse, from source: Source = .trial,
+        _ unit: Unit, _ kind: Kind, _ shape: Shape = .number, worse: Worse = .more, from source: Source = .trial,
         takes: [Metric] = [], needs: [MetricNeed] = [], mayBeNegative: Bool = false, about subject: Subject = .store,
         isOwed: Bool = false, _ definition: String
     ) {
@@ -91,6 +92,9 @@ public struct MetricEntry: Sendable {
         (self.source, self.takes, self.needs, self.subject) = (source, takes, needs, subject)
         (self.mayBeNegative, self.isOwed, self.definition) = (mayBeNegative, isOwed, definition)
     }
+
+    /// Of a number that needs nothing.
+    init(_ unit: Unit, _ kind: Kind, _ definition: String) { self.init(unit, kind, .number, definition) }
 }
 
 extension MetricEntry.Unit {

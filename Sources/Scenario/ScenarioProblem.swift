@@ -101,6 +101,8 @@ struct ProblemList {
 
 /// A place in the file being read; both from 1.
 struct Position: Hashable, Comparable, Sendable {
+    static let start = Position(line: 1, column: 1)
+
     var line: Int
     var column: Int
 

@@ -15,13 +15,11 @@ struct YAMLText {
     /// Checks `bytes`; reports the first thing that makes them no text, as nothing behind it can be trusted.
     init?(_ bytes: [UInt8], into problems: inout ProblemList) {
         guard !bytes.isEmpty else {
-            problems.add(Position(line: 1, column: 1), "the file is empty; a scenario starts with 'purpose: …'")
+            problems.add(.start, "the file is empty; a scenario starts with 'purpose: …'")
             return nil
         }
         guard bytes.count <= Self.maximumBytes else {
-            problems.add(
-                Position(line: 1, column: 1),
-                "the file is longer than \(Self.maximumBytes) bytes; a scenario is a page")
+            problems.add(.start, "the file is longer than \(Self.maximumBytes) bytes; a scenario is a page")
             return nil
         }
         guard let text = Self.decode(bytes, into: &problems) else { return nil }
@@ -88,7 +86,7 @@ struct YAMLText {
 
     /// Line and column of the scalar at `index`, counted as libYAML counts them. Linear.
     static func position(of index: Int, in scalars: [Unicode.Scalar]) -> Position {
-        var position = Position(line: 1, column: 1)
+        var position = Position.start
         for i in 0..<index {
             if endsLine(i, in: scalars) {
                 position = Position(line: position.line + 1, column: 1)

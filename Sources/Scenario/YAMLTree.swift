@@ -81,8 +81,7 @@ struct YAMLTree {
                 // No rules of resolving: whether a word is a number or a date is the reader's business, not YAML's.
                 let parser = try Parser(yaml: text, resolver: .basic, encoding: .utf8)
                 if let root = try parser.singleRoot() { return root }
-                problems.add(
-                    Position(line: 1, column: 1), "the file holds only comments; a scenario starts with 'purpose: …'")
+                problems.add(.start, "the file holds only comments; a scenario starts with 'purpose: …'")
                 return nil
             } catch YamlError.duplicatedKeysInMapping(let names, let context) {
                 let first = Position(line: context.mark.line, column: context.mark.column)
@@ -224,9 +223,8 @@ struct YAMLTree {
             problems.add(
                 Position(line: mark.line, column: mark.column),
                 isSecond ? "a second document starts here; one file holds one scenario" : "not valid YAML: \(problem)")
-        case YamlError.reader(let problem, _, _, _):
-            problems.add(Position(line: 1, column: 1), "not readable as YAML: \(problem)")
-        default: problems.add(Position(line: 1, column: 1), "not valid YAML: \(error)")
+        case YamlError.reader(let problem, _, _, _): problems.add(.start, "not readable as YAML: \(problem)")
+        default: problems.add(.start, "not valid YAML: \(error)")
         }
     }
 

@@ -62,12 +62,7 @@ struct RunCommand: ParsableCommand {
     }
 
     private func goOn(_ directory: String) throws -> Outcome {
-        let resumption: Resumption
-        do {
-            resumption = try Resumption(directory)
-        } catch {
-            throw ValidationError("--resume: \(error)")
-        }
+        let resumption = try resuming(try Resumption(directory))
         let plan = try RunPlan(resumption.record.header)
         let differences = resumption.differences(
             binary: plan.header.binary, scenarios: plan.header.scenarios, trials: plan.jobs.flatMap(\.trials))

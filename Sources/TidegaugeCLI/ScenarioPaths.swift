@@ -26,6 +26,11 @@ func refusingFolder(_ body: () throws -> Void) throws {
     }
 }
 
+/// Turns what is wrong with something that is to be gone on with into a message and exit code 64.
+func resuming<Value>(_ body: @autoclosure () throws -> Value) throws -> Value {
+    do { return try body() } catch { throw ValidationError("--resume: \(error)") }
+}
+
 /// Turns what is wrong with a scenario into messages and exit code 65.
 func refusing<Value>(_ body: @autoclosure () throws(ScenarioErrors) -> Value) throws -> Value {
     do {

@@ -4,22 +4,27 @@ import Foundation
 import Runs
 import TrialRunner
 
+/// Runs a child's side, and ends the process.
+private func asChild(_ body: () throws -> Void) throws -> Never {
+    // A parent that is gone closes the pipe; the next line that is written to it then ends this process.
+    signal(SIGPIPE, SIG_DFL)
+    do {
+        try body()
+    } catch {
+        printError("\(error)")
+        throw ExitCode(.fault)
+    }
+    // Threads of a hung trial are still there, and would be waited for by whatever runs at an ordinary exit.
+    _exit(Outcome.pass.rawValue)
+}
+
 /// `tidegauge trial-helper`: a process that a trial starts beside itself.
 struct TrialHelperCommandLine: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trial-helper", abstract: "Write or observe beside a trial, as standard input says.",
         shouldDisplay: false)
 
-    func run() throws {
-        signal(SIGPIPE, SIG_DFL)
-        do {
-            try TrialHelper.run(drivers: Drivers.all)
-        } catch {
-            printError("\(error)")
-            throw ExitCode(.fault)
-        }
-        _exit(Outcome.pass.rawValue)
-    }
+    func run() throws { try asChild { try TrialHelper.run(drivers: Drivers.all) } }
 }
 
 struct TrialCommandLine: ParsableCommand {
@@ -37,17 +42,10 @@ struct TrialCommandLine: ParsableCommand {
 
     func run() throws {
         if protocols { return print(String(decoding: try TrialProtocol(Drivers.all).json(), as: UTF8.self)) }
-        // A parent that is gone closes the pipe; the next line of progress then ends this process.
-        signal(SIGPIPE, SIG_DFL)
-        do {
+        try asChild {
             try TrialCommand.run(
                 spec: FileHandle.standardInput.readDataToEndOfFile(), drivers: Drivers.all,
                 resultDirectory: resultDir, storeDirectory: storeDir)
-        } catch {
-            printError("\(error)")
-            throw ExitCode(.fault)
         }
-        // Threads of a hung trial are still there, and would be waited for by whatever runs at an ordinary exit.
-        _exit(Outcome.pass.rawValue)
     }
 }

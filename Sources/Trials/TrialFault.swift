@@ -1,4 +1,5 @@
 // Why a trial ended without figures. What the oracle finds wrong is not a fault: it is a result.
+import StoreDriver
 
 /// Ends a trial early.
 package enum TrialFault: Error, CustomStringConvertible {
@@ -20,6 +21,15 @@ package enum TrialFault: Error, CustomStringConvertible {
         case .store(let reason): "store error: \(reason)"
         case .unavailable(let reason): "unavailable: \(reason)"
         case .harness(let reason): "harness fault: \(reason)"
+        }
+    }
+
+    /// What an error that ended a trial says.
+    package init(_ error: any Error) {
+        switch error {
+        case let fault as TrialFault: self = fault
+        case let fault as DriverUnavailable: self = .unavailable(fault.description)
+        default: self = .store("\(error)")
         }
     }
 

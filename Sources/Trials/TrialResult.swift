@@ -54,3 +54,8 @@ public struct TrialResult: Codable, Sendable {
         return try JSONDecoder().decode(TrialResult.self, from: data)
     }
 }
+
+extension Figure {
+    /// A figure under so many times its floor says more about the harness than about the store.
+    package static let floorFactor = 3.0
+}

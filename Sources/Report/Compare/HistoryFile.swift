@@ -61,8 +61,8 @@ public enum HistoryTable {
 public enum HistoryPage {
     /// - Throws: `ReportError`.
     public static func write(_ all: [HistorySeries], to path: String, drawing: any PlotDrawing) throws {
-        let plots = all.map { ($0, plot($0)) }.filter { $0.1 != nil }.map { ($0.0, $0.1!) }
-        let figures = zip(plots.map(\.1), drawing.draw(plots.map { PlotScript.text($0.1) })).map(HTMLReport.figure)
+        let plots = all.compactMap(plot)
+        let figures = zip(plots, drawing.draw(plots.map(PlotScript.text))).map(HTMLReport.figure)
         let page: [String: Any] = [
             "plots": figures,
             "breaks": all.flatMap { series in

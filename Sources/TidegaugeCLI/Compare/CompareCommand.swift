@@ -50,14 +50,8 @@ struct CompareCommand: ParsableCommand {
     }
 
     private func goOn(_ directory: String) throws -> Outcome {
-        let record: ComparisonRecord
-        let engine: ComparisonEngine
-        do {
-            record = try ComparisonRecord.load(directory)
-            engine = try record.replayed()
-        } catch {
-            throw ValidationError("--resume: \(error)")
-        }
+        let record = try resuming(try ComparisonRecord.load(directory))
+        let engine = try resuming(try record.replayed())
         for side in [record.plan.base, record.plan.head] where Fingerprint.of(side.executable) != side.fingerprint {
             throw ValidationError("--resume: \(side.executable) is gone or another binary: begin a new comparison")
         }

@@ -41,16 +41,10 @@ struct Subjects {
     private mutating func add(_ scenario: Scenario, _ driver: String, _ points: [TrialSpec]) {
         let capabilities = Drivers.all.first { $0.name == driver }?.capabilities
         let obstacle = points.lazy.compactMap { spec in capabilities.flatMap { Fitness.obstacle(spec, $0) } }.first
-        if let obstacle {
-            skipped.append(OneSided(what: "\(scenario.name) on \(driver)", why: obstacle))
-            return
-        }
-        if scenario.gate.isOverSweep {
-            skipped.append(
-                OneSided(
-                    what: "\(scenario.name) on \(driver)",
-                    why: "its gate '\(scenario.gate.rawValue)' is a figure over a sweep, which no pair has"))
-            return
+        let gate = scenario.gate
+        let misfit = gate.isOverSweep ? "its gate '\(gate.rawValue)' is a figure over a sweep, which no pair has" : nil
+        if let why = obstacle ?? misfit {
+            return skipped.append(OneSided(what: "\(scenario.name) on \(driver)", why: why))
         }
         subjects.append(
             ComparedSubject(

@@ -57,12 +57,8 @@ struct ChoreographyTrial {
                     early.add(1, ordering: .relaxed)
                 }
                 if let complaint = stage.value?.fault { throw TrialFault.store(complaint) }
-            } catch let fault as TrialFault {
-                stage.set(fault)
-            } catch let fault as DriverUnavailable {
-                stage.set(.unavailable(fault.description))
             } catch {
-                stage.set(.store("\(error)"))
+                stage.set(TrialFault(error))
             }
             over.store(true, ordering: .releasing)
         }

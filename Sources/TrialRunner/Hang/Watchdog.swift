@@ -41,9 +41,8 @@ struct Watchdog {
         looks += 1
         let recorded = WaitSnapshot.recorded()
         // What the kernel said a moment ago must not be mixed with what is recorded now: circles of either are looked for.
-        let candidates = [(recorded, recorded), (kernel, kernel), (recorded.completed(by: kernel), recorded)]
         var circles: [(identity: Set<String>, firstNs: Int64)] = []
-        for (snapshot, _) in candidates {
+        for snapshot in [recorded, kernel, recorded.completed(by: kernel)] {
             for cycle in WaitForGraph(snapshot).cycles {
                 let identity = cycle.identity
                 if circles.contains(where: { $0.identity == identity }) { continue }

@@ -42,6 +42,15 @@ struct ArrivalSchedule: Sendable {
         atNs = spec.arrivals == .onOff ? Self.busyNs(-Double(warmUpNs), onNs, offNs) : -Double(warmUpNs)
     }
 
+    /// Of a trial's writer; those that follow one another, in a process of their own each, share one schedule.
+    init(_ spec: TrialSpec, writer: Int, isShared: Bool) {
+        var writers = spec.writers
+        if isShared { writers.threads = 1 }
+        self.init(
+            writers, writer: isShared ? 0 : writer, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs,
+            seed: spec.seed)
+    }
+
     /// nil at the end of the measured window.
     mutating func next() -> Int64? {
         switch arrivals {

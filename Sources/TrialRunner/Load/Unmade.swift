@@ -14,30 +14,17 @@ struct Unmade: Sendable, Equatable {
     static func rest(of spec: TrialSpec, _ window: Window, made: [Int]) -> [Unmade] {
         guard spec.writers.load == .open, !made.isEmpty else { return [] }
         // Writers that follow one another share one schedule, and the last has what is left.
-        if spec.writers.process == .own {
-            return rest(of: spec, window, threads: 1, [(made.count - 1, made.reduce(0, +))])
-        }
-        return rest(of: spec, window, threads: spec.writers.threads, made.enumerated().map { ($0, $1) }).sorted {
-            $0.dueNs < $1.dueNs
-        }
-    }
-
-    private static func rest(
-        of spec: TrialSpec, _ window: Window, threads: Int, _ writers: [(writer: Int, made: Int)]
-    ) -> [Unmade] {
-        var shared = spec.writers
-        shared.threads = threads
+        let isShared = spec.writers.process == .own
+        let writers = isShared ? [(made.count - 1, made.reduce(0, +))] : made.enumerated().map { ($0, $1) }
         return writers.flatMap { writer, made in
-            var schedule = ArrivalSchedule(
-                shared, writer: threads == 1 ? 0 : writer, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs,
-                seed: spec.seed)
+            var schedule = ArrivalSchedule(spec, writer: writer, isShared: isShared)
             for _ in 0..<made { _ = schedule.next() }
             var rest: [Unmade] = []
             while let offsetNs = schedule.next() {
                 rest.append(Unmade(dueNs: window.startNs + offsetNs, writer: writer))
             }
             return rest
-        }
+        }.sorted { $0.dueNs < $1.dueNs }
     }
 }
 

@@ -140,10 +140,7 @@ final class RemoteWork: WritingSide {
         for _ in 0..<committed { generator.fill(changes) }
         let stamp = generator.nextStamp
         guard try store.contents(of: Query()).contains(where: { $0.stamp == stamp }) else { return nil }
-        var writers = spec.writers
-        writers.threads = 1
-        var schedule = ArrivalSchedule(
-            writers, writer: 0, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs, seed: spec.seed)
+        var schedule = ArrivalSchedule(spec, writer: 0, isShared: true)
         var dueNs: Int64 = 0
         for _ in 0...committed { dueNs = schedule.next() ?? dueNs }
         dueNs += window.startNs

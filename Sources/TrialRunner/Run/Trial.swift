@@ -29,12 +29,8 @@ public struct Trial {
         let trial = Trial(spec: spec, driver: driver, storeDirectory: storeDirectory, report: report)
         do {
             return try trial.measure()
-        } catch let fault as TrialFault {
-            return trial.result(of: fault)
-        } catch let fault as DriverUnavailable {
-            return trial.result(of: .unavailable(fault.description))
         } catch {
-            return trial.result(of: .store("\(error)"))
+            return TrialResult(TrialFault(error))
         }
     }
 
@@ -76,17 +72,14 @@ public struct Trial {
         if let most = spec.traceEvents { result.recordings.trace = TraceSpans.spans(history, logs, window, most: most) }
         return result
     }
+}
 
-    private func result(of fault: TrialFault) -> TrialResult {
-        let fate: TrialFate =
-            switch fault {
-            case .hang: .hang
-            case .refused, .store, .unavailable, .harness: .harnessFault(reason: fault.flag)
-            }
-        var result = TrialResult(fate: fate, notes: [fault.description])
-        if case .unavailable = fault { result.isUnavailable = true }
-        if case .hang(let reason) = fault { result.hangs = [HangReport.found(reason)] }
-        return result
+extension TrialResult {
+    /// Of a trial that ended early.
+    init(_ fault: TrialFault) {
+        self.init(fate: .harnessFault(reason: fault.flag), notes: [fault.description])
+        if case .unavailable = fault { isUnavailable = true }
+        if case .hang(let reason) = fault { (fate, hangs) = (.hang, [HangReport.found(reason)]) }
     }
 }
 
