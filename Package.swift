@@ -165,12 +165,12 @@ let package = Package(
             dependencies: ["FetchedResults", "LiveStore", "SeededRandom", "TracedSync", "TypedNotifications"]),
         .testTarget(
             name: "TypedNotificationsTests", dependencies: ["SeededRandom", "TracedSync", "TypedNotifications"]),
-        .testTarget(name: "TracedSyncTests", dependencies: ["Basis", "CPlatform", "TracedSync"]),
+        .testTarget(name: "TracedSyncTests", dependencies: ["Basis", "CPlatform", "TestThreads", "TracedSync"]),
         .testTarget(
             name: "LiveStoreTests",
             dependencies: [
-                "CLMDB", "CPlatform", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "RankedTree", "TracedSync",
-                "livestore-fixture", "livestore-stress", "notes-example",
+                "CLMDB", "CPlatform", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "RankedTree", "TestThreads",
+                "TracedSync", "livestore-fixture", "livestore-stress", "notes-example",
             ]),
         .testTarget(
             name: "LiveStoreCombineTests",
@@ -184,7 +184,8 @@ let package = Package(
                 .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "SeededRandom"], exclude: ["Golden"]),
-        .testTarget(name: "MeasureTests", dependencies: ["CZlib", "Measure", "Scenario", "SeededRandom"]),
+        .testTarget(
+            name: "MeasureTests", dependencies: ["CZlib", "Measure", "Scenario", "SeededRandom", "TestThreads"]),
         .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),
         .testTarget(
             name: "ComparisonTests", dependencies: ["Comparison", "Measure", "Scenario", "SeededRandom", "Statistics"]),
@@ -197,11 +198,15 @@ let package = Package(
                 "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "HarnessFixtures",
                 "LiveStore", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
                 "NoopDriver", "Runs", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics", "StoreDriver",
-                "TemplateDriver", "TracedSync", "TrialRunner", "Trials",
+                "TemplateDriver", "TestThreads", "TracedSync", "TrialRunner", "Trials",
             ]),
         // Reads the sources and counts.
         .testTarget(name: "StructureTests"),
-        .testTarget(name: "TidegaugeCLITests", dependencies: ["TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
+        .testTarget(
+            name: "TidegaugeCLITests", dependencies: ["TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
+
+        // Threads for tests that wait.
+        .target(name: "TestThreads", path: "Tests/Fixtures/TestThreads"),
 
         // Random numbers of property tests.
         .target(name: "SeededRandom", path: "Tests/Fixtures/SeededRandom"),

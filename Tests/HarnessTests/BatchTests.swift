@@ -3,9 +3,10 @@ import HarnessFixtures
 import LiveStoreDriver
 import Scenario
 import StoreDriver
+import TestThreads
 import Testing
 
-@Suite(.serialized) struct BatchTests {
+@Suite(.serialized, .onThreads) struct BatchTests {
     private let scenario = "coalescing/mixed-batches.yaml"
 
     /// It is right wherever a callback covers one commit.

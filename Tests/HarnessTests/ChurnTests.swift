@@ -7,9 +7,10 @@ import NoopDriver
 import SQLiteHooksDriver
 import Scenario
 import StoreDriver
+import TestThreads
 import Testing
 
-@Suite(.serialized) struct ChurnTests {
+@Suite(.serialized, .onThreads) struct ChurnTests {
     private let scenario = "fairness/observer-churn.yaml"
 
     @Test func oneInTenThatIsCalledOnIsSeen() throws {

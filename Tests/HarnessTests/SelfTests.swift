@@ -6,13 +6,14 @@ import LiveStoreDriver
 import Measure
 import NoopDriver
 import StoreDriver
+import TestThreads
 import Testing
 
 @testable import Scenario
 @testable import TrialRunner
 @testable import Trials
 
-@Suite(.serialized) struct SelfTests {
+@Suite(.serialized, .onThreads) struct SelfTests {
     /// Every commit in time, and a store without any cost, so that what is late is late by the stall.
     @Test func aStallReadsAsArithmeticSays() throws {
         var spec = TrialSpec.tiny(driver: "noop")

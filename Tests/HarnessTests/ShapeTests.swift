@@ -6,11 +6,12 @@ import Measure
 import NoopDriver
 import Scenario
 import StoreDriver
+import TestThreads
 import Testing
 
 @testable import Trials
 
-@Suite(.serialized) struct ShapeTests {
+@Suite(.serialized, .onThreads) struct ShapeTests {
     private func tiny(_ driver: any StoreDriver, seed: UInt64 = 1) -> TrialSpec {
         var spec = TrialSpec.tiny(driver: driver.name, seed: seed)
         spec.durationNs = 200_000_000

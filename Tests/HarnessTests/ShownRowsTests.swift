@@ -2,11 +2,12 @@
 import HarnessFixtures
 import Scenario
 import StoreDriver
+import TestThreads
 import Testing
 
 @testable import TrialRunner
 
-@Suite(.serialized) struct ShownRowsTests {
+@Suite(.serialized, .onThreads) struct ShownRowsTests {
     /// Without change sets only the rows can say which version they are of.
     @Test func aVersionThatTheRowsAreNotOfIsSeen() throws {
         for sort in [ObserversSpec.Sort.none, .scoreAscending, .scoreDescending] {

@@ -4,11 +4,12 @@ import LiveStoreDriver
 import Measure
 import NoopDriver
 import StoreDriver
+import TestThreads
 import Testing
 
 @testable import Scenario
 
-@Suite(.serialized) struct TrialTests {
+@Suite(.serialized, .onThreads) struct TrialTests {
     @Test(
         arguments: [ObserversSpec.Deliver.runLoop, .queue],
         [ObserversSpec.Sort.none, .scoreAscending, .scoreDescending])

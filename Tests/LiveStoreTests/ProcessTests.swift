@@ -3,13 +3,14 @@
 import CPlatform
 import Foundation
 import LiveStoreFixtures
+import TestThreads
 import Testing
 import TracedSync
 
 @testable import LiveStore
 @testable import LiveStoreEngine
 
-@Suite("Many processes", .serialized)
+@Suite("Many processes", .serialized, .onThreads)
 struct ProcessTests {
     private func makeStore(_ durability: Durability = .relaxed) throws -> TestStore {
         try TestStore(Batches.models, durability: durability)

@@ -1,8 +1,9 @@
 // Short runs of the stress test, so that it cannot rot, and what it refuses. `make stress` is the long one.
 import Foundation
+import TestThreads
 import Testing
 
-@Suite(.serialized) struct StressTests {
+@Suite(.serialized, .onThreads) struct StressTests {
     private struct Ran {
         var status: Int32
         var output: String

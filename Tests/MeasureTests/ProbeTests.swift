@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
+import TestThreads
 import Testing
 
 @testable import Measure
 
-@Suite("Probes", .serialized)
+@Suite("Probes", .serialized, .onThreads)
 struct ProbeTests {
     /// Runs `body` on a thread of the given name that stays alive until told to end.
     private final class NamedThread: @unchecked Sendable {

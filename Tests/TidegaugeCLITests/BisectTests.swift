@@ -1,9 +1,10 @@
 // Comparisons of commits: of a repository with a program that is built in a moment, because all it does is to become the
 // fixture, with commits as slow as it says.
 import Foundation
+import TestThreads
 import Testing
 
-@Suite(.serialized) struct BisectTests {
+@Suite(.serialized, .onThreads) struct BisectTests {
     private let folder: Folder
 
     init() throws {

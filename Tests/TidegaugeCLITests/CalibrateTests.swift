@@ -1,8 +1,9 @@
 // Calibrations, but for their figures, which are the machine's.
 import Foundation
+import TestThreads
 import Testing
 
-@Suite(.serialized) struct CalibrateTests {
+@Suite(.serialized, .onThreads) struct CalibrateTests {
     private let folder: Folder
 
     init() throws {

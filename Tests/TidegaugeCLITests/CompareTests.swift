@@ -1,9 +1,10 @@
 // Comparisons of binaries as a person would make them. The flaw is so large that no machine hides it; how small one may be is
 // a matter of Statistics and of `tidegauge calibrate`.
 import Foundation
+import TestThreads
 import Testing
 
-@Suite(.serialized) struct CompareTests {
+@Suite(.serialized, .onThreads) struct CompareTests {
     private func scenario(
         _ gate: String = "write_service_time", duration: String = "80ms", driver: String = "model",
         load: String = "load: open, rate: 1_000/s, arrivals: uniform"

@@ -1,8 +1,9 @@
 // Hangs from end to end: a play that deadlocks is named, kept and run again; one that ends otherwise than it says is told.
 import Foundation
+import TestThreads
 import Testing
 
-@Suite(.serialized) struct HangTests {
+@Suite(.serialized, .onThreads) struct HangTests {
     private static let scenarios = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Scenarios/deadlock").standardizedFileURL.path
 

@@ -1,9 +1,10 @@
 // Stores that keep something of every commit or every thread, against the limits of the scenario that looks for it. Each
 // trial is a process, which holds nothing but what is its own.
 import Foundation
+import TestThreads
 import Testing
 
-@Suite(.serialized) struct HoldingsTests {
+@Suite(.serialized, .onThreads) struct HoldingsTests {
     private static let soak = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Scenarios/fairness/soak.yaml").standardizedFileURL
 

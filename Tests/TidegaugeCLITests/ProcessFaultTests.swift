@@ -1,9 +1,10 @@
 // Writers and observers in processes of their own, and what is done to them: whole runs on the store, because a test bundle
 // cannot start itself again.
 import Foundation
+import TestThreads
 import Testing
 
-@Suite(.serialized) struct ProcessFaultTests {
+@Suite(.serialized, .onThreads) struct ProcessFaultTests {
     /// Runs one scenario on the store and returns its figures, by metric and statistic.
     private func figures(
         _ extra: String, measure: String, durability: String = "relaxed", durationMs: Int = 600

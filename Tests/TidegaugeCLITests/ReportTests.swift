@@ -1,8 +1,9 @@
 // What a run leaves in its folder, going on with one that was interrupted, and making its pages again.
 import Foundation
+import TestThreads
 import Testing
 
-@Suite(.serialized) struct ReportTests {
+@Suite(.serialized, .onThreads) struct ReportTests {
     private func scenario(duration: String = "100ms", extra: String = "") -> Data {
         Data(
             """

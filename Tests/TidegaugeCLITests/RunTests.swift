@@ -1,8 +1,9 @@
 // Whole runs of the binary: what a trial's end does to the run's, and what is kept.
 import Foundation
+import TestThreads
 import Testing
 
-@Suite(.serialized) struct RunTests {
+@Suite(.serialized, .onThreads) struct RunTests {
     private func scenario(_ drivers: String, duration: String = "100ms", extra: String = "") -> Data {
         Data(
             """

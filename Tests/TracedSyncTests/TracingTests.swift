@@ -2,6 +2,7 @@
 // recording in a process.
 import CPlatform
 import Foundation
+import TestThreads
 import Testing
 
 @testable import TracedSync
@@ -17,7 +18,7 @@ func waitUntil(_ isSo: () -> Bool) -> Bool {
 }
 
 /// Threads that hang are left behind; what they captured stays with them.
-@Suite("Tracing", .serialized)
+@Suite("Tracing", .serialized, .onThreads)
 struct TracingTests {
     @Test func aMutexIsHeldFromWhereItWasTaken() {
         Tracing.start()

@@ -8,11 +8,12 @@ import NotificationQueueDriver
 import SQLiteHooksDriver
 import StoreDriver
 import TemplateDriver
+import TestThreads
 import Testing
 
 // Within the suite of trials, so that the two take turns: both need the cores for themselves.
 extension TrialTests {
-    @Suite(.serialized) struct ConformanceTests {
+    @Suite(.serialized, .onThreads) struct ConformanceTests {
         private static let drivers: [any StoreDriver] = [
             NoopDriver(), ModelDriver(), TemplateDriver(), LiveStoreDriver(), GRDBDriver(.pool), GRDBDriver(.memory),
             SQLiteHooksDriver(), NotificationQueueDriver(), NotificationQueueDriver(.typed),

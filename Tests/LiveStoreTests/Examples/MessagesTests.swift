@@ -3,10 +3,11 @@
 import Foundation
 import LiveStore
 import LiveStoreFixtures
+import TestThreads
 import Testing
 import TracedSync
 
-@Suite("Objects as messages between processes", .serialized)
+@Suite("Objects as messages between processes", .serialized, .onThreads)
 struct MessagesTests {
     /// Sends requests and waits for their answers, on a thread of its own.
     private final class Requester: @unchecked Sendable {

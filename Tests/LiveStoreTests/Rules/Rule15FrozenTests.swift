@@ -1,13 +1,14 @@
 // Rule 15: frozen objects and results are immutable snapshots for any thread, and a `ThreadSafeReference` carries a live
 // object across.
 import Foundation
+import TestThreads
 import Testing
 import TracedSync
 
 @testable import LiveStore
 @testable import LiveStoreEngine
 
-@Suite("Rule 15: frozen things are snapshots for any thread", .serialized)
+@Suite("Rule 15: frozen things are snapshots for any thread", .serialized, .onThreads)
 struct Rule15FrozenTests {
     /// Runs `body` with a live connection on a run-loop thread of its own.
     private func onThread<Result: Sendable>(_ body: @Sendable @escaping () throws -> Result) throws -> Result {

@@ -8,13 +8,14 @@
 import CPlatform
 import Foundation
 import LiveStoreFixtures
+import TestThreads
 import Testing
 import TracedSync
 
 @testable import LiveStore
 @testable import LiveStoreEngine
 
-@Suite("Rule 17: a writer killed at any instant loses only what it had not committed", .serialized)
+@Suite("Rule 17: a writer killed at any instant loses only what it had not committed", .serialized, .onThreads)
 struct Rule17KilledWriterTests {
     private struct Tally: Sendable {
         var kills = 0

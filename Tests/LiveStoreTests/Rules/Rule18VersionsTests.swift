@@ -3,12 +3,13 @@
 // way to tell who keeps the old version, and at its limit of versions the write that would end the trouble fails too.)
 import Foundation
 import LiveStoreFixtures
+import TestThreads
 import Testing
 
 @testable import LiveStore
 @testable import LiveStoreEngine
 
-@Suite("Rule 18: old versions are seen, bounded and let go", .serialized)
+@Suite("Rule 18: old versions are seen, bounded and let go", .serialized, .onThreads)
 struct Rule18VersionsTests {
     private func makeStore(notes: Int) throws -> TestStore {
         let test = try TestStore()

@@ -2,13 +2,14 @@
 // lost. With it, all that can be wrong with the files of a store, and closing it from anywhere.
 import Foundation
 import LiveStoreFixtures
+import TestThreads
 import Testing
 import TracedSync
 
 @testable import LiveStore
 @testable import LiveStoreEngine
 
-@Suite("Rule 19: care of the file", .serialized)
+@Suite("Rule 19: care of the file", .serialized, .onThreads)
 struct Rule19CareTests {
     /// A folder that goes with the test.
     private final class Folder {

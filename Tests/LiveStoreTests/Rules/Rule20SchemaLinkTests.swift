@@ -1,6 +1,7 @@
 // Rule 20 where models have links, lists and indexes: what is kept beside the rows has to follow them through every version.
 import Foundation
 import LiveStoreFixtures
+import TestThreads
 import Testing
 
 @testable import LiveStore
@@ -65,7 +66,7 @@ private enum Indexed {
         @Stored(.indexed) var value = 0
     }
 }
-@Suite("Rule 20: links and indexes through versions", .serialized)
+@Suite("Rule 20: links and indexes through versions", .serialized, .onThreads)
 struct Rule20SchemaLinkTests {
     @Test("links and lists survive another order, a new name and being hidden, and lead back all the while")
     func links() throws {

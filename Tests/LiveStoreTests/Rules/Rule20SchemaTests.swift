@@ -3,6 +3,7 @@
 import CLMDB
 import Foundation
 import LiveStoreFixtures
+import TestThreads
 import Testing
 
 @testable import LiveStore
@@ -91,7 +92,7 @@ extension SchemaFile {
     }
 }
 
-@Suite("Rule 20: schema versions and migration", .serialized)
+@Suite("Rule 20: schema versions and migration", .serialized, .onThreads)
 struct Rule20SchemaTests {
     // MARK: Additive
 

@@ -3,13 +3,14 @@
 import CPlatform
 import Foundation
 import LiveStoreFixtures
+import TestThreads
 import Testing
 import TracedSync
 
 @testable import LiveStore
 @testable import LiveStoreEngine
 
-@Suite("Opening", .serialized)
+@Suite("Opening", .serialized, .onThreads)
 struct OpeningTests {
     private static func newPath() -> String { NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)" }
 

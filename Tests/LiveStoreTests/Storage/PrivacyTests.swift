@@ -2,13 +2,14 @@
 // used, and what the store makes is for its user alone unless asked otherwise.
 import Foundation
 import LiveStoreFixtures
+import TestThreads
 import Testing
 import TracedSync
 
 @testable import LiveStore
 @testable import LiveStoreEngine
 
-@Suite("Files for their owner alone", .serialized)
+@Suite("Files for their owner alone", .serialized, .onThreads)
 struct PrivacyTests {
     private static func newPath() -> String { NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)" }
 

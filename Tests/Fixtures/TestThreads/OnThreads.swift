@@ -1,0 +1,54 @@
+// Threads for tests that wait: for a child process, for a window of time, for a notification. The concurrency pool has as
+// many threads as the machine has cores, and each such test would hold one of them while it does nothing.
+import Foundation
+import Testing
+
+extension Trait where Self == OnThreads {
+    /// Runs the tests on threads of their own, a few at a time, instead of on the concurrency pool.
+    public static var onThreads: Self { OnThreads() }
+}
+
+public struct OnThreads: SuiteTrait, TestTrait, TestScoping {
+    public var isRecursive: Bool { true }
+
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing body: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        try await withTaskExecutorPreference(WaitingThreads.shared) { try await body() }
+    }
+}
+
+/// A few threads that take jobs in the order in which they came.
+private final class WaitingThreads: TaskExecutor, @unchecked Sendable {
+    static let shared = WaitingThreads(count: 4)
+
+    // `@unchecked` because of `jobs`, which `condition` guards.
+    private let condition = NSCondition()
+    private var jobs: [UnownedJob] = []
+
+    private init(count: Int) {
+        for number in 1...count {
+            let thread = Thread { self.run() }
+            thread.name = "test-\(number)"
+            // That of a main thread: tests go through deep filters and chains.
+            thread.stackSize = 8 << 20
+            thread.start()
+        }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        condition.withLock { jobs.append(job) }
+        condition.signal()
+    }
+
+    private func run() {
+        while true {
+            let job = condition.withLock {
+                while jobs.isEmpty { condition.wait() }
+                return jobs.removeFirst()
+            }
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+}
