@@ -38,7 +38,7 @@ extension KeyPath where Root: StoredObject, Value: StorableText {
         let path = ColumnPath(self)
         let property = path.property(of: self, Value.self)
         let pattern = TextPattern(match, text, foldsCase: foldsCase)
-        return Filter(.along(path.links, .text(column: path.column, pattern, isOptional: property.isOptional)))
+        return Filter(.along(path.links, .column(path.column, .text(pattern), isOptional: property.isOptional)))
     }
 }
 

@@ -39,7 +39,7 @@ extension FilterExpression {
                 }
             case .aggregate(let column, _, let of, _, _):
                 if let of, let edge = links?.edge(column) { body(way + [edge], 1 << UInt64(of)) }
-            case .all, .none, .compare, .oneOf, .text, .identity: continue
+            case .all, .none, .column, .identity: continue
             }
         }
     }

@@ -28,18 +28,10 @@ extension FilterExpression {
     }
 
     private var normalLeaf: FilterExpression {
-        switch self {
-        case .oneOf(let column, let values, let isOptional):
-            switch values.count {
-            case 0: .none
-            case 1: .compare(column: column, .equal, values.first!, isOptional: isOptional)
-            default: self
-            }
-        case .compare(_, .less, .null, _), .compare(_, .lessOrEqual, .null, _), .compare(_, .greater, .null, _),
-            .compare(_, .greaterOrEqual, .null, _), .compare(_, .equal, .null, false):
-            .none
-        case .compare(_, .notEqual, .null, false): .all
-        case .all, .none, .compare, .text, .identity, .aggregate, .node: self
+        if case .column(let column, let test, let isOptional) = self {
+            test.normal(column, isOptional: isOptional)
+        } else {
+            self
         }
     }
 
@@ -55,17 +47,14 @@ extension FilterExpression {
         return flat.isEmpty ? neutral : flat.count == 1 ? flat[0] : .node(FilterNode(kind, flat))
     }
 
-    /// The opposite of a normal expression. Only equality has an opposite comparison: null and not a number are in no
-    /// order, so they pass neither `<` nor `>=`.
+    /// The opposite of a normal expression.
     private var negated: FilterExpression {
         switch self {
         case .all: .none
         case .none: .all
-        case .compare(let column, .equal, let value, let isOptional):
-            .compare(column: column, .notEqual, value, isOptional: isOptional)
-        case .compare(let column, .notEqual, let value, let isOptional):
-            .compare(column: column, .equal, value, isOptional: isOptional)
-        case .compare, .oneOf, .text, .identity, .aggregate, .node: .not(self)
+        case .column(let column, let test, let isOptional):
+            test.opposite.map { .column(column, $0, isOptional: isOptional) } ?? .not(self)
+        case .identity, .aggregate, .node: .not(self)
         }
     }
 }

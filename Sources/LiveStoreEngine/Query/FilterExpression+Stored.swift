@@ -55,19 +55,14 @@ extension TableLayout {
     /// Refuses an object that a link or list of this class cannot lead to, or that is no object of it.
     private func check(_ home: ObjectHome, _ condition: FilterExpression) throws(StoreError) {
         var expected = name
-        if case .compare(let ordinal, _, _, _) = condition, let target = targetName(ordinal) { expected = target }
+        if case .column(let ordinal, .compare, _) = condition, let target = targetName(ordinal) { expected = target }
         guard home.type == expected else { throw .otherClass(type: home.type, expected: expected) }
     }
 
     private func renumbered(_ leaf: FilterExpression) -> FilterExpression {
         switch leaf {
         case .all, .none, .identity, .node: leaf
-        case .compare(let ordinal, let comparison, let value, let isOptional):
-            .compare(column: column(ordinal), comparison, value, isOptional: isOptional)
-        case .oneOf(let ordinal, let values, let isOptional):
-            .oneOf(column: column(ordinal), values, isOptional: isOptional)
-        case .text(let ordinal, let pattern, let isOptional):
-            .text(column: column(ordinal), pattern, isOptional: isOptional)
+        case .column(let ordinal, let test, let isOptional): .column(column(ordinal), test, isOptional: isOptional)
         case .aggregate(let ordinal, let aggregate, let of, let comparison, let value):
             .aggregate(
                 column: column(ordinal), aggregate, of: of.map { target(ordinal)?.column($0) ?? $0 }, comparison, value)

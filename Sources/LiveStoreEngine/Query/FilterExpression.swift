@@ -6,31 +6,11 @@
 // own stack, and none calls itself for a part. Evaluation is FilterProgram's.
 import Foundation
 
-/// How a value is compared with a constant.
-public enum Comparison: Sendable, Hashable {
-    /// As the operator of this name.
-    case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
-
-    /// Whether a value that stands in `order` (negative, zero, positive) to the constant passes.
-    @inline(__always)
-    func admits(_ order: Int) -> Bool {
-        switch self {
-        case .equal: order == 0
-        case .notEqual: order != 0
-        case .less: order < 0
-        case .lessOrEqual: order <= 0
-        case .greater: order > 0
-        case .greaterOrEqual: order >= 0
-        }
-    }
-}
-
 package enum FilterExpression: Sendable, Hashable {
     case all
     case none
-    indirect case compare(column: Int, Comparison, ColumnValue, isOptional: Bool = false)
-    indirect case oneOf(column: Int, Set<ColumnValue>, isOptional: Bool = false)
-    indirect case text(column: Int, TextPattern, isOptional: Bool = false)
+    /// A column of the row itself.
+    indirect case column(Int, ColumnTest, isOptional: Bool)
     /// The row is this object's.
     case identity(ObjectID)
     /// What a list comes to: how many there are, or the sum and so on of a column of its objects; where `of` is nil,
@@ -38,6 +18,10 @@ package enum FilterExpression: Sendable, Hashable {
     indirect case aggregate(column: Int, Aggregate, of: Int?, Comparison, ColumnValue)
     /// Is made of other filters.
     case node(FilterNode)
+
+    package static func compare(
+        column: Int, _ comparison: Comparison, _ value: ColumnValue, isOptional: Bool = false
+    ) -> Self { .column(column, .compare(comparison, value), isOptional: isOptional) }
 
     package static func and(_ parts: [FilterExpression]) -> Self { .node(FilterNode(.and, parts)) }
 
@@ -79,7 +63,7 @@ package enum FilterExpression: Sendable, Hashable {
         switch self {
         case .identity, .aggregate: true
         case .node(let node): node.needsReach
-        case .all, .none, .compare, .oneOf, .text: false
+        case .all, .none, .column: false
         }
     }
 
@@ -87,9 +71,7 @@ package enum FilterExpression: Sendable, Hashable {
     var ownColumns: UInt64 {
         switch self {
         case .all, .none, .identity: 0
-        case .compare(let column, _, _, _), .oneOf(let column, _, _), .aggregate(let column, _, _, _, _),
-            .text(let column, _, _):
-            1 << UInt64(column)
+        case .column(let column, _, _), .aggregate(let column, _, _, _, _): 1 << UInt64(column)
         case .node(let node): node.ownColumns
         }
     }

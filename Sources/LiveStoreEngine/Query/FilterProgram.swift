@@ -1,8 +1,6 @@
 // A filter made ready for asking many rows: its smallest conditions one after the other, each with where to go on when it
 // holds and when it does not. So a row is asked no more than decides, nothing is allocated, and no stack is used but for
 // links, whose number is bounded. Immutable; any thread.
-import Foundation
-
 struct FilterProgram: Sendable {
     /// Where a row ends that passes, and one that does not.
     private static let pass = -1
@@ -63,7 +61,7 @@ struct FilterProgram: Sendable {
                         let condition = FilterProgram(node.parts[0])
                         place = add(.quantified(column: column, quantifier, condition), whenTrue, whenFalse)
                     }
-                case .compare, .oneOf, .text, .identity, .aggregate: place = add(.leaf(filter), whenTrue, whenFalse)
+                case .column, .identity, .aggregate: place = add(.leaf(filter), whenTrue, whenFalse)
                 }
                 continue
             }
@@ -109,73 +107,11 @@ extension FilterExpression {
         switch self {
         case .all: true
         case .none: false
-        case .compare(let column, let comparison, let value, let isOptional):
-            row.compare(column, value, comparison, isOptional)
-        case .oneOf(let column, let values, let isOptional):
-            values.contains { row.compare(column, $0, .equal, isOptional) }
-        case .text(let column, let pattern, let isOptional):
-            !(isOptional && row.isNull(column)) && pattern.matches(row.bytes(column))
+        case .column(let column, let test, let isOptional): test.passes(row, column, isOptional: isOptional)
         case .identity(let id): reach?.id == id
         case .aggregate(let column, let aggregate, let of, let comparison, let constant):
             reach.map { AggregateValue.admits($0.aggregate(row, column, aggregate, of), comparison, constant) } ?? false
         case .node: preconditionFailure("a filter that is made of others is several steps of a program")
         }
-    }
-}
-
-extension RowReader {
-    fileprivate func compare(
-        _ column: Int, _ value: ColumnValue, _ comparison: Comparison, _ isOptional: Bool
-    ) -> Bool {
-        if isOptional, isNull(column) { return nullCompare(value == .null, comparison) }
-        switch value {
-        case .null: return comparison == .notEqual
-        case .int(let constant): return comparison.admits(order(Int._read(self, column), constant))
-        case .bool(let constant):
-            return comparison.admits(order(Bool._read(self, column) ? 1 : 0, constant ? 1 : 0))
-        case .double(let constant): return floating(Double._read(self, column), constant, comparison)
-        case .date(let constant):
-            return floating(Double._read(self, column), constant.timeIntervalSinceReferenceDate, comparison)
-        case .string(let constant):
-            return comparison.admits(order(bytes(column), utf8: constant))
-        case .data(let constant):
-            return constant.withUnsafeBytes { comparison.admits(order(bytes(column), $0)) }
-        case .uuid(let constant):
-            return withUnsafeBytes(of: UUID._read(self, column).uuid) { value in
-                withUnsafeBytes(of: constant.uuid) { comparison.admits(order(value, $0)) }
-            }
-        case .link(let constant):
-            let id = slot(column)
-            return comparison.admits(id < constant.rawValue ? -1 : (id == constant.rawValue ? 0 : 1))
-        }
-    }
-
-    /// Null meets only (in)equality.
-    private func nullCompare(_ isNullConstant: Bool, _ comparison: Comparison) -> Bool {
-        switch comparison {
-        case .equal: isNullConstant
-        case .notEqual: !isNullConstant
-        default: false
-        }
-    }
-
-    @inline(__always)
-    private func order(_ a: Int, _ b: Int) -> Int { a < b ? -1 : (a == b ? 0 : 1) }
-
-    /// Not a number is in no order and equals nothing.
-    private func floating(_ a: Double, _ b: Double, _ comparison: Comparison) -> Bool {
-        if a.isNaN || b.isNaN { return comparison == .notEqual }
-        return comparison.admits(a < b ? -1 : (a == b ? 0 : 1))
-    }
-
-    private func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
-        let common = Swift.min(a.count, b.count)
-        let bytes = common == 0 ? 0 : Int(memcmp(a.baseAddress!, b.baseAddress!, common))
-        return bytes != 0 ? bytes : a.count - b.count
-    }
-
-    private func order(_ a: UnsafeRawBufferPointer, utf8 constant: String) -> Int {
-        var constant = constant
-        return constant.withUTF8 { order(a, UnsafeRawBufferPointer($0)) }
     }
 }

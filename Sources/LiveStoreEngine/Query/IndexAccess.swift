@@ -16,18 +16,13 @@ enum IndexAccess {
         var bounds: [Int: (low: [UInt8]?, high: [UInt8]?)] = [:]
         for condition in conditions {
             if let found = candidates(condition, links, source), found.count < fewest?.count ?? .max { fewest = found }
-            if case .text(let column, let pattern, _) = condition, let range = prefixRange(pattern),
-                links.index(column) != nil
-            {
-                bounds[column] = range
-            }
-            if case .compare(let column, let comparison, let value, _) = condition, let key = ColumnIndex.key(value),
-                links.index(column) != nil
-            {
-                switch comparison {
-                case .less, .lessOrEqual: bounds[column, default: (nil, nil)].high = key
-                case .greater, .greaterOrEqual: bounds[column, default: (nil, nil)].low = key
-                default: break
+            guard case .column(let column, let test, _) = condition, links.index(column) != nil else { continue }
+            if let prefix = test.prefix, !prefix.isEmpty { bounds[column] = range(prefix) }
+            if let end = test.end, let key = ColumnIndex.key(end.value) {
+                if end.isUpper {
+                    bounds[column, default: (nil, nil)].high = key
+                } else {
+                    bounds[column, default: (nil, nil)].low = key
                 }
             }
         }
@@ -40,10 +35,9 @@ enum IndexAccess {
     }
 
     /// Keys of what begins with a text, with regard to case.
-    private static func prefixRange(_ pattern: TextPattern) -> (low: [UInt8]?, high: [UInt8]?)? {
-        guard pattern.match == .beginsWith, !pattern.foldsCase, !pattern.bytes.isEmpty else { return nil }
+    private static func range(_ prefix: [UInt8]) -> (low: [UInt8]?, high: [UInt8]?) {
         var key = SortKeyBytes()
-        key.append(prefix: pattern.bytes, ascending: true)
+        key.append(prefix: prefix, ascending: true)
         let low = Array(key.bytes.prefix(ColumnIndex.maxKeyBytes))
         // No byte of a text is FF, and after an escaped zero none follows but what continues it.
         return (low, low + [0xff])
@@ -54,12 +48,10 @@ enum IndexAccess {
     ) -> [ObjectID]? {
         switch condition {
         case .identity(let id): return [id]
-        case .compare(let column, .equal, let value, _):
-            guard let index = links.index(column), let key = ColumnIndex.key(value) else { return nil }
-            return source.ids(index, key: key)
-        case .oneOf(let column, let values, _):
+        case .column(let column, let test, _):
+            guard let index = links.index(column), let values = test.values else { return nil }
             let keys = values.compactMap { ColumnIndex.key($0) }
-            guard let index = links.index(column), keys.count == values.count else { return nil }
+            guard keys.count == values.count else { return nil }
             return keys.flatMap { source.ids(index, key: $0) }
         case .node(let node):
             switch node.kind {
@@ -70,7 +62,7 @@ enum IndexAccess {
                 return Array(source.sources(of: targets, along: edge))
             case .and, .or, .not, .quantified, .naming: return nil
             }
-        case .all, .none, .compare, .text, .aggregate: return nil
+        case .all, .none, .aggregate: return nil
         }
     }
 }

@@ -74,11 +74,11 @@ package enum QueryIdentity {
         switch filter {
         case .all: ("all", [])
         case .none: ("none", [])
-        case .compare(let column, let comparison, let value, let isOptional):
+        case .column(let column, .compare(let comparison, let value), let isOptional):
             ("compare \(column) \(comparison) \(words(value)) \(isOptional)", [])
-        case .oneOf(let column, let values, let isOptional):
+        case .column(let column, .oneOf(let values), let isOptional):
             ("one \(column) \(isOptional) " + list("of", values.map(words).sorted()), [])
-        case .text(let column, let pattern, let isOptional):
+        case .column(let column, .text(let pattern), let isOptional):
             ("text \(column) \(pattern.match) \(hex(pattern.bytes)) \(pattern.foldsCase) \(isOptional)", [])
         case .identity(let id): ("identity \(id.rawValue)", [])
         case .aggregate(let column, let aggregate, let of, let comparison, let value):

@@ -53,17 +53,10 @@ struct QueryIndex {
         var best: Access = .always
         var bestColumn = Int.max
         for condition in conditions {
-            switch condition {
-            case .compare(let column, .equal, let value, _):
-                if case .equal = best, column >= bestColumn { continue }
-                best = .equal(column: column, [value])
-                bestColumn = column
-            case .oneOf(let column, let values, _):
-                if case .equal = best, column >= bestColumn { continue }
-                best = .equal(column: column, Array(values))
-                bestColumn = column
-            case .all, .none, .compare, .text, .identity, .aggregate, .node: continue
-            }
+            guard case .column(let column, let test, _) = condition, let values = test.values else { continue }
+            if case .equal = best, column >= bestColumn { continue }
+            best = .equal(column: column, values)
+            bestColumn = column
         }
         if case .equal = best { return best }
         return rangeAccess(conditions) ?? .always
@@ -73,22 +66,17 @@ struct QueryIndex {
     private func rangeAccess(_ conditions: Set<FilterExpression>) -> Access? {
         var bounds: [Int: (low: UInt64, high: UInt64)] = [:]
         for condition in conditions {
-            if case .text(let column, let pattern, _) = condition, pattern.match == .beginsWith, !pattern.foldsCase {
-                // Everything that begins so lies between the prefix followed by zeros and by ones.
-                let bound = bounds[column] ?? (0, .max)
-                let low = pattern.bytes.withUnsafeBytes { Self.number($0) }
-                let high = low | (pattern.bytes.count < 8 ? .max >> UInt64(8 * pattern.bytes.count) : 0)
-                bounds[column] = (max(bound.low, low), min(bound.high, high))
-                continue
-            }
-            guard case .compare(let column, let comparison, let value, _) = condition,
-                let number = Self.number(value)
-            else { continue }
+            guard case .column(let column, let test, _) = condition else { continue }
             var bound = bounds[column] ?? (0, .max)
-            switch comparison {
-            case .less, .lessOrEqual: bound.high = min(bound.high, number)
-            case .greater, .greaterOrEqual: bound.low = max(bound.low, number)
-            default: continue
+            if let prefix = test.prefix {
+                // Everything that begins so lies between the prefix followed by zeros and by ones.
+                let low = prefix.withUnsafeBytes { Self.number($0) }
+                let high = low | (prefix.count < 8 ? .max >> UInt64(8 * prefix.count) : 0)
+                bound = (max(bound.low, low), min(bound.high, high))
+            } else if let end = test.end, let number = Self.number(end.value) {
+                if end.isUpper { bound.high = min(bound.high, number) } else { bound.low = max(bound.low, number) }
+            } else {
+                continue
             }
             bounds[column] = bound
         }

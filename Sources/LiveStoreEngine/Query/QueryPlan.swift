@@ -107,10 +107,13 @@ private struct WindowBounds {
 
     /// Takes the condition in as a bound; false when it cannot be one.
     mutating func take(_ condition: FilterExpression) -> Bool {
-        if case .text(let column, let pattern, _) = condition { return take(column, pattern) }
-        guard case .compare(let column, let comparison, let value, _) = condition, let leading,
-            column == leading.column, let range = Self.range(comparison, value)
-        else { return false }
+        guard case .column(let column, let test, _) = condition, let leading, column == leading.column else {
+            return false
+        }
+        if let prefix = test.prefix { return take(prefix, ascending: leading.ascending) }
+        guard case .compare(let comparison, let value) = test, let range = Self.range(comparison, value) else {
+            return false
+        }
         let (low, high) = leading.ascending ? (range.from, range.to) : (range.to, range.from)
         if let low, !narrowLower(low, ascending: leading.ascending) { return false }
         if let high, !narrowUpper(high, ascending: leading.ascending) { return false }
@@ -118,12 +121,10 @@ private struct WindowBounds {
     }
 
     /// What begins with a text, with regard to case: keys that begin with its bytes.
-    private mutating func take(_ column: Int, _ pattern: TextPattern) -> Bool {
-        guard let leading, column == leading.column, pattern.match == .beginsWith, !pattern.foldsCase,
-            !pattern.bytes.isEmpty
-        else { return false }
+    private mutating func take(_ prefix: [UInt8], ascending: Bool) -> Bool {
+        if prefix.isEmpty { return false }
         var key = SortKeyBytes()
-        key.append(prefix: pattern.bytes, ascending: leading.ascending)
+        key.append(prefix: prefix, ascending: ascending)
         narrow(lower: key.bytes)
         SortKeyBytes.successor(of: key.bytes).map { narrow(upper: $0) }
         return true

@@ -17,7 +17,7 @@ struct RowTest: Sendable {
         needsReach = conditions.contains(where: \.needsReach)
         var others: [FilterExpression] = []
         for condition in conditions {
-            if case .compare(let column, let comparison, .int(let constant), isOptional: false) = condition {
+            if case .column(let column, .compare(let comparison, .int(let constant)), isOptional: false) = condition {
                 integers.append(Comparing(column: column, comparison: comparison, constant: constant))
             } else {
                 others.append(condition)

@@ -283,13 +283,13 @@ struct QueryTextTests {
         case 0: return random.oneIn(2) ? .all : .none
         case 1:
             let values = (0..<random.below(4)).map { _ in value(schema.type, &random) }
-            return .oneOf(column: column, Set(values + (isNull ? [.null] : [])), isOptional: schema.isOptional)
+            return .column(column, .oneOf(Set(values + (isNull ? [.null] : []))), isOptional: schema.isOptional)
         case 2 where schema.type == .string:
             let matches: [TextMatch] = [.contains, .beginsWith, .endsWith, .like]
             let text = ["a", "B*", "\"q\\\n", ""][random.below(4)]
             let foldsCase = random.oneIn(2)
             let match = foldsCase && random.oneIn(4) ? .equals : matches[random.below(4)]
-            return .text(column: column, TextPattern(match, text, foldsCase: foldsCase), isOptional: schema.isOptional)
+            return .column(column, .text(TextPattern(match, text, foldsCase: foldsCase)), isOptional: schema.isOptional)
         default:
             let comparisons: [LiveStore.Comparison] = [
                 .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,

@@ -113,7 +113,8 @@ extension QueryParser {
             throw QueryTextFault(
                 offset: constant.offset, reason: "expected a string to look for, found \(constant.described)")
         }
-        return .text(column: column, TextPattern(match, text, foldsCase: foldsCase), isOptional: schema.isOptional)
+        return .column(
+            column, .text(TextPattern(match, text, foldsCase: foldsCase)), isOptional: schema.isOptional)
     }
 
     private mutating func isOne(_ path: QueryPath) throws(QueryTextFault) -> FilterExpression {
@@ -140,7 +141,7 @@ extension QueryParser {
             }
         }
         return path.along(
-            .oneOf(column: column, values, isOptional: schema.isOptional), passesMissing: values.contains(.null))
+            .column(column, .oneOf(values), isOptional: schema.isOptional), passesMissing: values.contains(.null))
     }
 
     /// `constant IN path`: a list has it.

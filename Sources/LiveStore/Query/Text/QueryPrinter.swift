@@ -94,11 +94,11 @@ struct QueryPrinter {
         switch leaf {
         case .all, .node: "TRUEPREDICATE"
         case .none: "FALSEPREDICATE"
-        case .compare(let column, let comparison, let value, _):
+        case .column(let column, .compare(let comparison, let value), _):
             "\(names.name(column)) \(Self.symbol(comparison)) \(print(value))"
-        case .oneOf(let column, let values, _):
+        case .column(let column, .oneOf(let values), _):
             "\(names.name(column)) IN {\(values.map { print($0) }.sorted().joined(separator: ", "))}"
-        case .text(let column, let pattern, _):
+        case .column(let column, .text(let pattern), _):
             """
             \(names.name(column)) \(Self.symbol(pattern.match))\(pattern.foldsCase ? "[c]" : "") \
             \(Self.quoted(pattern.text))
