@@ -50,7 +50,5 @@ public struct ChangeSet: Sendable, Equatable {
     }
 
     /// Nothing changed.
-    public var isEmpty: Bool {
-        deletions.isEmpty && insertions.isEmpty && modifications.isEmpty
-    }
+    @inlinable public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }

@@ -23,6 +23,7 @@ package final class SortKeyTail: @unchecked Sendable {
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { body(UnsafeRawBufferPointer(bytes)) }
 
     /// Bytewise order, a proper prefix first: negative, zero or positive.
+    @usableFromInline
     static func order(_ left: SortKeyTail?, _ right: SortKeyTail?) -> Int {
         if left === right { return 0 }
         guard let left else { return -1 }
@@ -39,10 +40,11 @@ package final class SortKeyTail: @unchecked Sendable {
 /// Sort keys compare as bytes, but the first eight are held as one number, padded with zeros where the key is shorter.
 /// So `ab` and `ab 00` would compare equal: the encoder must not make one row's key a proper prefix of another's. A
 /// bound may well be a proper prefix of keys (it then stands before all of them).
+@usableFromInline
 package struct SortKeyBound: Sendable, Equatable {
     /// The first eight bytes, the first of them the most significant.
-    package let prefix: UInt64
-    let tail: SortKeyTail?
+    @usableFromInline package let prefix: UInt64
+    @usableFromInline let tail: SortKeyTail?
 
     init(prefix: UInt64, tail: SortKeyTail? = nil) {
         self.prefix = prefix
@@ -56,6 +58,7 @@ package struct SortKeyBound: Sendable, Equatable {
         tail = bytes.count > 8 ? SortKeyTail(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(8))) : nil
     }
 
+    @usableFromInline
     package static func == (left: SortKeyBound, right: SortKeyBound) -> Bool {
         left.prefix == right.prefix && SortKeyTail.order(left.tail, right.tail) == 0
     }
@@ -83,14 +86,29 @@ package struct RankedKey: Sendable, Comparable {
         self.init(SortKeyBound(bytes: bytes), id: id)
     }
 
-    @usableFromInline
+    // Inlined where rows are compared and sorted: there a call would cost more than numbers do.
+
+    @inlinable
     package static func == (left: RankedKey, right: RankedKey) -> Bool {
-        withExtendedLifetime((left, right)) { BareKey(left) == BareKey(right) }
+        left.prefix == right.prefix && left.id == right.id && tailOrder(left, right) == 0
     }
 
-    @usableFromInline
+    @inlinable
     package static func < (left: RankedKey, right: RankedKey) -> Bool {
-        withExtendedLifetime((left, right)) { BareKey(left) < BareKey(right) }
+        if left.prefix != right.prefix { return left.prefix < right.prefix }
+        let order = tailOrder(left, right)
+        return order != 0 ? order < 0 : left.id < right.id
+    }
+
+    @inlinable @inline(__always)
+    static func tailOrder(_ left: RankedKey, _ right: RankedKey) -> Int {
+        left.tail == nil && right.tail == nil ? 0 : SortKeyTail.order(left.tail, right.tail)
+    }
+
+    /// Whether a row of this key stands before a place.
+    @inlinable
+    func isBelow(_ bound: SortKeyBound) -> Bool {
+        prefix != bound.prefix ? prefix < bound.prefix : SortKeyTail.order(tail, bound.tail) < 0
     }
 }
 

@@ -25,11 +25,14 @@ package struct RankedTree: Sendable {
     }
 
     /// Owns one reference to the root node.
+    @usableFromInline
     package final class Root: @unchecked Sendable {
         // `@unchecked` because of the raw node: a published node is constant but for its atomic reference count
         // (RankedNode.swift), and a root is made only when its edit is over.
         let node: RankedNode
         let shape: Shape
+        /// The tree's entries, where another module reads it without a call.
+        @usableFromInline let count: Int
         /// Trees kept beside this one.
         let beside: TreesBeside?
 
@@ -37,6 +40,7 @@ package struct RankedTree: Sendable {
         init(_ node: RankedNode, shape: Shape, beside: TreesBeside? = nil) {
             self.node = node
             self.shape = shape
+            count = node.total
             self.beside = beside
         }
 
@@ -45,7 +49,7 @@ package struct RankedTree: Sendable {
         }
     }
 
-    package let root: Root
+    @usableFromInline package let root: Root
 
     init(_ root: Root) {
         self.root = root
@@ -59,13 +63,15 @@ package struct RankedTree: Sendable {
         root = Root(RankedNode(edit: 0, height: 0, capacity: shape.leafCapacity), shape: shape)
     }
 
-    package var count: Int { root.node.total }
+    @inlinable package var count: Int { root.count }
     package var isEmpty: Bool { count == 0 }
 
-    /// The same root object, hence the same rows; says nothing where false. O(1).
-    package func isIdentical(to other: RankedTree) -> Bool {
-        root.node == other.root.node
-    }
+    /// The same root object, or one of the same nodes, hence the same rows; says nothing where false. O(1).
+    @inlinable
+    package func isIdentical(to other: RankedTree) -> Bool { root === other.root || sharesNodes(with: other) }
+
+    @usableFromInline
+    func sharesNodes(with other: RankedTree) -> Bool { root.node == other.root.node }
 
     // MARK: Key to rank
 

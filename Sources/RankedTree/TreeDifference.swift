@@ -54,6 +54,11 @@ package struct TreeDifference: Sendable {
         partners = ObjectPairing.partners(of: deleted, in: inserted)
     }
 
+    /// Whether it is the difference of these two.
+    package func isBetween(_ old: RankedTree, _ new: RankedTree) -> Bool {
+        self.old.isIdentical(to: old) && self.new.isIdentical(to: new)
+    }
+
     var isEmpty: Bool { deleted.isEmpty && inserted.isEmpty && restamped.isEmpty }
 
     private mutating func walk(_ left: inout NodeCursor, _ right: inout NodeCursor) {

@@ -2,9 +2,10 @@
 // their windows only.
 
 /// The rows whose sort key is at least `lower` and below `upper`; nil means no bound. Object ids play no part.
+@usableFromInline
 package struct TreeWindow: Sendable, Equatable {
-    package var lower: SortKeyBound?
-    package var upper: SortKeyBound?
+    @usableFromInline package var lower: SortKeyBound?
+    @usableFromInline package var upper: SortKeyBound?
     /// How many of these rows are shown, the first ones; nil means all.
     package var limit: Int?
     /// What keys begin with that no row may change and keep its place: it is in another section then.
@@ -46,13 +47,10 @@ extension RankedTree {
 
 extension TreeWindow {
     /// Whether a row of this key is shown.
+    @inlinable
     package func contains(_ key: RankedKey) -> Bool {
-        func isBelow(_ bound: SortKeyBound) -> Bool {
-            if key.prefix != bound.prefix { return key.prefix < bound.prefix }
-            return SortKeyTail.order(key.tail, bound.tail) < 0
-        }
-        if let lower, isBelow(lower) { return false }
-        if let upper, !isBelow(upper) { return false }
+        if let lower, key.isBelow(lower) { return false }
+        if let upper, !key.isBelow(upper) { return false }
         return true
     }
 }

@@ -1,5 +1,8 @@
 // A query as one connection has it: the root delivered last, the rows as the connection shows them (delivered, plus its
 // own writes since, which the connection makes), and the observers. Used on the connection's scheduler, except `mailSlot`.
+//
+// What the face reads at every delivery is without the runtime's check of exclusive access: one thread has it at a time, and
+// where two modules share a property the compiler cannot prove that needless any more. The check cost more than the delivery.
 
 package final class ConnectionQuery: @unchecked Sendable {
     package let plan: QueryPlan
@@ -8,7 +11,7 @@ package final class ConnectionQuery: @unchecked Sendable {
     /// Place of the waiting update in the mailbox, −1 when there is none. Guarded by the mailbox's lock.
     var mailSlot = -1
 
-    package private(set) var tokens: [CollectionToken] = []
+    @exclusivity(unchecked) package private(set) var tokens: [CollectionToken] = []
     /// How many of them were there when the delivery began; the others, added in its callbacks, wait for the next.
     private var tokensToTell = 0
     /// The query of the same rows that results show; nil for that one itself.
@@ -18,11 +21,11 @@ package final class ConnectionQuery: @unchecked Sendable {
     /// Set while upkeep keeps this query.
     private(set) var isAttached = false
     /// Counts the times it has begun to: what it still sends for an earlier one is not for this one.
-    package private(set) var attachment = 0
+    @exclusivity(unchecked) package private(set) var attachment = 0
     /// The root of the last delivery.
-    package private(set) var delivered: RankedTree?
+    @exclusivity(unchecked) package private(set) var delivered: RankedTree?
     /// The rows as the connection shows them; nil until somebody asks, and after each delivery.
-    package var shown: ShownTree?
+    @exclusivity(unchecked) package var shown: ShownTree?
     package let form: TreeForm
     private var encoder: SortKeyEncoder
     private let residual: RowTest
@@ -164,23 +167,25 @@ package final class ConnectionQuery: @unchecked Sendable {
 }
 
 /// The delivered rows with a connection's own writes on them.
+@usableFromInline
 package struct ShownTree {
-    package var tree: RankedTree
+    @usableFromInline package var tree: RankedTree
     /// The delivery or write this belongs to; of another one, it is worth nothing.
-    package let epoch: Int
+    @usableFromInline package let epoch: Int
     /// Where the own changes begin that are shown.
-    package let from: Int
+    @usableFromInline package let from: Int
     /// How many of the connection's own changes are in.
-    package var applied: Int
+    @usableFromInline package var applied: Int
     /// Where each row is shown that own changes concern, every row written here among them; nil: not at all.
-    package var overlay: [ObjectID: RankedKey?] = [:]
+    @usableFromInline package var overlay: [ObjectID: RankedKey?]
 
-    package init(tree: RankedTree, epoch: Int, from: Int, applied: Int, overlay: [ObjectID: RankedKey?] = [:]) {
+    @inlinable
+    package init(tree: RankedTree, epoch: Int, from: Int, applied: Int) {
         self.tree = tree
         self.epoch = epoch
         self.from = from
         self.applied = applied
-        self.overlay = overlay
+        overlay = [:]
     }
 }
 

@@ -2,7 +2,7 @@
 // of read transactions. `.memory` is the same engine on a memory file system, written through the map.
 //
 // `pool` guards `idleReaders` and `openSnapshots`. Table handles are written while the store is opened, before anyone
-// else has it. LMDB's own locks are taken inside LMDB only.
+// else has it, and so read without the runtime's check of exclusive access. LMDB's own locks are taken inside LMDB only.
 import CLMDB
 import CPlatform
 import Foundation
@@ -20,12 +20,12 @@ package final class Storage: @unchecked Sendable {
     private let mapBytes: Int
     package let page: SharedPage
     package let writeLock: WriteLock
-    package private(set) var log: MDB_dbi = 0
+    @exclusivity(unchecked) package private(set) var log: MDB_dbi = 0
     private(set) var meta: MDB_dbi = 0
     /// Keyed by the model class.
-    package private(set) var tables: [ObjectIdentifier: Table] = [:]
+    @exclusivity(unchecked) package private(set) var tables: [ObjectIdentifier: Table] = [:]
     /// Keyed by the table number in the log.
-    package private(set) var tablesByID: [UInt32: Table] = [:]
+    @exclusivity(unchecked) package private(set) var tablesByID: [UInt32: Table] = [:]
 
     /// Space behind the data file that is known to exist; grown ahead of every write through the map, because a full
     /// memory file system would otherwise be a SIGBUS. Guarded by the write lock.

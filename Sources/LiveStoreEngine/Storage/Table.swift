@@ -8,8 +8,8 @@ package final class Table: @unchecked Sendable {
     package let rows: MDB_dbi
     let primaryIndex: MDB_dbi?
     /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it. Set while the store is
-    /// opened, and constant from then on.
-    package var links: TableLinks?
+    /// opened, and constant from then on: no access needs a check.
+    @exclusivity(unchecked) package internal(set) var links: TableLinks?
 
     package let id: UInt32
 

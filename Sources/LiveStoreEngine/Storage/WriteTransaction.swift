@@ -3,6 +3,8 @@
 //
 // The row being changed is kept open in a buffer, so that setting five properties of an object stores its row once. A
 // failure inside a property setter cannot be thrown there: it is kept in `failure`, and thrown instead of committing.
+//
+// What the face reads of it is without the runtime's check of exclusive access: one thread has it (ConnectionQuery.swift).
 import CLMDB
 import Glibc
 
@@ -19,17 +21,17 @@ package final class WriteTransaction {
     }
 
     package let storage: Storage
-    package private(set) var transaction: LMDBTransaction
+    @exclusivity(unchecked) package private(set) var transaction: LMDBTransaction
     /// The transaction around the part that is being run, and what it had before.
     private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt32: UInt64])?
     /// The version this commit will have.
     package let version: UInt64
     /// Changes at every modification: what was read before may be out of date.
-    package private(set) var generation = 0
+    @exclusivity(unchecked) package private(set) var generation = 0
     /// The first thing that went wrong in a place that cannot throw.
-    package private(set) var failure: StoreError?
+    @exclusivity(unchecked) package private(set) var failure: StoreError?
     /// Objects changed so far, in order; the same object may come again.
-    package private(set) var entries: [LogEntry] = []
+    @exclusivity(unchecked) package private(set) var entries: [LogEntry] = []
 
     private var openTable: Table?
     private var openID = ObjectID(rawValue: 0)
@@ -42,8 +44,8 @@ package final class WriteTransaction {
     /// Who holds snapshots for this commit, where it was a silent one.
     package var followers: [any CommitFollower] = []
     /// Whether the commit is in the store.
-    package private(set) var isCommitted = false
-    package private(set) var fate = Fate()
+    @exclusivity(unchecked) package private(set) var isCommitted = false
+    @exclusivity(unchecked) package private(set) var fate = Fate()
     /// Of the parts that are over.
     private var fates: [Fate] = []
     private let thread = pthread_self()
