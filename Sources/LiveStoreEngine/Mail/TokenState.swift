@@ -14,7 +14,7 @@ package class TokenState: @unchecked Sendable {
 
     @usableFromInline final let state = Atomic<UInt8>(0)
 
-    package final var isActive: Bool { state.load(ordering: .acquiring) & Self.invalidated == 0 }
+    @inlinable package final var isActive: Bool { state.load(ordering: .acquiring) & Self.invalidated == 0 }
 
     /// Whether a callback is running. Of a token that has been invalidated: whether the last one still is.
     final var isRunning: Bool { state.load(ordering: .acquiring) & Self.running != 0 }
