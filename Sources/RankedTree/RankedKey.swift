@@ -2,9 +2,9 @@
 // compares; turning columns into bytes is the query's sort-key encoding. All types here are immutable once made.
 
 /// The bytes of a sort key behind its first eight, looked at only where those tie. Immutable, so any thread may read it.
-@usableFromInline
-package final class SortKeyTail: @unchecked Sendable {
-    // `@unchecked` because of the pointer: it is written in `init`, freed in `deinit` and only read between the two.
+///
+/// Unchecked because of the pointer: it is written in `init`, freed in `deinit` and only read between the two.
+@usableFromInline package final class SortKeyTail: @unchecked Sendable {
     private let bytes: UnsafeMutableRawBufferPointer
 
     /// Copies `source`, which is not empty: a key of up to eight bytes has no tail.
@@ -128,8 +128,9 @@ package struct RankedEntry: Sendable, Equatable {
 
 /// A key without ownership of its tail, so that comparing and copying touch no reference count. Whoever holds one keeps
 /// alive what it was taken from: a `RankedKey`, or a node that has the entry.
+///
+/// Unchecked because of the unowned reference; the tail itself is immutable and Sendable.
 struct BareKey: Comparable, @unchecked Sendable {
-    // `@unchecked` because of the unowned reference; the tail itself is immutable and Sendable.
     let prefix: UInt64
     let id: UInt64
     let tail: Unmanaged<SortKeyTail>?

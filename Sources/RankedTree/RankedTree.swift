@@ -25,10 +25,10 @@ package struct RankedTree: Sendable {
     }
 
     /// Owns one reference to the root node.
-    @usableFromInline
-    package final class Root: @unchecked Sendable {
-        // `@unchecked` because of the raw node: a published node is constant but for its atomic reference count
-        // (RankedNode.swift), and a root is made only when its edit is over.
+    ///
+    /// Unchecked because of the raw node: a published node is constant but for its atomic reference count (RankedNode.swift),
+    /// and a root is made only when its edit is over.
+    @usableFromInline package final class Root: @unchecked Sendable {
         let node: RankedNode
         let shape: Shape
         /// The tree's entries, where another module reads it without a call.

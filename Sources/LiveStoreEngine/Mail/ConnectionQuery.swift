@@ -4,6 +4,7 @@
 // What the face reads at every delivery is without the runtime's check of exclusive access: one thread has it at a time, and
 // where two modules share a property the compiler cannot prove that needless any more. The check cost more than the delivery.
 
+/// Unchecked because the connection's scheduler has it; upkeep only hands it back, and the mailbox guards `mailSlot`.
 package final class ConnectionQuery: @unchecked Sendable {
     package let plan: QueryPlan
     package let window: TreeWindow

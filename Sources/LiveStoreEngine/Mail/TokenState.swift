@@ -7,8 +7,9 @@ import Synchronization
 import TracedSync
 
 /// Whether an observer may still be called. The part of it that any thread may use.
-@usableFromInline
-package class TokenState: @unchecked Sendable {
+///
+/// Unchecked because tokens inherit from it; all that it has itself is atomic.
+@usableFromInline package class TokenState: @unchecked Sendable {
     @inlinable static var invalidated: UInt8 { 1 }
     @inlinable static var running: UInt8 { 2 }
 
@@ -47,6 +48,8 @@ package class TokenState: @unchecked Sendable {
 }
 
 /// One observer of one query on one connection.
+///
+/// Unchecked because what changes is the connection's scheduler's.
 package final class CollectionToken: TokenState, @unchecked Sendable {
     /// The user's code; released on the connection's scheduler.
     private var deliver: ((DeliveredChange) -> Void)?

@@ -77,7 +77,9 @@ package final class TableLayout: Sendable {
     fileprivate var needsNoMap: Bool { isDirect || columns.isEmpty }
 }
 
-/// The layouts of a store's tables, by name. Complete before the store is anybody's.
+/// The layouts of a store's tables, by name.
+///
+/// Unchecked because it is complete before the store is anybody's.
 final class LayoutSet: @unchecked Sendable {
     fileprivate private(set) var layouts: [String: TableLayout] = [:]
     fileprivate private(set) var areDirect = true

@@ -8,6 +8,8 @@ import CPlatform
 import Glibc
 import TracedSync
 
+/// Unchecked because of the map, which all processes share as the head of this file says, and of descriptors that change while
+/// nobody else has the page.
 package final class SharedPage: @unchecked Sendable {
     private struct Layout {
         static let magic: UInt64 = 0x4c53_5061_6765_0003  // "LSPage", layout 3

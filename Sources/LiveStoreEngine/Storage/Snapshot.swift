@@ -10,6 +10,8 @@ import TracedSync
 
 /// A reusable LMDB read transaction, with a cursor on the log that is renewed along with it. Owned by one snapshot, or
 /// by the pool.
+///
+/// Unchecked because of the engine's pointers: who reads with the transaction has `lock`, and who renews it has it alone.
 package final class SnapshotReader: @unchecked Sendable {
     let transaction: LMDBTransaction
     let lock = TracedMutex("snapshot")
@@ -78,14 +80,19 @@ package final class SnapshotReader: @unchecked Sendable {
 /// Reads do not throw: there are too many places where a row that cannot be read is, for the moment, as good as none. The
 /// first thing that the engine reports instead of a row is kept, and whoever has read throws it with `checkReads` before
 /// the outcome is used. The engine itself refuses everything after it.
-package final class Snapshot: @unchecked Sendable {
+package final class Snapshot: Sendable {
+    private final class Failure: Sendable {
+        let error: StoreError
+
+        init(_ error: StoreError) { self.error = error }
+    }
+
     package let version: UInt64
     package let storage: Storage
     private let reader: SnapshotReader
-    /// Guarded by `reader.lock`.
-    private var failed: StoreError?
+    private let failed = AtomicLazyReference<Failure>()
 
-    package init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64) {
+    init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64) {
         self.storage = storage
         self.reader = reader
         self.version = version
@@ -134,19 +141,19 @@ package final class Snapshot: @unchecked Sendable {
             do throws(EngineFailure) {
                 return try body(reader.transaction)
             } catch {
-                fail(error)
+                keep(error)
                 return fallback()
             }
         }
     }
 
-    /// Keeps the first failure, holding `reader.lock`.
-    private func fail(_ failure: EngineFailure) {
-        if failed == nil { failed = storage.error(failure.code, "read") }
+    /// The first one stays.
+    private func keep(_ failure: EngineFailure) {
+        _ = failed.storeIfNil(Failure(storage.error(failure.code, "read")))
     }
 
     /// The first read that the engine has failed in; nil where every one so far has found what there is.
-    package var failure: StoreError? { reader.lock.withLock { failed } }
+    package var failure: StoreError? { failed.load()?.error }
 
     /// As `row`, with a failure told apart from a row that is not there. O(log n).
     package func readRow(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {

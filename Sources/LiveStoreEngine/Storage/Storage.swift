@@ -1,14 +1,15 @@
 // One LMDB environment, opened once per process and path: tables, the change log, the write lock, the bell, and a pool
 // of read transactions. `.memory` is the same engine on a memory file system, written through the map.
 //
-// `pool` guards `idleReaders` and `openSnapshots`. Table handles are written while the store is opened, before anyone
-// else has it, and so read without the runtime's check of exclusive access. LMDB's own locks are taken inside LMDB only.
+// Table handles are written while the store is opened, before anyone else has it, and so read without the runtime's check of
+// exclusive access. LMDB's own locks are taken inside LMDB only.
 import CLMDB
 import CPlatform
 import Foundation
 import Logging
 import TracedSync
 
+/// Unchecked because of what is set while it is opened, and of what the write lock guards.
 package final class Storage: @unchecked Sendable {
     /// Commits between two looks for readers that were killed. Asks the kernel once per process that reads.
     package static let deadReaderInterval: UInt64 = 256
@@ -37,8 +38,7 @@ package final class Storage: @unchecked Sendable {
     /// Who holds which versions.
     package let pins = PinList()
 
-    private let pool = TracedMutex("snapshot pool")
-    private var idleReaders: [SnapshotReader] = []
+    private let idleReaders = Guarded<[SnapshotReader]>("snapshot pool", [])
 
     /// Whether the folder is this library's own and goes with the store.
     private let ownsFolder: Bool
@@ -119,7 +119,7 @@ package final class Storage: @unchecked Sendable {
         // A child that closed what it has inherited would free its parent's readers, remove its parent's files, and drop
         // its own locks on them, which go with any descriptor of the file.
         guard isOfThisProcess else { return }
-        for reader in idleReaders { reader.end() }
+        for reader in idleReaders.withLock({ $0 }) { reader.end() }
         mdb_env_close(environment)
         if durability == .memory {
             page.ifAlone(in: directory) {
@@ -224,7 +224,7 @@ package final class Storage: @unchecked Sendable {
 
     /// A read transaction to start a snapshot with. Throws `tooManySnapshots`.
     package func takeReader() throws(StoreError) -> SnapshotReader {
-        if let idle = pool.withLock({ idleReaders.popLast() }) { return idle }
+        if let idle = idleReaders.withLock({ $0.popLast() }) { return idle }
         var transaction: LMDBTransaction?
         var code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
         if code == MDB_READERS_FULL {
@@ -267,7 +267,7 @@ package final class Storage: @unchecked Sendable {
         // In a forked child it is the parent's, who still reads by it.
         guard isOfThisProcess else { return }
         reader.reset()
-        pool.withLock { idleReaders.append(reader) }
+        idleReaders.withLock { $0.append(reader) }
     }
 
     /// Bytes of the data file that occupy space.

@@ -2,6 +2,8 @@
 import CLMDB
 
 /// A stored table: its schema and the handles of its rows and of its primary-key index.
+///
+/// Unchecked because of `links`.
 package final class Table: @unchecked Sendable {
     package let schema: TableSchema
     package let layout: TableLayout

@@ -12,7 +12,7 @@ import CPlatform
 import Glibc
 import TracedSync
 
-package final class WriteLock: @unchecked Sendable {
+package final class WriteLock: Sendable {
     /// A turn's length while others wait: whichever is reached first.
     private static let commitsPerTurn: UInt32 = 256
     private static let turnNs: UInt64 = 4_000_000

@@ -8,6 +8,7 @@
 import Logging
 import TracedSync
 
+/// Unchecked because everything but `inbox` is its thread's own, or set before there is one.
 package final class Upkeep: CommitFollower, @unchecked Sendable {
     /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
