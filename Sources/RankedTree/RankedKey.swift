@@ -14,9 +14,7 @@
         bytes.copyMemory(from: source)
     }
 
-    deinit {
-        bytes.deallocate()
-    }
+    deinit { bytes.deallocate() }
 
     var count: Int { bytes.count }
 
@@ -78,12 +76,9 @@ package struct RankedKey: Sendable, Comparable {
         self.id = id
     }
 
-    init(_ sortKey: SortKeyBound, id: UInt64) {
-        self.init(prefix: sortKey.prefix, tail: sortKey.tail, id: id)
-    }
-
     package init(bytes: UnsafeRawBufferPointer, id: UInt64) {
-        self.init(SortKeyBound(bytes: bytes), id: id)
+        let sortKey = SortKeyBound(bytes: bytes)
+        self.init(prefix: sortKey.prefix, tail: sortKey.tail, id: id)
     }
 
     // Inlined where rows are compared and sorted: there a call would cost more than numbers do.
@@ -135,24 +130,7 @@ struct BareKey: Comparable, @unchecked Sendable {
     let id: UInt64
     let tail: Unmanaged<SortKeyTail>?
 
-    init(prefix: UInt64, id: UInt64, tail: Unmanaged<SortKeyTail>?) {
-        self.prefix = prefix
-        self.id = id
-        self.tail = tail
-    }
-
-    init(_ key: RankedKey) {
-        self.init(prefix: key.prefix, id: key.id, tail: key.tail.map { Unmanaged.passUnretained($0) })
-    }
-
-    /// The smallest key a row at `bound` can have, whatever its id.
-    init(_ bound: SortKeyBound) {
-        self.init(prefix: bound.prefix, id: 0, tail: bound.tail.map { Unmanaged.passUnretained($0) })
-    }
-
-    var owned: RankedKey {
-        RankedKey(prefix: prefix, tail: tail?.takeUnretainedValue(), id: id)
-    }
+    var owned: RankedKey { RankedKey(prefix: prefix, tail: tail?.takeUnretainedValue(), id: id) }
 
     @inline(__always)
     static func == (left: BareKey, right: BareKey) -> Bool {
@@ -183,6 +161,15 @@ extension RankedKey {
 }
 
 extension BareKey {
+    init(_ key: RankedKey) {
+        self.init(prefix: key.prefix, id: key.id, tail: key.tail.map { Unmanaged.passUnretained($0) })
+    }
+
+    /// The smallest key a row at `bound` can have, whatever its id.
+    init(_ bound: SortKeyBound) {
+        self.init(prefix: bound.prefix, id: 0, tail: bound.tail.map { Unmanaged.passUnretained($0) })
+    }
+
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         let tail = tail?.takeUnretainedValue()

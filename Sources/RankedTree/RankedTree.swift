@@ -44,16 +44,12 @@ package struct RankedTree: Sendable {
             self.beside = beside
         }
 
-        deinit {
-            node.release()
-        }
+        deinit { node.release() }
     }
 
     @usableFromInline package let root: Root
 
-    init(_ root: Root) {
-        self.root = root
-    }
+    init(_ root: Root) { self.root = root }
 
     /// An empty tree.
     package init(shape: Shape = Shape()) {
@@ -77,12 +73,12 @@ package struct RankedTree: Sendable {
 
     /// How many entries stand before `key`, whether or not the tree has it. O(log n).
     package func lowerBound(of key: RankedKey) -> Int {
-        withExtendedLifetime(key) { lowerBound(BareKey(key)) }
+        withExtendedLifetime(key) { place(of: BareKey(key)).rank }
     }
 
     /// How many entries have a sort key below `bound`. O(log n).
     package func lowerBound(of bound: SortKeyBound) -> Int {
-        withExtendedLifetime(bound) { lowerBound(BareKey(bound)) }
+        withExtendedLifetime(bound) { place(of: BareKey(bound)).rank }
     }
 
     /// The rank of the entry with `key`; nil where there is none. O(log n).
@@ -99,10 +95,6 @@ package struct RankedTree: Sendable {
             let place = place(of: BareKey(key))
             return place.isPresent ? place.leaf.stamps[place.index] : nil
         }
-    }
-
-    private func lowerBound(_ key: BareKey) -> Int {
-        place(of: key).rank
     }
 
     @inline(__always)

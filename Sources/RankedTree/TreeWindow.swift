@@ -11,15 +11,6 @@ package struct TreeWindow: Sendable, Equatable {
     /// What keys begin with that no row may change and keep its place: it is in another section then.
     package var sections: SortKeyPrefix?
 
-    package init(
-        lower: SortKeyBound? = nil, upper: SortKeyBound? = nil, limit: Int? = nil, sections: SortKeyPrefix? = nil
-    ) {
-        self.lower = lower
-        self.upper = upper
-        self.limit = limit
-        self.sections = sections
-    }
-
     /// Every row.
     package static let all = TreeWindow()
 }

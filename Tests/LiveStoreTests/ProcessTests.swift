@@ -8,6 +8,7 @@ import TracedSync
 
 @testable import LiveStore
 @testable import LiveStoreEngine
+@testable import RankedTree
 
 @Suite("Many processes", .serialized)
 struct ProcessTests {

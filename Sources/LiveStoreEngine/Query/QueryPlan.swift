@@ -84,10 +84,12 @@ package struct QueryPlan: Sendable, Hashable {
     }
 
     package var window: TreeWindow {
-        func bound(_ bytes: [UInt8]?) -> SortKeyBound? {
-            bytes.map { $0.withUnsafeBytes { SortKeyBound(bytes: $0) } }
-        }
-        return TreeWindow(lower: bound(lower), upper: bound(upper), limit: limit, sections: sections)
+        var window = TreeWindow.all
+        window.lower = lower?.withUnsafeBytes { SortKeyBound(bytes: $0) }
+        window.upper = upper?.withUnsafeBytes { SortKeyBound(bytes: $0) }
+        window.limit = limit
+        window.sections = sections
+        return window
     }
 }
 
