@@ -20,27 +20,23 @@ package struct SchemaRequest: Sendable {
 }
 
 struct SchemaOpening {
-    private let request: SchemaRequest
-    private let engine: MigrationEngine
-    private let path: String
-    /// Whether no other process has the store open.
-    private let isAlone: Bool
+    let request: SchemaRequest
+    let engine: MigrationEngine
 
-    init(_ request: SchemaRequest, _ engine: MigrationEngine, isAlone: Bool, path: String) {
-        self.request = request
-        self.engine = engine
-        self.isAlone = isAlone
-        self.path = path
-    }
+    private var path: String { engine.storage.directory }
+    /// Whether no other process has the store open.
+    private var isAlone: Bool { engine.storage.page.wasAlone }
 
     /// Brings the stored schema together with the models, and stores it again if that changed it.
     /// - Returns: each model with its table, and the tables of their lists.
     func open() throws -> [(model: ObjectIdentifier?, table: Table)] {
         for model in request.models { try check(model) }
-        let stored = try StoreSchema.read(engine.transaction, engine.meta, path: path)
+        let stored = try StoreSchema.read(engine.transaction, engine.storage.meta, path: path)
         let change = try SchemaChange(stored ?? StoreSchema(version: request.version), request)
         try migrate(change)
-        if change.isDifferent || stored == nil { try change.schema.write(engine.transaction, engine.meta, path: path) }
+        if change.isDifferent || stored == nil {
+            try change.schema.write(engine.transaction, engine.storage.meta, path: path)
+        }
         let layouts = LayoutSet()
         return try request.models.flatMap { model in
             guard let schema = change.schema.table(model.name) else { throw StoreError.unknownModel(type: model.name) }

@@ -49,7 +49,7 @@ package final class SnapshotReader: @unchecked Sendable {
             reset()
             throw LMDB.error(code, "read log", path: path)
         }
-        let version = code == MDB_NOTFOUND ? 0 : key.mv_data.loadUnaligned(as: UInt64.self)
+        let version = code == MDB_NOTFOUND ? 0 : key.number
         heldSinceNs.store(coarseNs(), ordering: .relaxed)
         heldVersion.store(version, ordering: .releasing)
         return version
@@ -116,23 +116,7 @@ package final class Snapshot: Sendable {
         }
     }
 
-    /// Visits every row in order of object ids. Other readers of this snapshot wait meanwhile: for a long scan, open
-    /// a snapshot of one's own. `body` must not read through this snapshot.
-    package func scan(_ table: Table, _ body: (ObjectID, RowReader) -> Void) {
-        reading(or: ()) { (transaction) throws(EngineFailure) in
-            try LMDB.scan(transaction, table.rows) { id, row in
-                body(ObjectID(rawValue: id), RowReader(row))
-                return true
-            }
-        }
-    }
-
     /// Runs `body` with the transaction, alone among the users of this snapshot.
-    func withTransaction<Result>(_ body: (LMDBTransaction) -> Result) -> Result {
-        reader.lock.withLock { body(reader.transaction) }
-    }
-
-    /// The same for what the engine may fail in.
     @inline(__always)
     package func reading<Result>(
         or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result

@@ -147,9 +147,8 @@ package final class Storage: @unchecked Sendable {
         do {
             log = try openTable(transaction!, "log", MDB_INTEGERKEY)
             meta = try openTable(transaction!, "meta", 0)
-            let engine = MigrationEngine(
-                transaction: transaction!, meta: meta, log: log, path: directory, mapBytes: mapBytes, old: oldRows)
-            let opened = try SchemaOpening(request, engine, isAlone: page.wasAlone, path: directory).open()
+            let engine = MigrationEngine(transaction: transaction!, storage: self, old: oldRows)
+            let opened = try SchemaOpening(request: request, engine: engine).open()
             for (_, table) in opened { tablesByID[table.id] = table }
             for (id, links) in try TableLinks.open(transaction!, opened.map(\.1.schema), tablesByID, self) {
                 tablesByID[id]?.links = links
@@ -164,8 +163,7 @@ package final class Storage: @unchecked Sendable {
 
     private func openTable(_ transaction: LMDBTransaction, _ name: String, _ flags: Int32) throws -> MDB_dbi {
         var handle: MDB_dbi = 0
-        let code = mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle)
-        try check(code, "open table \(name)")
+        try check(mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open table \(name)")
         return handle
     }
 

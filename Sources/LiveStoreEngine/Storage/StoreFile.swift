@@ -96,7 +96,7 @@ enum StoreFile {
         var value = MDB_val()
         var free = 0
         while try LMDB.found(mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
-            let numbers = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+            let numbers = value.bytes
             let count = numbers.loadUnaligned(as: Int.self)
             guard count >= 0, (count + 1) * 8 <= numbers.count else { throw EngineFailure(code: MDB_CORRUPTED) }
             for index in 1..<count + 1

@@ -214,7 +214,10 @@ package final class WriteTransaction {
             let code = PrimaryKey.withBytes(of: buffer.reader, column, type) { bytes in
                 bytes.count > PrimaryKey.maxBytes ? EMSGSIZE : writer.addKey(bytes, index, id, transaction)
             }
-            if code != 0 { throw keyError(code, table, column) }
+            if code != 0 {
+                throw PrimaryKey.error(code, buffer.reader, column, table.schema)
+                    ?? storage.error(code, "store primary key")
+            }
         }
         try put(table, id, isNew: true)
         if let links = table.links, links.indexedColumns != 0 {
@@ -226,19 +229,6 @@ package final class WriteTransaction {
         return id
     }
 
-    private func keyError(_ code: Int32, _ table: Table, _ column: Int) -> StoreError {
-        let name = table.schema.name
-        switch code {
-        case MDB_KEYEXIST:
-            return .duplicatePrimaryKey(table: name, key: PrimaryKey.text(of: buffer.reader, column, table.schema))
-        case EMSGSIZE:
-            let bytes = PrimaryKey.byteCount(of: buffer.reader, column, table.schema.columns[column].type)
-            return .primaryKeyTooLong(table: name, bytes: bytes, limit: PrimaryKey.maxBytes)
-        default:
-            return storage.error(code, "store primary key")
-        }
-    }
-
     /// Deletes a row, its keys and what leads to it. An object that is gone already is left alone.
     package func delete(_ table: Table, _ id: ObjectID) throws(StoreError) {
         try closeRow()
@@ -246,17 +236,12 @@ package final class WriteTransaction {
         let keys = table.links.map { changedKeys($0, from: row, to: nil) } ?? []
         if let column = table.schema.primaryKey, let index = table.primaryIndex {
             let code = PrimaryKey.withBytes(of: row, column, table.schema.columns[column].type) { bytes in
-                var key = MDB_val(
-                    mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                var key = MDB_val(bytes)
                 return mdb_del(transaction, index, &key, nil)
             }
             try step { () throws(StoreError) in try storage.check(code, "delete primary key") }
         }
-        var number = id.rawValue
-        let code = withUnsafeMutablePointer(to: &number) { pointer in
-            var key = MDB_val(mv_size: 8, mv_data: pointer)
-            return mdb_del(transaction, table.rows, &key, nil)
-        }
+        let code = LMDB.withNumber(id.rawValue) { mdb_del(transaction, table.rows, &$0, nil) }
         try step { () throws(StoreError) in try storage.check(code, "delete row") }
         entries.append(LogEntry(table: table.id, .delete, id: id.rawValue))
         generation += 1
@@ -349,15 +334,7 @@ package final class WriteTransaction {
         // An empty value says: too much to list, compare snapshots.
         let listed = entries.count <= ChangeLog.maxEntriesPerCommit ? entries[...] : []
         try storage.reserve(listed.count * MemoryLayout<LogEntry>.stride)
-        let code = listed.withUnsafeBytes { bytes -> Int32 in
-            var version = version
-            return withUnsafeMutablePointer(to: &version) { pointer in
-                var key = MDB_val(mv_size: 8, mv_data: pointer)
-                var value = MDB_val(
-                    mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                return mdb_put(transaction, storage.log, &key, &value, UInt32(MDB_APPEND))
-            }
-        }
+        let code = listed.withUnsafeBytes { LMDB.put(transaction, storage.log, id: version, $0, MDB_APPEND) }
         try storage.check(code, "store log")
         if version % ChangeLog.pruneEvery == 0 { try pruneLog() }
     }
@@ -371,12 +348,8 @@ package final class WriteTransaction {
             let oldest = try storage.reading("prune log") { () throws(EngineFailure) in
                 try LMDB.firstID(transaction, storage.log)
             }
-            guard var number = oldest, number < limit else { return }
-            let code = withUnsafeMutablePointer(to: &number) { pointer in
-                var key = MDB_val(mv_size: 8, mv_data: pointer)
-                return mdb_del(transaction, storage.log, &key, nil)
-            }
-            try storage.check(code, "prune log")
+            guard let oldest, oldest < limit else { return }
+            try storage.check(LMDB.withNumber(oldest) { mdb_del(transaction, storage.log, &$0, nil) }, "prune log")
         }
     }
 }
