@@ -75,24 +75,21 @@ package final class ConnectionQuery: @unchecked Sendable {
     }
 
     /// Takes a new root in; observers are told afterwards, when all queries of the connection have theirs.
-    package func accept(_ update: RootUpdate) {
-        guard isAttached, update.attachment == attachment else { return }
+    /// - Returns: false where it is of no use any more.
+    @discardableResult
+    package func accept(_ update: RootUpdate) -> Bool {
+        guard isAttached, update.attachment == attachment else { return false }
         beginDelivery()
         delivered = update.tree
         shown = nil
+        return true
     }
 
     /// Whether observers wait for the first root.
     package var isWaiting: Bool { isAttached && delivered == nil }
 
     /// Takes the first root in at the version the connection stays at; false where it is of no use any more.
-    package func hold(_ update: RootUpdate) -> Bool {
-        guard isWaiting, update.attachment == attachment else { return false }
-        beginDelivery()
-        delivered = update.tree
-        shown = nil
-        return true
-    }
+    package func hold(_ update: RootUpdate) -> Bool { isWaiting && accept(update) }
 
     /// Tells every observer what changed since it was last told. One that is added meanwhile waits for the next delivery.
     /// - Parameters:

@@ -11,18 +11,21 @@ public enum Comparison: Sendable, Hashable {
     /// As the operator of this name.
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 
-    /// Whether a value that stands in `order` (negative, zero, positive) to the constant passes.
+    /// Whether a value passes. Not a number is in no order and equals nothing.
     @inline(__always)
-    func admits(_ order: Int) -> Bool {
+    func admits<Value: Comparable>(_ value: Value, _ constant: Value) -> Bool {
         switch self {
-        case .equal: order == 0
-        case .notEqual: order != 0
-        case .less: order < 0
-        case .lessOrEqual: order <= 0
-        case .greater: order > 0
-        case .greaterOrEqual: order >= 0
+        case .equal: value == constant
+        case .notEqual: value != constant
+        case .less: value < constant
+        case .lessOrEqual: value <= constant
+        case .greater: value > constant
+        case .greaterOrEqual: value >= constant
         }
     }
+
+    /// Whether null passes, or is passed: it meets only (in)equality.
+    func admitsNull(isSame: Bool) -> Bool { self == .equal ? isSame : self == .notEqual && !isSame }
 }
 
 package enum FilterExpression: Sendable, Hashable {

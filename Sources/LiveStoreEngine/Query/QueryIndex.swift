@@ -54,15 +54,11 @@ struct QueryIndex {
         var bestColumn = Int.max
         for condition in conditions {
             switch condition {
-            case .compare(let column, .equal, let value, _):
-                if case .equal = best, column >= bestColumn { continue }
-                best = .equal(column: column, [value])
-                bestColumn = column
-            case .oneOf(let column, let values, _):
-                if case .equal = best, column >= bestColumn { continue }
-                best = .equal(column: column, Array(values))
-                bestColumn = column
-            case .all, .none, .compare, .text, .identity, .aggregate, .node: continue
+            case .compare(let column, .equal, let value, _) where column < bestColumn:
+                (best, bestColumn) = (.equal(column: column, [value]), column)
+            case .oneOf(let column, let values, _) where column < bestColumn:
+                (best, bestColumn) = (.equal(column: column, Array(values)), column)
+            case .oneOf, .all, .none, .compare, .text, .identity, .aggregate, .node: continue
             }
         }
         if case .equal = best { return best }

@@ -17,7 +17,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
 
     let storage: Storage
     private let evaluator: Evaluator
-    let inbox = UpkeepInbox()
+    package let inbox = UpkeepInbox()
     /// Written once, in `init`.
     private var thread: TracedThread?
     /// The thread, as reports of waits name it. Written once, in `init`.
@@ -73,16 +73,6 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
         storage.page.ringAll()
         reply.wait(for: worker)
     }
-
-    /// Takes the record of a commit that is about to become visible.
-    /// - Parameter before: what it begins with, where upkeep has to make it a step of its own.
-    package func announce(_ record: SkipRecord, before: Snapshot?) { inbox.announce(record, before: before) }
-
-    /// Takes what the store was like just after that commit; called before anyone else can commit.
-    package func complete(_ record: SkipRecord, _ after: Snapshot) { inbox.complete(record, after) }
-
-    /// The commit has failed; called before anyone else can commit.
-    package func withdraw(_ record: SkipRecord) { inbox.withdraw(record) }
 
     /// Waits, after a silent commit, while too many of them hold snapshots for upkeep. Returns at once where upkeep has
     /// ended, and on its own thread, where user code may have written. Not to be called with a lock of the store's held.

@@ -31,7 +31,7 @@ struct Skip {
     var after: Snapshot?
 }
 
-final class UpkeepInbox: Sendable {
+package final class UpkeepInbox: Sendable {
     private struct State {
         var messages: [Upkeep.Message] = []
         /// Silent commits that are visible or about to be, in order of versions, until upkeep has delivered them.
@@ -61,8 +61,9 @@ final class UpkeepInbox: Sendable {
         }
     }
 
-    /// - Parameter before: what the commit begins with, where it has to be held.
-    func announce(_ record: SkipRecord, before: Snapshot?) {
+    /// Takes the record of a commit that is about to become visible.
+    /// - Parameter before: what the commit begins with, where it has to be held, to be a step of its own.
+    package func announce(_ record: SkipRecord, before: Snapshot?) {
         state.withLock { state in
             if state.isClosed { return }
             let isKnown = before != nil && state.skips.last?.after?.version == before?.version
@@ -72,14 +73,15 @@ final class UpkeepInbox: Sendable {
     }
 
     /// Notes what the store was like just after a silent commit, before anyone else can commit.
-    func complete(_ record: SkipRecord, _ after: Snapshot) {
+    package func complete(_ record: SkipRecord, _ after: Snapshot) {
         state.withLock { state in
             guard let index = state.skips.lastIndex(where: { $0.record === record }) else { return }
             state.skips[index].after = after
         }
     }
 
-    func withdraw(_ record: SkipRecord) { drop { $0.record === record } }
+    /// The commit has failed; called before anyone else can commit.
+    package func withdraw(_ record: SkipRecord) { drop { $0.record === record } }
 
     /// Forgets what upkeep has delivered.
     func forgetSkips(upTo version: UInt64) { drop { $0.record.version <= version } }
