@@ -59,8 +59,6 @@ package struct TreeDifference: Sendable {
         self.old.isIdentical(to: old) && self.new.isIdentical(to: new)
     }
 
-    var isEmpty: Bool { deleted.isEmpty && inserted.isEmpty && restamped.isEmpty }
-
     private mutating func walk(_ left: inout NodeCursor, _ right: inout NodeCursor) {
         let end = limits.upper.map { BareKey($0) }
         while !left.isAtEnd && !right.isAtEnd {

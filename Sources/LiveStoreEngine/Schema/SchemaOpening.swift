@@ -255,15 +255,12 @@ package final class SchemaChange {
     /// Forgets a table, and what leads to it: its number, and those of its rows, mean nothing any more.
     package func remove(_ name: String) {
         schema.tables.removeAll { $0.name == name }
-        for table in schema.tables.indices {
-            for column in schema.tables[table].columns.indices
-            where schema.tables[table].columns[column].target == name {
-                let old = schema.tables[table].columns[column].name
-                schema.tables[table].columns[column].isHidden = true
-                schema.tables[table].columns[column].name = "\(old)#\(column)"
-                if schema.tables[table].columns[column].type == .list {
-                    renameList(of: schema.tables[table].name, from: old, to: "\(old)#\(column)")
-                }
+        for (index, table) in schema.tables.enumerated() {
+            for (column, before) in table.columns.enumerated() where before.target == name {
+                let hidden = "\(before.name)#\(column)"
+                schema.tables[index].columns[column].isHidden = true
+                schema.tables[index].columns[column].name = hidden
+                if before.type == .list { renameList(of: table.name, from: before.name, to: hidden) }
             }
         }
     }

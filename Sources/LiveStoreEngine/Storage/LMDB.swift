@@ -11,6 +11,21 @@ enum LMDB {
     /// Each model takes one, and one more for its primary key; the log and the schema take two.
     static let maxTables: UInt32 = 512
 
+    /// An environment that is not open yet.
+    static func makeEnvironment(mapBytes: Int, path: String) throws(StoreError) -> OpaquePointer {
+        var environment: OpaquePointer?
+        try check(mdb_env_create(&environment), "create", path: path)
+        do throws(StoreError) {
+            try check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: path)
+            try check(mdb_env_set_maxreaders(environment, maxReaders), "set readers", path: path)
+            try check(mdb_env_set_maxdbs(environment, maxTables), "set tables", path: path)
+        } catch {
+            mdb_env_close(environment)
+            throw error
+        }
+        return environment!
+    }
+
     /// Throws the error that `code` stands for, unless it is success.
     @inline(__always)
     static func check(_ code: Int32, _ operation: @autoclosure () -> String, path: String) throws(StoreError) {

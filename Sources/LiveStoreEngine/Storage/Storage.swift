@@ -69,13 +69,8 @@ package final class Storage: @unchecked Sendable {
         }
         let isNew = try durability != .memory && page.wasAlone && StoreFolder.isUnmade(directory)
 
-        var environment: OpaquePointer?
-        try LMDB.check(mdb_env_create(&environment), "create", path: directory)
         // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
-        self.environment = environment!
-        try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: directory)
-        try LMDB.check(mdb_env_set_maxreaders(environment, LMDB.maxReaders), "set readers", path: directory)
-        try LMDB.check(mdb_env_set_maxdbs(environment, LMDB.maxTables), "set tables", path: directory)
+        environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory)
         // A store has its name once its first commit is in the file: a power cut leaves a whole store, or none.
         let code =
             isNew
@@ -83,8 +78,8 @@ package final class Storage: @unchecked Sendable {
                 environment, "\(directory)/\(StoreFolder.newData)", durability.flags | UInt32(MDB_NOSUBDIR), modes.file)
             : mdb_env_open(environment, directory, durability.flags, modes.file)
         if code != 0 { throw StoreFile.openingError(code, directory) }
-        try StoreFile.checkLength(self.environment, directory, isAlone: page.wasAlone)
-        if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
+        try StoreFile.checkLength(environment, directory, isAlone: page.wasAlone)
+        if durability == .memory { reserved = try MapReservation(environment, path: directory) }
         releaseDeadReaders()
         do {
             try openTables(schema, deadlineNs: deadlineNs)
@@ -98,7 +93,7 @@ package final class Storage: @unchecked Sendable {
                     """)
         }
         if isNew {
-            try check(mdb_env_sync(self.environment, 1), "synchronize")
+            try check(mdb_env_sync(environment, 1), "synchronize")
             try StoreFolder.finish(directory, modes)
         }
         page.admitOthers()
@@ -138,7 +133,7 @@ package final class Storage: @unchecked Sendable {
             page.ringAll()
             writeLock.unlock()
         }
-        try reserved?.ensure(extraBytes: 0)
+        try reserved?.ensure()
         let oldRows = request.migration == nil ? nil : try OldRows(environment, path: directory)
         var transaction: LMDBTransaction?
         try LMDB.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin", path: directory)
@@ -195,7 +190,7 @@ package final class Storage: @unchecked Sendable {
     // MARK: Space
 
     /// Called at the start of every write, holding the write lock.
-    func reserveForWrite() throws(StoreError) { try reserved?.ensure(extraBytes: 0) }
+    func reserveForWrite() throws(StoreError) { try reserved?.ensure() }
 
     /// Makes room for a value of `bytes`, holding the write lock.
     @inline(__always)

@@ -96,12 +96,8 @@ struct ConnectionList {
             connection.isWaiting = connection.mailbox.advance(snapshot)
             return !connection.isWaiting
         }
-        for connection in touched {
-            send(snapshot, connection)
-            connection.mail.removeAll()
-            connection.isTouched = false
-        }
-        touched.removeAll(keepingCapacity: true)
+        for connection in touched { send(snapshot, connection) }
+        discard()
     }
 
     /// Forgets the mail of this step.

@@ -110,9 +110,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
                 for case .catchUp(_, _, let reply) in arrived { reply.signal() }
                 break
             }
-            for message in arrived { handle(message) }
-            if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
-            bringHeld()
+            handle(arrived)
             advance()
             bringHeld()
             answerRefreshes()
@@ -140,10 +138,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
         }
         if newest.version > snapshot.version {
             // Observers that silent commits of this step name have been announced before those were visible.
-            let (arrived, _) = inbox.take()
-            for message in arrived { handle(message) }
-            if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
-            bringHeld()
+            handle(inbox.take().messages)
         }
         if newest.version > snapshot.version { walk(to: newest) }
         offerToLagging()
@@ -161,6 +156,12 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
     }
 
     // MARK: Messages
+
+    private func handle(_ arrived: [Message]) {
+        for message in arrived { handle(message) }
+        if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+        bringHeld()
+    }
 
     private func handle(_ message: Message) {
         switch message {
@@ -190,9 +191,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
     }
 
     private func attach(_ mailbox: Mailbox, _ query: ConnectionQuery, _ attachment: Int) {
-        guard let table = storage.tablesByID[query.plan.tree.table], let connection = connections[mailbox] else {
-            return
-        }
+        guard let table = storage.tablesByID[query.plan.tree.table], let connection = connections[mailbox] else { return }
         let upkeep = upkeep(of: table)
         let (tree, isNew) = upkeep.tree(query.plan.tree)
         let live = tree.query(query.plan)
