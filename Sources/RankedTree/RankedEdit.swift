@@ -52,8 +52,6 @@ package struct RankedEdit: ~Copyable {
         withExtendedLifetime(key) { removeAtRoot(BareKey(key)) }
     }
 
-    // MARK: Ownership
-
     /// `node`, if this edit made it; otherwise a copy that this edit may write to.
     private func owned(_ node: RankedNode) -> RankedNode {
         node.edit == id ? node : node.copy(edit: id)
@@ -64,8 +62,6 @@ package struct RankedEdit: ~Copyable {
         root.release()
         root = node
     }
-
-    // MARK: Insertion
 
     private mutating func insertAtRoot(_ key: BareKey, stamp: UInt64) {
         replaceRoot(by: insert(key, stamp, below: root))
@@ -126,8 +122,6 @@ package struct RankedEdit: ~Copyable {
         splitOff = right
         return index <= middle ? (node, index) : (right, index - middle)
     }
-
-    // MARK: Removal
 
     private mutating func removeAtRoot(_ key: BareKey) -> Bool {
         guard let replaced = remove(key, below: root) else { return false }

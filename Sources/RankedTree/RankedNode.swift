@@ -37,8 +37,6 @@ struct RankedNode: Hashable {
                 edit: edit, total: 0, used: 0, capacity: UInt16(capacity), height: UInt16(height), tails: nil))
     }
 
-    // MARK: Fields
-
     var edit: UInt64 { @inline(__always) get { header.pointee.edit } }
     var capacity: Int { @inline(__always) get { Int(header.pointee.capacity) } }
     var height: Int { @inline(__always) get { Int(header.pointee.height) } }
@@ -82,8 +80,6 @@ struct RankedNode: Hashable {
         RankedEntry(key: key(at: index).owned, stamp: stamps[index])
     }
 
-    // MARK: Lifetime
-
     @inline(__always)
     func retain() {
         header.pointee.references.wrappingAdd(1, ordering: .relaxed)
@@ -118,8 +114,6 @@ struct RankedNode: Hashable {
         /// For checks of who owns what.
         var referenceCount: Int { header.pointee.references.load(ordering: .relaxed) }
     #endif
-
-    // MARK: Searching
 
     /// The first slot whose key is not below `key`; `used` where there is none.
     @inline(__always)

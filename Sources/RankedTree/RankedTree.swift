@@ -69,8 +69,6 @@ package struct RankedTree: Sendable {
     @usableFromInline
     func sharesNodes(with other: RankedTree) -> Bool { root.node == other.root.node }
 
-    // MARK: Key to rank
-
     /// How many entries stand before `key`, whether or not the tree has it. O(log n).
     package func lowerBound(of key: RankedKey) -> Int {
         withExtendedLifetime(key) { place(of: BareKey(key)).rank }
@@ -111,8 +109,6 @@ package struct RankedTree: Sendable {
             return (node, index, rank &+ index, index < node.used && node.key(at: index) == key)
         }
     }
-
-    // MARK: Rank to entry
 
     /// The entry at `rank`, which is below `count`. O(log n).
     package func entry(at rank: Int) -> RankedEntry {

@@ -76,8 +76,6 @@ extension TreeDifference {
         return result
     }
 
-    // MARK: Clipping
-
     private static func indices<Element>(
         of list: [Element], from lower: BareKey?, below upper: BareKey?, key: (Element) -> BareKey
     ) -> Range<Int> {

@@ -47,8 +47,6 @@ package final class ConnectionQuery: @unchecked Sendable {
         variants.append(WeakQuery(query: query))
     }
 
-    // MARK: Observers
-
     package func add(_ token: CollectionToken) { tokens.append(token) }
 
     /// A delivery begins that has something for this query.
@@ -149,8 +147,6 @@ package final class ConnectionQuery: @unchecked Sendable {
             token.releaseCallback()
         }
     }
-
-    // MARK: Rows
 
     /// The root of the last delivery, by whatever columns the rows are observed.
     package var deliveredToAnyVariant: RankedTree? {

@@ -34,8 +34,6 @@ package struct ColumnIndex: Sendable {
         return Array(key.bytes.prefix(maxKeyBytes))
     }
 
-    // MARK: Reading
-
     /// Ids of the rows under `key`, ascending.
     func ids(_ transaction: LMDBTransaction, key: [UInt8]) throws(EngineFailure) -> [ObjectID] {
         var found: [ObjectID] = []
@@ -83,8 +81,6 @@ package struct ColumnIndex: Sendable {
         }
         _ = try LMDB.found(last)
     }
-
-    // MARK: Changing
 
     /// - Returns: the engine's code, and where the entry came to lie.
     func insert(

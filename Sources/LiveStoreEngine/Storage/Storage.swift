@@ -126,8 +126,7 @@ package final class Storage: @unchecked Sendable {
     }
 
     private func openTables(_ request: SchemaRequest, deadlineNs: Int64) throws {
-        let remaining: TimeLimit = deadlineNs == .max ? .none : .ns(max(0, deadlineNs - monotonicNs()))
-        _ = try writeLock.lock(remaining)
+        _ = try writeLock.lock(TimeLimit(untilNs: deadlineNs))
         defer {
             // New tables are a commit too, and whoever starts a snapshot counts on hearing of every commit.
             page.ringAll()

@@ -20,8 +20,6 @@ final class TableWriter {
         self.storage = storage
     }
 
-    // MARK: Ids
-
     /// The next object id; the counter is stored at commit, so that ids are never used twice.
     func takeID(_ transaction: LMDBTransaction) throws(StoreError) -> UInt64 {
         let id: UInt64
@@ -53,8 +51,6 @@ final class TableWriter {
         var name = "next.\(table.id)"
         return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
-
-    // MARK: Rows and keys
 
     func store(_ row: RowBuffer, _ id: ObjectID, isNew: Bool, _ transaction: LMDBTransaction) throws(StoreError) {
         if rows == nil { try storage.check(mdb_cursor_open(transaction, table.rows, &rows), "open cursor") }

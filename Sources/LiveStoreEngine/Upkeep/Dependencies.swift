@@ -117,8 +117,6 @@ package struct Dependencies {
     /// Tables whose changes matter.
     var tables: [Table] { Set(uses.keys).union(reached.keys).compactMap { storage.tablesByID[$0] } }
 
-    // MARK: Trees
-
     mutating func admit(_ tree: SharedTree) {
         guard let links = tree.table.links else { return }
         tree.key.forEachUse(links, storage.tablesByID) { way, columns in
@@ -173,8 +171,6 @@ package struct Dependencies {
             reach(target, left)
         }
     }
-
-    // MARK: Steps
 
     /// Leaves with each tree those of its rows that depend on changed rows.
     /// - Returns: the trees that have any, by their tables.

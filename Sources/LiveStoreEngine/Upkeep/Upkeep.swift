@@ -20,8 +20,6 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
     package let inbox = UpkeepInbox()
     /// Written once, in `init`.
     private var thread: TracedThread?
-    /// The thread, as reports of waits name it. Written once, in `init`.
-    private var worker: TracedResource?
 
     // The thread's own.
     var snapshot: Snapshot
@@ -48,15 +46,12 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
         slot = storage.page.claimSlot()
         lastOfferVersion = snapshot.version
         lastOfferNs = monotonicNs()
-        let thread: TracedThread
         do throws(StoreError) {
             thread = try StoreError.starting("livestore-upkeep") { [self] in run() }
         } catch {
             if let slot { storage.page.releaseSlot(slot) }
             throw error
         }
-        worker = thread.resource
-        self.thread = thread
     }
 
     // MARK: From other threads
@@ -71,7 +66,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
         let reply = CaughtUp()
         guard inbox.put([.catchUp(mailbox, version, reply)]) else { return }
         storage.page.ringAll()
-        reply.wait(for: worker)
+        reply.wait(for: thread?.resource)
     }
 
     /// Waits, after a silent commit, while too many of them hold snapshots for upkeep. Returns at once where upkeep has
@@ -80,7 +75,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
         guard inbox.isFull, thread?.isCurrent != true else { return }
         // It may sleep where nobody observes any more.
         storage.page.ringAll()
-        inbox.waitForRoom(worker)
+        inbox.waitForRoom(thread?.resource)
     }
 
     /// Forgets a connection that has ended, with what it observed.
