@@ -16,7 +16,7 @@ private func bound(_ text: String) -> SortKeyBound {
 }
 
 private func key(_ text: String, id: UInt64) -> RankedKey {
-    RankedKey(bound(text), id: id)
+    Array(text.utf8).withUnsafeBytes { RankedKey(bytes: $0, id: id) }
 }
 
 @Suite struct RankedTreeTests {
