@@ -48,14 +48,10 @@ package struct RankedEdit: ~Copyable {
     /// Removes the entry with `key`.
     /// - Returns: whether there was one. If not, nothing has been copied.
     @discardableResult
-    package mutating func remove(_ key: RankedKey) -> Bool {
-        withExtendedLifetime(key) { removeAtRoot(BareKey(key)) }
-    }
+    package mutating func remove(_ key: RankedKey) -> Bool { withExtendedLifetime(key) { removeAtRoot(BareKey(key)) } }
 
     /// `node`, if this edit made it; otherwise a copy that this edit may write to.
-    private func owned(_ node: RankedNode) -> RankedNode {
-        node.edit == id ? node : node.copy(edit: id)
-    }
+    private func owned(_ node: RankedNode) -> RankedNode { node.edit == id ? node : node.copy(edit: id) }
 
     private mutating func replaceRoot(by node: RankedNode) {
         guard node != root else { return }
@@ -161,9 +157,7 @@ package struct RankedEdit: ~Copyable {
     /// Joins the child at `index` with a neighbour, or evens the two out where one node cannot hold both.
     private func rebalance(_ node: RankedNode, at index: Int) {
         let leftIndex = index > 0 ? index - 1 : 0
-        for pair in leftIndex...leftIndex + 1 {
-            node.replaceChild(at: pair, by: owned(node.children[pair]))
-        }
+        for pair in leftIndex...leftIndex + 1 { node.replaceChild(at: pair, by: owned(node.children[pair])) }
         let left = node.children[leftIndex]
         let right = node.children[leftIndex + 1]
         let sum = left.used + right.used

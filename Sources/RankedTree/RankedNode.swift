@@ -72,24 +72,16 @@ struct RankedNode: Hashable {
     var children: UnsafeMutablePointer<RankedNode> { @inline(__always) get { array(3, of: RankedNode.self) } }
 
     @inline(__always)
-    func key(at index: Int) -> BareKey {
-        BareKey(prefix: prefixes[index], id: ids[index], tail: tails?[index])
-    }
+    func key(at index: Int) -> BareKey { BareKey(prefix: prefixes[index], id: ids[index], tail: tails?[index]) }
 
-    func entry(at index: Int) -> RankedEntry {
-        RankedEntry(key: key(at: index).owned, stamp: stamps[index])
-    }
+    func entry(at index: Int) -> RankedEntry { RankedEntry(key: key(at: index).owned, stamp: stamps[index]) }
 
     @inline(__always)
-    func retain() {
-        header.pointee.references.wrappingAdd(1, ordering: .relaxed)
-    }
+    func retain() { header.pointee.references.wrappingAdd(1, ordering: .relaxed) }
 
     /// Reads the count and ignores it: loads of several nodes overlap in the memory system, additions to them do not.
     @inline(__always)
-    func prefetchForRetain() {
-        _ = header.pointee.references.load(ordering: .relaxed)
-    }
+    func prefetchForRetain() { _ = header.pointee.references.load(ordering: .relaxed) }
 
     @inline(__always)
     func release() {

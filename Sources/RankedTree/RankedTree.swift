@@ -70,9 +70,7 @@ package struct RankedTree: Sendable {
     func sharesNodes(with other: RankedTree) -> Bool { root.node == other.root.node }
 
     /// How many entries stand before `key`, whether or not the tree has it. O(log n).
-    package func lowerBound(of key: RankedKey) -> Int {
-        withExtendedLifetime(key) { place(of: BareKey(key)).rank }
-    }
+    package func lowerBound(of key: RankedKey) -> Int { withExtendedLifetime(key) { place(of: BareKey(key)).rank } }
 
     /// How many entries have a sort key below `bound`. O(log n).
     package func lowerBound(of bound: SortKeyBound) -> Int {

@@ -208,7 +208,6 @@ extension ChangeSet {
     package static func between(
         _ old: RankedTree, _ oldWindow: TreeWindow, _ new: RankedTree, _ newWindow: TreeWindow
     ) -> ChangeSet {
-        TreeDifference(from: old, to: new)
-            .changeSet(from: old.ranks(in: oldWindow), to: new.ranks(in: newWindow))
+        TreeDifference(from: old, to: new).changeSet(from: old.ranks(in: oldWindow), to: new.ranks(in: newWindow))
     }
 }

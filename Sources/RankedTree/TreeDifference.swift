@@ -166,9 +166,7 @@ private struct NodeCursor {
     var isAtStart: Bool { index == 0 }
 
     /// The entry at this place of a leaf.
-    var row: TreeDifference.Row {
-        TreeDifference.Row(rank: rank, key: node.key(at: index), stamp: node.stamps[index])
-    }
+    var row: TreeDifference.Row { TreeDifference.Row(rank: rank, key: node.key(at: index), stamp: node.stamps[index]) }
 
     /// To the next entry of the leaf.
     mutating func step() {

@@ -24,9 +24,7 @@ extension RankedTree {
     }
 
     /// How many rows `window` shows. O(log n).
-    package func count(in window: TreeWindow) -> Int {
-        ranks(in: window).count
-    }
+    package func count(in window: TreeWindow) -> Int { ranks(in: window).count }
 
     /// The row at `index` of `window`. O(log n).
     package func entry(at index: Int, in window: TreeWindow) -> RankedEntry {

@@ -93,9 +93,7 @@ package final class ConnectionQuery: @unchecked Sendable {
     /// - Parameters:
     ///   - update: what the delivery brought; nil where it brought nothing new for this query.
     ///   - old: the content at the last delivery.
-    package func tell(
-        _ update: RootUpdate?, old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void
-    ) {
+    package func tell(_ update: RootUpdate?, old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void) {
         guard let delivered else { return }
         var known = update?.ahead
         for token in tokens.prefix(tokensToTell) {

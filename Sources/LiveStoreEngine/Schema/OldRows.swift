@@ -31,8 +31,7 @@ package final class OldRows {
     }
 
     private func begin(_ environment: OpaquePointer) throws(StoreError) {
-        try LMDB.check(
-            mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction), "begin snapshot", path: path)
+        try LMDB.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction), "begin snapshot", path: path)
     }
 
     deinit { if let transaction { mdb_txn_abort(transaction) } }

@@ -64,9 +64,7 @@ package final class TableLayout: Sendable {
     }
 
     /// The layout of what a link, or a list of links, leads to.
-    package func target(_ ordinal: Int) -> TableLayout? {
-        targetName(ordinal).flatMap { all.layouts[$0] }
-    }
+    package func target(_ ordinal: Int) -> TableLayout? { targetName(ordinal).flatMap { all.layouts[$0] } }
 
     /// The name of the class that a link, or a list of links, leads to.
     func targetName(_ ordinal: Int) -> String? { targets.indices.contains(ordinal) ? targets[ordinal] : nil }

@@ -3,7 +3,7 @@
 import Glibc
 
 /// A file of the kernel's, read line by line: a file of unknown length comes in pieces.
-enum ProcFile {
+enum KernelFile {
     /// What `body` makes of the fields of a line, for the first line that it makes something of.
     static func first<Result>(_ path: String, _ body: ([Substring]) -> Result?) -> Result? {
         guard let file = fopen(path, "r") else { return nil }
@@ -74,7 +74,7 @@ enum FolderLock {
         var status = stat()
         guard fstat(file, &status) == 0 else { return nil }
         // number: FLOCK ADVISORY WRITE process major:minor:inode start end; one that waits has "->" for its kind
-        return ProcFile.first("/proc/locks") { fields in
+        return KernelFile.first("/proc/locks") { fields in
             guard fields.count >= 6, fields[1] == "FLOCK", fields[5].hasSuffix(":\(status.st_ino)") else { return nil }
             return pid_t(fields[4]).flatMap { $0 > 0 ? $0 : nil }
         }

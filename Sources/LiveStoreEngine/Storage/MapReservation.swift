@@ -36,7 +36,7 @@ struct MapReservation {
         var status = stat()
         guard stat(file, &status) == 0 else { return nil }
         // start-end permissions offset device inode path
-        return ProcFile.first("/proc/self/maps") { fields in
+        return KernelFile.first("/proc/self/maps") { fields in
             guard fields.count >= 5, UInt64(fields[4]) == UInt64(status.st_ino), UInt64(fields[2], radix: 16) == 0
             else { return nil }
             return fields[0].split(separator: "-").first.flatMap { UInt($0, radix: 16) }

@@ -58,8 +58,7 @@ package final class SharedPage: @unchecked Sendable {
             return error
         }
         // Not by its path, which may lead to another folder by now, and not through a link.
-        var file = openat(
-            folder, StoreFolder.shared, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, modes.file)
+        var file = openat(folder, StoreFolder.shared, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, modes.file)
         if file >= 0 {
             fchmod(file, modes.file)
         } else if errno == EEXIST {

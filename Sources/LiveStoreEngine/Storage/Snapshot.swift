@@ -126,9 +126,7 @@ package final class Snapshot: Sendable {
     }
 
     /// The first one stays.
-    private func keep(_ failure: EngineFailure) {
-        _ = failed.storeIfNil(Failure(storage.error(failure.code, "read")))
-    }
+    private func keep(_ failure: EngineFailure) { _ = failed.storeIfNil(Failure(storage.error(failure.code, "read"))) }
 
     /// The first read that the engine has failed in; nil where every one so far has found what there is.
     package var failure: StoreError? { failed.load()?.error }

@@ -40,8 +40,7 @@ package final class WriteLock: Sendable {
             switch error {
             case EDEADLK: throw .writeInsideWrite
             case ETIMEDOUT: throw .writeTimedOut(seconds: limit.seconds)
-            default:
-                throw .storage(operation: "write lock", code: error, reason: String(cString: strerror(error)))
+            default: throw .storage(operation: "write lock", code: error, reason: String(cString: strerror(error)))
             }
         }
         Tracing.note(.acquired, on: resource)

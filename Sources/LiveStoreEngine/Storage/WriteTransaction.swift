@@ -91,9 +91,7 @@ package final class WriteTransaction {
     /// Throws what the engine has reported in this transaction, as the commit will.
     package func checkReads() throws(StoreError) { if let engineFailure { throw engineFailure } }
 
-    private var engineFailure: StoreError? {
-        if case .storage? = failure { failure } else { nil }
-    }
+    private var engineFailure: StoreError? { if case .storage? = failure { failure } else { nil } }
 
     /// Why a block has thrown `error`: what the engine has reported comes before what the block made of it.
     package func cause(of error: any Error) -> any Error { engineFailure ?? error }
@@ -144,8 +142,7 @@ package final class WriteTransaction {
             // First, because storing a row invalidates what was read before.
             try closeRow()
             guard let row = try stored(table, id) else { throw .invalidatedObject(table: table.schema.name) }
-            buffer.load(
-                row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+            buffer.load(row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
             open(table, id)
             entries.append(LogEntry(table: table.id, .update, id: id.rawValue, columns: 0))
         }
@@ -326,9 +323,7 @@ package final class WriteTransaction {
 
     private func markCancelled() { for fate in fates + [fate] { fate.isCancelled = true } }
 
-    private func closeCursors() {
-        for writer in writers.values { writer.closeCursors() }
-    }
+    private func closeCursors() { for writer in writers.values { writer.closeCursors() } }
 
     private func writeLog() throws(StoreError) {
         // An empty value says: too much to list, compare snapshots.

@@ -24,9 +24,7 @@ struct DependantRows {
     func columns(of id: ObjectID) -> UInt64 { columns[id] ?? 0 }
 
     /// The columns that count as written, for a row that is dealt with now.
-    mutating func take(_ id: ObjectID) -> UInt64 {
-        columns.isEmpty ? 0 : columns.removeValue(forKey: id) ?? 0
-    }
+    mutating func take(_ id: ObjectID) -> UInt64 { columns.isEmpty ? 0 : columns.removeValue(forKey: id) ?? 0 }
 }
 
 extension NetChanges {

@@ -309,8 +309,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
         for tree in trees {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
             for subscription in tree.queries.compactMap(\.self).flatMap(\.subscriptions) {
-                let failure = QueryFailure(
-                    query: subscription.query, attachment: subscription.attachment, error: error)
+                let failure = QueryFailure(query: subscription.query, attachment: subscription.attachment, error: error)
                 subscription.connection.mailbox.put(nil, VersionMail(), failures: [failure])
             }
             drop(tree, upkeep)
