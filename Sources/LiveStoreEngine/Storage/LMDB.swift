@@ -104,10 +104,11 @@ enum LMDB {
     /// Stores a value under an integer key.
     /// - Returns: the engine's code.
     static func put(
-        _ transaction: LMDBTransaction, _ table: MDB_dbi, id: UInt64, _ bytes: UnsafeRawBufferPointer, _ flags: Int32 = 0
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, id: UInt64, _ value: UnsafeRawBufferPointer,
+        _ flags: Int32 = 0
     ) -> Int32 {
         withNumber(id) { key in
-            var value = MDB_val(bytes)
+            var value = MDB_val(value)
             return mdb_put(transaction, table, &key, &value, UInt32(flags))
         }
     }

@@ -26,8 +26,8 @@ extension Upkeep {
                     continue
                 }
                 planned[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips.append(
-                        TreeSkip(
-                            version: record.version, tokens: tokens, rows: rows(of: record, tree, changes, from: old)))
+                    TreeSkip(
+                        version: record.version, tokens: tokens, rows: rows(of: record, tree, changes, from: old)))
             }
         }
         return planned

@@ -186,7 +186,9 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
     }
 
     private func attach(_ mailbox: Mailbox, _ query: ConnectionQuery, _ attachment: Int) {
-        guard let table = storage.tablesByID[query.plan.tree.table], let connection = connections[mailbox] else { return }
+        guard let connection = connections[mailbox], let table = storage.tablesByID[query.plan.tree.table] else {
+            return
+        }
         let upkeep = upkeep(of: table)
         let (tree, isNew) = upkeep.tree(query.plan.tree)
         let live = tree.query(query.plan)
