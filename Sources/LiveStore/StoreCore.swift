@@ -144,11 +144,11 @@ final class StoreCore: @unchecked Sendable {
             Dictionary(
                 tokens.compactMap(\.core.runningUpkeep).map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
             ).values)
-        for upkeep in followers { upkeep.announce(record, before: isHeld ? before : nil) }
+        for upkeep in followers { upkeep.inbox.announce(record, before: isHeld ? before : nil) }
         do {
             _ = try transaction.commit()
         } catch {
-            for upkeep in followers { upkeep.withdraw(record) }
+            for upkeep in followers { upkeep.inbox.withdraw(record) }
             reader.map(storage.recycle)
             throw error
         }
@@ -157,7 +157,7 @@ final class StoreCore: @unchecked Sendable {
         do {
             // Nobody else can commit before the lock is given back.
             let after = try storage.openSnapshot(with: reader)
-            for upkeep in followers { upkeep.complete(record, after) }
+            for upkeep in followers { upkeep.inbox.complete(record, after) }
         } catch {
             storage.recycle(reader)
             Logger(label: "livestore").error(

@@ -104,35 +104,24 @@ extension StoreError {
 extension StoreError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .cannotOpen(let path, let reason):
-            "cannot open the store at \(path): \(reason)"
-        case .schemaMismatch(let table, let reason):
-            "the stored table '\(table)' does not fit its model: \(reason)"
+        case .cannotOpen(let path, let reason): "cannot open the store at \(path): \(reason)"
+        case .schemaMismatch(let table, let reason): "the stored table '\(table)' does not fit its model: \(reason)"
         case .schemaTooNew(let path, let file, let configured):
-            """
-            the store at \(path) has schema version \(file), and this program knows \(configured): update the program, or \
-            correct Store.Configuration.schemaVersion
-            """
+            "the store at \(path) has schema version \(file), and this program knows \(configured): update the "
+                + "program, or correct Store.Configuration.schemaVersion"
         case .storeInUse(let path):
             "the store at \(path) is open: close it, here and in other processes, and let go of its connections first"
         case .migrationNeedsAll(let path, let file, let configured):
-            """
-            the store at \(path) is to go from schema version \(file) to \(configured), and another process has it open: \
-            end that process, then open the store again
-            """
-        case .migrationMisuse(let reason):
-            "the migration was given up and the file is as it was: \(reason)"
+            "the store at \(path) is to go from schema version \(file) to \(configured), and another process has it "
+                + "open: end that process, then open the store again"
+        case .migrationMisuse(let reason): "the migration was given up and the file is as it was: \(reason)"
         case .tooManyTables(let limit):
             "the models need more than the \(limit) tables of the storage engine: use fewer models or indexes"
-        case .invalidModel(let type, let reason):
-            "\(type) cannot be stored: \(reason)"
-        case .unknownModel(let type):
-            "\(type) is not a model of this store: add it to Store.Configuration.models"
+        case .invalidModel(let type, let reason): "\(type) cannot be stored: \(reason)"
+        case .unknownModel(let type): "\(type) is not a model of this store: add it to Store.Configuration.models"
         case .duplicatePrimaryKey(let table, let key):
-            """
-            '\(table)' has an object with primary key \(key) already: look it up with object(_:forPrimaryKey:) \
-            and change that one, or delete it first
-            """
+            "'\(table)' has an object with primary key \(key) already: look it up with object(_:forPrimaryKey:) and "
+                + "change that one, or delete it first"
         case .primaryKeyTooLong(let table, let bytes, let limit):
             "a primary key of '\(table)' takes \(bytes) bytes as it is stored; the limit is \(limit): use a shorter key"
         case .diskFull(let path):
@@ -141,21 +130,16 @@ extension StoreError: CustomStringConvertible {
             "the store has reached its limit of \(limit) bytes: open it with a larger Store.Configuration.mapBytes"
         case .tooManySnapshots(let limit):
             "\(limit) snapshots are open at once: close connections, or release frozen collections, that are not needed"
-        case .storage(let operation, let code, let reason):
-            "storage failed in \(operation): \(reason) (\(code))"
+        case .storage(let operation, let code, let reason): "storage failed in \(operation): \(reason) (\(code))"
         case .writeInsideWrite:
             "write was called inside a write block of the same thread: make the change in the outer block"
-        case .notInWrite:
-            "stored objects change inside a write block only: wrap the change in connection.write { }"
+        case .notInWrite: "stored objects change inside a write block only: wrap the change in connection.write { }"
         case .writeOnOtherThread:
-            """
-            a write ends on the thread that began it: call beginWrite and commitWrite in one block of the queue, or use \
-            write { }
-            """
+            "a write ends on the thread that began it: call beginWrite and commitWrite in one block of the queue, or "
+                + "use write { }"
         case .writeTimedOut(let seconds):
             "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
-        case .invalidTimeout(let name):
-            "\(name) is not a number: give seconds, or nil or infinity for no limit"
+        case .invalidTimeout(let name): "\(name) is not a number: give seconds, or nil or infinity for no limit"
         case .noThread(let reason):
             "\(reason): end other threads, or raise the limit of processes (ulimit -u), and retry"
         case .openedBeforeFork(let path):
@@ -164,63 +148,46 @@ extension StoreError: CustomStringConvertible {
             "the object of '\(table)' has been deleted: check isInvalidated before changing it"
         case .frozen:
             "frozen objects do not change: thaw(on: connection) gives the live object, which can be written to"
-        case .freezeInWrite:
-            "a write block has no version yet: freeze before it, or after it has returned"
+        case .freezeInWrite: "a write block has no version yet: freeze before it, or after it has returned"
         case .otherStore(let path, let used):
-            """
-            this belongs to the store at \(path), and was used with the store at \(used): use it with its own store, or look \
-            up the other store's object by its primary key
-            """
+            "this belongs to the store at \(path), and was used with the store at \(used): use it with its own store, "
+                + "or look up the other store's object by its primary key"
         case .otherClass(let type, let expected):
-            """
-            an object of \(type) was given where one of \(expected) is needed: each class has a table of its own, so use an \
-            object of \(expected) itself
-            """
+            "an object of \(type) was given where one of \(expected) is needed: each class has a table of its own, so "
+                + "use an object of \(expected) itself"
         case .filterTooDeep(let links, let limit):
-            """
-            the filter looks over \(links) links or lists, one behind the other; the limit is \(limit): nest fewer \
-            conditions on linked objects
-            """
+            "the filter looks over \(links) links or lists, one behind the other; the limit is \(limit): nest fewer "
+                + "conditions on linked objects"
         case .otherKeyType(let table, let type, let expected):
             "primary keys of '\(table)' are of type \(expected), and one of type \(type) was looked up: convert it"
         case .noPrimaryKey(let table):
             "'\(table)' has no primary key to look objects up by: mark a property with @Stored(.primaryKey), or filter"
         case .referenceTooNew(let version, let connection):
-            """
-            the reference was made at version \(version) and this block reads version \(connection): resolve it in a \
-            block that begins later, or on a live connection
-            """
+            "the reference was made at version \(version) and this block reads version \(connection): resolve it in a "
+                + "block that begins later, or on a live connection"
         case .otherConnection(let type):
             "a \(type) of another connection cannot be linked to: look it up on this one, by its primary key"
         case .noScheduler:
-            """
-            a store.read or store.write block has nowhere to deliver to: open a connection that stays, with \
-            store.connect(on:) and .main, .runLoop, .queue(queue) or .actor(self); RunLoopThread makes a thread that \
-            has a run loop
-            """
+            "a store.read or store.write block has nowhere to deliver to: open a connection that stays, with "
+                + "store.connect(on:) and .main, .runLoop, .queue(queue) or .actor(self); RunLoopThread makes a "
+                + "thread that has a run loop"
         case .noRunLoop(let place):
-            """
-            nothing could be delivered on \(place), because no run loop turns there: connect on the queue itself \
-            (.queue(queue)), on an actor (.actor(self)), on the main queue (.main), or on a thread with a run loop, \
-            which RunLoopThread makes
-            """
+            "nothing could be delivered on \(place), because no run loop turns there: connect on the queue itself "
+                + "(.queue(queue)), on an actor (.actor(self)), on the main queue (.main), or on a thread with a run "
+                + "loop, which RunLoopThread makes"
         case .concurrentQueue(let label):
-            """
-            queue '\(label)' runs several blocks at once, and a connection is used by one at a time: use a serial \
-            queue, such as DispatchQueue(label:target:) with this one as its target
-            """
+            "queue '\(label)' runs several blocks at once, and a connection is used by one at a time: use a serial "
+                + "queue, such as DispatchQueue(label:target:) with this one as its target"
         case .connectedElsewhere(let site, let caller):
             "a connection of \(site) was asked for on \(caller): call connect there, inside a block of it"
         case .observedInWrite:
             "an object is observed outside of write blocks: call observe after the write has been committed"
-        case .notStored(let type):
-            "an object of \(type) is in no store yet: add it in a write block first"
+        case .notStored(let type): "an object of \(type) is in no store yet: add it in a write block first"
         case .foreignToken:
             "withoutNotifying names a token of another store: pass tokens of the store that is written to"
         case .invalidQuery(let text, let line, let column, let reason):
             "cannot read the query at \(line):\(column): \(reason)\n\(StoreError.excerpt(text, column: column))"
-        case .closed:
-            "the store has been closed: open it again"
+        case .closed: "the store has been closed: open it again"
         }
     }
 

@@ -25,32 +25,18 @@ public struct Move: Sendable, Equatable, Hashable {
 /// reported.
 public struct ChangeSet: Sendable, Equatable {
     /// Indices in the old collection of rows that left it, or moved.
-    public internal(set) var deletions: [Int]
+    public internal(set) var deletions: [Int] = []
     /// Indices in the new collection of rows that entered it, or moved.
-    public internal(set) var insertions: [Int]
+    public internal(set) var insertions: [Int] = []
     /// Indices in the old collection of rows that were written and kept their place among the rows that stay.
-    public internal(set) var modifications: [Int]
+    public internal(set) var modifications: [Int] = []
     /// Indices in the new collection of the same rows, in the same order as `modifications`.
-    public internal(set) var modificationsNew: [Int]
+    public internal(set) var modificationsNew: [Int] = []
     /// Rows that were written and changed their place, ascending by `from`.
-    public internal(set) var moves: [Move]
+    public internal(set) var moves: [Move] = []
     /// The rows that left the collection, moved ones excluded, in the order of `deletions`.
-    public internal(set) var deletedIDs: [ObjectID]
-
-    package init(
-        deletions: [Int] = [], insertions: [Int] = [], modifications: [Int] = [], modificationsNew: [Int] = [],
-        moves: [Move] = [], deletedIDs: [ObjectID] = []
-    ) {
-        self.deletions = deletions
-        self.insertions = insertions
-        self.modifications = modifications
-        self.modificationsNew = modificationsNew
-        self.moves = moves
-        self.deletedIDs = deletedIDs
-    }
+    public internal(set) var deletedIDs: [ObjectID] = []
 
     /// Nothing changed.
-    public var isEmpty: Bool {
-        deletions.isEmpty && insertions.isEmpty && modifications.isEmpty
-    }
+    @inlinable public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }

@@ -1,6 +1,20 @@
 // The longest increasing subsequence, by patience sorting (Fredman, On computing the length of longest increasing
 // subsequences, 1975). Rows on it keep their place; the others have to move.
 
+extension Array {
+    /// How many elements, all of them in front, satisfy `isBefore`. O(log n).
+    @inlinable
+    package func prefixCount(_ isBefore: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
 enum LongestIncreasing {
     /// Positions in `values`, ascending, of a longest strictly increasing subsequence. O(k log k).
     static func positions(in values: [Int]) -> [Int] {
@@ -10,14 +24,9 @@ enum LongestIncreasing {
         var tops: [Int] = []
         var previous = [Int](repeating: -1, count: values.count)
         for (position, value) in values.enumerated() {
-            var low = 0
-            var high = tops.count
-            while low < high {
-                let middle = (low + high) / 2
-                if values[tops[middle]] < value { low = middle + 1 } else { high = middle }
-            }
-            if low > 0 { previous[position] = tops[low - 1] }
-            if low == tops.count { tops.append(position) } else { tops[low] = position }
+            let length = tops.prefixCount { values[$0] < value }
+            if length > 0 { previous[position] = tops[length - 1] }
+            if length == tops.count { tops.append(position) } else { tops[length] = position }
         }
         var result: [Int] = []
         result.reserveCapacity(tops.count)

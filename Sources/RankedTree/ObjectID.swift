@@ -8,14 +8,10 @@ public struct ObjectID: Hashable, Sendable, Comparable {
 
     /// The identity that `rawValue` was read from, as from a message to another process. Any thread; whether there is such
     /// an object shows when it is looked up.
-    public init(rawValue: UInt64) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The identity of no row.
     package static let none = ObjectID(rawValue: 0)
 
-    public static func < (left: ObjectID, right: ObjectID) -> Bool {
-        left.rawValue < right.rawValue
-    }
+    public static func < (left: ObjectID, right: ObjectID) -> Bool { left.rawValue < right.rawValue }
 }

@@ -5,9 +5,7 @@ enum ObjectPairing {
     /// For each of `deleted`: the place in `inserted` of the row with the same object id. Expected O(k).
     static func partners(of deleted: [TreeDifference.Row], in inserted: [TreeDifference.Row]) -> [Int?] {
         if deleted.isEmpty || inserted.isEmpty { return Array(repeating: nil, count: deleted.count) }
-        if inserted.count <= 8 {
-            return deleted.map { row in inserted.firstIndex { $0.key.id == row.key.id } }
-        }
+        if inserted.count <= 8 { return deleted.map { row in inserted.firstIndex { $0.key.id == row.key.id } } }
         // At most half full, so that a probe ends soon.
         let bits = Int.bitWidth - (inserted.count * 2 - 1).leadingZeroBitCount
         let mask = 1 << bits - 1

@@ -25,13 +25,9 @@ package struct RankedEdit: ~Copyable {
         root.retain()
     }
 
-    static func nextID() -> UInt64 {
-        lastEdit.wrappingAdd(1, ordering: .relaxed).newValue
-    }
+    static func nextID() -> UInt64 { lastEdit.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    deinit {
-        root.release()
-    }
+    deinit { root.release() }
 
     /// Ends the edit: the tree as it now is, immutable from here on.
     consuming func finish() -> RankedTree {
@@ -39,10 +35,6 @@ package struct RankedEdit: ~Copyable {
         discard self
         return tree
     }
-
-    var count: Int { root.total }
-
-    // MARK: Operations
 
     /// Adds an entry; where the key is present already, only its stamp is set.
     /// - Returns: whether the key is new.
@@ -56,32 +48,10 @@ package struct RankedEdit: ~Copyable {
     /// Removes the entry with `key`.
     /// - Returns: whether there was one. If not, nothing has been copied.
     @discardableResult
-    package mutating func remove(_ key: RankedKey) -> Bool {
-        withExtendedLifetime(key) { removeAtRoot(BareKey(key)) }
-    }
-
-    /// Sets the stamp of the entry with `key`.
-    /// - Returns: whether there is one. If not, nothing has been copied.
-    @discardableResult
-    mutating func restamp(_ key: RankedKey, _ stamp: UInt64) -> Bool {
-        let replaced = withExtendedLifetime(key) { restamp(BareKey(key), stamp, below: root) }
-        guard let replaced else { return false }
-        replaceRoot(by: replaced)
-        return true
-    }
-
-    /// Moves a row from `oldKey` to the place of `entry`.
-    mutating func update(_ oldKey: RankedKey, to entry: RankedEntry) {
-        if oldKey != entry.key { remove(oldKey) }
-        insert(entry)
-    }
-
-    // MARK: Ownership
+    package mutating func remove(_ key: RankedKey) -> Bool { withExtendedLifetime(key) { removeAtRoot(BareKey(key)) } }
 
     /// `node`, if this edit made it; otherwise a copy that this edit may write to.
-    private func owned(_ node: RankedNode) -> RankedNode {
-        node.edit == id ? node : node.copy(edit: id)
-    }
+    private func owned(_ node: RankedNode) -> RankedNode { node.edit == id ? node : node.copy(edit: id) }
 
     private mutating func replaceRoot(by node: RankedNode) {
         guard node != root else { return }
@@ -89,11 +59,8 @@ package struct RankedEdit: ~Copyable {
         root = node
     }
 
-    // MARK: Insertion
-
     private mutating func insertAtRoot(_ key: BareKey, stamp: UInt64) {
-        let replaced = insert(key, stamp, below: root)
-        replaceRoot(by: replaced)
+        replaceRoot(by: insert(key, stamp, below: root))
         guard let right = splitOff else { return }
         splitOff = nil
         let grown = RankedNode(edit: id, height: root.height + 1, capacity: shape.innerCapacity)
@@ -131,36 +98,26 @@ package struct RankedEdit: ~Copyable {
         } else if mine.used < mine.capacity {
             mine.insert(key, stamp: stamp, at: index)
         } else {
-            let middle = splitIndex(of: mine, insertingAt: index)
-            let right = mine.split(at: middle)
-            if index <= middle {
-                mine.insert(key, stamp: stamp, at: index)
-            } else {
-                right.insert(key, stamp: stamp, at: index - middle)
-            }
-            splitOff = right
+            let (half, place) = split(mine, insertingAt: index)
+            half.insert(key, stamp: stamp, at: place)
         }
         return mine
     }
 
     private mutating func insert(_ child: RankedNode, into node: RankedNode, at index: Int) {
         guard node.used == node.capacity else { return node.insert(child: child, at: index) }
-        let middle = splitIndex(of: node, insertingAt: index)
+        let (half, place) = split(node, insertingAt: index)
+        half.insert(child: child, at: place)
+    }
+
+    /// Splits a full node off to the right; what was to come to `index` belongs into the half that is returned. Rows that arrive
+    /// in ascending order would leave half-full nodes behind them if the split were always in the middle.
+    private mutating func split(_ node: RankedNode, insertingAt index: Int) -> (half: RankedNode, place: Int) {
+        let middle = index == node.used ? node.used - node.used / 4 : node.used / 2
         let right = node.split(at: middle)
-        if index <= middle {
-            node.insert(child: child, at: index)
-        } else {
-            right.insert(child: child, at: index - middle)
-        }
         splitOff = right
+        return index <= middle ? (node, index) : (right, index - middle)
     }
-
-    /// Rows that arrive in ascending order would leave half-full nodes behind them if the split were always in the middle.
-    private func splitIndex(of node: RankedNode, insertingAt index: Int) -> Int {
-        index == node.used ? node.used - node.used / 4 : node.used / 2
-    }
-
-    // MARK: Removal
 
     private mutating func removeAtRoot(_ key: BareKey) -> Bool {
         guard let replaced = remove(key, below: root) else { return false }
@@ -200,9 +157,7 @@ package struct RankedEdit: ~Copyable {
     /// Joins the child at `index` with a neighbour, or evens the two out where one node cannot hold both.
     private func rebalance(_ node: RankedNode, at index: Int) {
         let leftIndex = index > 0 ? index - 1 : 0
-        for pair in leftIndex...leftIndex + 1 {
-            node.replaceChild(at: pair, by: owned(node.children[pair]))
-        }
+        for pair in leftIndex...leftIndex + 1 { node.replaceChild(at: pair, by: owned(node.children[pair])) }
         let left = node.children[leftIndex]
         let right = node.children[leftIndex + 1]
         let sum = left.used + right.used
@@ -225,23 +180,6 @@ package struct RankedEdit: ~Copyable {
             node.refreshSlot(at: leftIndex + 1)
         }
         node.refreshSlot(at: leftIndex)
-    }
-
-    // MARK: Restamping
-
-    private func restamp(_ key: BareKey, _ stamp: UInt64, below node: RankedNode) -> RankedNode? {
-        if node.isLeaf {
-            let index = node.lowerBound(key)
-            guard index < node.used && node.key(at: index) == key else { return nil }
-            let mine = owned(node)
-            mine.stamps[index] = stamp
-            return mine
-        }
-        let index = node.childIndex(for: key)
-        guard let child = restamp(key, stamp, below: node.children[index]) else { return nil }
-        let mine = owned(node)
-        mine.replaceChild(at: index, by: child)
-        return mine
     }
 }
 

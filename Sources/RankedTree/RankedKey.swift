@@ -2,9 +2,9 @@
 // compares; turning columns into bytes is the query's sort-key encoding. All types here are immutable once made.
 
 /// The bytes of a sort key behind its first eight, looked at only where those tie. Immutable, so any thread may read it.
-@usableFromInline
-package final class SortKeyTail: @unchecked Sendable {
-    // `@unchecked` because of the pointer: it is written in `init`, freed in `deinit` and only read between the two.
+///
+/// Unchecked because of the pointer: it is written in `init`, freed in `deinit` and only read between the two.
+@usableFromInline package final class SortKeyTail: @unchecked Sendable {
     private let bytes: UnsafeMutableRawBufferPointer
 
     /// Copies `source`, which is not empty: a key of up to eight bytes has no tail.
@@ -14,15 +14,14 @@ package final class SortKeyTail: @unchecked Sendable {
         bytes.copyMemory(from: source)
     }
 
-    deinit {
-        bytes.deallocate()
-    }
+    deinit { bytes.deallocate() }
 
     var count: Int { bytes.count }
 
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { body(UnsafeRawBufferPointer(bytes)) }
 
     /// Bytewise order, a proper prefix first: negative, zero or positive.
+    @usableFromInline
     static func order(_ left: SortKeyTail?, _ right: SortKeyTail?) -> Int {
         if left === right { return 0 }
         guard let left else { return -1 }
@@ -39,10 +38,11 @@ package final class SortKeyTail: @unchecked Sendable {
 /// Sort keys compare as bytes, but the first eight are held as one number, padded with zeros where the key is shorter.
 /// So `ab` and `ab 00` would compare equal: the encoder must not make one row's key a proper prefix of another's. A
 /// bound may well be a proper prefix of keys (it then stands before all of them).
+@usableFromInline
 package struct SortKeyBound: Sendable, Equatable {
     /// The first eight bytes, the first of them the most significant.
-    package let prefix: UInt64
-    let tail: SortKeyTail?
+    @usableFromInline package let prefix: UInt64
+    @usableFromInline let tail: SortKeyTail?
 
     init(prefix: UInt64, tail: SortKeyTail? = nil) {
         self.prefix = prefix
@@ -56,6 +56,7 @@ package struct SortKeyBound: Sendable, Equatable {
         tail = bytes.count > 8 ? SortKeyTail(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(8))) : nil
     }
 
+    @usableFromInline
     package static func == (left: SortKeyBound, right: SortKeyBound) -> Bool {
         left.prefix == right.prefix && SortKeyTail.order(left.tail, right.tail) == 0
     }
@@ -75,22 +76,34 @@ package struct RankedKey: Sendable, Comparable {
         self.id = id
     }
 
-    init(_ sortKey: SortKeyBound, id: UInt64) {
+    package init(bytes: UnsafeRawBufferPointer, id: UInt64) {
+        let sortKey = SortKeyBound(bytes: bytes)
         self.init(prefix: sortKey.prefix, tail: sortKey.tail, id: id)
     }
 
-    package init(bytes: UnsafeRawBufferPointer, id: UInt64) {
-        self.init(SortKeyBound(bytes: bytes), id: id)
-    }
+    // Inlined where rows are compared and sorted: there a call would cost more than numbers do.
 
-    @usableFromInline
+    @inlinable
     package static func == (left: RankedKey, right: RankedKey) -> Bool {
-        withExtendedLifetime((left, right)) { BareKey(left) == BareKey(right) }
+        left.prefix == right.prefix && left.id == right.id && tailOrder(left, right) == 0
     }
 
-    @usableFromInline
+    @inlinable
     package static func < (left: RankedKey, right: RankedKey) -> Bool {
-        withExtendedLifetime((left, right)) { BareKey(left) < BareKey(right) }
+        if left.prefix != right.prefix { return left.prefix < right.prefix }
+        let order = tailOrder(left, right)
+        return order != 0 ? order < 0 : left.id < right.id
+    }
+
+    @inlinable @inline(__always)
+    static func tailOrder(_ left: RankedKey, _ right: RankedKey) -> Int {
+        left.tail == nil && right.tail == nil ? 0 : SortKeyTail.order(left.tail, right.tail)
+    }
+
+    /// Whether a row of this key stands before a place.
+    @inlinable
+    func isBelow(_ bound: SortKeyBound) -> Bool {
+        prefix != bound.prefix ? prefix < bound.prefix : SortKeyTail.order(tail, bound.tail) < 0
     }
 }
 
@@ -110,30 +123,14 @@ package struct RankedEntry: Sendable, Equatable {
 
 /// A key without ownership of its tail, so that comparing and copying touch no reference count. Whoever holds one keeps
 /// alive what it was taken from: a `RankedKey`, or a node that has the entry.
+///
+/// Unchecked because of the unowned reference; the tail itself is immutable and Sendable.
 struct BareKey: Comparable, @unchecked Sendable {
-    // `@unchecked` because of the unowned reference; the tail itself is immutable and Sendable.
     let prefix: UInt64
     let id: UInt64
     let tail: Unmanaged<SortKeyTail>?
 
-    init(prefix: UInt64, id: UInt64, tail: Unmanaged<SortKeyTail>?) {
-        self.prefix = prefix
-        self.id = id
-        self.tail = tail
-    }
-
-    init(_ key: RankedKey) {
-        self.init(prefix: key.prefix, id: key.id, tail: key.tail.map { Unmanaged.passUnretained($0) })
-    }
-
-    /// The smallest key a row at `bound` can have, whatever its id.
-    init(_ bound: SortKeyBound) {
-        self.init(prefix: bound.prefix, id: 0, tail: bound.tail.map { Unmanaged.passUnretained($0) })
-    }
-
-    var owned: RankedKey {
-        RankedKey(prefix: prefix, tail: tail?.takeUnretainedValue(), id: id)
-    }
+    var owned: RankedKey { RankedKey(prefix: prefix, tail: tail?.takeUnretainedValue(), id: id) }
 
     @inline(__always)
     static func == (left: BareKey, right: BareKey) -> Bool {
@@ -164,6 +161,15 @@ extension RankedKey {
 }
 
 extension BareKey {
+    init(_ key: RankedKey) {
+        self.init(prefix: key.prefix, id: key.id, tail: key.tail.map { Unmanaged.passUnretained($0) })
+    }
+
+    /// The smallest key a row at `bound` can have, whatever its id.
+    init(_ bound: SortKeyBound) {
+        self.init(prefix: bound.prefix, id: 0, tail: bound.tail.map { Unmanaged.passUnretained($0) })
+    }
+
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         let tail = tail?.takeUnretainedValue()

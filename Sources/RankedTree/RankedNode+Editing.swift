@@ -28,9 +28,7 @@ extension RankedNode {
             }
         }
         if source.tails != nil || tails != nil {
-            for index in 0..<count {
-                setFreshTail(source.tails?[range.lowerBound + index], at: first + index)
-            }
+            for index in 0..<count { setFreshTail(source.tails?[range.lowerBound + index], at: first + index) }
         }
         used = first + count
     }

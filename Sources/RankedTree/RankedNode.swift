@@ -37,8 +37,6 @@ struct RankedNode: Hashable {
                 edit: edit, total: 0, used: 0, capacity: UInt16(capacity), height: UInt16(height), tails: nil))
     }
 
-    // MARK: Fields
-
     var edit: UInt64 { @inline(__always) get { header.pointee.edit } }
     var capacity: Int { @inline(__always) get { Int(header.pointee.capacity) } }
     var height: Int { @inline(__always) get { Int(header.pointee.height) } }
@@ -74,26 +72,16 @@ struct RankedNode: Hashable {
     var children: UnsafeMutablePointer<RankedNode> { @inline(__always) get { array(3, of: RankedNode.self) } }
 
     @inline(__always)
-    func key(at index: Int) -> BareKey {
-        BareKey(prefix: prefixes[index], id: ids[index], tail: tails?[index])
-    }
+    func key(at index: Int) -> BareKey { BareKey(prefix: prefixes[index], id: ids[index], tail: tails?[index]) }
 
-    func entry(at index: Int) -> RankedEntry {
-        RankedEntry(key: key(at: index).owned, stamp: stamps[index])
-    }
-
-    // MARK: Lifetime
+    func entry(at index: Int) -> RankedEntry { RankedEntry(key: key(at: index).owned, stamp: stamps[index]) }
 
     @inline(__always)
-    func retain() {
-        header.pointee.references.wrappingAdd(1, ordering: .relaxed)
-    }
+    func retain() { header.pointee.references.wrappingAdd(1, ordering: .relaxed) }
 
     /// Reads the count and ignores it: loads of several nodes overlap in the memory system, additions to them do not.
     @inline(__always)
-    func prefetchForRetain() {
-        _ = header.pointee.references.load(ordering: .relaxed)
-    }
+    func prefetchForRetain() { _ = header.pointee.references.load(ordering: .relaxed) }
 
     @inline(__always)
     func release() {
@@ -118,8 +106,6 @@ struct RankedNode: Hashable {
         /// For checks of who owns what.
         var referenceCount: Int { header.pointee.references.load(ordering: .relaxed) }
     #endif
-
-    // MARK: Searching
 
     /// The first slot whose key is not below `key`; `used` where there is none.
     @inline(__always)

@@ -25,11 +25,14 @@ package struct RankedTree: Sendable {
     }
 
     /// Owns one reference to the root node.
-    package final class Root: @unchecked Sendable {
-        // `@unchecked` because of the raw node: a published node is constant but for its atomic reference count
-        // (RankedNode.swift), and a root is made only when its edit is over.
+    ///
+    /// Unchecked because of the raw node: a published node is constant but for its atomic reference count (RankedNode.swift),
+    /// and a root is made only when its edit is over.
+    @usableFromInline package final class Root: @unchecked Sendable {
         let node: RankedNode
         let shape: Shape
+        /// The tree's entries, where another module reads it without a call.
+        @usableFromInline let count: Int
         /// Trees kept beside this one.
         let beside: TreesBeside?
 
@@ -37,19 +40,16 @@ package struct RankedTree: Sendable {
         init(_ node: RankedNode, shape: Shape, beside: TreesBeside? = nil) {
             self.node = node
             self.shape = shape
+            count = node.total
             self.beside = beside
         }
 
-        deinit {
-            node.release()
-        }
+        deinit { node.release() }
     }
 
-    package let root: Root
+    @usableFromInline package let root: Root
 
-    init(_ root: Root) {
-        self.root = root
-    }
+    init(_ root: Root) { self.root = root }
 
     /// An empty tree.
     package init(shape: Shape = Shape()) {
@@ -59,24 +59,22 @@ package struct RankedTree: Sendable {
         root = Root(RankedNode(edit: 0, height: 0, capacity: shape.leafCapacity), shape: shape)
     }
 
-    package var count: Int { root.node.total }
+    @inlinable package var count: Int { root.count }
     package var isEmpty: Bool { count == 0 }
 
-    /// The same root object, hence the same rows; says nothing where false. O(1).
-    package func isIdentical(to other: RankedTree) -> Bool {
-        root.node == other.root.node
-    }
+    /// The same root object, or one of the same nodes, hence the same rows; says nothing where false. O(1).
+    @inlinable
+    package func isIdentical(to other: RankedTree) -> Bool { root === other.root || sharesNodes(with: other) }
 
-    // MARK: Key to rank
+    @usableFromInline
+    func sharesNodes(with other: RankedTree) -> Bool { root.node == other.root.node }
 
     /// How many entries stand before `key`, whether or not the tree has it. O(log n).
-    package func lowerBound(of key: RankedKey) -> Int {
-        withExtendedLifetime(key) { lowerBound(BareKey(key)) }
-    }
+    package func lowerBound(of key: RankedKey) -> Int { withExtendedLifetime(key) { place(of: BareKey(key)).rank } }
 
     /// How many entries have a sort key below `bound`. O(log n).
     package func lowerBound(of bound: SortKeyBound) -> Int {
-        withExtendedLifetime(bound) { lowerBound(BareKey(bound)) }
+        withExtendedLifetime(bound) { place(of: BareKey(bound)).rank }
     }
 
     /// The rank of the entry with `key`; nil where there is none. O(log n).
@@ -95,10 +93,6 @@ package struct RankedTree: Sendable {
         }
     }
 
-    private func lowerBound(_ key: BareKey) -> Int {
-        place(of: key).rank
-    }
-
     @inline(__always)
     private func place(of key: BareKey) -> (leaf: RankedNode, index: Int, rank: Int, isPresent: Bool) {
         withExtendedLifetime(root) {
@@ -113,8 +107,6 @@ package struct RankedTree: Sendable {
             return (node, index, rank &+ index, index < node.used && node.key(at: index) == key)
         }
     }
-
-    // MARK: Rank to entry
 
     /// The entry at `rank`, which is below `count`. O(log n).
     package func entry(at rank: Int) -> RankedEntry {

@@ -35,9 +35,7 @@ package struct SectionPlaces {
     package func key(of section: Int) -> RankedKey { sections.entry(at: section).key }
 
     /// O(log n).
-    package func ranks(of section: Int) -> Range<Int> {
-        start(of: section)..<start(of: section + 1)
-    }
+    package func ranks(of section: Int) -> Range<Int> { start(of: section)..<start(of: section + 1) }
 
     private func start(of section: Int) -> Int {
         section == count ? rows.count : rows.lowerBound(of: sections.entry(at: section).key)

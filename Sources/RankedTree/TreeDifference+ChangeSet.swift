@@ -76,32 +76,19 @@ extension TreeDifference {
         return result
     }
 
-    // MARK: Clipping
-
     private static func indices<Element>(
         of list: [Element], from lower: BareKey?, below upper: BareKey?, key: (Element) -> BareKey
     ) -> Range<Int> {
         if list.isEmpty { return 0..<0 }
-        let first = lower.map { bound in partition(list) { key($0) < bound } } ?? 0
-        let end = upper.map { bound in partition(list) { key($0) < bound } } ?? list.count
+        let first = lower.map { bound in list.prefixCount { key($0) < bound } } ?? 0
+        let end = upper.map { bound in list.prefixCount { key($0) < bound } } ?? list.count
         return first..<max(first, end)
     }
 
     private static func indices<Element>(
         of list: [Element], in ranks: Range<Int>, rank: (Element) -> Int
     ) -> Range<Int> {
-        partition(list) { rank($0) < ranks.lowerBound }..<partition(list) { rank($0) < ranks.upperBound }
-    }
-
-    /// How many elements, all of them in front, satisfy `isBefore`.
-    private static func partition<Element>(_ list: [Element], _ isBefore: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = list.count
-        while low < high {
-            let middle = (low + high) / 2
-            if isBefore(list[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
+        list.prefixCount { rank($0) < ranks.lowerBound }..<list.prefixCount { rank($0) < ranks.upperBound }
     }
 }
 
@@ -221,7 +208,6 @@ extension ChangeSet {
     package static func between(
         _ old: RankedTree, _ oldWindow: TreeWindow, _ new: RankedTree, _ newWindow: TreeWindow
     ) -> ChangeSet {
-        TreeDifference(from: old, to: new)
-            .changeSet(from: old.ranks(in: oldWindow), to: new.ranks(in: newWindow))
+        TreeDifference(from: old, to: new).changeSet(from: old.ranks(in: oldWindow), to: new.ranks(in: newWindow))
     }
 }

@@ -54,7 +54,10 @@ package struct TreeDifference: Sendable {
         partners = ObjectPairing.partners(of: deleted, in: inserted)
     }
 
-    var isEmpty: Bool { deleted.isEmpty && inserted.isEmpty && restamped.isEmpty }
+    /// Whether it is the difference of these two.
+    package func isBetween(_ old: RankedTree, _ new: RankedTree) -> Bool {
+        self.old.isIdentical(to: old) && self.new.isIdentical(to: new)
+    }
 
     private mutating func walk(_ left: inout NodeCursor, _ right: inout NodeCursor) {
         let end = limits.upper.map { BareKey($0) }
@@ -163,9 +166,7 @@ private struct NodeCursor {
     var isAtStart: Bool { index == 0 }
 
     /// The entry at this place of a leaf.
-    var row: TreeDifference.Row {
-        TreeDifference.Row(rank: rank, key: node.key(at: index), stamp: node.stamps[index])
-    }
+    var row: TreeDifference.Row { TreeDifference.Row(rank: rank, key: node.key(at: index), stamp: node.stamps[index]) }
 
     /// To the next entry of the leaf.
     mutating func step() {

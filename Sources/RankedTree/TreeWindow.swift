@@ -2,22 +2,14 @@
 // their windows only.
 
 /// The rows whose sort key is at least `lower` and below `upper`; nil means no bound. Object ids play no part.
+@usableFromInline
 package struct TreeWindow: Sendable, Equatable {
-    package var lower: SortKeyBound?
-    package var upper: SortKeyBound?
+    @usableFromInline package var lower: SortKeyBound?
+    @usableFromInline package var upper: SortKeyBound?
     /// How many of these rows are shown, the first ones; nil means all.
     package var limit: Int?
     /// What keys begin with that no row may change and keep its place: it is in another section then.
     package var sections: SortKeyPrefix?
-
-    package init(
-        lower: SortKeyBound? = nil, upper: SortKeyBound? = nil, limit: Int? = nil, sections: SortKeyPrefix? = nil
-    ) {
-        self.lower = lower
-        self.upper = upper
-        self.limit = limit
-        self.sections = sections
-    }
 
     /// Every row.
     package static let all = TreeWindow()
@@ -32,9 +24,7 @@ extension RankedTree {
     }
 
     /// How many rows `window` shows. O(log n).
-    package func count(in window: TreeWindow) -> Int {
-        ranks(in: window).count
-    }
+    package func count(in window: TreeWindow) -> Int { ranks(in: window).count }
 
     /// The row at `index` of `window`. O(log n).
     package func entry(at index: Int, in window: TreeWindow) -> RankedEntry {
@@ -46,13 +36,10 @@ extension RankedTree {
 
 extension TreeWindow {
     /// Whether a row of this key is shown.
+    @inlinable
     package func contains(_ key: RankedKey) -> Bool {
-        func isBelow(_ bound: SortKeyBound) -> Bool {
-            if key.prefix != bound.prefix { return key.prefix < bound.prefix }
-            return SortKeyTail.order(key.tail, bound.tail) < 0
-        }
-        if let lower, isBelow(lower) { return false }
-        if let upper, !isBelow(upper) { return false }
+        if let lower, key.isBelow(lower) { return false }
+        if let upper, !key.isBelow(upper) { return false }
         return true
     }
 }

@@ -9,6 +9,7 @@ import TracedSync
 
 @testable import LiveStore
 @testable import LiveStoreEngine
+@testable import RankedTree
 
 @Suite("Many processes", .serialized, .onThreads)
 struct ProcessTests {

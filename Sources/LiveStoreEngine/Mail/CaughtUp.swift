@@ -1,26 +1,20 @@
-// What a refresh waits on: upkeep says when the connection's mail stands at the version asked for.
-//
-// `lock` guards `isDone`. Upkeep signals and goes on; it never waits for the connection.
+// What a refresh waits on: upkeep says when the connection's mail stands at the version asked for. It signals and goes on, and
+// never waits for the connection.
 import TracedSync
 
-package final class CaughtUp: @unchecked Sendable {
-    private let lock = TracedMutex("refresh")
+package final class CaughtUp: Sendable {
+    private let isDone = Guarded("refresh", false)
     private let changed: TracedCondition
-    private var isDone = false
 
-    init() { changed = TracedCondition("refresh", lock) }
+    init() { changed = TracedCondition("refresh", isDone) }
 
     func signal() {
-        lock.withLock {
-            isDone = true
+        isDone.withLock {
+            $0 = true
             changed.broadcast()
         }
     }
 
     /// - Parameter upkeep: the thread that will signal, for reports of waits.
-    func wait(for upkeep: TracedResource?) {
-        lock.withLock {
-            while !isDone { changed.wait(for: upkeep) }
-        }
-    }
+    func wait(for upkeep: TracedResource?) { isDone.wait(for: changed, from: upkeep) { $0 } }
 }

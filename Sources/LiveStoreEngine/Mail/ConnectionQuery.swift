@@ -1,6 +1,10 @@
 // A query as one connection has it: the root delivered last, the rows as the connection shows them (delivered, plus its
 // own writes since, which the connection makes), and the observers. Used on the connection's scheduler, except `mailSlot`.
+//
+// What the face reads at every delivery is without the runtime's check of exclusive access: one thread has it at a time, and
+// where two modules share a property the compiler cannot prove that needless any more. The check cost more than the delivery.
 
+/// Unchecked because the connection's scheduler has it; upkeep only hands it back, and the mailbox guards `mailSlot`.
 package final class ConnectionQuery: @unchecked Sendable {
     package let plan: QueryPlan
     package let window: TreeWindow
@@ -8,7 +12,7 @@ package final class ConnectionQuery: @unchecked Sendable {
     /// Place of the waiting update in the mailbox, −1 when there is none. Guarded by the mailbox's lock.
     var mailSlot = -1
 
-    package private(set) var tokens: [CollectionToken] = []
+    @exclusivity(unchecked) package private(set) var tokens: [CollectionToken] = []
     /// How many of them were there when the delivery began; the others, added in its callbacks, wait for the next.
     private var tokensToTell = 0
     /// The query of the same rows that results show; nil for that one itself.
@@ -18,11 +22,11 @@ package final class ConnectionQuery: @unchecked Sendable {
     /// Set while upkeep keeps this query.
     private(set) var isAttached = false
     /// Counts the times it has begun to: what it still sends for an earlier one is not for this one.
-    package private(set) var attachment = 0
+    @exclusivity(unchecked) package private(set) var attachment = 0
     /// The root of the last delivery.
-    package private(set) var delivered: RankedTree?
+    @exclusivity(unchecked) package private(set) var delivered: RankedTree?
     /// The rows as the connection shows them; nil until somebody asks, and after each delivery.
-    package var shown: ShownTree?
+    @exclusivity(unchecked) package var shown: ShownTree?
     package let form: TreeForm
     private var encoder: SortKeyEncoder
     private let residual: RowTest
@@ -42,8 +46,6 @@ package final class ConnectionQuery: @unchecked Sendable {
         variants.removeAll { $0.query == nil }
         variants.append(WeakQuery(query: query))
     }
-
-    // MARK: Observers
 
     package func add(_ token: CollectionToken) { tokens.append(token) }
 
@@ -71,32 +73,27 @@ package final class ConnectionQuery: @unchecked Sendable {
     }
 
     /// Takes a new root in; observers are told afterwards, when all queries of the connection have theirs.
-    package func accept(_ update: RootUpdate) {
-        guard isAttached, update.attachment == attachment else { return }
-        beginDelivery()
-        delivered = update.tree
-        shown = nil
-    }
-
-    /// Whether observers wait for the first root.
-    package var isWaiting: Bool { isAttached && delivered == nil }
-
-    /// Takes the first root in at the version the connection stays at; false where it is of no use any more.
-    package func hold(_ update: RootUpdate) -> Bool {
-        guard isWaiting, update.attachment == attachment else { return false }
+    /// - Returns: false where it is of no use any more.
+    @discardableResult
+    package func accept(_ update: RootUpdate) -> Bool {
+        guard isAttached, update.attachment == attachment else { return false }
         beginDelivery()
         delivered = update.tree
         shown = nil
         return true
     }
 
+    /// Whether observers wait for the first root.
+    package var isWaiting: Bool { isAttached && delivered == nil }
+
+    /// Takes the first root in at the version the connection stays at; false where it is of no use any more.
+    package func hold(_ update: RootUpdate) -> Bool { isWaiting && accept(update) }
+
     /// Tells every observer what changed since it was last told. One that is added meanwhile waits for the next delivery.
     /// - Parameters:
     ///   - update: what the delivery brought; nil where it brought nothing new for this query.
     ///   - old: the content at the last delivery.
-    package func tell(
-        _ update: RootUpdate?, old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void
-    ) {
+    package func tell(_ update: RootUpdate?, old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void) {
         guard let delivered else { return }
         var known = update?.ahead
         for token in tokens.prefix(tokensToTell) {
@@ -149,8 +146,6 @@ package final class ConnectionQuery: @unchecked Sendable {
         }
     }
 
-    // MARK: Rows
-
     /// The root of the last delivery, by whatever columns the rows are observed.
     package var deliveredToAnyVariant: RankedTree? {
         delivered ?? variants.lazy.compactMap { $0.query?.delivered }.first
@@ -164,23 +159,25 @@ package final class ConnectionQuery: @unchecked Sendable {
 }
 
 /// The delivered rows with a connection's own writes on them.
+@usableFromInline
 package struct ShownTree {
-    package var tree: RankedTree
+    @usableFromInline package var tree: RankedTree
     /// The delivery or write this belongs to; of another one, it is worth nothing.
-    package let epoch: Int
+    @usableFromInline package let epoch: Int
     /// Where the own changes begin that are shown.
-    package let from: Int
+    @usableFromInline package let from: Int
     /// How many of the connection's own changes are in.
-    package var applied: Int
+    @usableFromInline package var applied: Int
     /// Where each row is shown that own changes concern, every row written here among them; nil: not at all.
-    package var overlay: [ObjectID: RankedKey?] = [:]
+    @usableFromInline package var overlay: [ObjectID: RankedKey?]
 
-    package init(tree: RankedTree, epoch: Int, from: Int, applied: Int, overlay: [ObjectID: RankedKey?] = [:]) {
+    @inlinable
+    package init(tree: RankedTree, epoch: Int, from: Int, applied: Int) {
         self.tree = tree
         self.epoch = epoch
         self.from = from
         self.applied = applied
-        self.overlay = overlay
+        overlay = [:]
     }
 }
 

@@ -2,7 +2,7 @@
 // the snapshot all of it stands at. A newer root overwrites an older one, so a slow observer costs one root per query, and
 // nothing is queued or lost.
 //
-// `lock` (a leaf) guards everything mutable. Roots and snapshots that are displaced under it are released after it.
+// The lock is a leaf; roots and snapshots that are displaced under it are released after it.
 import TracedSync
 
 /// How one tree became another, in one window. A class, because it is handed on several times.
@@ -41,7 +41,7 @@ package struct QueryFailure: Sendable {
     let error: StoreError
 }
 
-/// What a turn of the scheduler finds.
+/// What waits for a connection, and what a turn of its scheduler finds.
 package struct Mail: Sendable {
     /// The version all of `updates` stand at; nil when upkeep has left nothing, or nothing new enough.
     package var snapshot: Snapshot?
@@ -54,6 +54,9 @@ package struct Mail: Sendable {
     package var initials: [ConnectionQuery] = []
     /// What has an observer that was invalidated.
     package var sweeps: [ObservedSubject] = []
+
+    /// Whether there is something to be done besides moving on to a version.
+    fileprivate var hasRequests: Bool { !failures.isEmpty || !held.isEmpty || !initials.isEmpty || !sweeps.isEmpty }
 }
 
 /// Something of a connection that has observers.
@@ -66,6 +69,8 @@ package enum ObservedSubject {
 }
 
 /// What somebody on any thread wants done on the connection's scheduler, like a callback.
+///
+/// Unchecked because nobody runs it elsewhere.
 package final class Turn: @unchecked Sendable {
     package let body: () -> Void
 
@@ -86,45 +91,132 @@ package struct VersionMail {
     }
 }
 
-package final class Mailbox: @unchecked Sendable {
-    private let lock = TracedMutex("mailbox")
-    private var snapshot: Snapshot?
-    private var updates: [RootUpdate] = []
-    private var objects: [ObjectUpdate] = []
-    private var storeSkips: [SkipRecord] = []
-    private var failures: [QueryFailure] = []
-    private var held: [HeldRoot] = []
-    private var initials: [ConnectionQuery] = []
-    private var sweeps: [ObservedSubject] = []
-    /// The scheduler has been asked for a turn that has not begun to take yet.
-    private var isPosted = false
-    /// Mail below this version is held back: the connection has committed it itself.
-    private var minimumVersion: UInt64 = 0
+package final class Mailbox: Sendable {
+    fileprivate struct State {
+        var mail = Mail()
+        /// The scheduler has been asked for a turn that has not begun to take yet.
+        var isPosted = false
+        /// Mail below this version is held back: the connection has committed it itself.
+        var minimumVersion: UInt64 = 0
+    }
+
+    private let state = Guarded("mailbox", State())
     private let scheduler: any Scheduler
 
     package init(_ scheduler: any Scheduler) { self.scheduler = scheduler }
 
     /// Upkeep's one call per version and connection. Failures may come without a version.
-    package func put(_ newSnapshot: Snapshot?, _ mail: VersionMail, failures newFailures: [QueryFailure] = []) {
+    package func put(_ newSnapshot: Snapshot?, _ mail: VersionMail, failures: [QueryFailure] = []) {
         var displaced: [RootUpdate] = []
         var oldSnapshot: Snapshot?
-        let mustPost = lock.withLock { () -> Bool in
+        let mustPost = state.withLock { state in
             if let newSnapshot {
-                oldSnapshot = snapshot
-                snapshot = newSnapshot
+                oldSnapshot = state.mail.snapshot
+                state.mail.snapshot = newSnapshot
             }
-            for update in mail.updates { keep(update, &displaced) }
-            for update in mail.objects { keep(update) }
-            storeSkips += mail.storeSkips
-            failures += newFailures
-            return shouldPost()
+            for update in mail.updates { state.mail.keep(update, &displaced) }
+            for update in mail.objects { state.mail.keep(update) }
+            state.mail.storeSkips += mail.storeSkips
+            state.mail.failures += failures
+            return state.shouldPost()
         }
         withExtendedLifetime((displaced, oldSnapshot)) {}
         if mustPost { scheduler.post() }
     }
 
-    /// Holding the lock.
-    private func keep(_ update: RootUpdate, _ displaced: inout [RootUpdate]) {
+    /// Moves waiting mail on to a newer snapshot in which its queries are the same.
+    /// - Returns: whether mail is waiting.
+    package func advance(_ newSnapshot: Snapshot) -> Bool {
+        var oldSnapshot: Snapshot?
+        let mustPost = state.withLock { state -> Bool? in
+            guard state.mail.snapshot != nil else { return nil }
+            oldSnapshot = state.mail.snapshot
+            state.mail.snapshot = newSnapshot
+            return state.shouldPost()
+        }
+        withExtendedLifetime(oldSnapshot) {}
+        if mustPost == true { scheduler.post() }
+        return mustPost != nil
+    }
+
+    /// Whether the connection has taken everything; upkeep computes ahead only then.
+    package var isEmpty: Bool { state.withLock { $0.mail.snapshot == nil } }
+
+    /// Brings a first root at an older version.
+    package func put(_ root: HeldRoot) { post { $0.held.append(root) } }
+
+    /// Asks for the initial callback of an observer that was added to a query already delivered.
+    package func requestInitial(of query: ConnectionQuery) { post { $0.initials.append(query) } }
+
+    /// Asks for an invalidated observer to be let go. Any thread.
+    package func requestSweep(of subject: ObservedSubject) { post { $0.sweeps.append(subject) } }
+
+    private func post(_ add: (inout Mail) -> Void) {
+        let mustPost = state.withLock { state in
+            add(&state.mail)
+            return state.shouldPost()
+        }
+        if mustPost { scheduler.post() }
+    }
+
+    /// Asks for a turn once more: the last one came at a time when nothing could be delivered.
+    package func repost() { scheduler.post() }
+
+    /// Whether there is something newer than `version`.
+    package func hasSnapshot(after version: UInt64) -> Bool {
+        state.withLock { ($0.mail.snapshot?.version ?? 0) > version }
+    }
+
+    /// Takes what observers have asked for and what has failed, and leaves what upkeep has brought.
+    package func takeRequests() -> Mail {
+        let mail = state.withLock { state in
+            var mail = state.takeRequests()
+            swap(&mail.held, &state.mail.held)
+            return mail
+        }
+        for query in mail.initials { query.beginDelivery() }
+        return mail
+    }
+
+    /// Takes what is there; roots and snapshot only if they stand at `minimum` or later. On the connection's scheduler.
+    package func take(minimum: UInt64) -> Mail {
+        let mail = state.withLock { $0.take(minimum: minimum) }
+        for query in mail.initials { query.beginDelivery() }
+        return mail
+    }
+}
+
+extension Mailbox.State {
+    /// Whether the scheduler has to be told, which it then counts as told.
+    fileprivate mutating func shouldPost() -> Bool {
+        if isPosted { return false }
+        isPosted = mail.snapshot.map { $0.version >= minimumVersion } ?? false || mail.hasRequests
+        return isPosted
+    }
+
+    fileprivate mutating func takeRequests() -> Mail {
+        isPosted = false
+        var taken = Mail()
+        swap(&taken.initials, &mail.initials)
+        swap(&taken.sweeps, &mail.sweeps)
+        swap(&taken.failures, &mail.failures)
+        return taken
+    }
+
+    fileprivate mutating func take(minimum: UInt64) -> Mail {
+        minimumVersion = minimum
+        guard let snapshot = mail.snapshot, snapshot.version >= minimum else { return takeRequests() }
+        isPosted = false
+        for update in mail.updates { update.query.mailSlot = -1 }
+        for update in mail.objects { update.token.mailSlot = -1 }
+        var taken = Mail()
+        swap(&taken, &mail)
+        return taken
+    }
+}
+
+extension Mail {
+    fileprivate mutating func keep(_ update: RootUpdate, _ displaced: inout [RootUpdate]) {
         let slot = update.query.mailSlot
         guard slot >= 0 else {
             update.query.mailSlot = updates.count
@@ -138,8 +230,7 @@ package final class Mailbox: @unchecked Sendable {
         updates[slot].skips = displaced[displaced.count - 1].skips + update.skips
     }
 
-    /// Holding the lock.
-    private func keep(_ update: ObjectUpdate) {
+    fileprivate mutating func keep(_ update: ObjectUpdate) {
         let slot = update.token.mailSlot
         if slot >= 0 {
             objects[slot].add(update)
@@ -147,98 +238,5 @@ package final class Mailbox: @unchecked Sendable {
             update.token.mailSlot = objects.count
             objects.append(update)
         }
-    }
-
-    /// Moves waiting mail on to a newer snapshot in which its queries are the same.
-    /// - Returns: whether mail is waiting.
-    package func advance(_ newSnapshot: Snapshot) -> Bool {
-        var oldSnapshot: Snapshot?
-        let (isWaiting, mustPost) = lock.withLock { () -> (Bool, Bool) in
-            guard snapshot != nil else { return (false, false) }
-            oldSnapshot = snapshot
-            snapshot = newSnapshot
-            return (true, shouldPost())
-        }
-        withExtendedLifetime(oldSnapshot) {}
-        if mustPost { scheduler.post() }
-        return isWaiting
-    }
-
-    /// Holding the lock: whether the scheduler has to be told, which it then counts as told.
-    private func shouldPost() -> Bool {
-        if isPosted { return false }
-        let hasMail = snapshot.map { $0.version >= minimumVersion } ?? false
-        isPosted = hasMail || !failures.isEmpty || !held.isEmpty || !initials.isEmpty || !sweeps.isEmpty
-        return isPosted
-    }
-
-    /// Whether the connection has taken everything; upkeep computes ahead only then.
-    package var isEmpty: Bool { lock.withLock { snapshot == nil } }
-
-    /// Brings a first root at an older version.
-    package func put(_ root: HeldRoot) { post { held.append(root) } }
-
-    /// Asks for the initial callback of an observer that was added to a query already delivered.
-    package func requestInitial(of query: ConnectionQuery) {
-        post { initials.append(query) }
-    }
-
-    /// Asks for an invalidated observer to be let go. Any thread.
-    package func requestSweep(of subject: ObservedSubject) {
-        post { sweeps.append(subject) }
-    }
-
-    private func post(_ add: () -> Void) {
-        let mustPost = lock.withLock {
-            add()
-            return shouldPost()
-        }
-        if mustPost { scheduler.post() }
-    }
-
-    /// Asks for a turn once more: the last one came at a time when nothing could be delivered.
-    package func repost() { scheduler.post() }
-
-    /// Whether there is something newer than `version`.
-    package func hasSnapshot(after version: UInt64) -> Bool { lock.withLock { (snapshot?.version ?? 0) > version } }
-
-    /// Takes what observers have asked for and what has failed, and leaves what upkeep has brought.
-    package func takeRequests() -> Mail {
-        let mail = lock.withLock {
-            isPosted = false
-            var mail = Mail()
-            swap(&mail.initials, &initials)
-            swap(&mail.sweeps, &sweeps)
-            swap(&mail.failures, &failures)
-            swap(&mail.held, &held)
-            return mail
-        }
-        for query in mail.initials { query.beginDelivery() }
-        return mail
-    }
-
-    /// Takes what is there; roots and snapshot only if they stand at `minimum` or later. On the connection's scheduler.
-    package func take(minimum: UInt64) -> Mail {
-        let mail = lock.withLock {
-            isPosted = false
-            minimumVersion = minimum
-            var mail = Mail()
-            swap(&mail.initials, &initials)
-            swap(&mail.sweeps, &sweeps)
-            swap(&mail.failures, &failures)
-            if let current = snapshot, current.version >= minimum {
-                for update in updates { update.query.mailSlot = -1 }
-                for update in objects { update.token.mailSlot = -1 }
-                mail.snapshot = current
-                swap(&mail.held, &held)
-                swap(&mail.updates, &updates)
-                swap(&mail.objects, &objects)
-                swap(&mail.storeSkips, &storeSkips)
-                snapshot = nil
-            }
-            return mail
-        }
-        for query in mail.initials { query.beginDelivery() }
-        return mail
     }
 }

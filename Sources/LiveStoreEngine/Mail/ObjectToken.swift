@@ -71,6 +71,8 @@ package struct ObjectUpdate {
 }
 
 /// One observer of one object on one connection.
+///
+/// Unchecked because what changes is the connection's scheduler's, but for `mailSlot`, which the mailbox guards.
 package final class ObjectToken: TokenState, @unchecked Sendable {
     package let table: Table
     package let id: ObjectID

@@ -9,6 +9,8 @@ public enum StoreNotification: Sendable, Equatable {
 }
 
 /// One observer of the store as a whole.
+///
+/// Unchecked because its callback is the connection's scheduler's.
 package final class StoreToken: TokenState, @unchecked Sendable {
     private var deliver: ((StoreNotification) -> Void)?
 

@@ -1,23 +1,27 @@
 // The observers of a connection: what each was last told, and the state that decides whether a callback may start.
 //
 // `state` is atomic: `begin` checks *active* and marks *running* in one step, which is the linearisation point against
-// `invalidate`. Everything else is used on the connection's scheduler only.
+// `invalidate`. Everything else is used on the connection's scheduler only, and without the runtime's check for that
+// (ConnectionQuery.swift).
 import Synchronization
 import TracedSync
 
 /// Whether an observer may still be called. The part of it that any thread may use.
-package class TokenState: @unchecked Sendable {
-    private static let invalidated: UInt8 = 1
-    private static let running: UInt8 = 2
+///
+/// Unchecked because tokens inherit from it; all that it has itself is atomic.
+@usableFromInline package class TokenState: @unchecked Sendable {
+    @inlinable static var invalidated: UInt8 { 1 }
+    @inlinable static var running: UInt8 { 2 }
 
-    private let state = Atomic<UInt8>(0)
+    @usableFromInline final let state = Atomic<UInt8>(0)
 
-    package final var isActive: Bool { state.load(ordering: .acquiring) & Self.invalidated == 0 }
+    @inlinable package final var isActive: Bool { state.load(ordering: .acquiring) & Self.invalidated == 0 }
 
     /// Whether a callback is running. Of a token that has been invalidated: whether the last one still is.
     final var isRunning: Bool { state.load(ordering: .acquiring) & Self.running != 0 }
 
     /// Marks a callback as running; false when the token has been invalidated, and then none may start.
+    @inlinable
     package final func begin() -> Bool {
         Tracing.step()
         while true {
@@ -30,6 +34,7 @@ package class TokenState: @unchecked Sendable {
         }
     }
 
+    @inlinable
     package final func end() { state.bitwiseAnd(~Self.running, ordering: .acquiringAndReleasing) }
 
     /// True for the call that ended the token.
@@ -43,18 +48,20 @@ package class TokenState: @unchecked Sendable {
 }
 
 /// One observer of one query on one connection.
+///
+/// Unchecked because what changes is the connection's scheduler's.
 package final class CollectionToken: TokenState, @unchecked Sendable {
     /// The user's code; released on the connection's scheduler.
     private var deliver: ((DeliveredChange) -> Void)?
     package let query: ConnectionQuery
     /// The root this observer was last told about; nil before its initial callback.
-    package var reported: RankedTree?
+    @exclusivity(unchecked) package var reported: RankedTree?
     private let awaitsInitial = Atomic(true)
     /// Whether its initial callback is still to come. Any thread.
     package var isWaiting: Bool { isActive && awaitsInitial.load(ordering: .acquiring) }
     /// Somebody stands behind the observer who takes what is new when he wants it, and has not: `reported` is what he has
     /// taken last. Deliveries apply to it what he is not to hear of, and call nobody.
-    package var isBehind = false
+    @exclusivity(unchecked) package var isBehind = false
 
     package init(_ query: ConnectionQuery, _ deliver: @escaping (DeliveredChange) -> Void) {
         self.query = query

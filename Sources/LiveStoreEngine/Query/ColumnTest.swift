@@ -8,18 +8,21 @@ public enum Comparison: Sendable, Hashable {
     /// As the operator of this name.
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 
-    /// Whether a value that stands in `order` (negative, zero, positive) to the constant passes.
+    /// Whether a value passes. Not a number is in no order and equals nothing.
     @inline(__always)
-    func admits(_ order: Int) -> Bool {
+    func admits<Value: Comparable>(_ value: Value, _ constant: Value) -> Bool {
         switch self {
-        case .equal: order == 0
-        case .notEqual: order != 0
-        case .less: order < 0
-        case .lessOrEqual: order <= 0
-        case .greater: order > 0
-        case .greaterOrEqual: order >= 0
+        case .equal: value == constant
+        case .notEqual: value != constant
+        case .less: value < constant
+        case .lessOrEqual: value <= constant
+        case .greater: value > constant
+        case .greaterOrEqual: value >= constant
         }
     }
+
+    /// Whether null passes, or is passed: it meets only (in)equality.
+    func admitsNull(isSame: Bool) -> Bool { self == .equal ? isSame : self == .notEqual && !isSame }
 }
 
 package enum ColumnTest: Sendable, Hashable {
@@ -97,55 +100,29 @@ extension RowReader {
     fileprivate func compare(
         _ column: Int, _ value: ColumnValue, _ comparison: Comparison, _ isOptional: Bool
     ) -> Bool {
-        if isOptional, isNull(column) { return nullCompare(value == .null, comparison) }
+        if isOptional, isNull(column) { return comparison.admitsNull(isSame: value == .null) }
         switch value {
         case .null: return comparison == .notEqual
-        case .int(let constant): return comparison.admits(order(Int._read(self, column), constant))
-        case .bool(let constant):
-            return comparison.admits(order(Bool._read(self, column) ? 1 : 0, constant ? 1 : 0))
-        case .double(let constant): return floating(Double._read(self, column), constant, comparison)
+        case .int(let constant): return comparison.admits(Int._read(self, column), constant)
+        case .bool(let constant): return comparison.admits(Bool._read(self, column) ? 1 : 0, constant ? 1 : 0)
+        case .double(let constant): return comparison.admits(Double._read(self, column), constant)
         case .date(let constant):
-            return floating(Double._read(self, column), constant.timeIntervalSinceReferenceDate, comparison)
-        case .string(let constant):
-            return comparison.admits(order(bytes(column), utf8: constant))
-        case .data(let constant):
-            return constant.withUnsafeBytes { comparison.admits(order(bytes(column), $0)) }
+            return comparison.admits(Double._read(self, column), constant.timeIntervalSinceReferenceDate)
+        case .string(var constant):
+            return constant.withUTF8 { comparison.admits(order(bytes(column), UnsafeRawBufferPointer($0)), 0) }
+        case .data(let constant): return constant.withUnsafeBytes { comparison.admits(order(bytes(column), $0), 0) }
         case .uuid(let constant):
             return withUnsafeBytes(of: UUID._read(self, column).uuid) { value in
-                withUnsafeBytes(of: constant.uuid) { comparison.admits(order(value, $0)) }
+                withUnsafeBytes(of: constant.uuid) { comparison.admits(order(value, $0), 0) }
             }
-        case .link(let constant):
-            let id = slot(column)
-            return comparison.admits(id < constant.rawValue ? -1 : (id == constant.rawValue ? 0 : 1))
+        case .link(let constant): return comparison.admits(slot(column), constant.rawValue)
         }
     }
 
-    /// Null meets only (in)equality.
-    private func nullCompare(_ isNullConstant: Bool, _ comparison: Comparison) -> Bool {
-        switch comparison {
-        case .equal: isNullConstant
-        case .notEqual: !isNullConstant
-        case .less, .lessOrEqual, .greater, .greaterOrEqual: false
-        }
-    }
-
-    @inline(__always)
-    private func order(_ a: Int, _ b: Int) -> Int { a < b ? -1 : (a == b ? 0 : 1) }
-
-    /// Not a number is in no order and equals nothing.
-    private func floating(_ a: Double, _ b: Double, _ comparison: Comparison) -> Bool {
-        if a.isNaN || b.isNaN { return comparison == .notEqual }
-        return comparison.admits(a < b ? -1 : (a == b ? 0 : 1))
-    }
-
+    /// Negative, zero or positive.
     private func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(a.count, b.count)
         let bytes = common == 0 ? 0 : Int(memcmp(a.baseAddress!, b.baseAddress!, common))
         return bytes != 0 ? bytes : a.count - b.count
-    }
-
-    private func order(_ a: UnsafeRawBufferPointer, utf8 constant: String) -> Int {
-        var constant = constant
-        return constant.withUTF8 { order(a, UnsafeRawBufferPointer($0)) }
     }
 }

@@ -23,9 +23,7 @@ extension FilterExpression {
     }
 
     /// Calls `body` with each way to rows of other tables that the filter reads, and the columns it reads there.
-    package func forEachUse(
-        _ links: TableLinks?, _ tables: [UInt32: Table], _ body: ([LinkEdge], UInt64) -> Void
-    ) {
+    package func forEachUse(_ links: TableLinks?, _ tables: [UInt32: Table], _ body: ([LinkEdge], UInt64) -> Void) {
         var pending: [(filter: FilterExpression, links: TableLinks?, way: [LinkEdge])] = [(self, links, [])]
         while let (filter, links, way) = pending.popLast() {
             switch filter {

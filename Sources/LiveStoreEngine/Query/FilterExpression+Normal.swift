@@ -20,8 +20,7 @@ extension FilterExpression {
                 case .or: Self.joined(parts, .or, neutral: .none, deciding: .all)
                 case .not: parts[0].negated
                 // What nothing passes, nothing leads to.
-                case .linked, .quantified(_, .any):
-                    parts[0] == .none ? .none : .node(FilterNode(node.kind, parts))
+                case .linked, .quantified(_, .any): parts[0] == .none ? .none : .node(FilterNode(node.kind, parts))
                 case .quantified, .naming: .node(FilterNode(node.kind, parts))
                 }
             })

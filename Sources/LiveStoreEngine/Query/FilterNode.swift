@@ -1,6 +1,7 @@
 // A filter that is made of others. Immutable, and shared by all filters that were made of it; any thread. What would have
 // to be gathered from all below is noted when the node is made, so that it costs as much as the node has parts.
 
+/// Unchecked because of `parts`, which change only when nobody else has the node any more.
 package final class FilterNode: @unchecked Sendable {
     package enum Kind: Hashable {
         case and, or, not

@@ -72,9 +72,7 @@ struct FilterProgram: Sendable {
             }
             frames[frames.count - 1].next -= 1
             let isAnd = frame.node.kind == .and
-            pending = (
-                frame.node.parts[frame.next], isAnd ? place : frame.whenTrue, isAnd ? frame.whenFalse : place
-            )
+            pending = (frame.node.parts[frame.next], isAnd ? place : frame.whenTrue, isAnd ? frame.whenFalse : place)
         }
     }
 

@@ -82,10 +82,7 @@ package enum QueryIdentity {
             ("text \(column) \(pattern.match) \(hex(pattern.bytes)) \(pattern.foldsCase) \(isOptional)", [])
         case .identity(let id): ("identity \(id.rawValue)", [])
         case .aggregate(let column, let aggregate, let of, let comparison, let value):
-            (
-                "aggregate \(column) \(aggregate) \(of.map { "\($0)" } ?? "itself") \(comparison) \(words(value))",
-                []
-            )
+            ("aggregate \(column) \(aggregate) \(of.map { "\($0)" } ?? "itself") \(comparison) \(words(value))", [])
         case .node(let node): (words(node.kind), node.parts)
         }
     }

@@ -29,8 +29,7 @@ struct QueryIndex {
             for value in values { equalities[column, default: [:]][value, default: []].append(handle) }
         case .range(let column, let low, let high):
             ranges[column, default: IntervalIndex()].insert(low, high, handle: handle)
-        case .always:
-            always.append(handle)
+        case .always: always.append(handle)
         }
     }
 
@@ -43,8 +42,7 @@ struct QueryIndex {
         case .range(let column, _, _):
             ranges[column]?.remove(handle: handle)
             if ranges[column]?.isEmpty == true { ranges[column] = nil }
-        case .always:
-            always.removeAll { $0 == handle }
+        case .always: always.removeAll { $0 == handle }
         }
     }
 
@@ -53,10 +51,9 @@ struct QueryIndex {
         var best: Access = .always
         var bestColumn = Int.max
         for condition in conditions {
-            guard case .column(let column, let test, _) = condition, let values = test.values else { continue }
-            if case .equal = best, column >= bestColumn { continue }
-            best = .equal(column: column, values)
-            bestColumn = column
+            guard case .column(let column, let test, _) = condition, column < bestColumn, let values = test.values
+            else { continue }
+            (best, bestColumn) = (.equal(column: column, values), column)
         }
         if case .equal = best { return best }
         return rangeAccess(conditions) ?? .always

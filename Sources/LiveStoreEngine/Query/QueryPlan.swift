@@ -84,10 +84,12 @@ package struct QueryPlan: Sendable, Hashable {
     }
 
     package var window: TreeWindow {
-        func bound(_ bytes: [UInt8]?) -> SortKeyBound? {
-            bytes.map { $0.withUnsafeBytes { SortKeyBound(bytes: $0) } }
-        }
-        return TreeWindow(lower: bound(lower), upper: bound(upper), limit: limit, sections: sections)
+        var window = TreeWindow.all
+        window.lower = lower?.withUnsafeBytes { SortKeyBound(bytes: $0) }
+        window.upper = upper?.withUnsafeBytes { SortKeyBound(bytes: $0) }
+        window.limit = limit
+        window.sections = sections
+        return window
     }
 }
 
@@ -115,8 +117,8 @@ private struct WindowBounds {
             return false
         }
         let (low, high) = leading.ascending ? (range.from, range.to) : (range.to, range.from)
-        if let low, !narrowLower(low, ascending: leading.ascending) { return false }
-        if let high, !narrowUpper(high, ascending: leading.ascending) { return false }
+        if let low, !narrow(low, isLower: true, ascending: leading.ascending) { return false }
+        if let high, !narrow(high, isLower: false, ascending: leading.ascending) { return false }
         return true
     }
 
@@ -170,23 +172,15 @@ private struct WindowBounds {
         }
     }
 
-    private static func bytes(_ end: End, ascending: Bool) -> [UInt8]? {
+    /// Narrows the window by an end of what it shows.
+    /// - Returns: false where bytes cannot tell.
+    private mutating func narrow(_ end: End, isLower: Bool, ascending: Bool) -> Bool {
         var key = SortKeyBytes()
-        return key.append(end.value, ascending: ascending) ? key.bytes : nil
-    }
-
-    private mutating func narrowLower(_ end: End, ascending: Bool) -> Bool {
-        guard let key = Self.bytes(end, ascending: ascending),
-            let bound = end.isIncluded ? key : SortKeyBytes.successor(of: key)
-        else { return false }
-        narrow(lower: bound)
-        return true
-    }
-
-    private mutating func narrowUpper(_ end: End, ascending: Bool) -> Bool {
-        guard let key = Self.bytes(end, ascending: ascending) else { return false }
-        guard let bound = end.isIncluded ? SortKeyBytes.successor(of: key) : key else { return true }
-        narrow(upper: bound)
+        guard key.append(end.value, ascending: ascending) else { return false }
+        // A bound is the first key that is shown, or the first that is not any more.
+        let bound = end.isIncluded == isLower ? key.bytes : SortKeyBytes.successor(of: key.bytes)
+        guard let bound else { return !isLower }
+        if isLower { narrow(lower: bound) } else { narrow(upper: bound) }
         return true
     }
 }

@@ -135,16 +135,10 @@ struct AggregateValue {
 
     /// Compares as numbers, integers among each other exactly. Null is as in filters.
     static func admits(_ value: ColumnValue, _ comparison: Comparison, _ constant: ColumnValue) -> Bool {
-        if case (.int(let a), .int(let b)) = (value, constant) { return comparison.admits(a < b ? -1 : a == b ? 0 : 1) }
-        guard let a = number(value), let b = number(constant) else {
-            switch comparison {
-            case .equal: return number(value) == nil && number(constant) == nil
-            case .notEqual: return (number(value) == nil) != (number(constant) == nil)
-            default: return false
-            }
-        }
-        if a.isNaN || b.isNaN { return comparison == .notEqual }
-        return comparison.admits(a < b ? -1 : a == b ? 0 : 1)
+        if case (.int(let a), .int(let b)) = (value, constant) { return comparison.admits(a, b) }
+        let (a, b) = (number(value), number(constant))
+        guard let a, let b else { return comparison.admitsNull(isSame: (a == nil) == (b == nil)) }
+        return comparison.admits(a, b)
     }
 
     private static func number(_ value: ColumnValue) -> Double? {

@@ -30,9 +30,7 @@ struct RowTest: Sendable {
     @inline(__always)
     func passes(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?, _ links: TableLinks?) -> Bool {
         for condition in integers {
-            let value = Int._read(row, condition.column)
-            let order = value < condition.constant ? -1 : (value == condition.constant ? 0 : 1)
-            if !condition.comparison.admits(order) { return false }
+            if !condition.comparison.admits(Int._read(row, condition.column), condition.constant) { return false }
         }
         guard let others else { return true }
         let reach = needsReach ? source.map { Reach(source: $0, links: links, id: id) } : nil

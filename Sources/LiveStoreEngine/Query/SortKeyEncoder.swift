@@ -55,9 +55,7 @@ struct SortKeyEncoder {
 
     /// - Parameter source: where other rows are read that the order goes by.
     @inline(__always)
-    mutating func key(
-        _ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?, _ links: TableLinks?
-    ) -> RankedKey {
+    mutating func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?, _ links: TableLinks?) -> RankedKey {
         switch fast {
         case .unsorted: return RankedKey(prefix: 0, id: id.rawValue)
         case .int(let column, let flip):

@@ -26,8 +26,6 @@ package struct TreeForm: Sendable {
     /// Whether the tree is its rows and nothing else.
     private var isPlain: Bool { group == nil && section == nil }
 
-    // MARK: Making and changing trees
-
     /// A tree of all rows. `base` ascends. O(n), and O(groups · log groups) with groups.
     func tree(sorted base: some Sequence<RankedEntry>) -> RankedTree {
         if isPlain { return RankedTree(sorted: base) }
@@ -84,8 +82,6 @@ package struct TreeForm: Sendable {
         tree = rows.with(groups: groups, sections: sections)
     }
 
-    // MARK: Groups
-
     private static func prefix(_ layout: SortKeyPrefix, _ key: RankedKey) -> ArraySlice<UInt8> {
         let bytes = key.bytes
         return bytes.prefix(layout.length(in: bytes[...]))
@@ -118,8 +114,6 @@ package struct TreeForm: Sendable {
         let bytes = base.bytes
         return shown(RankedEntry(key: base, stamp: 0), bytes, groupLength: group.length(in: bytes[...])).key
     }
-
-    // MARK: Sections
 
     /// One entry per section key among `rows`. O(sections · log n).
     private func sections(of rows: RankedTree) -> RankedTree? {

@@ -5,31 +5,13 @@ import Glibc
 
 package struct MigrationEngine {
     let transaction: LMDBTransaction
-    let meta: MDB_dbi
-    let log: MDB_dbi
-    let path: String
-    let mapBytes: Int
+    let storage: Storage
     /// The rows as they were; nil where no block migrates.
     package let old: OldRows?
 
-    private func check(_ code: Int32, _ operation: String) throws(StoreError) {
-        if code == MDB_MAP_FULL { throw .mapFull(limitBytes: mapBytes) }
-        try LMDB.check(code, operation, path: path)
-    }
-
-    private func reading<Result>(
-        _ operation: String, _ body: () throws(EngineFailure) -> Result
-    ) throws(StoreError) -> Result {
-        do throws(EngineFailure) {
-            return try body()
-        } catch {
-            throw LMDB.error(error.code, operation, path: path)
-        }
-    }
-
     private func handle(_ name: String, _ flags: Int32) throws(StoreError) -> MDB_dbi {
         var handle: MDB_dbi = 0
-        try check(mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open table \(name)")
+        try storage.check(mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open table \(name)")
         return handle
     }
 
@@ -49,7 +31,7 @@ package struct MigrationEngine {
         var next: UInt64 = 0
         while true {
             var found: (id: UInt64, bytes: [UInt8])?
-            try reading("read row") { () throws(EngineFailure) in
+            try storage.reading("read row") { () throws(EngineFailure) in
                 try LMDB.scan(transaction, rows, from: next) { id, bytes in
                     found = (id, Array(bytes))
                     return false
@@ -62,19 +44,12 @@ package struct MigrationEngine {
     }
 
     package func put(_ table: UInt32, _ id: UInt64, _ row: RowBuffer) throws(StoreError) {
-        let rows = try rows(table)
-        var id = id
-        let code = withUnsafeMutablePointer(to: &id) { pointer in
-            var key = MDB_val(mv_size: 8, mv_data: pointer)
-            var value = MDB_val(mv_size: row.byteCount, mv_data: row.base)
-            return mdb_put(transaction, rows, &key, &value, 0)
-        }
-        try check(code, "store row")
+        try storage.check(LMDB.put(transaction, try rows(table), id: id, row.bytes), "store row")
     }
 
     package func drop(_ table: TableSchema) throws(StoreError) {
-        try check(mdb_drop(transaction, try rows(table.id), 1), "delete table")
-        if table.primaryKey != nil { try check(mdb_drop(transaction, try keys(table.id), 1), "delete keys") }
+        try storage.check(mdb_drop(transaction, try rows(table.id), 1), "delete table")
+        if table.primaryKey != nil { try storage.check(mdb_drop(transaction, try keys(table.id), 1), "delete keys") }
         try dropIndexes(table)
     }
 
@@ -85,8 +60,8 @@ package struct MigrationEngine {
             let name = ColumnIndex.name(table.id, column)
             let code = mdb_dbi_open(transaction, name, ColumnIndex.flags, &handle)
             if code == MDB_NOTFOUND { continue }
-            try check(code, "open \(name)")
-            try check(mdb_drop(transaction, handle, 1), "delete \(name)")
+            try storage.check(code, "open \(name)")
+            try storage.check(mdb_drop(transaction, handle, 1), "delete \(name)")
         }
     }
 
@@ -94,7 +69,7 @@ package struct MigrationEngine {
     /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`.
     func rebuildKeys(_ table: TableSchema) throws {
         let keys = try keys(table.id)
-        try check(mdb_drop(transaction, keys, table.primaryKey == nil ? 1 : 0), "delete keys")
+        try storage.check(mdb_drop(transaction, keys, table.primaryKey == nil ? 1 : 0), "delete keys")
         guard let column = table.primaryKey else { return }
         let type = table.columns[column].type
         try forEachRow(table.id) { id, bytes in
@@ -102,23 +77,12 @@ package struct MigrationEngine {
                 let row = RowReader(bytes)
                 let code = PrimaryKey.withBytes(of: row, column, type) { bytes -> Int32 in
                     if bytes.count > PrimaryKey.maxBytes { return EMSGSIZE }
-                    var id = id
-                    return withUnsafeMutablePointer(to: &id) { pointer in
-                        var key = MDB_val(
-                            mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                        var value = MDB_val(mv_size: 8, mv_data: pointer)
-                        return mdb_put(transaction, keys, &key, &value, UInt32(MDB_NOOVERWRITE))
+                    return LMDB.withEntry(bytes, id) {
+                        mdb_put(transaction, keys, &$0, &$1, UInt32(MDB_NOOVERWRITE))
                     }
                 }
-                switch code {
-                case MDB_KEYEXIST:
-                    throw StoreError.duplicatePrimaryKey(
-                        table: table.name, key: PrimaryKey.text(of: row, column, table))
-                case EMSGSIZE:
-                    throw StoreError.primaryKeyTooLong(
-                        table: table.name, bytes: PrimaryKey.byteCount(of: row, column, type),
-                        limit: PrimaryKey.maxBytes)
-                default: try check(code, "store primary key")
+                if code != 0 {
+                    throw PrimaryKey.error(code, row, column, table) ?? storage.error(code, "store primary key")
                 }
             }
         }
@@ -126,13 +90,11 @@ package struct MigrationEngine {
 
     /// Gives the migrated content a version of its own. What has changed is not listed: nobody can have read the old one.
     func noteRewrite() throws(StoreError) {
-        let last = try reading("read log") { () throws(EngineFailure) in try LMDB.lastID(transaction, log) }
-        guard var version = last.map({ $0 + 1 }) else { return }
-        let code = withUnsafeMutablePointer(to: &version) { pointer in
-            var key = MDB_val(mv_size: 8, mv_data: pointer)
-            var value = MDB_val(mv_size: 0, mv_data: nil)
-            return mdb_put(transaction, log, &key, &value, UInt32(MDB_APPEND))
+        let last = try storage.reading("read log") { () throws(EngineFailure) in
+            try LMDB.lastID(transaction, storage.log)
         }
-        try check(code, "store log")
+        guard let last else { return }
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+        try storage.check(LMDB.put(transaction, storage.log, id: last + 1, nothing, MDB_APPEND), "store log")
     }
 }

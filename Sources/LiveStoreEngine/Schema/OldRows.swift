@@ -31,23 +31,16 @@ package final class OldRows {
     }
 
     private func begin(_ environment: OpaquePointer) throws(StoreError) {
-        try LMDB.check(
-            mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction), "begin snapshot", path: path)
+        try LMDB.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction), "begin snapshot", path: path)
     }
 
     deinit { if let transaction { mdb_txn_abort(transaction) } }
 
     /// The row as it was; nil where there was none.
     package func row(_ table: UInt32, _ id: UInt64) throws(StoreError) -> [UInt8]? {
-        guard let rows = tables[table] else { return nil }
-        var id = id
-        var value = MDB_val()
-        let code = withUnsafeMutablePointer(to: &id) { pointer in
-            var key = MDB_val(mv_size: 8, mv_data: pointer)
-            return mdb_get(transaction, rows, &key, &value)
+        guard let transaction, let rows = tables[table] else { return nil }
+        return try LMDB.reading("read old row", path: path) { () throws(EngineFailure) in
+            try LMDB.get(transaction, rows, id: id).map { Array($0) }
         }
-        if code == MDB_NOTFOUND { return nil }
-        try LMDB.check(code, "read old row", path: path)
-        return Array(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
     }
 }

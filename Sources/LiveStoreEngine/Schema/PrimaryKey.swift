@@ -26,15 +26,13 @@ enum PrimaryKey {
     /// The key bytes of a value; nil for null, and for one that cannot have been stored because it is too long.
     static func withBytes<Result>(of value: ColumnValue, _ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
         func storable(_ bytes: UnsafeRawBufferPointer) -> Result? { bytes.count > maxBytes ? nil : body(bytes) }
+        func storable(_ slot: UInt64) -> Result? { withUnsafeBytes(of: ordered(slot).bigEndian) { body($0) } }
         switch value {
         case .null: return nil
-        case .int(let value): return withUnsafeBytes(of: ordered(UInt64(bitPattern: Int64(value))).bigEndian, storable)
-        case .bool(let value): return withUnsafeBytes(of: ordered(value ? 1 : 0).bigEndian, storable)
-        case .double(let value):
-            return withUnsafeBytes(of: ordered(unsignedZero(value.bitPattern)).bigEndian, storable)
-        case .date(let value):
-            let bits = value.timeIntervalSinceReferenceDate.bitPattern
-            return withUnsafeBytes(of: ordered(unsignedZero(bits)).bigEndian, storable)
+        case .int(let value): return storable(UInt64(bitPattern: Int64(value)))
+        case .bool(let value): return storable(value ? 1 : 0)
+        case .double(let value): return storable(unsignedZero(value.bitPattern))
+        case .date(let value): return storable(unsignedZero(value.timeIntervalSinceReferenceDate.bitPattern))
         case .string(var value): return value.withUTF8 { withKey(UnsafeRawBufferPointer($0), isText: true, storable) }
         case .data(let value): return value.withUnsafeBytes { withKey($0, isText: false, storable) }
         case .uuid(let value): return withUnsafeBytes(of: value.uuid) { withKey($0, isText: false, storable) }
@@ -54,18 +52,27 @@ enum PrimaryKey {
         return ([0] + bytes).withUnsafeBytes(body)
     }
 
-    /// How many bytes a row's key takes.
-    static func byteCount(of row: RowReader, _ column: Int, _ type: ColumnType) -> Int {
-        withBytes(of: row, column, type) { $0.count }
-    }
-
     /// Zero and minus zero are equal, so they are one key.
     private static func unsignedZero(_ bits: UInt64) -> UInt64 { bits == 1 << 63 ? 0 : bits }
 
     private static func ordered(_ slot: UInt64) -> UInt64 { slot ^ 1 << 63 }
 
+    /// Why a row's key could not be stored.
+    /// - Parameter code: the engine's, or `EMSGSIZE` for a key that is too long.
+    /// - Returns: nil for what any entry may fail in.
+    static func error(_ code: Int32, _ row: RowReader, _ column: Int, _ table: TableSchema) -> StoreError? {
+        switch code {
+        case MDB_KEYEXIST: .duplicatePrimaryKey(table: table.name, key: text(of: row, column, table))
+        case EMSGSIZE:
+            .primaryKeyTooLong(
+                table: table.name, bytes: withBytes(of: row, column, table.columns[column].type) { $0.count },
+                limit: maxBytes)
+        default: nil
+        }
+    }
+
     /// The key for an error message.
-    static func text(of row: RowReader, _ column: Int, _ schema: TableSchema) -> String {
+    private static func text(of row: RowReader, _ column: Int, _ schema: TableSchema) -> String {
         switch schema.columns[column].type {
         case .int: "\(Int._read(row, column))"
         case .double: "\(Double._read(row, column))"

@@ -8,6 +8,8 @@
 // Integers are little endian. A column past the stored count (a property added later) reads as null or as zero.
 
 /// A row as it lies in memory that somebody else keeps alive: a snapshot, or a write transaction until its next change.
+///
+/// Unchecked because of the pointer: nobody writes to what it points to.
 public struct RowReader: @unchecked Sendable {
     @inlinable static var headerBytes: Int { 16 }
 

@@ -48,7 +48,10 @@ package struct StoreSchema: Codable {
     static let currentFormat = 2
     /// A change set says which columns changed in 64 bits.
     static let maxColumns = 64
-    private static let key = "schema"
+    private static var key: UnsafeRawBufferPointer {
+        let name: StaticString = "schema"
+        return UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+    }
 
     var format = StoreSchema.currentFormat
     /// The program's own version of its models. Absent in files of format 1.
@@ -66,14 +69,10 @@ package struct StoreSchema: Codable {
 
     static func read(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws -> StoreSchema? {
         struct Format: Decodable { var format: Int }
-        let stored: UnsafeRawBufferPointer?
-        do {
-            stored = try key.utf8Bytes { try LMDB.get(transaction, meta, key: $0) }
-        } catch let failure as EngineFailure {
-            throw LMDB.error(failure.code, "read schema", path: path)
+        let stored = try LMDB.reading("read schema", path: path) { () throws(EngineFailure) in
+            try LMDB.get(transaction, meta, key: key).map { Data($0) }
         }
-        guard let bytes = stored else { return nil }
-        let data = Data(bytes)
+        guard let data = stored else { return nil }
         do {
             let format = try JSONDecoder().decode(Format.self, from: data).format
             guard format <= currentFormat else {
@@ -92,20 +91,9 @@ package struct StoreSchema: Codable {
         encoder.outputFormatting = .sortedKeys
         let data = try encoder.encode(self)
         let code = data.withUnsafeBytes { bytes in
-            Self.key.utf8Bytes { key in
-                var key = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-                var value = MDB_val(
-                    mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                return mdb_put(transaction, meta, &key, &value, 0)
-            }
+            var (key, value) = (MDB_val(Self.key), MDB_val(bytes))
+            return mdb_put(transaction, meta, &key, &value, 0)
         }
         try LMDB.check(code, "store schema", path: path)
-    }
-}
-
-extension String {
-    fileprivate func utf8Bytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        var copy = self
-        return try copy.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
     }
 }

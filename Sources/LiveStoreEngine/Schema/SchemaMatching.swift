@@ -4,11 +4,7 @@
 /// One way in which a class differs from its stored table.
 struct SchemaDifference: Equatable {
     /// What it takes to open the file all the same.
-    enum Need: Int, Comparable {
-        case nothing, version, block
-
-        static func < (left: Need, right: Need) -> Bool { left.rawValue < right.rawValue }
-    }
+    enum Need: Comparable { case nothing, version, block }
 
     let need: Need
     let text: String

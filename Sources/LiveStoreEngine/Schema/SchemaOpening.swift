@@ -20,27 +20,23 @@ package struct SchemaRequest: Sendable {
 }
 
 struct SchemaOpening {
-    private let request: SchemaRequest
-    private let engine: MigrationEngine
-    private let path: String
-    /// Whether no other process has the store open.
-    private let isAlone: Bool
+    let request: SchemaRequest
+    let engine: MigrationEngine
 
-    init(_ request: SchemaRequest, _ engine: MigrationEngine, isAlone: Bool, path: String) {
-        self.request = request
-        self.engine = engine
-        self.isAlone = isAlone
-        self.path = path
-    }
+    private var path: String { engine.storage.directory }
+    /// Whether no other process has the store open.
+    private var isAlone: Bool { engine.storage.page.wasAlone }
 
     /// Brings the stored schema together with the models, and stores it again if that changed it.
     /// - Returns: each model with its table, and the tables of their lists.
     func open() throws -> [(model: ObjectIdentifier?, table: Table)] {
         for model in request.models { try check(model) }
-        let stored = try StoreSchema.read(engine.transaction, engine.meta, path: path)
+        let stored = try StoreSchema.read(engine.transaction, engine.storage.meta, path: path)
         let change = try SchemaChange(stored ?? StoreSchema(version: request.version), request)
         try migrate(change)
-        if change.isDifferent || stored == nil { try change.schema.write(engine.transaction, engine.meta, path: path) }
+        if change.isDifferent || stored == nil {
+            try change.schema.write(engine.transaction, engine.storage.meta, path: path)
+        }
         let layouts = LayoutSet()
         return try request.models.flatMap { model in
             guard let schema = change.schema.table(model.name) else { throw StoreError.unknownModel(type: model.name) }
@@ -259,15 +255,12 @@ package final class SchemaChange {
     /// Forgets a table, and what leads to it: its number, and those of its rows, mean nothing any more.
     package func remove(_ name: String) {
         schema.tables.removeAll { $0.name == name }
-        for table in schema.tables.indices {
-            for column in schema.tables[table].columns.indices
-            where schema.tables[table].columns[column].target == name {
-                let old = schema.tables[table].columns[column].name
-                schema.tables[table].columns[column].isHidden = true
-                schema.tables[table].columns[column].name = "\(old)#\(column)"
-                if schema.tables[table].columns[column].type == .list {
-                    renameList(of: schema.tables[table].name, from: old, to: "\(old)#\(column)")
-                }
+        for (index, table) in schema.tables.enumerated() {
+            for (column, before) in table.columns.enumerated() where before.target == name {
+                let hidden = "\(before.name)#\(column)"
+                schema.tables[index].columns[column].isHidden = true
+                schema.tables[index].columns[column].name = hidden
+                if before.type == .list { renameList(of: table.name, from: before.name, to: hidden) }
             }
         }
     }

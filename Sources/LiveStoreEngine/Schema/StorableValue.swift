@@ -79,9 +79,7 @@ extension UUID: StorableValue {
         let bytes = row.bytes(column)
         return bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : _zero
     }
-    public func _write(_ row: RowBuffer, _ column: Int) {
-        withUnsafeBytes(of: uuid) { row.setBytes(column, $0) }
-    }
+    public func _write(_ row: RowBuffer, _ column: Int) { withUnsafeBytes(of: uuid) { row.setBytes(column, $0) } }
     public var _columnValue: ColumnValue { .uuid(self) }
 }
 

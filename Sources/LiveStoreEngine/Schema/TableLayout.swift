@@ -64,9 +64,7 @@ package final class TableLayout: Sendable {
     }
 
     /// The layout of what a link, or a list of links, leads to.
-    package func target(_ ordinal: Int) -> TableLayout? {
-        targetName(ordinal).flatMap { all.layouts[$0] }
-    }
+    package func target(_ ordinal: Int) -> TableLayout? { targetName(ordinal).flatMap { all.layouts[$0] } }
 
     /// The name of the class that a link, or a list of links, leads to.
     func targetName(_ ordinal: Int) -> String? { targets.indices.contains(ordinal) ? targets[ordinal] : nil }
@@ -77,7 +75,9 @@ package final class TableLayout: Sendable {
     fileprivate var needsNoMap: Bool { isDirect || columns.isEmpty }
 }
 
-/// The layouts of a store's tables, by name. Complete before the store is anybody's.
+/// The layouts of a store's tables, by name.
+///
+/// Unchecked because it is complete before the store is anybody's.
 final class LayoutSet: @unchecked Sendable {
     fileprivate private(set) var layouts: [String: TableLayout] = [:]
     fileprivate private(set) var areDirect = true

@@ -34,8 +34,6 @@ package struct ColumnIndex: Sendable {
         return Array(key.bytes.prefix(maxKeyBytes))
     }
 
-    // MARK: Reading
-
     /// Ids of the rows under `key`, ascending.
     func ids(_ transaction: LMDBTransaction, key: [UInt8]) throws(EngineFailure) -> [ObjectID] {
         var found: [ObjectID] = []
@@ -71,21 +69,18 @@ package struct ColumnIndex: Sendable {
         let cursor = try LMDB.openCursor(transaction, handle)
         defer { mdb_cursor_close(cursor) }
         let last = first.withUnsafeBytes { bytes -> Int32 in
-            var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+            var key = MDB_val(bytes)
             var value = MDB_val()
             var code = mdb_cursor_get(cursor, &key, &value, start)
             let step = start == MDB_SET ? MDB_NEXT_DUP : MDB_NEXT
             while code == MDB_SUCCESS {
-                let id = ObjectID(rawValue: value.mv_data.loadUnaligned(as: UInt64.self))
-                guard body(UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size), id) else { return code }
+                guard body(key.bytes, ObjectID(rawValue: value.number)) else { return code }
                 code = mdb_cursor_get(cursor, &key, &value, step)
             }
             return code
         }
         _ = try LMDB.found(last)
     }
-
-    // MARK: Changing
 
     /// - Returns: the engine's code, and where the entry came to lie.
     func insert(
@@ -95,7 +90,7 @@ package struct ColumnIndex: Sendable {
         let opened = mdb_cursor_open(transaction, handle, &cursor)
         if opened != 0 { return (opened, nil) }
         defer { mdb_cursor_close(cursor) }
-        let stored = change(key, id) { mdb_cursor_put(cursor, &$0, &$1, 0) }
+        let stored = key.withUnsafeBytes { LMDB.withEntry($0, id.rawValue) { mdb_cursor_put(cursor, &$0, &$1, 0) } }
         if stored != 0 { return (stored, nil) }
         var key = MDB_val()
         var value = MDB_val()
@@ -104,19 +99,6 @@ package struct ColumnIndex: Sendable {
     }
 
     func remove(_ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID) -> Int32 {
-        change(key, id) { mdb_del(transaction, handle, &$0, &$1) }
-    }
-
-    private func change(
-        _ key: [UInt8], _ id: ObjectID, _ body: (inout MDB_val, inout MDB_val) -> Int32
-    ) -> Int32 {
-        var number = id.rawValue
-        return key.withUnsafeBytes { bytes in
-            withUnsafeMutablePointer(to: &number) { pointer in
-                var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                var value = MDB_val(mv_size: 8, mv_data: pointer)
-                return body(&key, &value)
-            }
-        }
+        key.withUnsafeBytes { LMDB.withEntry($0, id.rawValue) { mdb_del(transaction, handle, &$0, &$1) } }
     }
 }

@@ -39,14 +39,11 @@ package enum Compaction {
     private static func withEnvironment(
         _ path: String, mapBytes: Int, _ modes: FileModes, _ body: (OpaquePointer) throws -> Void
     ) throws {
-        var environment: OpaquePointer?
-        try LMDB.check(mdb_env_create(&environment), "create", path: path)
+        let environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: path)
         defer { mdb_env_close(environment) }
-        try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: path)
-        try LMDB.check(mdb_env_set_maxreaders(environment, LMDB.maxReaders), "set readers", path: path)
         let code = mdb_env_open(environment, path, UInt32(MDB_NOTLS), modes.file)
         if code != 0 { throw StoreFile.openingError(code, path) }
-        try body(environment!)
+        try body(environment)
     }
 
     fileprivate static func copy(_ environment: OpaquePointer, to folder: String, _ modes: FileModes) throws {

@@ -2,6 +2,22 @@
 // for ever, and sees to it that the folder that was locked is the one that is there.
 import Glibc
 
+/// A file of the kernel's, read line by line: a file of unknown length comes in pieces.
+enum KernelFile {
+    /// What `body` makes of the fields of a line, for the first line that it makes something of.
+    static func first<Result>(_ path: String, _ body: ([Substring]) -> Result?) -> Result? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        while getline(&line, &capacity, file) > 0 {
+            if let found = body(String(cString: line!).split(separator: " ")) { return found }
+        }
+        return nil
+    }
+}
+
 enum FolderLock {
     /// Opens and locks the folder.
     /// - Parameter makesFolder: whether to make it again if it is removed meanwhile.
@@ -56,20 +72,12 @@ enum FolderLock {
         let error = errno
         defer { errno = error }
         var status = stat()
-        guard fstat(file, &status) == 0, let locks = fopen("/proc/locks", "r") else { return nil }
-        defer { fclose(locks) }
-        var line: UnsafeMutablePointer<CChar>?
-        var capacity = 0
-        defer { free(line) }
-        while getline(&line, &capacity, locks) > 0 {
-            // number: FLOCK ADVISORY WRITE process major:minor:inode start end; one that waits has "->" for its kind
-            let fields = String(cString: line!).split(separator: " ")
-            guard fields.count >= 6, fields[1] == "FLOCK", fields[5].hasSuffix(":\(status.st_ino)"),
-                let process = pid_t(fields[4]), process > 0
-            else { continue }
-            return process
+        guard fstat(file, &status) == 0 else { return nil }
+        // number: FLOCK ADVISORY WRITE process major:minor:inode start end; one that waits has "->" for its kind
+        return KernelFile.first("/proc/locks") { fields in
+            guard fields.count >= 6, fields[1] == "FLOCK", fields[5].hasSuffix(":\(status.st_ino)") else { return nil }
+            return pid_t(fields[4]).flatMap { $0 > 0 ? $0 : nil }
         }
-        return nil
     }
 
     /// The error of the last call that failed, with what to do about it.

@@ -11,6 +11,21 @@ enum LMDB {
     /// Each model takes one, and one more for its primary key; the log and the schema take two.
     static let maxTables: UInt32 = 512
 
+    /// An environment that is not open yet.
+    static func makeEnvironment(mapBytes: Int, path: String) throws(StoreError) -> OpaquePointer {
+        var environment: OpaquePointer?
+        try check(mdb_env_create(&environment), "create", path: path)
+        do throws(StoreError) {
+            try check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: path)
+            try check(mdb_env_set_maxreaders(environment, maxReaders), "set readers", path: path)
+            try check(mdb_env_set_maxdbs(environment, maxTables), "set tables", path: path)
+        } catch {
+            mdb_env_close(environment)
+            throw error
+        }
+        return environment!
+    }
+
     /// Throws the error that `code` stands for, unless it is success.
     @inline(__always)
     static func check(_ code: Int32, _ operation: @autoclosure () -> String, path: String) throws(StoreError) {
@@ -44,6 +59,13 @@ enum LMDB {
 
     private static func message(_ code: Int32) -> String { String(cString: mdb_strerror(code)) }
 
+    /// Runs reads; what the engine reports is an error of the store at `path`.
+    static func reading<Result>(
+        _ operation: String, path: String, _ body: () throws(EngineFailure) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(EngineFailure) { return try body() } catch { throw self.error(error.code, operation, path: path) }
+    }
+
     /// Whether a read found something.
     /// - Throws: every code but success and "there is none": neither is an error, and no error is taken for either.
     @inline(__always)
@@ -58,28 +80,55 @@ enum LMDB {
         if code != MDB_SUCCESS { throw EngineFailure(code: code) }
     }
 
+    /// Runs `body` with a number as the engine takes it.
+    @inline(__always)
+    static func withNumber<Result>(_ number: UInt64, _ body: (inout MDB_val) -> Result) -> Result {
+        var number = number
+        return withUnsafeMutablePointer(to: &number) { pointer in
+            var value = MDB_val(mv_size: 8, mv_data: pointer)
+            return body(&value)
+        }
+    }
+
+    /// Runs `body` with a key of bytes and an id as its value.
+    @inline(__always)
+    static func withEntry<Result>(
+        _ key: UnsafeRawBufferPointer, _ id: UInt64, _ body: (inout MDB_val, inout MDB_val) -> Result
+    ) -> Result {
+        withNumber(id) { value in
+            var key = MDB_val(key)
+            return body(&key, &value)
+        }
+    }
+
+    /// Stores a value under an integer key.
+    /// - Returns: the engine's code.
+    static func put(
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, id: UInt64, _ value: UnsafeRawBufferPointer,
+        _ flags: Int32 = 0
+    ) -> Int32 {
+        withNumber(id) { key in
+            var value = MDB_val(value)
+            return mdb_put(transaction, table, &key, &value, UInt32(flags))
+        }
+    }
+
     /// The value under an integer key, valid as long as the transaction sees no change; nil when there is none.
     @inline(__always)
     static func get(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, id: UInt64
     ) throws(EngineFailure) -> UnsafeRawBufferPointer? {
-        var id = id
         var value = MDB_val()
-        let code = withUnsafeMutablePointer(to: &id) { pointer in
-            var key = MDB_val(mv_size: 8, mv_data: pointer)
-            return mdb_get(transaction, table, &key, &value)
-        }
-        return try found(code) ? UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size) : nil
+        return try found(withNumber(id) { mdb_get(transaction, table, &$0, &value) }) ? value.bytes : nil
     }
 
     /// The value under a byte key; nil when there is none.
     static func get(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, key bytes: UnsafeRawBufferPointer
     ) throws(EngineFailure) -> UnsafeRawBufferPointer? {
-        var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+        var key = MDB_val(bytes)
         var value = MDB_val()
-        let code = mdb_get(transaction, table, &key, &value)
-        return try found(code) ? UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size) : nil
+        return try found(mdb_get(transaction, table, &key, &value)) ? value.bytes : nil
     }
 
     /// The last integer key of a table; nil when the table is empty.
@@ -99,7 +148,7 @@ enum LMDB {
         var key = MDB_val()
         var value = MDB_val()
         guard try found(mdb_cursor_get(cursor, &key, &value, edge)) else { return nil }
-        return key.mv_data.loadUnaligned(as: UInt64.self)
+        return key.number
     }
 
     static func openCursor(_ transaction: LMDBTransaction, _ table: MDB_dbi) throws(EngineFailure) -> LMDBCursor {
@@ -122,20 +171,27 @@ enum LMDB {
     ) throws(EngineFailure) {
         let cursor = try openCursor(transaction, table)
         defer { mdb_cursor_close(cursor) }
-        var id = first
-        let code = withUnsafeMutablePointer(to: &id) { pointer -> Int32 in
-            var key = MDB_val(mv_size: 8, mv_data: pointer)
+        let code = withNumber(first) { key in
             var value = MDB_val()
             var code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
             while code == MDB_SUCCESS {
-                let row = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
-                guard body(key.mv_data.loadUnaligned(as: UInt64.self), row) else { return code }
+                guard body(key.number, value.bytes) else { return code }
                 code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
             }
             return code
         }
         _ = try found(code)
     }
+}
+
+/// What the engine is given, to read only, and what it gives.
+extension MDB_val {
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
+    var number: UInt64 { mv_data.loadUnaligned(as: UInt64.self) }
 }
 
 /// What the engine reported where it should have read something, as a code of its own. Small, because every read of a row

@@ -28,38 +28,30 @@ struct MapReservation {
             throw .cannotOpen(path: path, reason: "its map is not in /proc/self/maps; is /proc mounted?")
         }
         self.base = base
-        try ensure(extraBytes: 0)
+        try ensure()
     }
 
-    /// Where the file is mapped: LMDB tells the address of fixed maps only, the kernel that of all. Read line by line,
-    /// because the kernel gives a file of unknown length in pieces.
+    /// Where the file is mapped: LMDB tells the address of fixed maps only, the kernel that of all.
     private static func address(ofMapOf file: String) -> UInt? {
         var status = stat()
-        guard stat(file, &status) == 0, let maps = fopen("/proc/self/maps", "r") else { return nil }
-        defer { fclose(maps) }
-        var line: UnsafeMutablePointer<CChar>?
-        var capacity = 0
-        defer { free(line) }
-        while getline(&line, &capacity, maps) > 0 {
-            // start-end permissions offset device inode path
-            let fields = String(cString: line!).split(separator: " ", maxSplits: 5)
-            guard fields.count >= 5, UInt64(fields[4]) == UInt64(status.st_ino), UInt64(fields[2], radix: 16) == 0,
-                let start = fields[0].split(separator: "-").first
-            else { continue }
-            return UInt(start, radix: 16)
+        guard stat(file, &status) == 0 else { return nil }
+        // start-end permissions offset device inode path
+        return KernelFile.first("/proc/self/maps") { fields in
+            guard fields.count >= 5, UInt64(fields[4]) == UInt64(status.st_ino), UInt64(fields[2], radix: 16) == 0
+            else { return nil }
+            return fields[0].split(separator: "-").first.flatMap { UInt($0, radix: 16) }
         }
-        return nil
     }
 
-    /// Makes sure that `extraBytes` and the margin exist behind what is in use. Throws `diskFull`.
-    mutating func ensure(extraBytes: Int) throws(StoreError) {
+    /// Makes sure that the margin exists behind what is in use. Throws `diskFull`.
+    mutating func ensure() throws(StoreError) {
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
         usedBytes = max(usedBytes, (Int(info.me_last_pgno) + 1) * Self.pageBytes)
-        try grow(to: usedBytes + extraBytes + Self.marginBytes)
+        try grow(to: usedBytes + Self.marginBytes)
     }
 
-    /// The same within a transaction, whose own growth LMDB does not report.
+    /// The same, and for so many bytes more, within a transaction, whose own growth LMDB does not report.
     mutating func ensureBehindUse(_ extraBytes: Int) throws(StoreError) {
         try grow(to: usedBytes + extraBytes + Self.marginBytes)
     }

@@ -36,15 +36,7 @@ enum MemoryFolder {
 
     /// The path as one name; two paths never have the same.
     static func name(of path: String) -> String {
-        String(
-            path.map { character -> String in
-                switch character {
-                case "/": "="
-                case "=": "%3D"
-                case "%": "%25"
-                default: String(character)
-                }
-            }.joined())
+        path.replacing("%", with: "%25").replacing("=", with: "%3D").replacing("/", with: "=")
     }
 
     /// What is behind a link, or can be changed by others, is not used.

@@ -1,8 +1,6 @@
 // Who keeps old versions in the file: this process's snapshots, with the places where they were frozen, and those of
-// other processes as the engine's table of readers has them.
-//
-// `lock` (a leaf) guards `frozen` and `readers`. What a reader holds is atomic: it is written by whoever opens and ends
-// snapshots, without the lock.
+// other processes as the engine's table of readers has them. The lock is a leaf. What a reader holds is atomic: it is written by
+// whoever opens and ends snapshots, without the lock.
 import CLMDB
 import Glibc
 import TracedSync
@@ -19,33 +17,30 @@ public struct VersionPin: Sendable, Equatable {
     public let place: String?
 }
 
-package final class PinList: @unchecked Sendable {
-    private struct FrozenPlace {
-        let version: UInt64
-        let file: String
-        let line: Int
+package final class PinList: Sendable {
+    private struct State {
+        var frozen: [ObjectIdentifier: (version: UInt64, file: String, line: Int)] = [:]
+        var readers: [SnapshotReader] = []
     }
 
-    private let lock = TracedMutex("pins")
-    private var frozen: [ObjectIdentifier: FrozenPlace] = [:]
-    private var readers: [SnapshotReader] = []
+    private let state = Guarded("pins", State())
 
     /// Notes what holds a version, until that is removed.
     package func add(_ pin: ObjectIdentifier, version: UInt64, file: String, line: Int) {
-        lock.withLock { frozen[pin] = FrozenPlace(version: version, file: file, line: line) }
+        state.withLock { $0.frozen[pin] = (version, file, line) }
     }
 
-    package func remove(_ pin: ObjectIdentifier) { lock.withLock { _ = frozen.removeValue(forKey: pin) } }
+    package func remove(_ pin: ObjectIdentifier) { state.withLock { $0.frozen[pin] = nil } }
 
     /// Called once for each reader that is made.
-    package func add(_ reader: SnapshotReader) { lock.withLock { readers.append(reader) } }
+    func add(_ reader: SnapshotReader) { state.withLock { $0.readers.append(reader) } }
 
     /// The oldest version held by this process, and where it was frozen.
     func oldest() -> VersionPin? {
-        lock.withLock {
-            let held = readers.compactMap { $0.held }.min { $0.version < $1.version }
+        state.withLock { state in
+            let held = state.readers.compactMap(\.held).min { $0.version < $1.version }
             guard let held else { return nil }
-            let place = frozen.values.first { $0.version == held.version }
+            let place = state.frozen.values.first { $0.version == held.version }
             let age = Double(monotonicNs() - held.sinceNs) / 1e9
             return VersionPin(
                 version: held.version, ageSeconds: max(0, age), process: getpid(),

@@ -57,7 +57,7 @@ private final class RowCursor {
         }
     }
 
-    deinit { snapshot.withTransaction { _ in mdb_cursor_close(cursor) } }
+    deinit { snapshot.reading(or: ()) { _ in mdb_cursor_close(cursor) } }
 
     func next() -> (id: UInt64, row: UnsafeRawBufferPointer)? {
         guard let cursor else { return nil }
@@ -67,8 +67,7 @@ private final class RowCursor {
             var key = MDB_val()
             var value = MDB_val()
             guard try LMDB.found(mdb_cursor_get(cursor, &key, &value, step)) else { return nil }
-            let row = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
-            return (key.mv_data.loadUnaligned(as: UInt64.self), row)
+            return (key.number, value.bytes)
         }
     }
 }

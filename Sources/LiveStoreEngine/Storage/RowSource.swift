@@ -42,7 +42,8 @@ extension RowSource {
 }
 
 extension Snapshot: RowSource {
-    /// As `scan`, with a source for reading other rows meanwhile.
+    /// Visits every row in order of object ids, with a source for reading other rows meanwhile. Other readers of this snapshot
+    /// wait: for a long scan, open a snapshot of one's own. `body` must not read through this snapshot.
     package func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Void) {
         reading(or: ()) { (transaction) throws(EngineFailure) in
             let source = HeldRows(self, transaction)

@@ -8,6 +8,8 @@ import CPlatform
 import Glibc
 import TracedSync
 
+/// Unchecked because of the map, which all processes share as the head of this file says, and of descriptors that change while
+/// nobody else has the page.
 package final class SharedPage: @unchecked Sendable {
     private struct Layout {
         static let magic: UInt64 = 0x4c53_5061_6765_0003  // "LSPage", layout 3
@@ -56,8 +58,7 @@ package final class SharedPage: @unchecked Sendable {
             return error
         }
         // Not by its path, which may lead to another folder by now, and not through a link.
-        var file = openat(
-            folder, StoreFolder.shared, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, modes.file)
+        var file = openat(folder, StoreFolder.shared, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, modes.file)
         if file >= 0 {
             fchmod(file, modes.file)
         } else if errno == EEXIST {

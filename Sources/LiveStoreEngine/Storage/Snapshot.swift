@@ -10,6 +10,8 @@ import TracedSync
 
 /// A reusable LMDB read transaction, with a cursor on the log that is renewed along with it. Owned by one snapshot, or
 /// by the pool.
+///
+/// Unchecked because of the engine's pointers: who reads with the transaction has `lock`, and who renews it has it alone.
 package final class SnapshotReader: @unchecked Sendable {
     let transaction: LMDBTransaction
     let lock = TracedMutex("snapshot")
@@ -47,8 +49,9 @@ package final class SnapshotReader: @unchecked Sendable {
             reset()
             throw LMDB.error(code, "read log", path: path)
         }
-        let version = code == MDB_NOTFOUND ? 0 : key.mv_data.loadUnaligned(as: UInt64.self)
-        heldSinceNs.store(coarseNs(), ordering: .relaxed)
+        let version = code == MDB_NOTFOUND ? 0 : key.number
+        // To a few milliseconds: a quarter of the cost of an exact reading, at every snapshot.
+        heldSinceNs.store(monotonicNs(CLOCK_MONOTONIC_COARSE), ordering: .relaxed)
         heldVersion.store(version, ordering: .releasing)
         return version
     }
@@ -64,13 +67,6 @@ package final class SnapshotReader: @unchecked Sendable {
         heldVersion.store(SharedPage.noVersion, ordering: .relaxed)
         mdb_txn_reset(transaction)
     }
-
-    /// Monotonic, to a few milliseconds: a quarter of the cost of an exact reading, at every snapshot.
-    private func coarseNs() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
 }
 
 /// The store's content at `version`. Any thread.
@@ -78,14 +74,19 @@ package final class SnapshotReader: @unchecked Sendable {
 /// Reads do not throw: there are too many places where a row that cannot be read is, for the moment, as good as none. The
 /// first thing that the engine reports instead of a row is kept, and whoever has read throws it with `checkReads` before
 /// the outcome is used. The engine itself refuses everything after it.
-package final class Snapshot: @unchecked Sendable {
+package final class Snapshot: Sendable {
+    private final class Failure: Sendable {
+        let error: StoreError
+
+        init(_ error: StoreError) { self.error = error }
+    }
+
     package let version: UInt64
     package let storage: Storage
     private let reader: SnapshotReader
-    /// Guarded by `reader.lock`.
-    private var failed: StoreError?
+    private let failed = AtomicLazyReference<Failure>()
 
-    package init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64) {
+    init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64) {
         self.storage = storage
         self.reader = reader
         self.version = version
@@ -109,23 +110,7 @@ package final class Snapshot: @unchecked Sendable {
         }
     }
 
-    /// Visits every row in order of object ids. Other readers of this snapshot wait meanwhile: for a long scan, open
-    /// a snapshot of one's own. `body` must not read through this snapshot.
-    package func scan(_ table: Table, _ body: (ObjectID, RowReader) -> Void) {
-        reading(or: ()) { (transaction) throws(EngineFailure) in
-            try LMDB.scan(transaction, table.rows) { id, row in
-                body(ObjectID(rawValue: id), RowReader(row))
-                return true
-            }
-        }
-    }
-
     /// Runs `body` with the transaction, alone among the users of this snapshot.
-    func withTransaction<Result>(_ body: (LMDBTransaction) -> Result) -> Result {
-        reader.lock.withLock { body(reader.transaction) }
-    }
-
-    /// The same for what the engine may fail in.
     @inline(__always)
     package func reading<Result>(
         or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
@@ -134,19 +119,17 @@ package final class Snapshot: @unchecked Sendable {
             do throws(EngineFailure) {
                 return try body(reader.transaction)
             } catch {
-                fail(error)
+                keep(error)
                 return fallback()
             }
         }
     }
 
-    /// Keeps the first failure, holding `reader.lock`.
-    private func fail(_ failure: EngineFailure) {
-        if failed == nil { failed = storage.error(failure.code, "read") }
-    }
+    /// The first one stays.
+    private func keep(_ failure: EngineFailure) { _ = failed.storeIfNil(Failure(storage.error(failure.code, "read"))) }
 
     /// The first read that the engine has failed in; nil where every one so far has found what there is.
-    package var failure: StoreError? { reader.lock.withLock { failed } }
+    package var failure: StoreError? { failed.load()?.error }
 
     /// As `row`, with a failure told apart from a row that is not there. O(log n).
     package func readRow(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {

@@ -1,14 +1,15 @@
 // One LMDB environment, opened once per process and path: tables, the change log, the write lock, the bell, and a pool
 // of read transactions. `.memory` is the same engine on a memory file system, written through the map.
 //
-// `pool` guards `idleReaders` and `openSnapshots`. Table handles are written while the store is opened, before anyone
-// else has it. LMDB's own locks are taken inside LMDB only.
+// Table handles are written while the store is opened, before anyone else has it, and so read without the runtime's check of
+// exclusive access. LMDB's own locks are taken inside LMDB only.
 import CLMDB
 import CPlatform
 import Foundation
 import Logging
 import TracedSync
 
+/// Unchecked because of what is set while it is opened, and of what the write lock guards.
 package final class Storage: @unchecked Sendable {
     /// Commits between two looks for readers that were killed. Asks the kernel once per process that reads.
     package static let deadReaderInterval: UInt64 = 256
@@ -20,12 +21,12 @@ package final class Storage: @unchecked Sendable {
     private let mapBytes: Int
     package let page: SharedPage
     package let writeLock: WriteLock
-    package private(set) var log: MDB_dbi = 0
+    @exclusivity(unchecked) package private(set) var log: MDB_dbi = 0
     private(set) var meta: MDB_dbi = 0
     /// Keyed by the model class.
-    package private(set) var tables: [ObjectIdentifier: Table] = [:]
+    @exclusivity(unchecked) package private(set) var tables: [ObjectIdentifier: Table] = [:]
     /// Keyed by the table number in the log.
-    package private(set) var tablesByID: [UInt32: Table] = [:]
+    @exclusivity(unchecked) package private(set) var tablesByID: [UInt32: Table] = [:]
 
     /// Space behind the data file that is known to exist; grown ahead of every write through the map, because a full
     /// memory file system would otherwise be a SIGBUS. Guarded by the write lock.
@@ -37,8 +38,7 @@ package final class Storage: @unchecked Sendable {
     /// Who holds which versions.
     package let pins = PinList()
 
-    private let pool = TracedMutex("snapshot pool")
-    private var idleReaders: [SnapshotReader] = []
+    private let idleReaders = Guarded<[SnapshotReader]>("snapshot pool", [])
 
     /// Whether the folder is this library's own and goes with the store.
     private let ownsFolder: Bool
@@ -69,13 +69,8 @@ package final class Storage: @unchecked Sendable {
         }
         let isNew = try durability != .memory && page.wasAlone && StoreFolder.isUnmade(directory)
 
-        var environment: OpaquePointer?
-        try LMDB.check(mdb_env_create(&environment), "create", path: directory)
         // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
-        self.environment = environment!
-        try LMDB.check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: directory)
-        try LMDB.check(mdb_env_set_maxreaders(environment, LMDB.maxReaders), "set readers", path: directory)
-        try LMDB.check(mdb_env_set_maxdbs(environment, LMDB.maxTables), "set tables", path: directory)
+        environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory)
         // A store has its name once its first commit is in the file: a power cut leaves a whole store, or none.
         let code =
             isNew
@@ -83,8 +78,8 @@ package final class Storage: @unchecked Sendable {
                 environment, "\(directory)/\(StoreFolder.newData)", durability.flags | UInt32(MDB_NOSUBDIR), modes.file)
             : mdb_env_open(environment, directory, durability.flags, modes.file)
         if code != 0 { throw StoreFile.openingError(code, directory) }
-        try StoreFile.checkLength(self.environment, directory, isAlone: page.wasAlone)
-        if durability == .memory { reserved = try MapReservation(self.environment, path: directory) }
+        try StoreFile.checkLength(environment, directory, isAlone: page.wasAlone)
+        if durability == .memory { reserved = try MapReservation(environment, path: directory) }
         releaseDeadReaders()
         do {
             try openTables(schema, deadlineNs: deadlineNs)
@@ -98,7 +93,7 @@ package final class Storage: @unchecked Sendable {
                     """)
         }
         if isNew {
-            try check(mdb_env_sync(self.environment, 1), "synchronize")
+            try check(mdb_env_sync(environment, 1), "synchronize")
             try StoreFolder.finish(directory, modes)
         }
         page.admitOthers()
@@ -119,7 +114,7 @@ package final class Storage: @unchecked Sendable {
         // A child that closed what it has inherited would free its parent's readers, remove its parent's files, and drop
         // its own locks on them, which go with any descriptor of the file.
         guard isOfThisProcess else { return }
-        for reader in idleReaders { reader.end() }
+        for reader in idleReaders.withLock({ $0 }) { reader.end() }
         mdb_env_close(environment)
         if durability == .memory {
             page.ifAlone(in: directory) {
@@ -131,14 +126,13 @@ package final class Storage: @unchecked Sendable {
     }
 
     private func openTables(_ request: SchemaRequest, deadlineNs: Int64) throws {
-        let remaining: TimeLimit = deadlineNs == .max ? .none : .ns(max(0, deadlineNs - monotonicNs()))
-        _ = try writeLock.lock(remaining)
+        _ = try writeLock.lock(TimeLimit(untilNs: deadlineNs))
         defer {
             // New tables are a commit too, and whoever starts a snapshot counts on hearing of every commit.
             page.ringAll()
             writeLock.unlock()
         }
-        try reserved?.ensure(extraBytes: 0)
+        try reserved?.ensure()
         let oldRows = request.migration == nil ? nil : try OldRows(environment, path: directory)
         var transaction: LMDBTransaction?
         try LMDB.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin", path: directory)
@@ -147,9 +141,8 @@ package final class Storage: @unchecked Sendable {
         do {
             log = try openTable(transaction!, "log", MDB_INTEGERKEY)
             meta = try openTable(transaction!, "meta", 0)
-            let engine = MigrationEngine(
-                transaction: transaction!, meta: meta, log: log, path: directory, mapBytes: mapBytes, old: oldRows)
-            let opened = try SchemaOpening(request, engine, isAlone: page.wasAlone, path: directory).open()
+            let engine = MigrationEngine(transaction: transaction!, storage: self, old: oldRows)
+            let opened = try SchemaOpening(request: request, engine: engine).open()
             for (_, table) in opened { tablesByID[table.id] = table }
             for (id, links) in try TableLinks.open(transaction!, opened.map(\.1.schema), tablesByID, self) {
                 tablesByID[id]?.links = links
@@ -164,8 +157,7 @@ package final class Storage: @unchecked Sendable {
 
     private func openTable(_ transaction: LMDBTransaction, _ name: String, _ flags: Int32) throws -> MDB_dbi {
         var handle: MDB_dbi = 0
-        let code = mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle)
-        try check(code, "open table \(name)")
+        try check(mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open table \(name)")
         return handle
     }
 
@@ -197,7 +189,7 @@ package final class Storage: @unchecked Sendable {
     // MARK: Space
 
     /// Called at the start of every write, holding the write lock.
-    func reserveForWrite() throws(StoreError) { try reserved?.ensure(extraBytes: 0) }
+    func reserveForWrite() throws(StoreError) { try reserved?.ensure() }
 
     /// Makes room for a value of `bytes`, holding the write lock.
     @inline(__always)
@@ -224,7 +216,7 @@ package final class Storage: @unchecked Sendable {
 
     /// A read transaction to start a snapshot with. Throws `tooManySnapshots`.
     package func takeReader() throws(StoreError) -> SnapshotReader {
-        if let idle = pool.withLock({ idleReaders.popLast() }) { return idle }
+        if let idle = idleReaders.withLock({ $0.popLast() }) { return idle }
         var transaction: LMDBTransaction?
         var code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
         if code == MDB_READERS_FULL {
@@ -267,7 +259,7 @@ package final class Storage: @unchecked Sendable {
         // In a forked child it is the parent's, who still reads by it.
         guard isOfThisProcess else { return }
         reader.reset()
-        pool.withLock { idleReaders.append(reader) }
+        idleReaders.withLock { $0.append(reader) }
     }
 
     /// Bytes of the data file that occupy space.

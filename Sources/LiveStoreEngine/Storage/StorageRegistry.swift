@@ -5,11 +5,13 @@
 // A forked child begins with an empty list: what it has inherited belongs to its parent, whose reader slots, locks and
 // threads it must not touch.
 //
-// `lock` guards `entries`. It is not held while a store is opened or closed: the entry without a storage makes others wait.
+// The lock is not held while a store is opened or closed: the entry without a storage makes others wait.
 import CPlatform
 import Synchronization
 import TracedSync
 
+/// Unchecked because `lock` guards `entries` without owning them: a forked child has to look through what it has inherited, and
+/// another thread may have held the lock.
 package final class StorageRegistry: @unchecked Sendable {
     private struct Entry {
         /// nil while the store is being opened, closed or compacted.

@@ -82,9 +82,7 @@ enum StoreFile {
     }
 
     /// How many pages of a range the engine lists as free.
-    private static func freePages(
-        _ environment: OpaquePointer, in range: Range<Int>
-    ) throws(EngineFailure) -> Int {
+    private static func freePages(_ environment: OpaquePointer, in range: Range<Int>) throws(EngineFailure) -> Int {
         var transaction: LMDBTransaction?
         let begun = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
         guard begun == 0 else { throw EngineFailure(code: begun) }
@@ -96,13 +94,11 @@ enum StoreFile {
         var value = MDB_val()
         var free = 0
         while try LMDB.found(mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
-            let numbers = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+            let numbers = value.bytes
             let count = numbers.loadUnaligned(as: Int.self)
             guard count >= 0, (count + 1) * 8 <= numbers.count else { throw EngineFailure(code: MDB_CORRUPTED) }
             for index in 1..<count + 1
-            where range.contains(numbers.loadUnaligned(fromByteOffset: index * 8, as: Int.self)) {
-                free += 1
-            }
+            where range.contains(numbers.loadUnaligned(fromByteOffset: index * 8, as: Int.self)) { free += 1 }
         }
         return free
     }

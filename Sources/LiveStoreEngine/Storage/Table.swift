@@ -2,14 +2,16 @@
 import CLMDB
 
 /// A stored table: its schema and the handles of its rows and of its primary-key index.
+///
+/// Unchecked because of `links`.
 package final class Table: @unchecked Sendable {
     package let schema: TableSchema
     package let layout: TableLayout
     package let rows: MDB_dbi
     let primaryIndex: MDB_dbi?
     /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it. Set while the store is
-    /// opened, and constant from then on.
-    package var links: TableLinks?
+    /// opened, and constant from then on: no access needs a check.
+    @exclusivity(unchecked) package internal(set) var links: TableLinks?
 
     package let id: UInt32
 

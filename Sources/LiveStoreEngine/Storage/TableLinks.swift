@@ -69,9 +69,7 @@ package final class TableLinks: Sendable {
         for case let table? in schemas.map({ tables[$0.id] }) {
             indexes[table.id] = try openIndexes(transaction, table, storage)
         }
-        func index(_ table: UInt32, _ column: Int) -> ColumnIndex {
-            indexes[table]!.first { $0.column == column }!
-        }
+        func index(_ table: UInt32, _ column: Int) -> ColumnIndex { indexes[table]!.first { $0.column == column }! }
 
         var edges: [LinkEdge] = []
         var lists: [UInt32: [ListColumn]] = [:]

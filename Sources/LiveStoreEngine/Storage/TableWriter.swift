@@ -20,8 +20,6 @@ final class TableWriter {
         self.storage = storage
     }
 
-    // MARK: Ids
-
     /// The next object id; the counter is stored at commit, so that ids are never used twice.
     func takeID(_ transaction: LMDBTransaction) throws(StoreError) -> UInt64 {
         let id: UInt64
@@ -44,14 +42,8 @@ final class TableWriter {
 
     /// Stores the counter, if ids were given out.
     func storeCounter(_ transaction: LMDBTransaction) throws(StoreError) {
-        guard var nextID else { return }
-        let code = withCounterKey { bytes in
-            withUnsafeMutablePointer(to: &nextID) { pointer in
-                var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                var value = MDB_val(mv_size: 8, mv_data: pointer)
-                return mdb_put(transaction, storage.meta, &key, &value, 0)
-            }
-        }
+        guard let nextID else { return }
+        let code = withCounterKey { LMDB.withEntry($0, nextID) { mdb_put(transaction, storage.meta, &$0, &$1, 0) } }
         try storage.check(code, "store counter")
     }
 
@@ -60,19 +52,13 @@ final class TableWriter {
         return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
-    // MARK: Rows and keys
-
     func store(_ row: RowBuffer, _ id: ObjectID, isNew: Bool, _ transaction: LMDBTransaction) throws(StoreError) {
         if rows == nil { try storage.check(mdb_cursor_open(transaction, table.rows, &rows), "open cursor") }
         try storage.reserve(row.byteCount)
-        var id = id.rawValue
         // The engine tells where the row is to be, so that it is known how far the file is used.
         let flags = UInt32(MDB_RESERVE | (isNew ? MDB_APPEND : 0))
         var value = MDB_val(mv_size: row.byteCount, mv_data: nil)
-        let code = withUnsafeMutablePointer(to: &id) { pointer in
-            var key = MDB_val(mv_size: 8, mv_data: pointer)
-            return mdb_cursor_put(rows, &key, &value, flags)
-        }
+        let code = LMDB.withNumber(id.rawValue) { mdb_cursor_put(rows, &$0, &value, flags) }
         try storage.check(code, "store row")
         value.mv_data.copyMemory(from: row.base, byteCount: row.byteCount)
         if storage.durability == .memory { try storage.stored(at: UnsafeRawPointer(value.mv_data)) }
@@ -87,10 +73,7 @@ final class TableWriter {
             let code = mdb_cursor_open(transaction, index, &keys)
             if code != 0 { return code }
         }
-        var id = id.rawValue
-        return withUnsafeMutablePointer(to: &id) { pointer in
-            var key = MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-            var value = MDB_val(mv_size: 8, mv_data: pointer)
+        return LMDB.withEntry(bytes, id.rawValue) { key, value in
             if keysAscend {
                 let code = mdb_cursor_put(keys, &key, &value, UInt32(MDB_APPEND | MDB_NOOVERWRITE))
                 if code != MDB_KEYEXIST { return code }

@@ -2,45 +2,38 @@
 // away than a clock counts: none.
 import Glibc
 
-/// Nanoseconds on CLOCK_MONOTONIC.
-func monotonicNs() -> Int64 {
+/// Nanoseconds on a monotonic clock.
+func monotonicNs(_ clock: clockid_t = CLOCK_MONOTONIC) -> Int64 {
     var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
+    clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
 /// How long to wait for something.
-package enum TimeLimit: Equatable {
-    case none
-    /// From now on; 0 tries once.
-    case ns(Int64)
+package struct TimeLimit {
+    package static let none = TimeLimit(ns: nil)
+
+    /// From now on; 0 tries once, nil is no limit.
+    private let ns: Int64?
 
     /// Longer is as good as for ever: two centuries, so that no sum with a clock overflows.
     private static let mostSeconds = 6e9
 
+    private init(ns: Int64?) { self.ns = ns }
+
+    /// What is left until a point in time.
+    init(untilNs deadlineNs: Int64) { ns = deadlineNs == .max ? nil : max(0, deadlineNs - monotonicNs()) }
+
     /// - Parameter name: the argument, for the error.
     /// - Throws: `invalidTimeout` where it is no number.
     package init(seconds: Double?, _ name: String) throws(StoreError) {
-        guard let seconds else {
-            self = .none
-            return
-        }
+        let seconds = seconds ?? .infinity
         if seconds.isNaN { throw .invalidTimeout(name: name) }
-        self = seconds > Self.mostSeconds ? .none : .ns(Int64(max(0, seconds) * 1e9))
+        ns = seconds > Self.mostSeconds ? nil : Int64(max(0, seconds) * 1e9)
     }
 
-    package var seconds: Double {
-        switch self {
-        case .none: .infinity
-        case .ns(let ns): Double(ns) / 1e9
-        }
-    }
+    package var seconds: Double { ns.map { Double($0) / 1e9 } ?? .infinity }
 
     /// The point in time at which it is over.
-    var deadlineNs: Int64 {
-        switch self {
-        case .none: .max
-        case .ns(let ns): monotonicNs() + ns
-        }
-    }
+    var deadlineNs: Int64 { ns.map { monotonicNs() + $0 } ?? .max }
 }

@@ -12,7 +12,7 @@ import CPlatform
 import Glibc
 import TracedSync
 
-package final class WriteLock: @unchecked Sendable {
+package final class WriteLock: Sendable {
     /// A turn's length while others wait: whichever is reached first.
     private static let commitsPerTurn: UInt32 = 256
     private static let turnNs: UInt64 = 4_000_000
@@ -40,8 +40,7 @@ package final class WriteLock: @unchecked Sendable {
             switch error {
             case EDEADLK: throw .writeInsideWrite
             case ETIMEDOUT: throw .writeTimedOut(seconds: limit.seconds)
-            default:
-                throw .storage(operation: "write lock", code: error, reason: String(cString: strerror(error)))
+            default: throw .storage(operation: "write lock", code: error, reason: String(cString: strerror(error)))
             }
         }
         Tracing.note(.acquired, on: resource)

@@ -10,8 +10,6 @@ struct IndexChange {
 }
 
 extension WriteTransaction {
-    // MARK: Indexes
-
     /// What changes in the indexes when one state of a row becomes another. Copies: the rows may change afterwards.
     func changedKeys(_ links: TableLinks, from old: RowReader?, to new: RowReader?) -> [IndexChange] {
         links.indexes.compactMap { index in
@@ -34,8 +32,6 @@ extension WriteTransaction {
         }
     }
 
-    // MARK: Deleting
-
     /// Sets links to a deleted object to nil, takes it out of lists, and deletes the elements of its own lists.
     func cutLinks(_ links: TableLinks, to id: ObjectID) throws(StoreError) {
         for edge in links.incoming {
@@ -55,8 +51,6 @@ extension WriteTransaction {
             for element in ids(list.ownerIndex, linkingTo: id) { try delete(elements, element) }
         }
     }
-
-    // MARK: Lists
 
     /// Takes an element out of its list; one that is gone already is left alone.
     func removeElement(_ elements: Table, _ element: ObjectID) throws(StoreError) {

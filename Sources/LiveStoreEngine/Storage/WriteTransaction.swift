@@ -3,6 +3,8 @@
 //
 // The row being changed is kept open in a buffer, so that setting five properties of an object stores its row once. A
 // failure inside a property setter cannot be thrown there: it is kept in `failure`, and thrown instead of committing.
+//
+// What the face reads of it is without the runtime's check of exclusive access: one thread has it (ConnectionQuery.swift).
 import CLMDB
 import Glibc
 
@@ -19,17 +21,17 @@ package final class WriteTransaction {
     }
 
     package let storage: Storage
-    package private(set) var transaction: LMDBTransaction
+    @exclusivity(unchecked) package private(set) var transaction: LMDBTransaction
     /// The transaction around the part that is being run, and what it had before.
     private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt32: UInt64])?
     /// The version this commit will have.
     package let version: UInt64
     /// Changes at every modification: what was read before may be out of date.
-    package private(set) var generation = 0
+    @exclusivity(unchecked) package private(set) var generation = 0
     /// The first thing that went wrong in a place that cannot throw.
-    package private(set) var failure: StoreError?
+    @exclusivity(unchecked) package private(set) var failure: StoreError?
     /// Objects changed so far, in order; the same object may come again.
-    package private(set) var entries: [LogEntry] = []
+    @exclusivity(unchecked) package private(set) var entries: [LogEntry] = []
 
     private var openTable: Table?
     private var openID = ObjectID(rawValue: 0)
@@ -42,8 +44,8 @@ package final class WriteTransaction {
     /// Who holds snapshots for this commit, where it was a silent one.
     package var followers: [any CommitFollower] = []
     /// Whether the commit is in the store.
-    package private(set) var isCommitted = false
-    package private(set) var fate = Fate()
+    @exclusivity(unchecked) package private(set) var isCommitted = false
+    @exclusivity(unchecked) package private(set) var fate = Fate()
     /// Of the parts that are over.
     private var fates: [Fate] = []
     private let thread = pthread_self()
@@ -89,9 +91,7 @@ package final class WriteTransaction {
     /// Throws what the engine has reported in this transaction, as the commit will.
     package func checkReads() throws(StoreError) { if let engineFailure { throw engineFailure } }
 
-    private var engineFailure: StoreError? {
-        if case .storage? = failure { failure } else { nil }
-    }
+    private var engineFailure: StoreError? { if case .storage? = failure { failure } else { nil } }
 
     /// Why a block has thrown `error`: what the engine has reported comes before what the block made of it.
     package func cause(of error: any Error) -> any Error { engineFailure ?? error }
@@ -142,8 +142,7 @@ package final class WriteTransaction {
             // First, because storing a row invalidates what was read before.
             try closeRow()
             guard let row = try stored(table, id) else { throw .invalidatedObject(table: table.schema.name) }
-            buffer.load(
-                row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+            buffer.load(row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
             open(table, id)
             entries.append(LogEntry(table: table.id, .update, id: id.rawValue, columns: 0))
         }
@@ -212,7 +211,10 @@ package final class WriteTransaction {
             let code = PrimaryKey.withBytes(of: buffer.reader, column, type) { bytes in
                 bytes.count > PrimaryKey.maxBytes ? EMSGSIZE : writer.addKey(bytes, index, id, transaction)
             }
-            if code != 0 { throw keyError(code, table, column) }
+            if code != 0 {
+                throw PrimaryKey.error(code, buffer.reader, column, table.schema)
+                    ?? storage.error(code, "store primary key")
+            }
         }
         try put(table, id, isNew: true)
         if let links = table.links, links.indexedColumns != 0 {
@@ -224,19 +226,6 @@ package final class WriteTransaction {
         return id
     }
 
-    private func keyError(_ code: Int32, _ table: Table, _ column: Int) -> StoreError {
-        let name = table.schema.name
-        switch code {
-        case MDB_KEYEXIST:
-            return .duplicatePrimaryKey(table: name, key: PrimaryKey.text(of: buffer.reader, column, table.schema))
-        case EMSGSIZE:
-            let bytes = PrimaryKey.byteCount(of: buffer.reader, column, table.schema.columns[column].type)
-            return .primaryKeyTooLong(table: name, bytes: bytes, limit: PrimaryKey.maxBytes)
-        default:
-            return storage.error(code, "store primary key")
-        }
-    }
-
     /// Deletes a row, its keys and what leads to it. An object that is gone already is left alone.
     package func delete(_ table: Table, _ id: ObjectID) throws(StoreError) {
         try closeRow()
@@ -244,17 +233,12 @@ package final class WriteTransaction {
         let keys = table.links.map { changedKeys($0, from: row, to: nil) } ?? []
         if let column = table.schema.primaryKey, let index = table.primaryIndex {
             let code = PrimaryKey.withBytes(of: row, column, table.schema.columns[column].type) { bytes in
-                var key = MDB_val(
-                    mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                var key = MDB_val(bytes)
                 return mdb_del(transaction, index, &key, nil)
             }
             try step { () throws(StoreError) in try storage.check(code, "delete primary key") }
         }
-        var number = id.rawValue
-        let code = withUnsafeMutablePointer(to: &number) { pointer in
-            var key = MDB_val(mv_size: 8, mv_data: pointer)
-            return mdb_del(transaction, table.rows, &key, nil)
-        }
+        let code = LMDB.withNumber(id.rawValue) { mdb_del(transaction, table.rows, &$0, nil) }
         try step { () throws(StoreError) in try storage.check(code, "delete row") }
         entries.append(LogEntry(table: table.id, .delete, id: id.rawValue))
         generation += 1
@@ -339,23 +323,13 @@ package final class WriteTransaction {
 
     private func markCancelled() { for fate in fates + [fate] { fate.isCancelled = true } }
 
-    private func closeCursors() {
-        for writer in writers.values { writer.closeCursors() }
-    }
+    private func closeCursors() { for writer in writers.values { writer.closeCursors() } }
 
     private func writeLog() throws(StoreError) {
         // An empty value says: too much to list, compare snapshots.
         let listed = entries.count <= ChangeLog.maxEntriesPerCommit ? entries[...] : []
         try storage.reserve(listed.count * MemoryLayout<LogEntry>.stride)
-        let code = listed.withUnsafeBytes { bytes -> Int32 in
-            var version = version
-            return withUnsafeMutablePointer(to: &version) { pointer in
-                var key = MDB_val(mv_size: 8, mv_data: pointer)
-                var value = MDB_val(
-                    mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                return mdb_put(transaction, storage.log, &key, &value, UInt32(MDB_APPEND))
-            }
-        }
+        let code = listed.withUnsafeBytes { LMDB.put(transaction, storage.log, id: version, $0, MDB_APPEND) }
         try storage.check(code, "store log")
         if version % ChangeLog.pruneEvery == 0 { try pruneLog() }
     }
@@ -369,12 +343,8 @@ package final class WriteTransaction {
             let oldest = try storage.reading("prune log") { () throws(EngineFailure) in
                 try LMDB.firstID(transaction, storage.log)
             }
-            guard var number = oldest, number < limit else { return }
-            let code = withUnsafeMutablePointer(to: &number) { pointer in
-                var key = MDB_val(mv_size: 8, mv_data: pointer)
-                return mdb_del(transaction, storage.log, &key, nil)
-            }
-            try storage.check(code, "prune log")
+            guard let oldest, oldest < limit else { return }
+            try storage.check(LMDB.withNumber(oldest) { mdb_del(transaction, storage.log, &$0, nil) }, "prune log")
         }
     }
 }

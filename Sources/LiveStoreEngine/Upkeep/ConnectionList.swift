@@ -67,9 +67,8 @@ struct ConnectionList {
     /// The change set of a window between two trees. One window is compared alone; where many windows of one tree are
     /// touched by one step, the whole is compared once and clipped to each.
     mutating func changes(from old: RankedTree, to new: RankedTree, in window: TreeWindow) -> ChangeSet {
-        if let difference, difference.old.isIdentical(to: old), difference.new.isIdentical(to: new) {
-            return difference.changeSet(in: window)
-        }
+        // Asked where it is: a copy of the whole would count as many references as it has parts.
+        if difference?.isBetween(old, new) == true { return difference!.changeSet(in: window) }
         if let lastPair, lastPair.old.isIdentical(to: old), lastPair.new.isIdentical(to: new) {
             let whole = TreeDifference(from: old, to: new)
             difference = whole
@@ -97,12 +96,8 @@ struct ConnectionList {
             connection.isWaiting = connection.mailbox.advance(snapshot)
             return !connection.isWaiting
         }
-        for connection in touched {
-            send(snapshot, connection)
-            connection.mail.removeAll()
-            connection.isTouched = false
-        }
-        touched.removeAll(keepingCapacity: true)
+        for connection in touched { send(snapshot, connection) }
+        discard()
     }
 
     /// Forgets the mail of this step.

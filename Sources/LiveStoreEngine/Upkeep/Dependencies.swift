@@ -24,9 +24,7 @@ struct DependantRows {
     func columns(of id: ObjectID) -> UInt64 { columns[id] ?? 0 }
 
     /// The columns that count as written, for a row that is dealt with now.
-    mutating func take(_ id: ObjectID) -> UInt64 {
-        columns.isEmpty ? 0 : columns.removeValue(forKey: id) ?? 0
-    }
+    mutating func take(_ id: ObjectID) -> UInt64 { columns.isEmpty ? 0 : columns.removeValue(forKey: id) ?? 0 }
 }
 
 extension NetChanges {
@@ -117,8 +115,6 @@ package struct Dependencies {
     /// Tables whose changes matter.
     var tables: [Table] { Set(uses.keys).union(reached.keys).compactMap { storage.tablesByID[$0] } }
 
-    // MARK: Trees
-
     mutating func admit(_ tree: SharedTree) {
         guard let links = tree.table.links else { return }
         tree.key.forEachUse(links, storage.tablesByID) { way, columns in
@@ -174,56 +170,41 @@ package struct Dependencies {
         }
     }
 
-    // MARK: Steps
-
     /// Leaves with each tree those of its rows that depend on changed rows.
     /// - Returns: the trees that have any, by their tables.
     func find(_ changes: NetChanges, in new: Snapshot) -> [UInt32: [SharedTree]] {
         var found: [ObjectIdentifier: SharedTree] = [:]
-        forEachDependant(of: changes.tables, in: [new]) { tree, ids, isModification in
+        func add(_ ids: Set<ObjectID>, to tree: SharedTree, isModification: Bool) {
+            if ids.isEmpty { return }
             tree.dependants.add(ids, isModification: isModification, version: new.version)
             found[ObjectIdentifier(tree)] = tree
+        }
+        var linked: [UInt32: Set<ObjectID>] = [:]
+        for change in changes.tables {
+            for use in uses[change.table.id] ?? [] {
+                let rows = change.rows.filter { $0.columns & use.columns != 0 }
+                if rows.isEmpty { continue }
+                add(Self.roots(rows.map(\.id), use.way, in: new), to: use.tree, isModification: use.isModification)
+            }
+            if reached[change.table.id] != nil { linked[change.table.id] = Set(change.rows.map(\.id)) }
+        }
+        for (table, ids) in walkBack(linked, in: new) {
+            for tree in deep[table] ?? [] { add(ids, to: tree, isModification: true) }
         }
         return Dictionary(grouping: found.values, by: { $0.table.id })
     }
 
-    /// Calls `body` with the rows of each tree that depend on changed rows; a tree may come several times.
-    func forEachDependant(
-        of changes: [NetChanges.OfTable], in snapshots: [Snapshot],
-        _ body: (SharedTree, Set<ObjectID>, _ isModification: Bool) -> Void
-    ) {
-        var linked: [UInt32: Set<ObjectID>] = [:]
-        for change in changes {
-            for use in uses[change.table.id] ?? [] {
-                let rows = change.rows.filter { $0.columns & use.columns != 0 }
-                if rows.isEmpty { continue }
-                for snapshot in snapshots {
-                    let ids = Self.roots(rows.map(\.id), use.way, in: snapshot)
-                    if !ids.isEmpty { body(use.tree, ids, use.isModification) }
-                }
-            }
-            if reached[change.table.id] != nil { linked[change.table.id] = Set(change.rows.map(\.id)) }
-        }
-        guard !linked.isEmpty else { return }
-        var roots: [UInt32: Set<ObjectID>] = [:]
-        for snapshot in snapshots { walkBack(linked, in: snapshot) { roots[$0, default: []].formUnion($1) } }
-        for (table, ids) in roots where !ids.isEmpty {
-            for tree in deep[table] ?? [] { body(tree, ids, true) }
-        }
-    }
-
     /// The rows at the start of a way that leads to one of `ids`.
-    package static func roots(_ ids: some Sequence<ObjectID>, _ way: [LinkEdge], in source: any RowSource) -> Set<
-        ObjectID
-    > {
+    package static func roots(
+        _ ids: some Sequence<ObjectID>, _ way: [LinkEdge], in source: any RowSource
+    ) -> Set<ObjectID> {
         way.reversed().reduce(Set(ids)) { source.sources(of: $0, along: $1) }
     }
 
-    /// Calls `body` with the rows of observed tables that lead to `changed` rows. A row is passed once, by the shortest
-    /// way, so cycles end.
-    private func walkBack(
-        _ changed: [UInt32: Set<ObjectID>], in snapshot: Snapshot, _ body: (UInt32, Set<ObjectID>) -> Void
-    ) {
+    /// The rows of observed tables that lead to `changed` rows. A row is passed once, by the shortest way, so cycles end.
+    private func walkBack(_ changed: [UInt32: Set<ObjectID>], in snapshot: Snapshot) -> [UInt32: Set<ObjectID>] {
+        if changed.isEmpty { return [:] }
+        var found: [UInt32: Set<ObjectID>] = [:]
         var passed = changed
         var front = changed
         for level in 1...(Observed.depth + 1) {
@@ -234,7 +215,7 @@ package struct Dependencies {
                     guard isRoot || reached[edge.source] != nil else { continue }
                     let sources = snapshot.sources(of: ids, along: edge)
                     if isRoot, let source = storage.tablesByID[edge.source], level <= Self.depth(source) {
-                        body(edge.source, sources)
+                        found[edge.source, default: []].formUnion(sources)
                     }
                     next[edge.source, default: []].formUnion(sources.subtracting(passed[edge.source] ?? []))
                 }
@@ -242,5 +223,6 @@ package struct Dependencies {
             for (table, ids) in next { passed[table, default: []].formUnion(ids) }
             front = next
         }
+        return found
     }
 }

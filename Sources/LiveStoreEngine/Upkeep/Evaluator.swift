@@ -1,22 +1,24 @@
 // The thread that evaluates queries for the first time, off the upkeep thread. It takes everything that has gathered,
-// and fills all trees of one table in one scan.
-//
-// `inbox` guards `requests` and `isStopped`. A tree that is being evaluated is not touched: only its key and its table,
+// and fills all trees of one table in one scan. A tree that is being evaluated is not touched: only its key and its table,
 // which are constant, are read.
 import TracedSync
 
-final class Evaluator: @unchecked Sendable {
+final class Evaluator: Sendable {
     private struct Request {
         let tree: SharedTree
-        let reply: (Upkeep.Message) -> Void
+        let reply: @Sendable (Upkeep.Message) -> Void
+    }
+
+    private struct Inbox {
+        var requests: [Request] = []
+        var isStopped = false
     }
 
     private let storage: Storage
-    private let inbox = TracedMutex("evaluator inbox")
+    private let inbox = Guarded("evaluator inbox", Inbox())
     private let arrived: TracedCondition
-    private var requests: [Request] = []
-    private var isStopped = false
-    private var thread: TracedThread?
+    /// Started by the upkeep thread, and ended when that has nothing to do with it any more.
+    nonisolated(unsafe) private var thread: TracedThread?
 
     init(_ storage: Storage) {
         self.storage = storage
@@ -24,14 +26,14 @@ final class Evaluator: @unchecked Sendable {
     }
 
     /// Fills `tree` and replies from the evaluator's thread.
-    func evaluate(_ tree: SharedTree, reply: @escaping (Upkeep.Message) -> Void) {
+    func evaluate(_ tree: SharedTree, reply: @escaping @Sendable (Upkeep.Message) -> Void) {
         do throws(StoreError) {
             if thread == nil { thread = try StoreError.starting("livestore-eval") { [self] in run() } }
         } catch {
             return reply(.failed([tree], error))
         }
         inbox.withLock {
-            requests.append(Request(tree: tree, reply: reply))
+            $0.requests.append(Request(tree: tree, reply: reply))
             arrived.broadcast()
         }
     }
@@ -39,7 +41,7 @@ final class Evaluator: @unchecked Sendable {
     /// Ends the thread after the evaluation it is in, and waits for it.
     func stop() {
         inbox.withLock {
-            isStopped = true
+            $0.isStopped = true
             arrived.broadcast()
         }
         thread?.joinOrDetach()
@@ -53,10 +55,9 @@ final class Evaluator: @unchecked Sendable {
     }
 
     private func take() -> [Request]? {
-        inbox.withLock {
-            while requests.isEmpty, !isStopped { arrived.wait() }
-            defer { requests = [] }
-            return isStopped ? nil : requests
+        inbox.withLock(after: arrived, once: { !$0.requests.isEmpty || $0.isStopped }) { inbox in
+            defer { inbox.requests = [] }
+            return inbox.isStopped ? nil : inbox.requests
         }
     }
 

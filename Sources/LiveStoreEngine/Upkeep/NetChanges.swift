@@ -71,13 +71,7 @@ struct NetChanges {
     /// The changes of one row, in order of versions; nil where the log could not tell.
     func history(of id: ObjectID, in table: UInt32) -> ArraySlice<LoggedChange>? {
         guard isComplete else { return nil }
-        var low = 0
-        var high = log.count
-        while low < high {
-            let middle = (low + high) / 2
-            let entry = log[middle].entry
-            if (entry.table, entry.id) < (table, id.rawValue) { low = middle + 1 } else { high = middle }
-        }
-        return log[low...].prefix { $0.entry.table == table && $0.entry.id == id.rawValue }
+        let first = log.prefixCount { ($0.entry.table, $0.entry.id) < (table, id.rawValue) }
+        return log[first...].prefix { $0.entry.table == table && $0.entry.id == id.rawValue }
     }
 }

@@ -24,7 +24,8 @@ final class LiveQuery {
     }
 }
 
-package final class SharedTree {
+/// Unchecked because upkeep's thread has it, and the evaluator reads what is constant.
+package final class SharedTree: @unchecked Sendable {
     let key: TreeKey
     let table: Table
     private let residual: RowTest

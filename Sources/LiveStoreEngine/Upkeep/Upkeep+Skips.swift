@@ -25,10 +25,9 @@ extension Upkeep {
                     keepEarly(record, tree, from: old)
                     continue
                 }
-                planned[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips
-                    .append(
-                        TreeSkip(
-                            version: record.version, tokens: tokens, rows: rows(of: record, tree, changes, from: old)))
+                planned[ObjectIdentifier(query), default: PlannedSkips(subject: (query, tree))].skips.append(
+                    TreeSkip(
+                        version: record.version, tokens: tokens, rows: rows(of: record, tree, changes, from: old)))
             }
         }
         return planned

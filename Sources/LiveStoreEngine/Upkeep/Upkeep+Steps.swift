@@ -85,8 +85,7 @@ extension Upkeep {
     /// - Returns: whether the log told what has changed.
     @discardableResult
     private func update(from old: Snapshot, to newest: Snapshot, _ skips: [SkipRecord]) -> Bool {
-        let changes = NetChanges(
-            from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
+        let changes = NetChanges(from: old, to: newest, wanted: { self.wanted($0) }, allWanted: { self.allWanted() })
         snapshot = newest
         var dependants = dependencies.isEmpty ? [:] : dependencies.find(changes, in: newest)
         plannedSkips = skips.isEmpty ? [:] : plan(skips, changes, from: old)

@@ -8,6 +8,7 @@
 import Logging
 import TracedSync
 
+/// Unchecked because everything but `inbox` is its thread's own, or set before there is one.
 package final class Upkeep: CommitFollower, @unchecked Sendable {
     /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
@@ -16,11 +17,9 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
 
     let storage: Storage
     private let evaluator: Evaluator
-    let inbox = UpkeepInbox()
+    package let inbox = UpkeepInbox()
     /// Written once, in `init`.
     private var thread: TracedThread?
-    /// The thread, as reports of waits name it. Written once, in `init`.
-    private var worker: TracedResource?
 
     // The thread's own.
     var snapshot: Snapshot
@@ -47,15 +46,12 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
         slot = storage.page.claimSlot()
         lastOfferVersion = snapshot.version
         lastOfferNs = monotonicNs()
-        let thread: TracedThread
         do throws(StoreError) {
             thread = try StoreError.starting("livestore-upkeep") { [self] in run() }
         } catch {
             if let slot { storage.page.releaseSlot(slot) }
             throw error
         }
-        worker = thread.resource
-        self.thread = thread
     }
 
     // MARK: From other threads
@@ -70,18 +66,8 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
         let reply = CaughtUp()
         guard inbox.put([.catchUp(mailbox, version, reply)]) else { return }
         storage.page.ringAll()
-        reply.wait(for: worker)
+        reply.wait(for: thread?.resource)
     }
-
-    /// Takes the record of a commit that is about to become visible.
-    /// - Parameter before: what it begins with, where upkeep has to make it a step of its own.
-    package func announce(_ record: SkipRecord, before: Snapshot?) { inbox.announce(record, before: before) }
-
-    /// Takes what the store was like just after that commit; called before anyone else can commit.
-    package func complete(_ record: SkipRecord, _ after: Snapshot) { inbox.complete(record, after) }
-
-    /// The commit has failed; called before anyone else can commit.
-    package func withdraw(_ record: SkipRecord) { inbox.withdraw(record) }
 
     /// Waits, after a silent commit, while too many of them hold snapshots for upkeep. Returns at once where upkeep has
     /// ended, and on its own thread, where user code may have written. Not to be called with a lock of the store's held.
@@ -89,7 +75,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
         guard inbox.isFull, thread?.isCurrent != true else { return }
         // It may sleep where nobody observes any more.
         storage.page.ringAll()
-        inbox.waitForRoom(worker)
+        inbox.waitForRoom(thread?.resource)
     }
 
     /// Forgets a connection that has ended, with what it observed.
@@ -119,9 +105,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
                 for case .catchUp(_, _, let reply) in arrived { reply.signal() }
                 break
             }
-            for message in arrived { handle(message) }
-            if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
-            bringHeld()
+            handle(arrived)
             advance()
             bringHeld()
             answerRefreshes()
@@ -149,10 +133,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
         }
         if newest.version > snapshot.version {
             // Observers that silent commits of this step name have been announced before those were visible.
-            let (arrived, _) = inbox.take()
-            for message in arrived { handle(message) }
-            if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
-            bringHeld()
+            handle(inbox.take().messages)
         }
         if newest.version > snapshot.version { walk(to: newest) }
         offerToLagging()
@@ -170,6 +151,12 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
     }
 
     // MARK: Messages
+
+    private func handle(_ arrived: [Message]) {
+        for message in arrived { handle(message) }
+        if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
+        bringHeld()
+    }
 
     private func handle(_ message: Message) {
         switch message {
@@ -199,7 +186,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
     }
 
     private func attach(_ mailbox: Mailbox, _ query: ConnectionQuery, _ attachment: Int) {
-        guard let table = storage.tablesByID[query.plan.tree.table], let connection = connections[mailbox] else {
+        guard let connection = connections[mailbox], let table = storage.tablesByID[query.plan.tree.table] else {
             return
         }
         let upkeep = upkeep(of: table)
@@ -324,8 +311,7 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
         for tree in trees {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
             for subscription in tree.queries.compactMap(\.self).flatMap(\.subscriptions) {
-                let failure = QueryFailure(
-                    query: subscription.query, attachment: subscription.attachment, error: error)
+                let failure = QueryFailure(query: subscription.query, attachment: subscription.attachment, error: error)
                 subscription.connection.mailbox.put(nil, VersionMail(), failures: [failure])
             }
             drop(tree, upkeep)

@@ -1,9 +1,9 @@
-// What other threads have for the upkeep thread: messages, and records of silent commits. `lock` (a leaf) guards all of it;
-// nothing is called and nothing is released under it.
+// What other threads have for the upkeep thread: messages, and records of silent commits. The lock is a leaf; nothing is called
+// and nothing is released under it.
 import TracedSync
 
 extension Upkeep {
-    package enum Message {
+    package enum Message: Sendable {
         case connect(Mailbox)
         case disconnect(Mailbox)
         case attach(Mailbox, ConnectionQuery, attachment: Int)
@@ -31,116 +31,119 @@ struct Skip {
     var after: Snapshot?
 }
 
-final class UpkeepInbox: @unchecked Sendable {
-    private let lock = TracedMutex("upkeep inbox")
-    private let hasRoom: TracedCondition
-    private var messages: [Upkeep.Message] = []
-    /// Silent commits that are visible or about to be, in order of versions, until upkeep has delivered them.
-    private var skips: [Skip] = []
-    /// How many silent commits are held, here or by upkeep.
-    private var holding = 0
-    /// So many are without anybody waiting: with two snapshots each, a quarter of the readers that the storage has. Each
-    /// thread that writes adds one before it waits.
-    static let maxHolding = 128
-    private var closed = false
+package final class UpkeepInbox: Sendable {
+    private struct State {
+        var messages: [Upkeep.Message] = []
+        /// Silent commits that are visible or about to be, in order of versions, until upkeep has delivered them.
+        var skips: [Skip] = []
+        /// How many silent commits are held, here or by upkeep.
+        var holding = 0
+        var isClosed = false
+    }
 
-    init() { hasRoom = TracedCondition("upkeep inbox", lock) }
+    /// So many silent commits are held without anybody waiting: with two snapshots each, a quarter of the readers that the
+    /// storage has. Each thread that writes adds one before it waits.
+    static let maxHolding = 128
+
+    private let state = Guarded("upkeep inbox", State())
+    private let hasRoom: TracedCondition
+
+    init() { hasRoom = TracedCondition("upkeep inbox", state) }
 
     // MARK: From other threads
 
     /// - Returns: whether somebody will read it.
     @discardableResult
     func put(_ new: [Upkeep.Message]) -> Bool {
-        lock.withLock {
-            if !closed { messages += new }
-            return !closed
+        state.withLock {
+            if !$0.isClosed { $0.messages += new }
+            return !$0.isClosed
         }
     }
 
-    /// - Parameter before: what the commit begins with, where it has to be held.
-    func announce(_ record: SkipRecord, before: Snapshot?) {
-        lock.withLock {
-            if closed { return }
-            let isKnown = before != nil && skips.last?.after?.version == before?.version
-            skips.append(Skip(record: record, isHeld: before != nil, before: isKnown ? nil : before))
-            if before != nil { holding += 1 }
+    /// Takes the record of a commit that is about to become visible.
+    /// - Parameter before: what the commit begins with, where it has to be held, to be a step of its own.
+    package func announce(_ record: SkipRecord, before: Snapshot?) {
+        state.withLock { state in
+            if state.isClosed { return }
+            let isKnown = before != nil && state.skips.last?.after?.version == before?.version
+            state.skips.append(Skip(record: record, isHeld: before != nil, before: isKnown ? nil : before))
+            if before != nil { state.holding += 1 }
         }
     }
 
     /// Notes what the store was like just after a silent commit, before anyone else can commit.
-    func complete(_ record: SkipRecord, _ after: Snapshot) {
-        lock.withLock {
-            guard let index = skips.lastIndex(where: { $0.record === record }) else { return }
-            skips[index].after = after
+    package func complete(_ record: SkipRecord, _ after: Snapshot) {
+        state.withLock { state in
+            guard let index = state.skips.lastIndex(where: { $0.record === record }) else { return }
+            state.skips[index].after = after
         }
     }
 
-    func withdraw(_ record: SkipRecord) { drop { $0.record === record } }
+    /// The commit has failed; called before anyone else can commit.
+    package func withdraw(_ record: SkipRecord) { drop { $0.record === record } }
 
     /// Forgets what upkeep has delivered.
     func forgetSkips(upTo version: UInt64) { drop { $0.record.version <= version } }
 
     private func drop(_ isOver: (Skip) -> Bool) {
-        let dropped = lock.withLock { () -> [Skip] in
-            if skips.isEmpty { return [] }
-            let dropped = skips.filter(isOver)
-            skips.removeAll(where: isOver)
-            holding -= dropped.count { $0.isHeld }
+        // What is returned is released after the lock.
+        _ = state.withLock { state -> [Skip] in
+            if state.skips.isEmpty { return [] }
+            let dropped = state.skips.filter(isOver)
+            state.skips.removeAll(where: isOver)
+            state.holding -= dropped.count { $0.isHeld }
             if !dropped.isEmpty { hasRoom.broadcast() }
             return dropped
         }
-        withExtendedLifetime(dropped) {}
     }
 
     /// Whether more silent commits are held than should be.
-    var isFull: Bool { lock.withLock { holding > Self.maxHolding } }
+    var isFull: Bool { state.withLock { $0.holding > Self.maxHolding } }
 
     /// Waits while the inbox is full and somebody reads it.
     /// - Parameter upkeep: the thread that will make room, for reports of waits.
     func waitForRoom(_ upkeep: TracedResource?) {
-        lock.withLock {
-            while holding > Self.maxHolding, !closed { hasRoom.wait(for: upkeep) }
-        }
+        state.wait(for: hasRoom, from: upkeep) { $0.holding <= Self.maxHolding || $0.isClosed }
     }
 
     func close() {
-        let dropped = lock.withLock {
-            closed = true
-            holding = 0
-            defer { skips = [] }
+        _ = state.withLock { state in
+            state.isClosed = true
+            state.holding = 0
+            defer { state.skips = [] }
             hasRoom.broadcast()
-            return skips
+            return state.skips
         }
-        withExtendedLifetime(dropped) {}
     }
 
     // MARK: From the upkeep thread
 
     /// Counts a silent commit as held which upkeep goes on to keep; `letGo` takes that back.
-    func hold() { lock.withLock { if !closed { holding += 1 } } }
+    func hold() { state.withLock { if !$0.isClosed { $0.holding += 1 } } }
 
     /// Any thread: who forgets a tree is not always upkeep's.
     func letGo() {
-        lock.withLock {
-            if closed { return }
-            holding -= 1
+        state.withLock {
+            if $0.isClosed { return }
+            $0.holding -= 1
             hasRoom.broadcast()
         }
     }
 
     /// Whether there is nothing to do and nothing to end.
-    var isQuiet: Bool { lock.withLock { messages.isEmpty && !closed } }
+    var isQuiet: Bool { state.withLock { $0.messages.isEmpty && !$0.isClosed } }
 
     /// - Returns: also whether these were the last. Both at once: what somebody waits for was put in before the end.
     func take() -> (messages: [Upkeep.Message], isClosed: Bool) {
-        lock.withLock {
-            defer { messages = [] }
-            return (messages, closed)
+        state.withLock { state in
+            defer { state.messages = [] }
+            return (state.messages, state.isClosed)
         }
     }
 
     /// Everything announced up to a version that can be seen, in order: what is visible was announced before.
     func skips(upTo version: UInt64) -> [Skip] {
-        lock.withLock { skips.isEmpty ? [] : skips.filter { $0.record.version <= version } }
+        state.withLock { $0.skips.isEmpty ? [] : $0.skips.filter { $0.record.version <= version } }
     }
 }

@@ -96,7 +96,7 @@ struct ListTests {
             // With an owner go the elements of its lists.
             let elements = connection.core.storage.tablesByID.values.first { $0.schema.name == "Human.friends" }!
             var rows = 0
-            try connection.core.storage.openSnapshot().scan(elements) { _, _ in rows += 1 }
+            try connection.core.storage.openSnapshot().scan(elements) { _, _, _ in rows += 1 }
             #expect(rows == 2)
         }
         try test.store.write { try $0.delete(human($0, 1)) }

@@ -99,8 +99,8 @@ private func id(_ name: Character) -> ObjectID {
         var after = before
         let old = RankedKey(prefix: 20, id: id("b").rawValue)
         let aside = RankedKey(prefix: 90, id: id("b").rawValue)
-        after.edit { $0.update(old, to: RankedEntry(key: aside, stamp: 2)) }
-        after.edit { $0.update(aside, to: RankedEntry(key: old, stamp: 3)) }
+        after.apply(removals: [old], insertions: [RankedEntry(key: aside, stamp: 2)])
+        after.apply(removals: [aside], insertions: [RankedEntry(key: old, stamp: 3)])
         #expect(ChangeSet.between(before, after) == ChangeSet(modifications: [1], modificationsNew: [1]))
     }
 }

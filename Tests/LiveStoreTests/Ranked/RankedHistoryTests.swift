@@ -78,8 +78,9 @@ import Testing
                 switch (change.old, change.new) {
                 case (nil, let new?): edit.insert(new.entry)
                 case (let old?, nil): edit.remove(old.key)
-                case (let old?, let new?) where old.bytes == new.bytes: edit.restamp(new.key, new.stamp)
-                case (let old?, let new?): edit.update(old.key, to: new.entry)
+                case (let old?, let new?):
+                    if old.bytes != new.bytes { edit.remove(old.key) }
+                    edit.insert(new.entry)
                 case (nil, nil): break
                 }
             }

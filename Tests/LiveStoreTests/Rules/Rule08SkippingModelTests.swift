@@ -9,6 +9,7 @@ import Testing
 
 @testable import LiveStore
 @testable import LiveStoreEngine
+@testable import RankedTree
 
 /// A row of the model, with the versions that last changed it.
 private struct Row: Equatable {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import LiveStore
 @testable import LiveStoreEngine
+@testable import RankedTree
 
 private enum First {
     final class Person: StoredObject {
