@@ -92,8 +92,8 @@ final class AsyncWriter: @unchecked Sendable {
 
     private func runPart(_ job: Job, _ transaction: WriteTransaction) throws {
         try transaction.beginPart()
-        let connection = Connection(job.store, in: transaction)
-        defer { connection.endBlock() }
+        let connection = PartConnection(job.store, in: transaction)
+        defer { connection.end() }
         do {
             try job.body(connection)
             try transaction.commitPart()

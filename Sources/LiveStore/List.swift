@@ -35,7 +35,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         return query
     }
 
-    private func rows(_ list: StoredList) -> RankedTree { list.rows(query(list)) }
+    private func rows(_ list: StoredList) -> RankedTree { list.connection.shownRows(query(list)) }
 
     // MARK: Reading
 

@@ -67,7 +67,7 @@ extension LiveObject {
                     isPrior: isPrior, isOwnWrite: isOwn, oldValue: value(old, .old), newValue: value(now, .new)))
         }
         observer = new
-        binding.connection.makeObservedCells().add(new)
+        try binding.connection.live().makeObservedCells().add(new)
         if options.contains(.initial) {
             body(
                 self,

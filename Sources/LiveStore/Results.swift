@@ -210,7 +210,7 @@ extension Connection {
     func shownRows(_ query: ConnectionQuery) -> RankedTree {
         checkScheduler()
         do {
-            return try query.rows(self)
+            return try rows(query)
         } catch {
             failReading(error)
             return RankedTree()

@@ -140,7 +140,10 @@ extension SectionedResults {
 
 extension Connection {
     /// Whether the caller is where the connection is. For any thread.
-    package var placeCheck: @Sendable () -> Bool { { [scheduler] in scheduler?.isCurrent ?? false } }
+    package var placeCheck: @Sendable () -> Bool {
+        guard let scheduler = try? live().scheduler else { return { false } }
+        return { scheduler.isCurrent }
+    }
 
     /// Whether what is shown is what was delivered last, without own writes.
     package var showsDelivered: Bool { transaction == nil && showsDeliveredVersion }

@@ -104,8 +104,8 @@ public final class Store: Sendable {
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [],
         _ body: (Connection) throws -> Result
     ) throws -> Result {
-        let connection = Connection(self, reading: nil)
-        defer { connection.endBlock() }
+        let connection = BlockConnection(self, at: nil)
+        defer { connection.end() }
         return try connection.write(timeout: timeout, withoutNotifying: tokens) { try body(connection) }
     }
 
@@ -115,12 +115,12 @@ public final class Store: Sendable {
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try core.checkOpen()
         let snapshot = try core.storage.openSnapshot()
-        let connection = Connection(self, reading: snapshot)
-        defer { connection.endBlock() }
+        let connection = BlockConnection(self, at: snapshot)
+        defer { connection.end() }
         // What the engine has reported, and what a query of the block could not say, come before what the block made of it.
         func checkBlock() throws {
             try snapshot.checkReads()
-            if let failure = connection.blockFailure { throw failure }
+            if let failure = connection.failure { throw failure }
         }
         let result: Result
         do {

@@ -49,8 +49,6 @@ final class StoreCore: @unchecked Sendable {
         }
     }
 
-    func detach(_ query: ConnectionQuery) { runningUpkeep?.send(.detach(query)) }
-
     var runningUpkeep: Upkeep? { lock.withLock { upkeep } }
 
     /// Ends deliveries and refuses further work. Snapshots that are held stay readable; the file is closed with the last.
@@ -131,7 +129,7 @@ final class StoreCore: @unchecked Sendable {
             _ = try transaction.commit()
             return
         }
-        guard tokens.allSatisfy({ $0.core.storage === storage }) else { throw StoreError.foreignToken }
+        guard tokens.allSatisfy({ $0.storage === storage }) else { throw StoreError.foreignToken }
         try transaction.closeRow()
         let states = tokens.map(\.state)
         let before = try storage.openSnapshot()
@@ -142,7 +140,7 @@ final class StoreCore: @unchecked Sendable {
         let reader = isHeld ? try storage.takeReader() : nil
         let followers = Array(
             Dictionary(
-                tokens.compactMap(\.core.runningUpkeep).map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
+                tokens.compactMap { $0.upkeep() }.map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
             ).values)
         for upkeep in followers { upkeep.announce(record, before: isHeld ? before : nil) }
         do {

@@ -29,16 +29,6 @@ struct StoredList {
         return connection.query(plan, elements)
     }
 
-    func rows(_ query: ConnectionQuery) -> RankedTree {
-        connection.checkScheduler()
-        do {
-            return try query.rows(connection)
-        } catch {
-            connection.failReading(error)
-            return RankedTree()
-        }
-    }
-
     /// The row of an element that is shown.
     func row(_ element: UInt64) -> RowReader? {
         let id = ObjectID(rawValue: element)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct StructureTests {
     /// Most files in one circle. `Sources/` elsewhere: `others`.
     private static let circles = [
-        "LiveStore": 14, "LiveStoreEngine": 9, "TracedSync": 9, "Report": 6,
+        "LiveStore": 11, "LiveStoreEngine": 9, "TracedSync": 9, "Report": 6,
     ]
     private static let others = 3
 

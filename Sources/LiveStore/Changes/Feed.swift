@@ -41,7 +41,7 @@ package class Feed<Output>: @unchecked Sendable {
     }
 
     /// Runs `body` on the connection's scheduler, in a turn of its own. Any thread.
-    package func soon(_ body: @escaping () -> Void) { connection.mailbox?.requestSweep(of: .turn(Turn(body))) }
+    package func soon(_ body: @escaping () -> Void) { try? connection.live().mailbox.requestSweep(of: .turn(Turn(body))) }
 
     /// Ends the subscription. Any thread.
     package func cancel() {

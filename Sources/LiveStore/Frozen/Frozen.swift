@@ -28,7 +28,7 @@ public struct Frozen<Object: StoredObject>: Sendable {
 
     /// The object itself, bound to this version: a new instance at each call, to be used by one thread at a time.
     /// Writing to it is an error.
-    public var object: Object { pin.makeConnection().makeObject(table, objectID) }
+    public var object: Object { FrozenConnection(pin).makeObject(table, objectID) }
 
     /// The live object on `connection`; nil if it has been deleted since. On the connection's scheduler.
     ///

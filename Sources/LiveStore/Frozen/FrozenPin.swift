@@ -13,7 +13,16 @@ final class FrozenPin: @unchecked Sendable {
     }
 
     deinit { snapshot.storage.pins.remove(ObjectIdentifier(self)) }
+}
 
-    /// A connection that reads this snapshot and nothing else, for the use of one thread.
-    func makeConnection() -> Connection { Connection(store, frozen: self) }
+/// A connection that reads what is held by a pin and nothing else, for the use of one thread.
+final class FrozenConnection: Connection {
+    private let pin: FrozenPin
+
+    init(_ pin: FrozenPin) {
+        self.pin = pin
+        super.init(pin.store, at: pin.snapshot)
+    }
+
+    override var isFrozen: Bool { true }
 }

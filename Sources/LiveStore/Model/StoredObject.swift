@@ -84,7 +84,7 @@ struct RowBinding {
         if connection.isOver { return true }
         connection.checkScheduler()
         if connection.currentRow(table, id) != nil { return false }
-        connection.stopIfReadFailed()
+        connection.noteFailedReads()
         return true
     }
 

@@ -1,33 +1,18 @@
 // The queries, objects and store observers of one connection. On the connection's scheduler.
 
 struct ConnectionObservers {
-    /// Queries that results or observers hold.
-    private var queries: [QueryPlan: WeakQuery] = [:]
-    private var queriesToPrune = 64
-    /// Those of them that upkeep keeps.
-    private var attached: [ObjectIdentifier: ConnectionQuery] = [:]
+    /// Those that upkeep keeps.
+    private var queries: [ObjectIdentifier: ConnectionQuery] = [:]
     private var objects: [ObjectIdentifier: ObjectToken] = [:]
     private(set) var store: [StoreToken] = []
 
     // MARK: Queries
 
-    /// The one instance of a query.
-    mutating func query(_ plan: QueryPlan, _ make: () -> ConnectionQuery) -> ConnectionQuery {
-        if let known = queries[plan]?.query { return known }
-        let query = make()
-        queries[plan] = WeakQuery(query: query)
-        if queries.count > queriesToPrune {
-            queries = queries.filter { $0.value.query != nil }
-            queriesToPrune = 2 * queries.count + 64
-        }
-        return query
-    }
+    mutating func attach(_ query: ConnectionQuery) { queries[ObjectIdentifier(query)] = query }
 
-    mutating func attach(_ query: ConnectionQuery) { attached[ObjectIdentifier(query)] = query }
+    mutating func detach(_ query: ConnectionQuery) { queries[ObjectIdentifier(query)] = nil }
 
-    mutating func detach(_ query: ConnectionQuery) { attached[ObjectIdentifier(query)] = nil }
-
-    var attachedQueries: [ConnectionQuery] { Array(attached.values) }
+    var attachedQueries: [ConnectionQuery] { Array(queries.values) }
 
     // MARK: Objects
 

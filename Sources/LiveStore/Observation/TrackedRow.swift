@@ -65,11 +65,3 @@ final class TrackingProbe: Observable {
         return Mark.asked.load(ordering: .relaxed) != before
     }
 }
-
-extension Connection {
-    /// Notes that a column was read, if something tracks what is read. For models that are `Observable`.
-    func noteRead(_ table: Table, _ id: ObjectID, _ column: Int) {
-        guard isLive, trackingProbe.isTracking else { return }
-        makeObservedCells().track(table, id, column, self)
-    }
-}
