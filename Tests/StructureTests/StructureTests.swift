@@ -67,7 +67,7 @@ import Testing
 
     /// The store does not give its reasons yet.
     private static func isToFollow(_ file: SourceFile) -> Bool {
-        ["LiveStore", "LiveStoreEngine", "RankedTree"].contains(file.path.split(separator: "/")[1])
+        ["LiveStoreEngine", "RankedTree"].contains(file.path.split(separator: "/")[1])
     }
 
     /// What only one thread touches, or a lock that owns nothing guards, is said where it stands.

@@ -2,7 +2,7 @@
 // so that a snapshot that is kept for too long can be found. Immutable; any thread.
 
 /// A snapshot that is held on purpose. It keeps its version in the file until its last owner lets go of it.
-final class FrozenPin: @unchecked Sendable {
+final class FrozenPin: Sendable {
     let store: Store
     let snapshot: Snapshot
 

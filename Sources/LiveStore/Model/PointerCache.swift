@@ -6,6 +6,8 @@ import Synchronization
 import TracedSync
 
 /// Numbers by address.
+///
+/// Unchecked because of the pointer, which never changes, to slots that are atomic.
 final class PointerCache: @unchecked Sendable {
     private struct Slot: ~Copyable {
         let key = Atomic<UInt>(0)

@@ -14,6 +14,7 @@ final class TrackedRow: Observable {
 
     private subscript(column: Int) -> Int { column }
 
+    /// Constant; a key path is not `Sendable` because it may hold what is not.
     nonisolated(unsafe) private static let keyPaths: [KeyPath<TrackedRow, Int>] = (0..<64).map { \TrackedRow[$0] }
 
     func access(_ column: Int) {
@@ -57,6 +58,7 @@ final class TrackingProbe: Observable {
 
     private let registrar = ObservationRegistrar()
     private subscript(mark: Mark) -> Int { 0 }
+    /// Constant.
     nonisolated(unsafe) private static let keyPath: KeyPath<TrackingProbe, Int> = \TrackingProbe[Mark()]
 
     var isTracking: Bool {
