@@ -58,9 +58,7 @@ public final class ChangeLogger {
     private func note(_ object: StoredObject, isChanged: Bool = false) {
         guard let row = object.storedRow, let id = object.objectID, let connection = object.connection else { return }
         guard connection.store.folder == store.folder else {
-            if failure == nil {
-                failure = .otherStore(path: connection.store.folder, used: store.folder)
-            }
+            if failure == nil { failure = .otherStore(path: connection.store.folder, used: store.folder) }
             return
         }
         if let place = places[row] {
@@ -128,9 +126,7 @@ extension Connection {
     /// Changes an object through a block, in a write of its own if there is none, and has it told if the block writes
     /// anything: where it throws half-way and the write is committed all the same, too.
     /// - Throws: as `write`, and what the block throws; `FetchedResultsError.notLogged`.
-    public func changeWithNotification<Object: StoredObject>(
-        _ object: Object, _ body: (Object) throws -> Void
-    ) throws {
+    public func changeWithNotification<Object: StoredObject>(_ object: Object, _ body: (Object) throws -> Void) throws {
         try logging { logger in
             let countBefore = logger.changeCount
             defer { if logger.changeCount != countBefore { logger.didChange(object) } }

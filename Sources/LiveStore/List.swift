@@ -197,7 +197,7 @@ extension List where Element: StoredObject {
     private func results() throws -> Results<Element> {
         guard let stored else { throw StoreError.notStored(type: owner.map { "\(type(of: $0))" } ?? "List") }
         let table = try stored.connection.core.storage.table(of: Element.self)
-        return Results(stored.connection, table, .all, [], of: stored.source)
+        return Results(stored.connection, table, Refinement(list: stored.source))
     }
 }
 

@@ -99,7 +99,7 @@ extension Results {
         _ keyPath: PartialKeyPath<Object>, isLast: Bool, _ precedes: (Value, Value) -> Bool
     ) -> Value? {
         let column = table.layout.column(keyPath)
-        if list == nil, let term = sort.first, term.column == column, term.over == nil {
+        if asked.list == nil, let term = asked.sort.first, term.column == column, term.over == nil {
             return end(term, isLast: isLast)
         }
         var best: Value?

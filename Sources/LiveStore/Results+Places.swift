@@ -11,7 +11,7 @@ extension Results {
     /// The index of the object with this identity; nil where it is not among these. O(log n) once the query is evaluated;
     /// of the objects of a list the first such index, O(n).
     public func index(ofID id: ObjectID) -> Int? {
-        list == nil ? connection.shownIndex(of: id, query) : objectIDs.firstIndex(of: id)
+        asked.list == nil ? connection.shownIndex(of: id, query) : objectIDs.firstIndex(of: id)
     }
 }
 

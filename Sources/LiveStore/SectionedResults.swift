@@ -185,7 +185,7 @@ extension Results {
     func sectioned<Key>(_ section: SectionTerm) -> SectionedResults<Key, Object> {
         checkNotOfList("sectioned(by:)")
         precondition(
-            limit == nil,
+            asked.limit == nil,
             "limited results of \(table.schema.name) cannot be sectioned: take the sections without limited(to:)")
         return SectionedResults(connection, table, plan(section: section), section)
     }

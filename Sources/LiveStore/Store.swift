@@ -171,7 +171,5 @@ public final class Store: Sendable {
 
 extension Store.Configuration {
     /// The folder, which is made if it is not there.
-    fileprivate func directory() throws -> StoreDirectory {
-        try StoreDirectory(path, durability, FileModes(fileMode))
-    }
+    fileprivate func directory() throws -> StoreDirectory { try StoreDirectory(path, durability, FileModes(fileMode)) }
 }

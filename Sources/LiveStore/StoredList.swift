@@ -22,8 +22,7 @@ struct StoredList {
 
     /// The list as a query: the elements of this owner, by their positions.
     func makeQuery() -> ConnectionQuery {
-        let owner = FilterExpression.compare(
-            column: ListTable.owner, .equal, .link(binding.id), isOptional: true)
+        let owner = FilterExpression.compare(column: ListTable.owner, .equal, .link(binding.id), isOptional: true)
         let plan = QueryPlan(
             table: elements, filter: owner, sort: [SortTerm(column: ListTable.position, ascending: true)])
         return connection.query(plan, elements)
@@ -107,9 +106,7 @@ struct StoredList {
         _ = try count(1, transaction)
     }
 
-    func remove(at index: Int, _ rows: RankedTree) throws(StoreError) {
-        try remove([id(at: index, rows)])
-    }
+    func remove(at index: Int, _ rows: RankedTree) throws(StoreError) { try remove([id(at: index, rows)]) }
 
     /// Takes elements off the list, and off the rows shown even where somebody else has done so first.
     func remove(_ ids: [ObjectID]) throws(StoreError) {

@@ -35,8 +35,7 @@ public struct Frozen<Object: StoredObject>: Sendable {
     /// A connection that stands at an older version reads the newest one from here on.
     /// - Throws: `otherStore`, `closed`, `referenceTooNew`.
     public func thaw(on connection: Connection) throws -> Object? {
-        try connection.resolve(
-            pin.snapshot.storage, path: pin.store.configuration.path, table, objectID, version)
+        try connection.resolve(pin.snapshot.storage, path: pin.store.configuration.path, table, objectID, version)
     }
 }
 

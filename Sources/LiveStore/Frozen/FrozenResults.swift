@@ -60,7 +60,7 @@ extension Results {
             tree = try FirstEvaluation.evaluate([(query.plan.tree, query.table)], in: pin.snapshot)[0]
         }
         return FrozenResults(
-            pin: pin, table: table, elements: list?.elements, tree: tree, ranks: tree.ranks(in: query.window),
+            pin: pin, table: table, elements: asked.list?.elements, tree: tree, ranks: tree.ranks(in: query.window),
             remake: remake)
     }
 }

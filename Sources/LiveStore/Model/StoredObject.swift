@@ -17,9 +17,7 @@ open class StoredObject {
     var trace: AccessTrace?
 
     /// A plain object, in no store yet.
-    public required init() {
-        ModelLayout.of(type(of: self)).prepare(address)
-    }
+    public required init() { ModelLayout.of(type(of: self)).prepare(address) }
 
     deinit {
         // What was read from a store keeps nothing alive.

@@ -22,9 +22,7 @@ final class Additions {
     private var added: [StoredObject] = []
 
     /// Adds an object with what it leads to. If that fails half-way, so will the commit.
-    func add(
-        _ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection
-    ) throws {
+    func add(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection) throws {
         let changes = transaction.entries.count
         do {
             try addLinked(object, table, transaction, connection)

@@ -175,9 +175,7 @@ extension Connection {
     func evaluate(_ key: TreeKey, _ table: Table) throws(StoreError) -> RankedTree {
         var collector = EntryCollector(key, table)
         if let delivered {
-            if !collector.collectByIndex(key, in: delivered) {
-                delivered.scan(table) { collector.collect($0, $1, $2) }
-            }
+            if !collector.collectByIndex(key, in: delivered) { delivered.scan(table) { collector.collect($0, $1, $2) } }
         } else if let transaction, !collector.collectByIndex(key, in: transaction) {
             try transaction.scan(table) { collector.collect($0, $1, transaction) }
         }

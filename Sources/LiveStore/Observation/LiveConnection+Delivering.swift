@@ -52,9 +52,7 @@ extension LiveConnection {
     }
 
     private func tellFailures(_ mail: Mail) {
-        for failure in mail.failures {
-            failure.query.fail(failure, { observers.detach(failure.query) }, call)
-        }
+        for failure in mail.failures { failure.query.fail(failure, { observers.detach(failure.query) }, call) }
     }
 
     private func tidy(_ mail: Mail) {

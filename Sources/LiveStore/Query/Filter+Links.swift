@@ -117,9 +117,7 @@ public struct ListAggregate<Object: StoredObject>: Sendable {
 
     fileprivate func compared(_ comparison: Comparison, _ value: some StorableValue) -> Filter<Object> {
         Filter(
-            .along(
-                path.links,
-                .aggregate(column: path.column, aggregate, of: column, comparison, value._columnValue)))
+            .along(path.links, .aggregate(column: path.column, aggregate, of: column, comparison, value._columnValue)))
     }
 
     /// Equal, numbers as numbers; `nil` for a list of which nothing comes equals `nil`.

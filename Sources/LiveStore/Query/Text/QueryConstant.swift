@@ -18,15 +18,13 @@ extension QueryConstant {
         let (column, schema) = try path.column()
         let isLink = schema.type == .link
         if comparison != .equal, comparison != .notEqual, value == .null || isLink {
-            throw QueryTextFault(
-                offset: offset, reason: "\(isLink ? path.name : "NULL") is in no order: use == or !=")
+            throw QueryTextFault(offset: offset, reason: "\(isLink ? path.name : "NULL") is in no order: use == or !=")
         }
         if schema.type == .int, case .double(let number) = value {
             return Self.compare(column, comparison, number, isOptional: schema.isOptional)
         }
         // A link may always lead nowhere.
-        return .compare(
-            column: column, comparison, try converted(path), isOptional: isLink || schema.isOptional)
+        return .compare(column: column, comparison, try converted(path), isOptional: isLink || schema.isOptional)
     }
 
     /// The value as one of the column at a path's end; null stays null. Not for integers and fractions.
@@ -80,8 +78,7 @@ extension QueryConstant {
     /// Refuses an object of another class than can be meant: its number is another object's there.
     func checkIsObject(of expected: String?) throws(QueryTextFault) {
         guard let type, let expected, type != expected else { return }
-        throw QueryTextFault(
-            offset: offset, reason: "\(StoreError.otherClass(type: type, expected: expected))")
+        throw QueryTextFault(offset: offset, reason: "\(StoreError.otherClass(type: type, expected: expected))")
     }
 
     /// An integer column compared with a number that need not be one.
