@@ -19,8 +19,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     /// A list that belongs to no object yet: what a property starts with, or is set to.
     public init(arrayLiteral elements: Element...) {
-        box = ListBox()
-        box.elements = elements
+        box = ListBox(elements)
         owner = nil
         ordinal = -1
     }

@@ -98,8 +98,6 @@ extension Stored: AnyStored {
     static var slotOffset: Int? {
         Value.self == Int.self || Value.self == Double.self ? MemoryLayout<Self>.offset(of: \.value) : nil
     }
-    static var target: StoredObject.Type? { nil }
-    static var element: (any AnyStored.Type)? { nil }
     static var columnType: ColumnType { Value._columnType }
     static var isOptional: Bool { Value._isOptional }
 

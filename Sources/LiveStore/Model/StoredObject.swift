@@ -78,6 +78,10 @@ struct RowBinding {
 
     var id: ObjectID { seenIn?.isCancelled == true ? .none : row }
 
+    var home: ObjectHome {
+        ObjectHome(storage: connection.core.storage, path: connection.store.configuration.path, type: table.schema.name)
+    }
+
     var isInvalidated: Bool {
         if connection.isOver { return true }
         connection.checkScheduler()

@@ -11,6 +11,11 @@ extension TableLayout {
         keyPaths.reduce(0) { $0 | 1 << UInt64(column($1)) }
     }
 
+    /// As `stored(_:in:openedAs:)`, for a query of a connection.
+    func stored(_ filter: FilterExpression, on connection: Connection) throws(StoreError) -> FilterExpression {
+        try stored(filter, in: connection.core.storage, openedAs: connection.store.configuration.path)
+    }
+
     /// Writes the values of an object of the class that is not stored yet into `row`.
     func encode(_ object: StoredObject, into row: RowBuffer) {
         row.reset(columnCount: columnCount)

@@ -118,4 +118,14 @@ extension Connection {
             throw .otherClass(type: "\(Swift.type(of: object))", expected: "\(type)")
         }
     }
+
+    /// Refuses an object of another store. One of this store may be another connection's, or frozen.
+    @inline(__always)
+    func checkIsOfStore(_ binding: RowBinding) throws(StoreError) {
+        if binding.connection === self || binding.connection.core.storage === core.storage { return }
+        throw otherStore(binding.connection.store.configuration.path)
+    }
+
+    /// What is wrong with something of the store at `path` here.
+    func otherStore(_ path: String) -> StoreError { .otherStore(path: path, used: store.configuration.path) }
 }

@@ -12,7 +12,7 @@ extension Connection {
         let state = CollectionToken(query, body)
         query.add(state)
         if query.attach() {
-            live.observers.attach(query)
+            live.attached[ObjectIdentifier(query)] = query
             upkeep.send(.attach(live.mailbox, query, attachment: query.attachment))
             if !autorefresh { live.hold(query) }
         } else if query.delivered != nil {
@@ -36,7 +36,7 @@ extension Connection {
         let known = deliveredRow(binding.table, binding.id) ?? row
         let state = ObjectToken(
             binding.table, binding.id, columns: columns, since: shown?.version ?? 0, known: known, body)
-        live.observers.add(state)
+        live.observedObjects[ObjectIdentifier(state)] = state
         upkeep.send(.watch(live.mailbox, state, seen: Array(row.image)))
         return live.makeToken(state, madeAt: place) { [weak state] in state.map { .object($0) } }
     }
@@ -51,7 +51,8 @@ extension Connection {
     ) throws -> NotificationToken {
         let (live, upkeep) = try observing()
         let state = StoreToken { [unowned self] in body($0, self) }
-        if live.observers.add(state) { upkeep.send(.observeStore(live.mailbox, true)) }
+        live.storeTokens.append(state)
+        if live.storeTokens.count == 1 { upkeep.send(.observeStore(live.mailbox, true)) }
         return live.makeToken(state, madeAt: "\(file):\(line)") { .store }
     }
 
@@ -88,18 +89,19 @@ extension LiveConnection {
         switch subject {
         case .query(let query):
             guard query.sweep() else { return }
-            observers.detach(query)
+            attached[ObjectIdentifier(query)] = nil
             core.runningUpkeep?.send(.detach(query))
         case .object(let token):
-            guard observers.remove(token) else { return }
+            guard observedObjects.removeValue(forKey: ObjectIdentifier(token)) != nil else { return }
             token.releaseCallback()
             observedCells?.remove(token)
             core.runningUpkeep?.send(.unwatch(token))
         case .store:
-            let gone = observers.takeInvalidStore()
+            let gone = storeTokens.filter { !$0.isActive }
+            storeTokens.removeAll { !$0.isActive }
+            // What user code they hold may come back here.
             for token in gone { token.releaseCallback() }
-            guard observers.store.isEmpty, !gone.isEmpty else { return }
-            core.runningUpkeep?.send(.observeStore(mailbox, false))
+            if storeTokens.isEmpty, !gone.isEmpty { core.runningUpkeep?.send(.observeStore(mailbox, false)) }
         case .turn(let turn): asCallback(turn.body)
         }
     }

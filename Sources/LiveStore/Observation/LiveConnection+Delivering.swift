@@ -29,7 +29,7 @@ extension LiveConnection {
         if let snapshot = mail.snapshot, core.isOpen {
             accept(snapshot, mail)
             // Before anything further is committed: what is silent for those who still wait begins there.
-            if !autorefresh { observers.attachedQueries.filter(\.isWaiting).forEach(hold) }
+            if !autorefresh { attached.values.filter(\.isWaiting).forEach(hold) }
         }
         tellFailures(mail)
         tidy(mail)
@@ -52,7 +52,7 @@ extension LiveConnection {
     }
 
     private func tellFailures(_ mail: Mail) {
-        for failure in mail.failures { failure.query.fail(failure, { observers.detach(failure.query) }, call) }
+        for failure in mail.failures { failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call) }
     }
 
     private func tidy(_ mail: Mail) {
@@ -70,7 +70,7 @@ extension LiveConnection {
         let old = delivered
         moveOn(to: snapshot)
         for update in mail.updates { update.query.accept(update) }
-        if !observers.store.isEmpty { tellStore(mail, from: old, to: snapshot) }
+        if !storeTokens.isEmpty { tellStore(mail, from: old, to: snapshot) }
         for update in mail.updates { update.query.tell(update, old: old, call) }
         for update in mail.objects { tell(update, from: old, to: snapshot) }
     }
@@ -87,7 +87,7 @@ extension LiveConnection {
     }
 
     private func tellStore(_ notification: StoreNotification, where isConcerned: (StoreToken) -> Bool) {
-        for token in observers.store where isConcerned(token) { run(token) { token.tell(notification) } }
+        for token in storeTokens where isConcerned(token) { run(token) { token.tell(notification) } }
     }
 
     private func tell(_ update: ObjectUpdate, from old: Snapshot?, to new: Snapshot) {

@@ -5,7 +5,11 @@ final class LiveConnection: Connection {
     let scheduler: any Scheduler
     let mailbox: Mailbox
     var own = OwnWrites()
-    var observers = ConnectionObservers()
+    /// Observed queries, which upkeep keeps.
+    var attached: [ObjectIdentifier: ConnectionQuery] = [:]
+    var observedObjects: [ObjectIdentifier: ObjectToken] = [:]
+    /// Observers of the store as a whole.
+    var storeTokens: [StoreToken] = []
     /// Properties that are observed one by one; nil while there are none.
     private(set) var observedCells: ObservedCells?
     private lazy var trackingProbe = TrackingProbe()
@@ -26,13 +30,13 @@ final class LiveConnection: Connection {
 
     deinit {
         scheduler.invalidate()
-        core.runningUpkeep?.disconnect(mailbox, observers.attachedQueries, observers.watchedObjects)
+        core.runningUpkeep?.disconnect(mailbox, Array(attached.values), Array(observedObjects.values))
     }
 
     override var autorefresh: Bool {
         didSet {
             guard autorefresh != oldValue else { return }
-            if autorefresh { mailbox.repost() } else { observers.attachedQueries.filter(\.isWaiting).forEach(hold) }
+            if autorefresh { mailbox.repost() } else { attached.values.filter(\.isWaiting).forEach(hold) }
         }
     }
 
