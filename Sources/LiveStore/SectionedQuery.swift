@@ -4,14 +4,8 @@
 /// A live query and its rows in sections. On its connection's scheduler.
 package struct SectionedQuery<Object: StoredObject> {
     package let connection: Connection
-    private let table: Table
-    private let query: ConnectionQuery
-
-    fileprivate init(_ connection: Connection, _ table: Table, _ query: ConnectionQuery) {
-        self.connection = connection
-        self.table = table
-        self.query = query
-    }
+    fileprivate let table: Table
+    fileprivate let query: ConnectionQuery
 
     /// The rows as the connection shows them now, with its own writes. Evaluates the query if nobody has.
     package var shown: SectionedRows { SectionedRows(connection.shownRows(query), query.window) }
@@ -123,13 +117,15 @@ extension Results {
     /// These objects as one section.
     package var asOneSection: SectionedQuery<Object> {
         checkNotOfList("a section without keys")
-        return SectionedQuery(connection, table, query)
+        return SectionedQuery(connection: connection, table: table, query: query)
     }
 }
 
 extension SectionedResults {
     /// These sections, whatever their keys.
-    package var asQuery: SectionedQuery<Object> { SectionedQuery(connection, table, query) }
+    package var asQuery: SectionedQuery<Object> {
+        SectionedQuery(connection: connection, table: table, query: query)
+    }
 
     /// The key of a section of `rows`. O(log n).
     package func key(ofSection section: Int, in rows: SectionedRows) -> Key {

@@ -27,12 +27,6 @@ struct NewestRows: Sendable {
     /// From the rows taken last to these, where that is known already.
     private var known: ChangeSet?
 
-    private init(_ tree: RankedTree, _ version: UInt64, _ known: ChangeSet? = nil) {
-        self.tree = tree
-        self.version = version
-        self.known = known
-    }
-
     /// What changed since the rows taken last; nil where these are the first.
     func changes(since reported: RankedTree?, _ plan: QueryPlan) -> ChangeSet? {
         reported.map { known ?? .between($0, tree, in: plan.window) }
@@ -43,13 +37,13 @@ struct NewestRows: Sendable {
         _ query: ConnectionQuery, _ connection: Connection, _ place: String,
         _ makeElement: @escaping (RankedTree?, NewestRows) -> Element?
     ) throws -> LiveChanges<Element> {
-        let channel = ChangeChannel<NewestRows> { _, new in NewestRows(new.tree, new.version) }
+        let channel = ChangeChannel<NewestRows> { _, new in NewestRows(tree: new.tree, version: new.version) }
         let token = try connection.observe(query, madeAt: place) { [unowned connection, unowned query] change in
             switch change {
             case .initial:
-                if let tree = query.delivered { channel.offer(NewestRows(tree, connection.version)) }
+                if let tree = query.delivered { channel.offer(NewestRows(tree: tree, version: connection.version)) }
             case .update(let changes, from: _, to: let tree):
-                channel.offer(NewestRows(tree, connection.version, changes))
+                channel.offer(NewestRows(tree: tree, version: connection.version, known: changes))
             case .failed(let error): channel.finish(error)
             }
         }

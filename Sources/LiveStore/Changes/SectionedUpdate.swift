@@ -6,13 +6,7 @@ public struct SectionedUpdate: Sendable {
     public let changes: SectionedChangeSet?
     /// The version of the store at which this is so.
     public let version: UInt64
-    private let rows: SectionedRows
-
-    init(_ changes: SectionedChangeSet?, version: UInt64, _ rows: SectionedRows) {
-        self.changes = changes
-        self.version = version
-        self.rows = rows
-    }
+    let rows: SectionedRows
 
     /// How many sections there are; none is empty, but the one of rows that have no section keys.
     public var sectionCount: Int { rows.sectionCount }
@@ -48,10 +42,8 @@ extension ConnectionQuery {
             let changes = newest.changes(since: reported, plan)
             if let changes, changes.isEmpty { return nil }
             let rows = SectionedRows(newest.tree, plan.window)
-            let sectioned = changes.map { changes in
-                SectionedChangeSet(changes, from: SectionedRows(reported!, plan.window), to: rows)
-            }
-            return SectionedUpdate(sectioned, version: newest.version, rows)
+            let known = changes.map { SectionedChangeSet($0, from: SectionedRows(reported!, plan.window), to: rows) }
+            return SectionedUpdate(changes: known, version: newest.version, rows: rows)
         }
     }
 }

@@ -53,9 +53,7 @@ public final class Migration {
     /// - Throws: what `body` throws; `migrationMisuse` for names and types that do not exist.
     public func enumerate(_ table: String, _ body: (_ old: MigrationRow, _ new: MigrationRow) throws -> Void) throws {
         try checkOpen()
-        guard let before = change.old.table(table) else {
-            throw misuse("the file has no table '\(table)'; it has \(named(tables))")
-        }
+        let before = try named(table, in: change.old)
         change.match(table)
         guard let after = change.schema.table(table) else {
             throw misuse("'\(table)' has been deleted; go through it first")
@@ -79,9 +77,7 @@ public final class Migration {
     /// - Throws: `migrationMisuse` if there is no such property, or one of the new name.
     public func renameProperty(on table: String, from: String, to: String) throws {
         try checkOpen()
-        guard let stored = change.schema.table(table) else {
-            throw misuse("the file has no table '\(table)'; it has \(named(tables))")
-        }
+        let stored = try named(table, in: change.schema)
         guard !change.isMatched(table) else {
             throw misuse("'\(table).\(from)' is renamed after its rows were gone through; rename it first")
         }
@@ -98,9 +94,7 @@ public final class Migration {
     /// - Throws: `migrationMisuse` if there is no such table, or a model has it.
     public func deleteTable(_ table: String) throws {
         try checkOpen()
-        guard let stored = change.schema.table(table) else {
-            throw misuse("the file has no table '\(table)'; it has \(named(tables))")
-        }
+        let stored = try named(table, in: change.schema)
         guard !change.hasModel(table) else {
             throw misuse("'\(table)' is among the models; take it out of Store.Configuration.models first")
         }
@@ -115,6 +109,13 @@ public final class Migration {
     private func checkOpen() throws(StoreError) {
         if isOver { throw misuse("the block has ended that the migration was for; use it inside the block") }
         if let failure { throw failure }
+    }
+
+    private func named(_ table: String, in schema: StoreSchema) throws(StoreError) -> TableSchema {
+        guard let found = schema.table(table) else {
+            throw misuse("the file has no table '\(table)'; it has \(named(tables))")
+        }
+        return found
     }
 
     private func misuse(_ reason: String) -> StoreError { .migrationMisuse(reason: reason) }
@@ -184,14 +185,11 @@ public final class MigrationRow {
 }
 
 extension RowBuffer {
-    fileprivate convenience init(copying bytes: [UInt8]) {
+    fileprivate convenience init(copying bytes: [UInt8], widenedTo table: TableSchema? = nil) {
         self.init()
-        bytes.withUnsafeBytes { load(RowReader($0), columnCount: 0, outOfLine: []) }
-    }
-
-    fileprivate convenience init(copying bytes: [UInt8], widenedTo table: TableSchema) {
-        self.init()
-        bytes.withUnsafeBytes { load(RowReader($0), columnCount: table.columns.count, outOfLine: table.outOfLine) }
+        bytes.withUnsafeBytes {
+            load(RowReader($0), columnCount: table?.columns.count ?? 0, outOfLine: table?.outOfLine ?? [])
+        }
     }
 }
 

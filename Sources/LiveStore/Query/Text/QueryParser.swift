@@ -55,17 +55,6 @@ struct QueryParser {
         }
     }
 
-    private init(
-        table: TableSchema, tables: @escaping (String) -> TableSchema?, arguments: [QueryArgumentValue],
-        reasonAgainst: @escaping (ObjectHome) -> String?, tokens: QueryTokens
-    ) {
-        self.reasonAgainst = reasonAgainst
-        self.table = table
-        self.tables = tables
-        self.arguments = arguments
-        self.tokens = tokens
-    }
-
     private mutating func query() throws(QueryTextFault) -> QueryText {
         var query = QueryText()
         switch tokens.keyword {
