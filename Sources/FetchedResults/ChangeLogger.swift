@@ -15,11 +15,8 @@ import TypedNotifications
 public final class ChangeLogger {
     private let store: Store
     private let write: WriteRecord
-    /// In the order of their first note.
     private var entries: [Entry] = []
-    /// Where each object's entry is.
     private var places: [WriteRecord.Row: Int] = [:]
-    /// The first thing that was wrong with a note.
     private var failure: StoreError?
 
     private struct Entry {
@@ -69,10 +66,8 @@ public final class ChangeLogger {
         }
     }
 
-    /// Whether it belongs to the write that goes on on a connection.
     func isOf(_ connection: Connection) -> Bool { write.goesOn(on: connection) }
 
-    /// Grows with every change of the write.
     var changeCount: Int { write.changeCount }
 
     /// - Throws: what was wrong with a note.
@@ -176,7 +171,6 @@ private enum ChangeLogging {
         let connection: Connection
     }
 
-    /// A logger for the write that has begun on a connection.
     static func begin(_ connection: Connection) throws -> ChangeLogger {
         guard let write = connection.writeRecord else { throw StoreError.notInWrite }
         return ChangeLogger(connection.store, write)

@@ -4,7 +4,6 @@
 import TracedSync
 
 final class AsyncWriter: Sendable {
-    /// One write that waits for its turn.
     struct Job: Sendable {
         let store: Store
         let tokens: [NotificationToken]
@@ -125,7 +124,8 @@ extension Store {
                 { connection in
                     let value = try body(connection)
                     made.withLock { $0 = value }
-                }) { continuation.resume(with: $0) }
+                }
+            ) { continuation.resume(with: $0) }
         }
         return made.withLock { $0! }
     }

@@ -159,7 +159,6 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         }
     }
 
-    /// What an observer of the list observes.
     func observed() throws(StoreError) -> (Connection, ConnectionQuery) {
         guard let stored else { throw .notStored(type: owner.map { "\(type(of: $0))" } ?? "List") }
         return (stored.connection, query(stored))
@@ -192,7 +191,6 @@ extension List where Element: StoredObject {
     /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
     public func sorted(by keys: [SortKey<Element>]) throws -> Results<Element> { try results().sorted(by: keys) }
 
-    /// All objects of the list, as a query to refine.
     private func results() throws -> Results<Element> {
         guard let stored else { throw StoreError.notStored(type: owner.map { "\(type(of: $0))" } ?? "List") }
         let table = try stored.connection.core.storage.table(of: Element.self)

@@ -3,7 +3,6 @@
 
 struct ListSource: Sendable {
     let elements: Table
-    /// The object that has the list.
     let owner: ObjectID
 
     /// The query of elements that a query of their objects is; in the list's order where nothing else decides.
@@ -14,7 +13,8 @@ struct ListSource: Sendable {
         let sort = asked.sort.map { over(ListTable.value, $0, table.schema) }
         return QueryPlan(
             table: elements, filter: .and([isOwn] + passes),
-            sort: sort + [SortTerm(column: ListTable.position, ascending: true)], limit: asked.limit, fault: asked.fault)
+            sort: sort + [SortTerm(column: ListTable.position, ascending: true)], limit: asked.limit, fault: asked.fault
+        )
     }
 
     /// A term of a table, as seen from where a link leads there.

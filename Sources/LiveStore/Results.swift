@@ -38,7 +38,6 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
             section: section, fault: asked.fault)
     }
 
-    /// Makes the same query on another connection.
     var remake: @Sendable (Connection) -> Results { { [table, asked] in Results($0, table, asked) } }
 
     // MARK: Refining
@@ -128,7 +127,6 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     private func object(_ row: UInt64) -> Object { connection.makeObject(table, objectID(ofRow: row)) }
 
-    /// The object that a row of the query stands for.
     private func objectID(ofRow row: UInt64) -> ObjectID {
         guard let list = asked.list else { return ObjectID(rawValue: row) }
         return list.objectID(ofElement: row, connection)

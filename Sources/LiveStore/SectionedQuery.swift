@@ -49,13 +49,11 @@ package struct SectionedQuery<Object: StoredObject> {
         return rows.path(ofIndex: index)
     }
 
-    /// The objects of a section of `rows`. O(log n).
     package func objects(ofSection section: Int, in rows: SectionedRows) -> ResultsSection<Int, Object> {
         ResultsSection(
             key: section, connection: connection, table: table, rows: rows.tree, ranks: rows.ranks(of: section))
     }
 
-    /// The object at a path in `rows`. O(log n).
     package func object(at path: RowPath, in rows: SectionedRows) -> Object {
         connection.checkScheduler()
         return connection.makeObject(table, rows.objectID(at: path))
@@ -79,14 +77,6 @@ package struct SectionedQuery<Object: StoredObject> {
             case .failed(let error): body(.failed(error))
             }
         }
-    }
-
-    /// The changes as a sequence, for any task.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
-    package func changes(
-        keyPaths: [PartialKeyPath<Object>]?, file: String = #fileID, line: Int = #line
-    ) throws -> LiveChanges<SectionedUpdate> {
-        try query.sectionedChanges(observed(by: keyPaths), connection, "\(file):\(line)")
     }
 
     func observed(by keyPaths: [PartialKeyPath<Object>]?) -> ConnectionQuery {
@@ -114,7 +104,6 @@ package enum SectionedRowsChange {
 }
 
 extension Results {
-    /// These objects as one section.
     package var asOneSection: SectionedQuery<Object> {
         checkNotOfList("a section without keys")
         return SectionedQuery(connection: connection, table: table, query: query)
@@ -122,10 +111,7 @@ extension Results {
 }
 
 extension SectionedResults {
-    /// These sections, whatever their keys.
-    package var asQuery: SectionedQuery<Object> {
-        SectionedQuery(connection: connection, table: table, query: query)
-    }
+    package var asQuery: SectionedQuery<Object> { SectionedQuery(connection: connection, table: table, query: query) }
 
     /// The key of a section of `rows`. O(log n).
     package func key(ofSection section: Int, in rows: SectionedRows) -> Key {

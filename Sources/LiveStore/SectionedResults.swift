@@ -63,23 +63,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     /// A short title for each section, for an index at the side of a list: the first character of its key in upper case,
     /// empty for `nil`. O(sections · log sections).
     public var indexTitles: [String] {
-        keys.map { key in
-            key._columnValue == .null ? "" : Self.described(key._columnValue).prefix(1).uppercased()
-        }
-    }
-
-    private static func described(_ value: ColumnValue) -> String {
-        switch value {
-        case .null: ""
-        case .int(let value): "\(value)"
-        case .double(let value): "\(value)"
-        case .bool(let value): "\(value)"
-        case .string(let value): value
-        case .date(let value): "\(value)"
-        case .data(let value): "\(value)"
-        case .uuid(let value): "\(value)"
-        case .link(let value): "\(value.rawValue)"
-        }
+        keys.map { key in key._columnValue.plain.map { "\($0)".prefix(1).uppercased() } ?? "" }
     }
 
     /// How many objects there are in all sections. O(1) once the query is evaluated.
@@ -91,7 +75,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
-        try observe(query, "\(file):\(line)", body)
+        try observe(keyPaths: nil, file, line, body)
     }
 
     /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
@@ -101,24 +85,17 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
-        try observe(observed(by: keyPaths), "\(file):\(line)", body)
-    }
-
-    /// The query of the same rows in which only changes of some properties count.
-    func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {
-        let observed = Observed(keyPaths.map { table.layout.stored(ColumnPath($0)) })
-        return connection.query(query.plan.observing(observed), table, showing: query)
+        try observe(keyPaths: keyPaths, file, line, body)
     }
 
     private func observe(
-        _ query: ConnectionQuery, _ place: String, _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
+        keyPaths: [PartialKeyPath<Object>]?, _ file: String, _ line: Int,
+        _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
-        try connection.observe(query, madeAt: place) { [self, window = query.window] change in
+        try asQuery.observe(keyPaths: keyPaths, file: file, line: line) { [self] change in
             switch change {
             case .initial: body(.initial(self))
-            case .update(let changes, let old, let new):
-                let (old, new) = (SectionedRows(old, window), SectionedRows(new, window))
-                body(.update(self, SectionedChangeSet(changes, from: old, to: new)))
+            case .update(let changes, _, _): body(.update(self, changes))
             case .failed(let error): body(.error(error))
             }
         }

@@ -8,7 +8,6 @@ final class StoreCore: Sendable {
         var upkeep: Upkeep?
         var writer: AsyncWriter?
         var isClosed = false
-        /// What is to be told when the store is closed.
         var closing: [ObjectIdentifier: @Sendable () -> Void] = [:]
     }
 

@@ -83,7 +83,6 @@ where Downstream.Failure == StoreError {
 
     private struct State {
         var demand = Subscribers.Demand.none
-        /// nil when it is over.
         var ends: Ends?
     }
 

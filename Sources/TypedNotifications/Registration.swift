@@ -4,7 +4,6 @@ import Dispatch
 import Synchronization
 import TracedSync
 
-/// Who is told, of what, and where.
 final class Registration: Sendable {
     /// What stands behind it: an object that is held weakly, or a block that is held until the subscription ends.
     enum Target {

@@ -19,7 +19,6 @@ final class ChangeChannel<Pending: Sendable>: Sendable {
     /// - Parameter merge: makes one of what waits and what is new. O(1) or nearly: it runs under the lock.
     init(merge: @escaping @Sendable (Pending, Pending) -> Pending) { self.merge = merge }
 
-    /// Never waits.
     func offer(_ new: Pending) {
         let (task, displaced) = state.withLock { state -> (CheckedContinuation<Taken, Never>?, Pending?) in
             if state.end != nil { return (nil, nil) }

@@ -51,7 +51,6 @@ package final class Feed<Output>: @unchecked Sendable {
         try? connection.live().mailbox.requestSweep(of: .turn(Turn(body)))
     }
 
-    /// Ends the subscription. Any thread.
     package func cancel() {
         token?.invalidate()
         connection.core.forgetClosing(ObjectIdentifier(self))
@@ -61,7 +60,6 @@ package final class Feed<Output>: @unchecked Sendable {
 }
 
 extension LiveObject {
-    /// The changes of this object.
     package func makeFeed(keyPaths: [PartialKeyPath<Self>]?) throws -> Feed<ObjectChange<Self>> {
         guard let connection else { throw StoreError.notStored(type: "\(Self.self)") }
         var pending: ObjectEvent?
@@ -121,7 +119,6 @@ extension LiveObject {
 }
 
 extension Connection {
-    /// What the store's observers are told.
     package func makeFeed() -> Feed<StoreNotification> {
         var pending: StoreNotification?
         return Feed(self, take: { pending.take() }) { feed in

@@ -1,7 +1,6 @@
 // The changes of what a query finds, taken when they are asked for: of results, lists and sections. On the connection's
 // scheduler.
 
-/// How the rows of a query have become others.
 struct QueryNews {
     let changes: ChangeSet
     let from: RankedTree

@@ -20,7 +20,6 @@ public struct ResultsUpdate<Object: StoredObject>: Sendable {
     public var objectIDs: [ObjectID] { tree.ids(in: tree.ranks(in: window)).map { ObjectID(rawValue: $0) } }
 }
 
-/// The newest rows nobody has taken yet.
 struct NewestRows: Sendable {
     var tree: RankedTree
     var version: UInt64

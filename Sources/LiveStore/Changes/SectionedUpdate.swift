@@ -26,19 +26,19 @@ extension SectionedResults {
     public func changes(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<SectionedUpdate> {
-        try query.sectionedChanges(keyPaths.map(observed(by:)), connection, "\(file):\(line)")
+        try asQuery.changes(keyPaths: keyPaths, file: file, line: line)
     }
 }
 
-extension ConnectionQuery {
-    /// The changes of these rows as a sequence.
-    /// - Parameter observed: the query of the same rows in which other changes count as modifications.
-    func sectionedChanges(
-        _ observed: ConnectionQuery?, _ connection: Connection, _ place: String
+extension SectionedQuery {
+    /// The changes as a sequence, for any task.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    package func changes(
+        keyPaths: [PartialKeyPath<Object>]?, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<SectionedUpdate> {
-        let query = observed ?? self
+        let query = observed(by: keyPaths)
         let plan = query.plan
-        return try NewestRows.sequence(query, connection, place) { reported, newest in
+        return try NewestRows.sequence(query, connection, "\(file):\(line)") { reported, newest in
             let changes = newest.changes(since: reported, plan)
             if let changes, changes.isEmpty { return nil }
             let rows = SectionedRows(newest.tree, plan.window)

@@ -11,16 +11,13 @@
 public struct Listed<Element: ListElement> {
     /// The property's place among the stored ones of its class.
     var ordinal: Int32 = -1
-    /// Made when the property is used first.
     var box: ListBox<Element>?
 
     /// An empty list.
     public init() {}
 
     /// A list of these elements.
-    public init(wrappedValue: List<Element>) {
-        box = ListBox(Array(wrappedValue))
-    }
+    public init(wrappedValue: List<Element>) { box = ListBox(Array(wrappedValue)) }
 
     @available(*, unavailable, message: "@Listed works in subclasses of StoredObject only")
     public var wrappedValue: List<Element> {

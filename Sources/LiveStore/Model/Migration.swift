@@ -1,6 +1,5 @@
 // What a migration block works with: rows by the names of their properties, as they were and as they will be. It runs
 // inside the transaction that opens the store; if it throws, the file stays as it was. On the opening thread.
-import Foundation
 
 /// Changes a file to a higher schema version. Handed to `Store.Configuration.migration`; of use inside that block only.
 ///
@@ -144,9 +143,8 @@ public final class MigrationRow {
         get {
             guard let column = column(property) else { return nil }
             let schema = table.columns[column]
-            guard !schema.type.leadsToRows else { return failLink(schema) }
-            let row = buffer.reader
-            return schema.isOptional && row.isNull(column) ? nil : schema.type.read(row, column)
+            guard !leadsToRows(schema) else { return failLink(schema) }
+            return buffer.reader.value(column, schema).plain
         }
         set {
             guard let column = column(property) else { return }
@@ -154,7 +152,7 @@ public final class MigrationRow {
             guard !isReadOnly else {
                 return fail("'\(table.name).\(property)' of the old row was set; set the new one")
             }
-            guard !schema.type.leadsToRows else { return _ = failLink(schema) }
+            guard !leadsToRows(schema) else { return _ = failLink(schema) }
             let value = newValue.flatMap { $0._columnValue == .null ? nil : $0 }
             guard let value else {
                 guard schema.isOptional else { return fail("\(place(schema)) was set to nil; give it a value") }
@@ -174,6 +172,8 @@ public final class MigrationRow {
         return nil
     }
 
+    private func leadsToRows(_ column: ColumnSchema) -> Bool { column.type == .link || column.type == .list }
+
     private func failLink(_ column: ColumnSchema) -> (any StorableValue)? {
         fail("\(place(column)) leads to other objects: that stays as it is, and changes in a write after the migration")
         return nil
@@ -189,23 +189,6 @@ extension RowBuffer {
         self.init()
         bytes.withUnsafeBytes {
             load(RowReader($0), columnCount: table?.columns.count ?? 0, outOfLine: table?.outOfLine ?? [])
-        }
-    }
-}
-
-extension ColumnType {
-    fileprivate var leadsToRows: Bool { self == .link || self == .list }
-
-    fileprivate func read(_ row: RowReader, _ column: Int) -> (any StorableValue)? {
-        switch self {
-        case .int: Int._read(row, column)
-        case .double: Double._read(row, column)
-        case .bool: Bool._read(row, column)
-        case .string: String._read(row, column)
-        case .date: Date._read(row, column)
-        case .data: Data._read(row, column)
-        case .uuid: UUID._read(row, column)
-        case .link, .list: nil
         }
     }
 }

@@ -31,7 +31,6 @@ final class ModelLayout: @unchecked Sendable {
     /// How the property of each ordinal becomes a column: from where in an instance, and by which wrapper; nil where the
     /// column's slot is just what lies there.
     let encoding: [(offset: Int, wrapper: (any AnyStored.Type)?)]
-    /// Properties that lead to other rows, in order: links and lists.
     let connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)]
 
     /// Whether the class is `Observable`, so that what reads its properties may be tracked.
@@ -135,7 +134,6 @@ final class ModelLayout: @unchecked Sendable {
         return found
     }
 
-    /// Tells each wrapper of a new instance its place.
     @inline(__always)
     func prepare(_ address: UnsafeMutableRawPointer) {
         for ordinal in ordinalOffsets.indices {
@@ -143,7 +141,6 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
-    /// The ordinal of the property that a key path of the class names.
     func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
         let path = ColumnPath(keyPath)
         precondition(path.columns.count == 1, "\(keyPath) leads over a link; a property of \(typeName) is needed here")

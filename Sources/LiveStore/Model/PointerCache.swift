@@ -32,7 +32,6 @@ final class PointerCache: @unchecked Sendable {
         slots + Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - 12))
     }
 
-    /// The number kept for the object at an address; nil where none is.
     @inline(__always)
     func value(_ key: UnsafeRawPointer) -> Int? {
         let key = UInt(bitPattern: key)

@@ -33,14 +33,12 @@ open class StoredObject {
         }
     }
 
-    /// Appends the objects that plain properties keep alive.
     private func hold(in held: inout [StoredObject]) {
         for property in ModelLayout.of(type(of: self)).connected {
             property.wrapper.hold(at: address + property.offset, in: &held)
         }
     }
 
-    /// Lets go of plain values that may hold other objects.
     func forgetPlainValues() {
         for property in ModelLayout.of(type(of: self)).connected {
             property.wrapper.forget(at: address + property.offset)

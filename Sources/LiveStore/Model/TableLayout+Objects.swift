@@ -1,7 +1,6 @@
 // How objects of a model class become rows of its table, and which columns its key paths name.
 
 extension TableLayout {
-    /// The stored column that a key path of the class names.
     func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
         column(ModelLayout.of(Object.self).column(keyPath))
     }
@@ -11,7 +10,6 @@ extension TableLayout {
         keyPaths.reduce(0) { $0 | 1 << UInt64(column($1)) }
     }
 
-    /// As `stored(_:in:openedAs:)`, for a query of a connection.
     func stored(_ filter: FilterExpression, on connection: Connection) throws(StoreError) -> FilterExpression {
         try stored(filter, in: connection.core.storage, openedAs: connection.store.configuration.path)
     }
@@ -34,7 +32,6 @@ extension TableLayout {
 }
 
 extension Storage {
-    /// The table of a model class.
     func table(of type: StoredObject.Type) throws(StoreError) -> Table {
         guard let table = tables[ObjectIdentifier(type)] else { throw .unknownModel(type: "\(type)") }
         return table

@@ -54,7 +54,6 @@ public final class ActorScheduler: Scheduler, @unchecked Sendable {
     }
 }
 
-/// An actor that runs on an executor somebody else has made.
 private actor ExecutorActor {
     private nonisolated let executor: any SerialExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

@@ -6,14 +6,12 @@ final class Additions {
     private struct Step {
         let object: StoredObject
         let table: Table
-        /// The next of its links and lists to be looked at.
         var next = 0
     }
 
     /// From the object that is being added to one that a link leads to, and so on: objects may be linked in chains that are
     /// longer than a stack is deep.
     private var path: [Step] = []
-    /// Those on the path.
     private var pending: Set<ObjectIdentifier> = []
     /// Those whose rows are there, but not yet all that leads from them.
     private var unfinished: [StoredObject] = []

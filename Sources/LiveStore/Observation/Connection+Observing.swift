@@ -21,7 +21,6 @@ extension Connection {
         return live.makeToken(state, madeAt: place) { [weak query] in query.map { .query($0) } }
     }
 
-    /// Adds an observer of one object.
     func observe(
         _ binding: RowBinding, columns: UInt64, madeAt place: String, _ body: @escaping (DeliveredObjectChange) -> Void
     ) throws -> NotificationToken {
@@ -56,7 +55,6 @@ extension Connection {
         return live.makeToken(state, madeAt: "\(file):\(line)") { .store }
     }
 
-    /// What every observer needs.
     private func observing() throws -> (LiveConnection, Upkeep) {
         checkScheduler()
         return (try live(), try core.startUpkeep())

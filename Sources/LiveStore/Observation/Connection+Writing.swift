@@ -91,7 +91,6 @@ extension Connection {
         try insert(object, table, transaction)
     }
 
-    /// Stores the row of a new object.
     func insert(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction) throws(StoreError) {
         let id = try transaction.insert(table) { table.layout.encode(object, into: $0) }
         object.binding = RowBinding(connection: self, table: table, row: id, addedIn: transaction.fate)
@@ -112,7 +111,6 @@ extension Connection {
         noteOwnChange(binding.table, binding.id, .delete)
     }
 
-    /// Notes as own all changes that `body` makes in the transaction.
     func noting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard let transaction else { throw .notInWrite }
         let start = transaction.entries.count
@@ -137,7 +135,6 @@ extension Connection {
         noteOwnChange(LogEntry(table: table.id, operation, id: id.rawValue))
     }
 
-    /// Makes the write in progress fail, from a place that cannot throw.
     func failWrite(_ error: any Error) {
         guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
         let other = StoreError.storage(operation: "write", code: 0, reason: "\(error)")

@@ -16,7 +16,6 @@ public class Connection {
     /// What properties are read from outside of a write; own commits of a live connection are in it.
     final var shown: Snapshot?
 
-    /// The write in progress.
     final var transaction: WriteTransaction?
     /// Objects with links that are being added in it.
     final let additions = Additions()
@@ -82,7 +81,6 @@ public class Connection {
     /// Notes that a column was read, if something tracks what is read. For models that are `Observable`.
     func noteRead(_ table: Table, _ id: ObjectID, _ column: Int) {}
 
-    /// A write has begun.
     func didBeginWrite() {}
 
     /// The write in progress, to be ended here. The lock belongs to the thread that took it; a queue may run its next
@@ -117,7 +115,6 @@ public class Connection {
         }
     }
 
-    /// This connection has written a row.
     func noteOwnChange(_ change: LogEntry) { epoch += 1 }
 }
 
@@ -158,7 +155,6 @@ extension Connection {
     /// A row as this connection has it when no callback runs: with its own commits.
     func newestRow(_ table: Table, _ id: ObjectID) -> RowReader? { newest?.row(table, id) }
 
-    /// A row as it was in the last delivery.
     func deliveredRow(_ table: Table, _ id: ObjectID) -> RowReader? { delivered?.row(table, id) }
 
     /// Whether what is read outside of a write is what was delivered last, without own writes.
@@ -212,7 +208,6 @@ extension Connection {
         return id.map { makeObject(table, $0) }
     }
 
-    /// The table of a model class.
     func table(of type: StoredObject.Type) throws(StoreError) -> Table {
         if let lastTable, lastTable.model == type { return lastTable.table }
         let table = try core.storage.table(of: type)
@@ -238,7 +233,6 @@ struct KnownQueries {
     private var queries: [QueryPlan: WeakQuery] = [:]
     private var countToPrune = 64
 
-    /// The one instance of a query.
     mutating func query(_ plan: QueryPlan, _ make: () -> ConnectionQuery) -> ConnectionQuery {
         if let known = queries[plan]?.query { return known }
         let query = make()

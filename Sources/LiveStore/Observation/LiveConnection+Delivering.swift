@@ -52,7 +52,9 @@ extension LiveConnection {
     }
 
     private func tellFailures(_ mail: Mail) {
-        for failure in mail.failures { failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call) }
+        for failure in mail.failures {
+            failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call)
+        }
     }
 
     private func tidy(_ mail: Mail) {

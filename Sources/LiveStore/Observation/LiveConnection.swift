@@ -5,10 +5,8 @@ final class LiveConnection: Connection {
     let scheduler: any Scheduler
     let mailbox: Mailbox
     var own = OwnWrites()
-    /// Observed queries, which upkeep keeps.
     var attached: [ObjectIdentifier: ConnectionQuery] = [:]
     var observedObjects: [ObjectIdentifier: ObjectToken] = [:]
-    /// Observers of the store as a whole.
     var storeTokens: [StoreToken] = []
     /// Properties that are observed one by one; nil while there are none.
     private(set) var observedCells: ObservedCells?
@@ -17,7 +15,6 @@ final class LiveConnection: Connection {
     /// A delivery came while there could be none.
     var missedDelivery = false
 
-    /// On the current scheduler.
     init(_ store: Store, on scheduler: any Scheduler) throws {
         self.scheduler = scheduler
         mailbox = Mailbox(scheduler)

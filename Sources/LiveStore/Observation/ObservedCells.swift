@@ -29,7 +29,6 @@ final class ObservedCells {
         rows[Row(observer.token.table, observer.token.id), default: Watchers()].properties.append(observer)
     }
 
-    /// Lets go of an observer whose token has ended.
     func remove(_ token: ObjectToken) {
         let row = Row(token.table, token.id)
         guard var watchers = rows[row] else { return }
@@ -43,14 +42,12 @@ final class ObservedCells {
 
     // MARK: Own writes
 
-    /// A setter is about to change a column.
     func willSet(_ table: Table, _ id: ObjectID, _ column: Int) {
         guard let watchers = rows[Row(table, id)] else { return }
         for observer in watchers.properties where observer.column == column { observer.willSet() }
         watchers.tracked?.willSet(column)
     }
 
-    /// It has.
     func didSet(_ table: Table, _ id: ObjectID, _ column: Int, _ connection: Connection) {
         let row = Row(table, id)
         guard let watchers = rows[row], let now = connection.currentRow(table, id) else { return }

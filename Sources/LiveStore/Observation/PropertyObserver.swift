@@ -4,7 +4,6 @@
 final class PropertyObserver {
     let token: ObjectToken
     let column: Int
-    /// What the observer was told last.
     private var known: ColumnValue
     private let wantsPrior: Bool
     private let tell: (_ isPrior: Bool, _ isOwn: Bool, _ old: ColumnValue?, _ new: ColumnValue?) -> Void

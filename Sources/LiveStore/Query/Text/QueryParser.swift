@@ -10,7 +10,6 @@
 //     op          = == != < <= > >= | CONTAINS BEGINSWITH ENDSWITH LIKE      with [c]: without regard to case
 //     constant    = 12 | 0.5 | "text" | 'text' | TRUE | FALSE | NULL | $0
 
-/// What a text asks for.
 struct QueryText {
     var filter = FilterExpression.all
     var sort: [SortTerm] = []
@@ -25,7 +24,6 @@ struct QueryParser {
 
     /// What names refer to here.
     var table: TableSchema
-    /// The other tables, by name.
     let tables: (String) -> TableSchema?
     let arguments: [QueryArgumentValue]
     /// Why an object that is stored there cannot be meant; nil where it can.
@@ -147,7 +145,7 @@ struct QueryParser {
         try tokens.expect("(", "after LIMIT")
         let constant = try constant()
         guard case .int(let count) = constant.value, count >= 0 else {
-            throw QueryTextFault(offset: constant.offset, reason: "LIMIT takes a number of rows, 0 or more")
+            throw QueryTextFault(constant.offset, "LIMIT takes a number of rows, 0 or more")
         }
         try tokens.expect(")", "after the number of rows")
         return count

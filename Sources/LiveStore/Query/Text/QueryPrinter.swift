@@ -89,7 +89,6 @@ struct QueryPrinter {
         return pieces
     }
 
-    /// A filter that is not made of others.
     private mutating func print(_ leaf: FilterExpression, _ names: Names) -> String {
         switch leaf {
         case .all, .node: "TRUEPREDICATE"
