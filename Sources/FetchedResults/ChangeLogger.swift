@@ -71,9 +71,7 @@ public final class ChangeLogger {
     var changeCount: Int { write.changeCount }
 
     /// - Throws: what was wrong with a note.
-    func check() throws(StoreError) {
-        if let failure { throw failure }
-    }
+    func check() throws(StoreError) { if let failure { throw failure } }
 
     /// Tells what was noted, if it is committed. O(changes of the write).
     func post() {

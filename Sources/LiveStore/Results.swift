@@ -116,13 +116,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
     public func makeIterator() -> AnyIterator<Object> {
         let rows = rows
-        let ids = rows.ids(in: rows.ranks(in: query.window))
-        var next = ids.startIndex
-        return AnyIterator { [self] in
-            guard next < ids.endIndex else { return nil }
-            defer { next = ids.index(after: next) }
-            return object(ids[next])
-        }
+        return AnyIterator(rows.ids(in: rows.ranks(in: query.window)).lazy.map { [self] in object($0) }.makeIterator())
     }
 
     private func object(_ row: UInt64) -> Object { connection.makeObject(table, objectID(ofRow: row)) }

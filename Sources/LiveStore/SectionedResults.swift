@@ -36,12 +36,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     /// Goes over the sections shown now.
     public func makeIterator() -> AnyIterator<ResultsSection<Key, Object>> {
         let places = places
-        var next = 0
-        return AnyIterator { [self] in
-            guard next < places.count else { return nil }
-            defer { next += 1 }
-            return section(next, places)
-        }
+        return AnyIterator((0..<places.count).lazy.map { [self] in section($0, places) }.makeIterator())
     }
 
     private func section(_ position: Int, _ places: SectionPlaces) -> ResultsSection<Key, Object> {

@@ -133,9 +133,7 @@ where Downstream.Failure == StoreError {
     }
 
     /// Says that it is over, if it is. What nobody has asked for by then is not handed out.
-    private func complete() {
-        if let completion { takeApart()?.receive(completion: completion) }
-    }
+    private func complete() { if let completion { takeApart()?.receive(completion: completion) } }
 
     /// Ends everything, once.
     private func takeApart() -> Downstream? {

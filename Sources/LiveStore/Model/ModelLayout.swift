@@ -23,7 +23,6 @@ final class ModelLayout: @unchecked Sendable {
     let properties: [Property]
     /// Properties that are declared as the primary key; a class that can be stored has one at most.
     let primaryKeys: [Int]
-    let primaryKey: Int?
     /// Columns that the class wants an index of; links always have one.
     let indexed: [Int]
     /// Where in an instance each property's ordinal lies.
@@ -82,7 +81,6 @@ final class ModelLayout: @unchecked Sendable {
         self.typeName = typeName
         self.properties = properties
         self.primaryKeys = primaryKeys
-        primaryKey = primaryKeys.first
         ordinalOffsets = properties.map { $0.offset + $0.wrapper.ordinalOffset }
         self.indexed = properties.indices.filter { indexed.contains($0) || properties[$0].type == .link }
         encoding = properties.map { property in

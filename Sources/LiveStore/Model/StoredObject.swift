@@ -92,10 +92,8 @@ struct RowBinding {
         connection.checkScheduler()
         let column = table.layout.column(ordinal)
         if table.layout.isObservable { connection.noteRead(table, id, column) }
-        guard let row = connection.rowForGetter(table, id) else {
-            return Value._zero
-        }
-        return row.isNull(column) ? Value._zero : Value._read(row, column)
+        guard let row = connection.rowForGetter(table, id), !row.isNull(column) else { return Value._zero }
+        return Value._read(row, column)
     }
 
     func write<Value: StorableValue>(_ value: Value, _ ordinal: Int) {

@@ -24,13 +24,9 @@ class BlockConnection: Connection {
             """
     }
 
-    override final func checkScheduler() {
-        if hasEnded { preconditionFailure(misuse ?? "") }
-    }
+    override final func checkScheduler() { if hasEnded { preconditionFailure(misuse ?? "") } }
 
-    override final func noteFailure(_ error: StoreError) {
-        if failure == nil { failure = error }
-    }
+    override final func noteFailure(_ error: StoreError) { if failure == nil { failure = error } }
 }
 
 /// A connection for one block within a transaction that others share, and that somebody else commits.

@@ -148,9 +148,7 @@ extension Connection {
 
     /// What cannot be read in a place that cannot throw, as a collection's count: a write fails with this error, and a
     /// `store.read` block ends with it.
-    func failReading(_ error: StoreError) {
-        if let transaction { transaction.fail(error) } else { noteFailure(error) }
-    }
+    func failReading(_ error: StoreError) { if let transaction { transaction.fail(error) } else { noteFailure(error) } }
 
     /// A row as this connection has it when no callback runs: with its own commits.
     func newestRow(_ table: Table, _ id: ObjectID) -> RowReader? { newest?.row(table, id) }

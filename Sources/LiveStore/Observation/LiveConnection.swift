@@ -47,9 +47,7 @@ final class LiveConnection: Connection {
             """
     }
 
-    override func checkScheduler() {
-        if !scheduler.isCurrent { scheduler.checkIsCurrent(misuse ?? "") }
-    }
+    override func checkScheduler() { if !scheduler.isCurrent { scheduler.checkIsCurrent(misuse ?? "") } }
 
     // MARK: What is shown
 

@@ -32,7 +32,5 @@ public final class NotificationToken: Sendable {
 
     /// Ends the subscription. Any thread, inside the callback too, any number of times. Once it has returned no callback
     /// starts; it does not wait for one that is running.
-    public func invalidate() {
-        if state.invalidate() { remove() }
-    }
+    public func invalidate() { if state.invalidate() { remove() } }
 }

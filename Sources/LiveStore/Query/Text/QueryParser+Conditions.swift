@@ -46,18 +46,13 @@ extension QueryParser {
 
     // MARK: Operators
 
+    private static let comparisons: [String: Comparison] = [
+        "==": .equal, "=": .equal, "!=": .notEqual, "<>": .notEqual, "<": .less, "<=": .lessOrEqual, "=<": .lessOrEqual,
+        ">": .greater, ">=": .greaterOrEqual, "=>": .greaterOrEqual,
+    ]
+
     private mutating func comparison() throws(QueryTextFault) -> (operator: Comparison, foldsCase: Bool)? {
-        guard case .symbol(let symbol) = tokens.current.kind else { return nil }
-        let found: Comparison
-        switch symbol {
-        case "==", "=": found = .equal
-        case "!=", "<>": found = .notEqual
-        case "<": found = .less
-        case "<=", "=<": found = .lessOrEqual
-        case ">": found = .greater
-        case ">=", "=>": found = .greaterOrEqual
-        default: return nil
-        }
+        guard case .symbol(let symbol) = tokens.current.kind, let found = Self.comparisons[symbol] else { return nil }
         tokens.advance()
         let place = tokens.current.offset
         let foldsCase = try tokens.takeCaseOption()

@@ -89,10 +89,7 @@ extension QueryParser {
             } else {
                 table = try elements(table, schema, place)
             }
-            if case .symbol("(") = tokens.current.kind {
-                let condition = try nested(steps, in: table)
-                return path(table, .condition(condition))
-            }
+            if case .symbol("(") = tokens.current.kind { return path(table, .condition(try nested(steps, in: table))) }
         }
     }
 

@@ -35,19 +35,15 @@ struct QueryParser {
     /// - Throws: `invalidQuery`.
     static func parse(
         _ text: String, _ table: TableSchema, _ arguments: [QueryArgumentValue],
-        tables: (String) -> TableSchema? = { _ in nil }, reasonAgainst: (ObjectHome) -> String? = { _ in nil }
+        tables: @escaping (String) -> TableSchema? = { _ in nil },
+        reasonAgainst: @escaping (ObjectHome) -> String? = { _ in nil }
     ) throws(StoreError) -> QueryText {
         let scalars = Array(text.unicodeScalars)
         do throws(QueryTextFault) {
             let tokens = QueryTokens(try QueryLexer.tokens(scalars))
-            return try withoutActuallyEscaping(tables) { tables throws(QueryTextFault) in
-                try withoutActuallyEscaping(reasonAgainst) { reasonAgainst throws(QueryTextFault) in
-                    var parser = QueryParser(
-                        table: table, tables: tables, arguments: arguments, reasonAgainst: reasonAgainst, tokens: tokens
-                    )
-                    return try parser.query()
-                }
-            }
+            var parser = QueryParser(
+                table: table, tables: tables, arguments: arguments, reasonAgainst: reasonAgainst, tokens: tokens)
+            return try parser.query()
         } catch {
             throw .invalidQuery(error, in: scalars)
         }
