@@ -15,11 +15,8 @@ import TypedNotifications
 public final class ChangeLogger {
     private let store: Store
     private let write: WriteRecord
-    /// In the order of their first note.
     private var entries: [Entry] = []
-    /// Where each object's entry is.
     private var places: [WriteRecord.Row: Int] = [:]
-    /// The first thing that was wrong with a note.
     private var failure: StoreError?
 
     private struct Entry {
@@ -58,9 +55,7 @@ public final class ChangeLogger {
     private func note(_ object: StoredObject, isChanged: Bool = false) {
         guard let row = object.storedRow, let id = object.objectID, let connection = object.connection else { return }
         guard connection.store.folder == store.folder else {
-            if failure == nil {
-                failure = .otherStore(path: connection.store.folder, used: store.folder)
-            }
+            if failure == nil { failure = .otherStore(path: connection.store.folder, used: store.folder) }
             return
         }
         if let place = places[row] {
@@ -71,16 +66,12 @@ public final class ChangeLogger {
         }
     }
 
-    /// Whether it belongs to the write that goes on on a connection.
     func isOf(_ connection: Connection) -> Bool { write.goesOn(on: connection) }
 
-    /// Grows with every change of the write.
     var changeCount: Int { write.changeCount }
 
     /// - Throws: what was wrong with a note.
-    func check() throws(StoreError) {
-        if let failure { throw failure }
-    }
+    func check() throws(StoreError) { if let failure { throw failure } }
 
     /// Tells what was noted, if it is committed. O(changes of the write).
     func post() {
@@ -128,9 +119,7 @@ extension Connection {
     /// Changes an object through a block, in a write of its own if there is none, and has it told if the block writes
     /// anything: where it throws half-way and the write is committed all the same, too.
     /// - Throws: as `write`, and what the block throws; `FetchedResultsError.notLogged`.
-    public func changeWithNotification<Object: StoredObject>(
-        _ object: Object, _ body: (Object) throws -> Void
-    ) throws {
+    public func changeWithNotification<Object: StoredObject>(_ object: Object, _ body: (Object) throws -> Void) throws {
         try logging { logger in
             let countBefore = logger.changeCount
             defer { if logger.changeCount != countBefore { logger.didChange(object) } }
@@ -180,7 +169,6 @@ private enum ChangeLogging {
         let connection: Connection
     }
 
-    /// A logger for the write that has begun on a connection.
     static func begin(_ connection: Connection) throws -> ChangeLogger {
         guard let write = connection.writeRecord else { throw StoreError.notInWrite }
         return ChangeLogger(connection.store, write)

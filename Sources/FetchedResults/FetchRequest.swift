@@ -6,7 +6,7 @@ import LiveStore
 ///     let request = FetchRequest(Note.self) { $0.where(\.stars > 2).sorted(by: \.title) }.sectioned(by: \.group)
 public struct FetchRequest<Object: StoredObject>: Sendable {
     private let query: @Sendable (Results<Object>) -> Results<Object>
-    private let section: @Sendable (Results<Object>) -> FetchedRows<Object>
+    private var section: @Sendable (Results<Object>) -> FetchedRows<Object>
 
     /// Objects of a class in one section.
     /// - Parameter query: filters and sorts them. It is called on whichever thread fetches.
@@ -17,20 +17,12 @@ public struct FetchRequest<Object: StoredObject>: Sendable {
         section = { FetchedRows($0) }
     }
 
-    private init(
-        _ query: @escaping @Sendable (Results<Object>) -> Results<Object>,
-        section: @escaping @Sendable (Results<Object>) -> FetchedRows<Object>
-    ) {
-        self.query = query
-        self.section = section
-    }
-
     /// The same objects in sections, one per value of a property and ordered by it; within a section in the order of the
     /// query, which must not be limited. The name of a section is the value in words.
     public func sectioned<Key: StorableValue>(
         by keyPath: KeyPath<Object, Key> & Sendable, ascending: Bool = true
     ) -> FetchRequest {
-        FetchRequest(query, section: { FetchedRows($0.sectioned(by: keyPath, ascending: ascending), function: nil) })
+        sectioned { FetchedRows($0.sectioned(by: keyPath, ascending: ascending), function: nil) }
     }
 
     /// The same objects in sections, one per value that a function gives for a property. The query must not be limited.
@@ -43,9 +35,13 @@ public struct FetchRequest<Object: StoredObject>: Sendable {
         _ function: @escaping @Sendable (Value) -> Key
     ) -> FetchRequest {
         let known = name.map { SectionFunctionName.known($0) } ?? .unknown
-        return FetchRequest(
-            query,
-            section: { FetchedRows($0.sectioned(by: keyPath, ascending: ascending, function), function: known) })
+        return sectioned { FetchedRows($0.sectioned(by: keyPath, ascending: ascending, function), function: known) }
+    }
+
+    private func sectioned(_ section: @escaping @Sendable (Results<Object>) -> FetchedRows<Object>) -> FetchRequest {
+        var request = self
+        request.section = section
+        return request
     }
 
     /// The rows on a connection. Evaluates nothing yet.

@@ -31,7 +31,6 @@ public final class FetchedResultsController<Object: StoredObject> {
     /// What was shown when it was read first, until the first delivery says what has changed since.
     private var readBeforeDelivery: EarlyRows?
     private var isDelivered = false
-    /// The batch that is being told.
     private var batch: FetchedBatch?
 
     /// A controller that shows nothing before `performFetch`.

@@ -22,14 +22,12 @@ public struct FetchedSection<Object: StoredObject> {
     }
 }
 
-/// A fetch request on a connection.
 struct FetchedRows<Object: StoredObject> {
     let query: SectionedQuery<Object>
     /// What is asked, exactly, section keys included; nil where that cannot be said of a section function.
     let identity: () -> String?
     private let name: (Int, SectionedRows) -> String?
 
-    /// Without section keys.
     init(_ results: Results<Object>) {
         let query = results.asOneSection
         self.query = query

@@ -19,7 +19,6 @@ public struct EntityChanges: TypedNotification {
     /// Objects of a class that were deleted, and had been there before.
     public func deleted<Object: StoredObject>(_ type: Object.Type) -> [SafeObject<Object>] { objects(type, .deleted) }
 
-    /// What happened to objects of a class; nil where nothing did.
     func only(_ type: ObjectIdentifier) -> EntityChanges? {
         let own = entries.filter { $0.type == type }
         return own.isEmpty ? nil : EntityChanges(path: path, storePath: storePath, entries: own)
@@ -34,7 +33,6 @@ public struct EntityChanges: TypedNotification {
     }
 }
 
-/// An object that a logger was told of.
 struct LoggedObject: Sendable, Equatable {
     enum Change: Sendable {
         case added
@@ -64,8 +62,7 @@ public final class NotificationManager: Sendable {
 
     /// Has a block told of commits that did something to objects of a class, and of those objects alone.
     public func addListener<Object: StoredObject>(
-        to type: Object.Type, on place: NotificationPlace = .poster,
-        _ body: @escaping @Sendable (EntityChanges) -> Void
+        to type: Object.Type, on place: NotificationPlace = .poster, _ body: @escaping @Sendable (EntityChanges) -> Void
     ) -> NotificationSubscription {
         let type = ObjectIdentifier(type)
         return addListener(on: place) { changes in changes.only(type).map(body) }

@@ -8,14 +8,11 @@ public struct SafeObject<Object: StoredObject>: Sendable, Hashable {
     public let id: ObjectID
     /// The folder of the store.
     public let storePath: String
+}
 
+extension SafeObject {
     /// An object by its identity in a store.
     public init(id: ObjectID, in store: Store) { self.init(id: id, storePath: store.folder) }
-
-    init(id: ObjectID, storePath: String) {
-        self.id = id
-        self.storePath = storePath
-    }
 
     /// A stored object; nil for one that is not stored.
     public init?(_ object: Object) {

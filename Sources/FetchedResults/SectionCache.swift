@@ -56,7 +56,6 @@ struct SectionCache {
         return nil
     }
 
-    /// Says that nothing is kept, and what would help.
     func noteUnnamed() {
         Logger(label: "fetched-results").warning(
             "the section cache \(file.path) is not used: the function of the section keys has no name; give it one with sectioned(by:named:)"

@@ -1,12 +1,9 @@
 // Writes that nobody waits for: a thread that runs them one after another. Where a commit costs a sync of the file, all
 // that have gathered are committed as one, so a hundred writes cost one sync; each still stands or falls alone.
-//
-// `inbox` (a leaf) guards `jobs` and `isStopped`. Blocks and completions run on the thread with no lock held but, during a
-// block, the write lock.
+// Blocks and completions run on the thread with no lock held but, during a block, the write lock.
 import TracedSync
 
-final class AsyncWriter: @unchecked Sendable {
-    /// One write that waits for its turn.
+final class AsyncWriter: Sendable {
     struct Job: Sendable {
         let store: Store
         let tokens: [NotificationToken]
@@ -14,11 +11,15 @@ final class AsyncWriter: @unchecked Sendable {
         let completion: @Sendable (Result<Void, any Error>) -> Void
     }
 
-    private let inbox = TracedMutex("asynchronous writes")
+    private struct Inbox {
+        var jobs: [Job] = []
+        var isStopped = false
+        var thread: TracedThread?
+    }
+
+    /// A leaf.
+    private let inbox = Guarded("asynchronous writes", Inbox())
     private let arrived: TracedCondition
-    private var jobs: [Job] = []
-    private var isStopped = false
-    private var thread: TracedThread?
     private let groups: Bool
 
     /// - Parameter groups: whether what has gathered is committed as one.
@@ -26,14 +27,15 @@ final class AsyncWriter: @unchecked Sendable {
     init(groups: Bool) throws(StoreError) {
         self.groups = groups
         arrived = TracedCondition("asynchronous writes", inbox)
-        thread = try StoreError.starting("livestore-writer") { [self] in run() }
+        let thread = try StoreError.starting("livestore-writer") { [self] in run() }
+        inbox.withLock { $0.thread = thread }
     }
 
     /// Takes a write; false once the store has been closed.
     func add(_ job: Job) -> Bool {
-        inbox.withLock {
-            if isStopped { return false }
-            jobs.append(job)
+        inbox.withLock { inbox in
+            if inbox.isStopped { return false }
+            inbox.jobs.append(job)
             arrived.broadcast()
             return true
         }
@@ -41,34 +43,33 @@ final class AsyncWriter: @unchecked Sendable {
 
     /// Ends the thread after the write it is in; what has not begun fails with `closed`. Does not wait.
     func stop() {
-        let isFirst = inbox.withLock {
-            defer { isStopped = true }
+        let thread = inbox.withLock { inbox in
+            inbox.isStopped = true
             arrived.broadcast()
-            return !isStopped
+            return inbox.thread.take()
         }
         // Nobody waits for the thread, so it frees itself: one that has ended keeps its stack until then.
-        if isFirst { thread?.detach() }
+        thread?.detach()
     }
 
     private func run() {
         while let batch = take() {
             if groups, batch.count > 1 { commitTogether(batch) } else { for job in batch { commitAlone(job) } }
         }
-        let abandoned = inbox.withLock { () -> [Job] in
-            defer { jobs = [] }
-            return jobs
+        let abandoned = inbox.withLock { inbox in
+            defer { inbox.jobs = [] }
+            return inbox.jobs
         }
         for job in abandoned { job.completion(.failure(StoreError.closed)) }
     }
 
     private func take() -> [Job]? {
-        inbox.withLock {
-            while jobs.isEmpty, !isStopped { arrived.wait() }
-            if isStopped { return nil }
+        inbox.withLock(after: arrived, once: { !$0.jobs.isEmpty || $0.isStopped }) { inbox in
+            if inbox.isStopped { return nil }
             // A write that some are not to hear of is a commit of its own.
-            let count = jobs[0].tokens.isEmpty ? jobs.prefix { $0.tokens.isEmpty }.count : 1
-            defer { jobs.removeFirst(count) }
-            return Array(jobs[..<count])
+            let count = inbox.jobs[0].tokens.isEmpty ? inbox.jobs.prefix { $0.tokens.isEmpty }.count : 1
+            defer { inbox.jobs.removeFirst(count) }
+            return Array(inbox.jobs[..<count])
         }
     }
 
@@ -92,8 +93,8 @@ final class AsyncWriter: @unchecked Sendable {
 
     private func runPart(_ job: Job, _ transaction: WriteTransaction) throws {
         try transaction.beginPart()
-        let connection = Connection(job.store, in: transaction)
-        defer { connection.endBlock() }
+        let connection = PartConnection(job.store, in: transaction)
+        defer { connection.end() }
         do {
             try job.body(connection)
             try transaction.commitPart()
@@ -116,11 +117,17 @@ extension Store {
     public func writeAsync<Value: Sendable>(
         withoutNotifying tokens: [NotificationToken] = [], _ body: @escaping @Sendable (Connection) throws -> Value
     ) async throws -> Value {
-        let value = ResultBox<Value>()
+        let made = Guarded<Value?>("result of an asynchronous write", nil)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            writeAsync(withoutNotifying: tokens, { value.value = try body($0) }) { continuation.resume(with: $0) }
+            writeAsync(
+                withoutNotifying: tokens,
+                { connection in
+                    let value = try body(connection)
+                    made.withLock { $0 = value }
+                }
+            ) { continuation.resume(with: $0) }
         }
-        return value.value!
+        return made.withLock { $0! }
     }
 
     /// The same with a completion, which is called on the store's thread for such writes: keep it short.
@@ -135,9 +142,4 @@ extension Store {
             completion(.failure(error))
         }
     }
-}
-
-/// Carries a value out of a block that has run before it is read.
-private final class ResultBox<Value>: @unchecked Sendable {
-    var value: Value?
 }

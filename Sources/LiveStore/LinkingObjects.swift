@@ -23,6 +23,6 @@ extension StoredObject {
         guard let binding else { throw StoreError.notStored(type: "\(type(of: self))") }
         let table = try binding.connection.core.storage.table(of: Source.self)
         let isSource = try table.layout.stored(filter, on: binding.connection)
-        return Results(binding.connection, table, isSource, [])
+        return Results(binding.connection, table, Refinement(filter: isSource))
     }
 }

@@ -19,8 +19,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     /// A list that belongs to no object yet: what a property starts with, or is set to.
     public init(arrayLiteral elements: Element...) {
-        box = ListBox()
-        box.elements = elements
+        box = ListBox(elements)
         owner = nil
         ordinal = -1
     }
@@ -35,7 +34,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         return query
     }
 
-    private func rows(_ list: StoredList) -> RankedTree { list.rows(query(list)) }
+    private func rows(_ list: StoredList) -> RankedTree { list.connection.shownRows(query(list)) }
 
     // MARK: Reading
 
@@ -160,7 +159,6 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         }
     }
 
-    /// What an observer of the list observes.
     func observed() throws(StoreError) -> (Connection, ConnectionQuery) {
         guard let stored else { throw .notStored(type: owner.map { "\(type(of: $0))" } ?? "List") }
         return (stored.connection, query(stored))
@@ -193,11 +191,10 @@ extension List where Element: StoredObject {
     /// - Throws: `notStored` for the list of an object that is not stored, `unknownModel`.
     public func sorted(by keys: [SortKey<Element>]) throws -> Results<Element> { try results().sorted(by: keys) }
 
-    /// All objects of the list, as a query to refine.
     private func results() throws -> Results<Element> {
         guard let stored else { throw StoreError.notStored(type: owner.map { "\(type(of: $0))" } ?? "List") }
         let table = try stored.connection.core.storage.table(of: Element.self)
-        return Results(stored.connection, table, .all, [], of: stored.source)
+        return Results(stored.connection, table, Refinement(list: stored.source))
     }
 }
 

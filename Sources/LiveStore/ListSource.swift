@@ -3,21 +3,18 @@
 
 struct ListSource: Sendable {
     let elements: Table
-    /// The object that has the list.
     let owner: ObjectID
 
     /// The query of elements that a query of their objects is; in the list's order where nothing else decides.
     /// - Parameter table: that of the objects.
-    func plan(
-        _ filter: FilterExpression, _ sort: [SortTerm], limit: Int?, _ table: Table, fault: StoreError?
-    ) -> QueryPlan {
+    func plan(_ asked: Refinement, _ table: Table) -> QueryPlan {
         let isOwn = FilterExpression.compare(column: ListTable.owner, .equal, .link(owner), isOptional: true)
-        let passes = filter.conjuncts.map { FilterExpression.linked(column: ListTable.value, $0) }
+        let passes = asked.filter.conjuncts.map { FilterExpression.linked(column: ListTable.value, $0) }
+        let sort = asked.sort.map { over(ListTable.value, $0, table.schema) }
         return QueryPlan(
             table: elements, filter: .and([isOwn] + passes),
-            sort: sort.map { over(ListTable.value, $0, table.schema) } + [
-                SortTerm(column: ListTable.position, ascending: true)
-            ], limit: limit, fault: fault)
+            sort: sort + [SortTerm(column: ListTable.position, ascending: true)], limit: asked.limit, fault: asked.fault
+        )
     }
 
     /// A term of a table, as seen from where a link leads there.
@@ -36,10 +33,7 @@ struct ListSource: Sendable {
     func objectID(ofElement element: UInt64, _ connection: Connection) -> ObjectID {
         let id = ObjectID(rawValue: element)
         // An element that a loop has taken off itself stands for nothing any more: its object reads as deleted.
-        guard let row = connection.rowForGetter(elements, id) else {
-            return .none
-        }
-        return ObjectID(rawValue: row.slot(ListTable.value))
+        return connection.rowForGetter(elements, id).map { ObjectID(rawValue: $0.slot(ListTable.value)) } ?? .none
     }
 }
 
@@ -47,7 +41,7 @@ extension Results {
     /// Stops what the rows of a list cannot do.
     func checkNotOfList(_ operation: String) {
         precondition(
-            list == nil,
+            asked.list == nil,
             """
             \(operation) is not there for the objects of a list: query their class, as \
             connection.objects(\(Object.self).self).where(…), or observe the list

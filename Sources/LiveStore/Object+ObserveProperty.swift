@@ -46,50 +46,24 @@ extension LiveObject {
         _ body: @escaping (Self, PropertyUpdate<Value>) -> Void
     ) throws -> NotificationToken {
         guard let binding else { throw StoreError.notStored(type: "\(type(of: self))") }
-        let column = binding.table.layout.column(keyPath)
+        let (connection, table, id) = (binding.connection, binding.table, binding.id)
+        let column = table.layout.column(keyPath)
         var observer: PropertyObserver?
-        let token = try binding.connection.observe(
-            binding, columns: 1 << UInt64(column), madeAt: "\(file):\(line)"
-        ) { [unowned connection = binding.connection, table = binding.table, id = binding.id] change in
+        let token = try connection.observe(binding, columns: 1 << UInt64(column), madeAt: "\(file):\(line)") {
+            [unowned connection] change in
             if case .change = change { observer?.recheck(connection.newestRow(table, id)) }
         }
-        func value(_ value: ColumnValue?, _ option: PropertyOptions) -> Value? {
-            options.contains(option) ? value.map(Self.typed) : nil
+        guard let state = token.state as? ObjectToken, let row = connection.newestRow(table, id) else { return token }
+        let first = row.value(column, table.schema.columns[column])
+        func tell(_ isPrior: Bool, _ isOwn: Bool, _ old: ColumnValue?, _ new: ColumnValue?) {
+            let oldValue = options.contains(.old) ? old.map { $0.value(as: Value.self) } : nil
+            let newValue = options.contains(.new) ? new.map { $0.value(as: Value.self) } : nil
+            body(self, PropertyUpdate(isPrior: isPrior, isOwnWrite: isOwn, oldValue: oldValue, newValue: newValue))
         }
-        guard let state = token.state as? ObjectToken, let row = binding.connection.newestRow(binding.table, binding.id)
-        else { return token }
-        let first = row.value(column, binding.table.schema.columns[column])
-        let new = PropertyObserver(state, column, known: first, wantsPrior: options.contains(.prior)) {
-            [self] isPrior, isOwn, old, now in
-            body(
-                self,
-                PropertyUpdate(
-                    isPrior: isPrior, isOwnWrite: isOwn, oldValue: value(old, .old), newValue: value(now, .new)))
-        }
+        let new = PropertyObserver(state, column, known: first, wantsPrior: options.contains(.prior), tell)
         observer = new
-        binding.connection.makeObservedCells().add(new)
-        if options.contains(.initial) {
-            body(
-                self,
-                PropertyUpdate(isPrior: false, isOwnWrite: false, oldValue: nil, newValue: value(first, .new)))
-        }
+        try connection.live().makeObservedCells().add(new)
+        if options.contains(.initial) { tell(false, false, nil, first) }
         return token
-    }
-}
-
-extension LiveObject {
-    /// A value as the property has it.
-    static func typed<Value: StorableValue>(_ value: ColumnValue) -> Value {
-        switch value {
-        case .null: Value._zero
-        case .int(let value): value as? Value ?? Value._zero
-        case .double(let value): value as? Value ?? Value._zero
-        case .bool(let value): value as? Value ?? Value._zero
-        case .string(let value): value as? Value ?? Value._zero
-        case .date(let value): value as? Value ?? Value._zero
-        case .data(let value): value as? Value ?? Value._zero
-        case .uuid(let value): value as? Value ?? Value._zero
-        default: Value._zero
-        }
     }
 }

@@ -99,7 +99,7 @@ extension Results {
         _ keyPath: PartialKeyPath<Object>, isLast: Bool, _ precedes: (Value, Value) -> Bool
     ) -> Value? {
         let column = table.layout.column(keyPath)
-        if list == nil, let term = sort.first, term.column == column, term.over == nil {
+        if asked.list == nil, let term = asked.sort.first, term.column == column, term.over == nil {
             return end(term, isLast: isLast)
         }
         var best: Value?
@@ -138,17 +138,20 @@ extension Results {
 extension ColumnValue {
     /// The value as the Swift type of a property of its column.
     func value<Value: StorableValue>(as type: Value.Type = Value.self) -> Value {
-        let value: (any StorableValue)? =
-            switch self {
-            case .null, .link: nil
-            case .int(let value): value
-            case .double(let value): value
-            case .bool(let value): value
-            case .string(let value): value
-            case .date(let value): value
-            case .data(let value): value
-            case .uuid(let value): value
-            }
-        return value.flatMap { $0 as? Value } ?? Value._zero
+        plain.flatMap { $0 as? Value } ?? Value._zero
+    }
+
+    /// The value itself; nil for null and for a link.
+    var plain: (any StorableValue)? {
+        switch self {
+        case .null, .link: nil
+        case .int(let value): value
+        case .double(let value): value
+        case .bool(let value): value
+        case .string(let value): value
+        case .date(let value): value
+        case .data(let value): value
+        case .uuid(let value): value
+        }
     }
 }

@@ -11,7 +11,7 @@ extension Results {
     /// The index of the object with this identity; nil where it is not among these. O(log n) once the query is evaluated;
     /// of the objects of a list the first such index, O(n).
     public func index(ofID id: ObjectID) -> Int? {
-        list == nil ? connection.shownIndex(of: id, query) : objectIDs.firstIndex(of: id)
+        asked.list == nil ? connection.shownIndex(of: id, query) : objectIDs.firstIndex(of: id)
     }
 }
 
@@ -23,11 +23,7 @@ extension SectionedResults {
     }
 
     /// The path of the object with this identity; nil where it is not among these. O(log n) once the query is evaluated.
-    public func path(ofID id: ObjectID) -> RowPath? {
-        guard let rank = connection.shownIndex(of: id, query) else { return nil }
-        var places = SectionPlaces(connection.shownRows(query))
-        return places.path(ofRank: rank)
-    }
+    public func path(ofID id: ObjectID) -> RowPath? { asQuery.path(of: id) }
 }
 
 extension Connection {
@@ -38,7 +34,6 @@ extension Connection {
         return binding.table.id == table.id ? binding.id : nil
     }
 
-    /// Where a row is in a query as this connection shows it.
     func shownIndex(of id: ObjectID, _ query: ConnectionQuery) -> Int? {
         checkScheduler()
         do {

@@ -1,6 +1,18 @@
 // The objects that a query finds, live: on a connection with a scheduler they change by deliveries and by the
 // connection's own writes, and by nothing else, so an index that was shown names the same row inside a write.
 
+/// What results ask for, in columns of their objects' table.
+struct Refinement: Sendable {
+    var filter = FilterExpression.all
+    var sort: [SortTerm] = []
+    var distinct: [Int] = []
+    var limit: Int?
+    /// The list whose objects they are; nil for all of the table's.
+    var list: ListSource?
+    /// What is wrong with the query; thrown where it is used.
+    var fault: StoreError?
+}
+
 /// A live, ordered collection of objects. Belongs to its connection's scheduler.
 ///
 /// Reading it for the first time evaluates the query there and then; observing it evaluates in the background.
@@ -8,51 +20,25 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// The connection it belongs to.
     public let connection: Connection
     let table: Table
-    let filter: FilterExpression
-    let sort: [SortTerm]
-    let distinct: [Int]
-    let limit: Int?
-    /// Where the objects are those of a list.
-    let list: ListSource?
-    /// What is wrong with the query; thrown where it is used.
-    private let fault: StoreError?
+    let asked: Refinement
     /// Made when it is used first: of a chain of refinements, only the last one is.
-    private(set) lazy var query = makeQuery()
+    private(set) lazy var query = connection.query(
+        asked.list?.plan(asked, table) ?? plan(section: nil), asked.list?.elements ?? table)
 
-    /// - Parameters:
-    ///   - filter: a condition on the objects, in columns of their table; so are `sort` and `distinct`.
-    ///   - list: the list whose objects they are; nil for all of the table's.
-    init(
-        _ connection: Connection, _ table: Table, _ filter: FilterExpression, _ sort: [SortTerm],
-        distinct: [Int] = [], limit: Int? = nil, of list: ListSource? = nil, fault: StoreError? = nil
-    ) {
+    init(_ connection: Connection, _ table: Table, _ asked: Refinement) {
         self.connection = connection
         self.table = table
-        self.filter = filter
-        self.sort = sort
-        self.distinct = distinct
-        self.limit = limit
-        self.list = list
-        self.fault = fault
-    }
-
-    private func makeQuery() -> ConnectionQuery {
-        connection.query(
-            list?.plan(filter, sort, limit: limit, table, fault: fault) ?? plan(section: nil), list?.elements ?? table)
+        self.asked = asked
     }
 
     /// These objects of the table, perhaps in sections.
     func plan(section: SectionTerm?) -> QueryPlan {
         QueryPlan(
-            table: table, filter: filter, sort: sort, distinct: distinct, limit: limit, section: section, fault: fault)
+            table: table, filter: asked.filter, sort: asked.sort, distinct: asked.distinct, limit: asked.limit,
+            section: section, fault: asked.fault)
     }
 
-    /// Makes the same query on another connection.
-    var remake: @Sendable (Connection) -> Results {
-        { [table, filter, sort, distinct, limit, list, fault] in
-            Results($0, table, filter, sort, distinct: distinct, limit: limit, of: list, fault: fault)
-        }
-    }
+    var remake: @Sendable (Connection) -> Results { { [table, asked] in Results($0, table, asked) } }
 
     // MARK: Refining
 
@@ -62,10 +48,12 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// observing and freezing them throws, a `store.read` block or a write that reads them fails, and elsewhere the program
     /// stops with a message.
     public func `where`(_ condition: Filter<Object>) -> Results {
-        do throws(StoreError) {
-            return refined(filter: .and([filter, try table.layout.stored(condition.expression, on: connection)]))
-        } catch {
-            return refined(fault: error)
+        refined { asked in
+            do throws(StoreError) {
+                asked.filter = .and([asked.filter, try table.layout.stored(condition.expression, on: connection)])
+            } catch {
+                asked.fault = asked.fault ?? error
+            }
         }
     }
 
@@ -75,11 +63,9 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// property changes, which costs O(log n) for each object that leads there. A link that leads nowhere is nil, and
     /// nil comes first where the order ascends. What a list or a computed property comes to is no order, and stops the
     /// program with a message that says so. On the connection's scheduler.
-    public func sorted<Value: StorableValue>(
-        by keyPath: KeyPath<Object, Value>, ascending: Bool = true
-    ) -> Results {
+    public func sorted<Value: StorableValue>(by keyPath: KeyPath<Object, Value>, ascending: Bool = true) -> Results {
         let term = table.layout.stored(SortTerm(keyPath, ascending: ascending))
-        return refined(sort: [term] + sort.filter { !$0.hasColumn(of: term) })
+        return refined { asked in asked.sort = [term] + asked.sort.filter { !$0.hasColumn(of: term) } }
     }
 
     /// The same objects in the order of several keys, the first being the most significant. On the connection's scheduler.
@@ -89,7 +75,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
             let term = table.layout.stored(key.term)
             if !terms.contains(where: { $0.hasColumn(of: term) }) { terms.append(term) }
         }
-        return refined(sort: terms)
+        return refined { $0.sort = terms }
     }
 
     /// Of the objects that are equal in all of these properties, only the first in the results' order. Whatever is
@@ -98,7 +84,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// Kept incrementally: a change costs O(log n), and may show another object of its group.
     public func distinct(by keyPaths: [PartialKeyPath<Object>]) -> Results {
         checkNotOfList("distinct(by:)")
-        return refined(distinct: Array(Set(keyPaths.map { table.layout.column($0) })))
+        return refined { $0.distinct = Array(Set(keyPaths.map { table.layout.column($0) })) }
     }
 
     /// The first `count` objects. Applies last, whatever is refined afterwards; of several calls the smallest counts.
@@ -106,16 +92,13 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// A change may move objects over the end, which are then told as inserted or deleted.
     public func limited(to count: Int) -> Results {
         precondition(count >= 0, "results cannot be limited to \(count) objects")
-        return refined(limit: Swift.min(count, limit ?? count))
+        return refined { $0.limit = Swift.min(count, $0.limit ?? count) }
     }
 
-    func refined(
-        filter: FilterExpression? = nil, sort: [SortTerm]? = nil, distinct: [Int]? = nil, limit: Int? = nil,
-        fault: StoreError? = nil
-    ) -> Results {
-        Results(
-            connection, table, filter ?? self.filter, sort ?? self.sort, distinct: distinct ?? self.distinct,
-            limit: limit ?? self.limit, of: list, fault: self.fault ?? fault)
+    func refined(_ refine: (inout Refinement) -> Void) -> Results {
+        var asked = asked
+        refine(&asked)
+        return Results(connection, table, asked)
     }
 
     // MARK: Reading
@@ -128,27 +111,18 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     public var count: Int { rows.count(in: query.window) }
 
     /// O(log n).
-    public subscript(position: Int) -> Object {
-        object(rows.entry(at: position, in: query.window).key.id)
-    }
+    public subscript(position: Int) -> Object { object(rows.entry(at: position, in: query.window).key.id) }
 
     /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
     public func makeIterator() -> AnyIterator<Object> {
         let rows = rows
-        let ids = rows.ids(in: rows.ranks(in: query.window))
-        var next = ids.startIndex
-        return AnyIterator { [self] in
-            guard next < ids.endIndex else { return nil }
-            defer { next = ids.index(after: next) }
-            return object(ids[next])
-        }
+        return AnyIterator(rows.ids(in: rows.ranks(in: query.window)).lazy.map { [self] in object($0) }.makeIterator())
     }
 
     private func object(_ row: UInt64) -> Object { connection.makeObject(table, objectID(ofRow: row)) }
 
-    /// The object that a row of the query stands for.
     private func objectID(ofRow row: UInt64) -> ObjectID {
-        guard let list else { return ObjectID(rawValue: row) }
+        guard let list = asked.list else { return ObjectID(rawValue: row) }
         return list.objectID(ofElement: row, connection)
     }
 
@@ -188,7 +162,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// The query of the same rows in which only changes of some properties count.
     func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {
         let paths = keyPaths.map { table.layout.stored(ColumnPath($0)) }
-        let observed = Observed(list == nil ? paths : paths.map { ColumnPath([ListTable.value] + $0.columns) })
+        let observed = Observed(asked.list == nil ? paths : paths.map { ColumnPath([ListTable.value] + $0.columns) })
         return connection.query(query.plan.observing(observed), query.table, showing: query)
     }
 
@@ -210,7 +184,7 @@ extension Connection {
     func shownRows(_ query: ConnectionQuery) -> RankedTree {
         checkScheduler()
         do {
-            return try query.rows(self)
+            return try rows(query)
         } catch {
             failReading(error)
             return RankedTree()
@@ -257,6 +231,6 @@ extension Connection {
     /// - Throws: `unknownModel`.
     public func objects<Object: StoredObject>(_ type: Object.Type) throws -> Results<Object> {
         checkScheduler()
-        return Results(self, try table(of: type), .all, [])
+        return Results(self, try table(of: type), Refinement())
     }
 }

@@ -4,14 +4,8 @@
 /// A live query and its rows in sections. On its connection's scheduler.
 package struct SectionedQuery<Object: StoredObject> {
     package let connection: Connection
-    private let table: Table
-    private let query: ConnectionQuery
-
-    fileprivate init(_ connection: Connection, _ table: Table, _ query: ConnectionQuery) {
-        self.connection = connection
-        self.table = table
-        self.query = query
-    }
+    fileprivate let table: Table
+    fileprivate let query: ConnectionQuery
 
     /// The rows as the connection shows them now, with its own writes. Evaluates the query if nobody has.
     package var shown: SectionedRows { SectionedRows(connection.shownRows(query), query.window) }
@@ -55,13 +49,11 @@ package struct SectionedQuery<Object: StoredObject> {
         return rows.path(ofIndex: index)
     }
 
-    /// The objects of a section of `rows`. O(log n).
     package func objects(ofSection section: Int, in rows: SectionedRows) -> ResultsSection<Int, Object> {
         ResultsSection(
             key: section, connection: connection, table: table, rows: rows.tree, ranks: rows.ranks(of: section))
     }
 
-    /// The object at a path in `rows`. O(log n).
     package func object(at path: RowPath, in rows: SectionedRows) -> Object {
         connection.checkScheduler()
         return connection.makeObject(table, rows.objectID(at: path))
@@ -85,14 +77,6 @@ package struct SectionedQuery<Object: StoredObject> {
             case .failed(let error): body(.failed(error))
             }
         }
-    }
-
-    /// The changes as a sequence, for any task.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
-    package func changes(
-        keyPaths: [PartialKeyPath<Object>]?, file: String = #fileID, line: Int = #line
-    ) throws -> LiveChanges<SectionedUpdate> {
-        try query.sectionedChanges(observed(by: keyPaths), connection, "\(file):\(line)")
     }
 
     func observed(by keyPaths: [PartialKeyPath<Object>]?) -> ConnectionQuery {
@@ -120,16 +104,14 @@ package enum SectionedRowsChange {
 }
 
 extension Results {
-    /// These objects as one section.
     package var asOneSection: SectionedQuery<Object> {
         checkNotOfList("a section without keys")
-        return SectionedQuery(connection, table, query)
+        return SectionedQuery(connection: connection, table: table, query: query)
     }
 }
 
 extension SectionedResults {
-    /// These sections, whatever their keys.
-    package var asQuery: SectionedQuery<Object> { SectionedQuery(connection, table, query) }
+    package var asQuery: SectionedQuery<Object> { SectionedQuery(connection: connection, table: table, query: query) }
 
     /// The key of a section of `rows`. O(log n).
     package func key(ofSection section: Int, in rows: SectionedRows) -> Key {
@@ -140,7 +122,10 @@ extension SectionedResults {
 
 extension Connection {
     /// Whether the caller is where the connection is. For any thread.
-    package var placeCheck: @Sendable () -> Bool { { [scheduler] in scheduler?.isCurrent ?? false } }
+    package var placeCheck: @Sendable () -> Bool {
+        guard let scheduler = try? live().scheduler else { return { false } }
+        return { scheduler.isCurrent }
+    }
 
     /// Whether what is shown is what was delivered last, without own writes.
     package var showsDelivered: Bool { transaction == nil && showsDeliveredVersion }

@@ -36,12 +36,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     /// Goes over the sections shown now.
     public func makeIterator() -> AnyIterator<ResultsSection<Key, Object>> {
         let places = places
-        var next = 0
-        return AnyIterator { [self] in
-            guard next < places.count else { return nil }
-            defer { next += 1 }
-            return section(next, places)
-        }
+        return AnyIterator((0..<places.count).lazy.map { [self] in section($0, places) }.makeIterator())
     }
 
     private func section(_ position: Int, _ places: SectionPlaces) -> ResultsSection<Key, Object> {
@@ -63,23 +58,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     /// A short title for each section, for an index at the side of a list: the first character of its key in upper case,
     /// empty for `nil`. O(sections · log sections).
     public var indexTitles: [String] {
-        keys.map { key in
-            key._columnValue == .null ? "" : Self.described(key._columnValue).prefix(1).uppercased()
-        }
-    }
-
-    private static func described(_ value: ColumnValue) -> String {
-        switch value {
-        case .null: ""
-        case .int(let value): "\(value)"
-        case .double(let value): "\(value)"
-        case .bool(let value): "\(value)"
-        case .string(let value): value
-        case .date(let value): "\(value)"
-        case .data(let value): "\(value)"
-        case .uuid(let value): "\(value)"
-        case .link(let value): "\(value.rawValue)"
-        }
+        keys.map { key in key._columnValue.plain.map { "\($0)".prefix(1).uppercased() } ?? "" }
     }
 
     /// How many objects there are in all sections. O(1) once the query is evaluated.
@@ -91,7 +70,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
-        try observe(query, "\(file):\(line)", body)
+        try observe(keyPaths: nil, file, line, body)
     }
 
     /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
@@ -101,24 +80,17 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
-        try observe(observed(by: keyPaths), "\(file):\(line)", body)
-    }
-
-    /// The query of the same rows in which only changes of some properties count.
-    func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {
-        let observed = Observed(keyPaths.map { table.layout.stored(ColumnPath($0)) })
-        return connection.query(query.plan.observing(observed), table, showing: query)
+        try observe(keyPaths: keyPaths, file, line, body)
     }
 
     private func observe(
-        _ query: ConnectionQuery, _ place: String, _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
+        keyPaths: [PartialKeyPath<Object>]?, _ file: String, _ line: Int,
+        _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
     ) throws -> NotificationToken {
-        try connection.observe(query, madeAt: place) { [self, window = query.window] change in
+        try asQuery.observe(keyPaths: keyPaths, file: file, line: line) { [self] change in
             switch change {
             case .initial: body(.initial(self))
-            case .update(let changes, let old, let new):
-                let (old, new) = (SectionedRows(old, window), SectionedRows(new, window))
-                body(.update(self, SectionedChangeSet(changes, from: old, to: new)))
+            case .update(let changes, _, _): body(.update(self, changes))
             case .failed(let error): body(.error(error))
             }
         }
@@ -185,7 +157,7 @@ extension Results {
     func sectioned<Key>(_ section: SectionTerm) -> SectionedResults<Key, Object> {
         checkNotOfList("sectioned(by:)")
         precondition(
-            limit == nil,
+            asked.limit == nil,
             "limited results of \(table.schema.name) cannot be sectioned: take the sections without limited(to:)")
         return SectionedResults(connection, table, plan(section: section), section)
     }

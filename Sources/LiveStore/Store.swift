@@ -101,11 +101,10 @@ public final class Store: Sendable {
     ///   and with tokens `tooManySnapshots`.
     @discardableResult
     public func write<Result>(
-        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [],
-        _ body: (Connection) throws -> Result
+        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: (Connection) throws -> Result
     ) throws -> Result {
-        let connection = Connection(self, reading: nil)
-        defer { connection.endBlock() }
+        let connection = BlockConnection(self, at: nil)
+        defer { connection.end() }
         return try connection.write(timeout: timeout, withoutNotifying: tokens) { try body(connection) }
     }
 
@@ -115,22 +114,13 @@ public final class Store: Sendable {
     public func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try core.checkOpen()
         let snapshot = try core.storage.openSnapshot()
-        let connection = Connection(self, reading: snapshot)
-        defer { connection.endBlock() }
+        let connection = BlockConnection(self, at: snapshot)
+        defer { connection.end() }
+        let result = Swift.Result { try body(connection) }
         // What the engine has reported, and what a query of the block could not say, come before what the block made of it.
-        func checkBlock() throws {
-            try snapshot.checkReads()
-            if let failure = connection.blockFailure { throw failure }
-        }
-        let result: Result
-        do {
-            result = try body(connection)
-        } catch {
-            try checkBlock()
-            throw error
-        }
-        try checkBlock()
-        return result
+        try snapshot.checkReads()
+        if let failure = connection.failure { throw failure }
+        return try result.get()
     }
 
     /// Stops deliveries and refuses further work through this handle and its connections. Any thread, inside a callback
@@ -170,8 +160,5 @@ public final class Store: Sendable {
 }
 
 extension Store.Configuration {
-    /// The folder, which is made if it is not there.
-    fileprivate func directory() throws -> StoreDirectory {
-        try StoreDirectory(path, durability, FileModes(fileMode))
-    }
+    fileprivate func directory() throws -> StoreDirectory { try StoreDirectory(path, durability, FileModes(fileMode)) }
 }

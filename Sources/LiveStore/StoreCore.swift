@@ -1,25 +1,26 @@
 // What all handles and connections of one opened store share: its storage, and the upkeep thread once somebody observes.
-//
-// `lock` guards `upkeep`, `writer`, `isClosed` and `closing`. It is never held while upkeep is joined or a transaction
-// runs.
 import Foundation
 import Logging
 import TracedSync
 
-final class StoreCore: @unchecked Sendable {
+final class StoreCore: Sendable {
+    private struct State {
+        var upkeep: Upkeep?
+        var writer: AsyncWriter?
+        var isClosed = false
+        var closing: [ObjectIdentifier: @Sendable () -> Void] = [:]
+    }
+
     let storage: Storage
-    private let lock = TracedMutex("store")
-    private var upkeep: Upkeep?
-    private var writer: AsyncWriter?
-    private var isClosed = false
-    /// What is to be told when the store is closed.
-    private var closing: [ObjectIdentifier: @Sendable () -> Void] = [:]
+    /// Never held while upkeep is joined or a transaction runs.
+    private let state = Guarded("store", State())
 
     init(_ storage: Storage) { self.storage = storage }
 
     deinit {
         // In a forked child the threads are not there that would have to end.
         guard storage.isOfThisProcess else { return }
+        let (upkeep, writer) = state.withLock { ($0.upkeep, $0.writer) }
         upkeep?.stop()
         writer?.stop()
     }
@@ -27,12 +28,12 @@ final class StoreCore: @unchecked Sendable {
     /// The thread for asynchronous writes, started by the first one.
     func startWriter() throws -> AsyncWriter {
         try storage.checkProcess()
-        return try lock.withLock {
-            if let writer { return writer }
+        return try state.withLock { state in
+            if let writer = state.writer { return writer }
             // Without a sync a commit costs less than what a group would share.
             let started = try AsyncWriter(groups: storage.durability == .full)
-            if isClosed { started.stop() }
-            writer = started
+            if state.isClosed { started.stop() }
+            state.writer = started
             return started
         }
     }
@@ -40,50 +41,45 @@ final class StoreCore: @unchecked Sendable {
     /// The upkeep thread, started by the first live connection: a store that is only written to pays nothing for it.
     func startUpkeep() throws -> Upkeep {
         try storage.checkProcess()
-        return try lock.withLock {
-            if isClosed { throw StoreError.closed }
-            if let upkeep { return upkeep }
+        return try state.withLock { state in
+            if state.isClosed { throw StoreError.closed }
+            if let upkeep = state.upkeep { return upkeep }
             let started = try Upkeep(storage)
-            upkeep = started
+            state.upkeep = started
             return started
         }
     }
 
-    func detach(_ query: ConnectionQuery) { runningUpkeep?.send(.detach(query)) }
-
-    var runningUpkeep: Upkeep? { lock.withLock { upkeep } }
+    var runningUpkeep: Upkeep? { state.withLock { $0.upkeep } }
 
     /// Ends deliveries and refuses further work. Snapshots that are held stay readable; the file is closed with the last.
     func close() {
         guard storage.isOfThisProcess else { return }
-        let (running, writing, told) = lock.withLock { () -> (Upkeep?, AsyncWriter?, [@Sendable () -> Void]) in
-            isClosed = true
-            defer {
-                upkeep = nil
-                closing = [:]
-            }
-            return (upkeep, writer, Array(closing.values))
+        let (upkeep, writer, told) = state.withLock { state in
+            state.isClosed = true
+            defer { state.closing = [:] }
+            return (state.upkeep.take(), state.writer, Array(state.closing.values))
         }
-        writing?.stop()
-        running?.stop()
+        writer?.stop()
+        upkeep?.stop()
         for tell in told { tell() }
     }
 
     /// Has `tell` called once the store is closed; at once if it is. Any thread.
     func whenClosing(_ key: ObjectIdentifier, _ tell: @escaping @Sendable () -> Void) {
-        let isOver = lock.withLock {
-            if !isClosed { closing[key] = tell }
-            return isClosed
+        let isOver = state.withLock { state in
+            if !state.isClosed { state.closing[key] = tell }
+            return state.isClosed
         }
         if isOver { tell() }
     }
 
     func forgetClosing(_ key: ObjectIdentifier) {
-        let forgotten = lock.withLock { closing.removeValue(forKey: key) }
+        let forgotten = state.withLock { $0.closing.removeValue(forKey: key) }
         withExtendedLifetime(forgotten) {}
     }
 
-    var isOpen: Bool { lock.withLock { !isClosed } }
+    var isOpen: Bool { state.withLock { !$0.isClosed } }
 
     func checkOpen() throws {
         try storage.checkProcess()
@@ -131,7 +127,7 @@ final class StoreCore: @unchecked Sendable {
             _ = try transaction.commit()
             return
         }
-        guard tokens.allSatisfy({ $0.core.storage === storage }) else { throw StoreError.foreignToken }
+        guard tokens.allSatisfy({ $0.storage === storage }) else { throw StoreError.foreignToken }
         try transaction.closeRow()
         let states = tokens.map(\.state)
         let before = try storage.openSnapshot()
@@ -142,7 +138,7 @@ final class StoreCore: @unchecked Sendable {
         let reader = isHeld ? try storage.takeReader() : nil
         let followers = Array(
             Dictionary(
-                tokens.compactMap(\.core.runningUpkeep).map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
+                tokens.compactMap { $0.upkeep() }.map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }
             ).values)
         for upkeep in followers { upkeep.inbox.announce(record, before: isHeld ? before : nil) }
         do {

@@ -15,35 +15,19 @@ struct StoredList {
 
     var connection: Connection { binding.connection }
 
-    /// The list's objects, to be queried.
     var source: ListSource { ListSource(elements: elements, owner: binding.id) }
 
     // MARK: Reading
 
     /// The list as a query: the elements of this owner, by their positions.
     func makeQuery() -> ConnectionQuery {
-        let owner = FilterExpression.compare(
-            column: ListTable.owner, .equal, .link(binding.id), isOptional: true)
+        let owner = FilterExpression.compare(column: ListTable.owner, .equal, .link(binding.id), isOptional: true)
         let plan = QueryPlan(
             table: elements, filter: owner, sort: [SortTerm(column: ListTable.position, ascending: true)])
         return connection.query(plan, elements)
     }
 
-    func rows(_ query: ConnectionQuery) -> RankedTree {
-        connection.checkScheduler()
-        do {
-            return try query.rows(connection)
-        } catch {
-            connection.failReading(error)
-            return RankedTree()
-        }
-    }
-
-    /// The row of an element that is shown.
-    func row(_ element: UInt64) -> RowReader? {
-        let id = ObjectID(rawValue: element)
-        return connection.rowForGetter(elements, id)
-    }
+    func row(_ element: UInt64) -> RowReader? { connection.rowForGetter(elements, ObjectID(rawValue: element)) }
 
     private func position(_ rows: RankedTree, _ index: Int) -> [UInt8]? {
         guard rows.count > index, index >= 0 else { return nil }
@@ -58,13 +42,13 @@ struct StoredList {
         do { try body() } catch { connection.failWrite(error) }
     }
 
-    private func transaction() throws(StoreError) -> WriteTransaction {
+    private var transaction: WriteTransaction {
         guard let transaction = connection.transaction else { preconditionFailure("\(StoreError.notInWrite)") }
         return transaction
     }
 
     /// Counts changes of the list, which its owner's row shows, and its observers hear of.
-    private func count(_ changes: Int, _ transaction: WriteTransaction) throws(StoreError) -> UInt64 {
+    private func count(_ changes: Int) throws(StoreError) -> UInt64 {
         let last = try transaction.countChanges(changes, binding.table, binding.id, column)
         connection.noteOwnChange(binding.table, binding.id, .update)
         return last
@@ -72,25 +56,21 @@ struct StoredList {
 
     func append(_ values: [(RowBuffer, Int) -> Void]) throws(StoreError) {
         if values.isEmpty { return }
-        let transaction = try transaction()
-        var change = try count(values.count, transaction) - UInt64(values.count)
+        var change = try count(values.count) - UInt64(values.count)
         for value in values {
             change += 1
-            try insert(value, ListPosition.last(change), transaction)
+            try insert(value, ListPosition.last(change))
         }
     }
 
     func insert(_ value: (RowBuffer, Int) -> Void, at index: Int, _ rows: RankedTree) throws(StoreError) {
         precondition(index >= 0 && index <= rows.count, "index \(index) is outside of a list of \(rows.count)")
-        let transaction = try transaction()
         let before = position(rows, index - 1)
         let after = position(rows, index)
-        try insert(value, place(before, after, try count(1, transaction)), transaction)
+        try insert(value, place(before, after, try count(1)))
     }
 
-    private func insert(
-        _ value: (RowBuffer, Int) -> Void, _ position: [UInt8], _ transaction: WriteTransaction
-    ) throws(StoreError) {
+    private func insert(_ value: (RowBuffer, Int) -> Void, _ position: [UInt8]) throws(StoreError) {
         let id = try transaction.insert(elements) { row in
             row.reset(columnCount: elements.schema.columns.count)
             row.setSlot(ListTable.owner, binding.id.rawValue)
@@ -111,51 +91,46 @@ struct StoredList {
 
     func set(_ value: (RowBuffer, Int) -> Void, at index: Int, _ rows: RankedTree) throws(StoreError) {
         let id = id(at: index, rows)
-        let transaction = try transaction()
-        try transaction.update(elements, id, ListTable.value) { value($0, ListTable.value) }
-        connection.noteOwnChange(elements, id, .update)
-        _ = try count(1, transaction)
+        try update(id, ListTable.value, value)
+        _ = try count(1)
     }
 
-    func remove(at index: Int, _ rows: RankedTree) throws(StoreError) {
-        try remove([id(at: index, rows)])
-    }
+    func remove(at index: Int, _ rows: RankedTree) throws(StoreError) { try remove([id(at: index, rows)]) }
 
     /// Takes elements off the list, and off the rows shown even where somebody else has done so first.
     func remove(_ ids: [ObjectID]) throws(StoreError) {
         if ids.isEmpty { return }
-        let transaction = try transaction()
         for id in ids {
             try transaction.delete(elements, id)
             connection.noteOwnChange(elements, id, .delete)
         }
-        _ = try count(ids.count, transaction)
+        _ = try count(ids.count)
     }
 
     func move(from source: Int, to target: Int, _ rows: RankedTree) throws(StoreError) {
         let id = id(at: source, rows)
         precondition(target >= 0 && target < rows.count, "index \(target) is outside of a list of \(rows.count)")
         if source == target { return }
-        let transaction = try transaction()
         // The elements that will be its neighbours; the one at the target makes room.
         let before = position(rows, source < target ? target : target - 1)
         let after = position(rows, source < target ? target + 1 : target)
-        try setPosition(id, place(before, after, try count(1, transaction)), transaction)
+        try setPosition(id, place(before, after, try count(1)))
     }
 
     func swap(_ first: Int, _ second: Int, _ rows: RankedTree) throws(StoreError) {
         let (a, b) = (id(at: first, rows), id(at: second, rows))
         guard a != b, let atA = position(rows, first), let atB = position(rows, second) else { return }
-        let transaction = try transaction()
-        try setPosition(a, atB, transaction)
-        try setPosition(b, atA, transaction)
-        _ = try count(1, transaction)
+        try setPosition(a, atB)
+        try setPosition(b, atA)
+        _ = try count(1)
     }
 
-    private func setPosition(_ id: ObjectID, _ position: [UInt8], _ transaction: WriteTransaction) throws(StoreError) {
-        try transaction.update(elements, id, ListTable.position) { row in
-            position.withUnsafeBytes { row.setBytes(ListTable.position, $0) }
-        }
+    private func setPosition(_ id: ObjectID, _ position: [UInt8]) throws(StoreError) {
+        try update(id, ListTable.position) { row, column in position.withUnsafeBytes { row.setBytes(column, $0) } }
+    }
+
+    private func update(_ id: ObjectID, _ column: Int, _ value: (RowBuffer, Int) -> Void) throws(StoreError) {
+        try transaction.update(elements, id, column) { value($0, column) }
         connection.noteOwnChange(elements, id, .update)
     }
 

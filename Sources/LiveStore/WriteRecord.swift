@@ -1,11 +1,9 @@
 // What a write has done to rows, and what became of it: for those who are told of objects one by one once they are
 // committed. On the thread that writes.
 
-/// A write, while it goes on and afterwards.
 package struct WriteRecord {
     private let transaction: WriteTransaction
 
-    /// A row of the store that is written to.
     package struct Row: Hashable, Sendable {
         fileprivate let table: UInt32
         fileprivate let id: UInt64
@@ -13,7 +11,6 @@ package struct WriteRecord {
 
     fileprivate init(_ transaction: WriteTransaction) { self.transaction = transaction }
 
-    /// Whether the changes are in the store.
     package var isCommitted: Bool { transaction.isCommitted }
 
     /// Grows with every change.
@@ -37,7 +34,6 @@ package struct WriteRecord {
 }
 
 extension Connection {
-    /// The write in progress; nil where there is none.
     package var writeRecord: WriteRecord? { transaction.map { WriteRecord($0) } }
 }
 

@@ -1,7 +1,4 @@
 // Publishers of a store. Whichever module offers Combine, the code is the same.
-//
-// `lock` guards demand and whether the subscription is over; the subscriber is called without it, on the connection's
-// scheduler.
 import LiveStore
 import TracedSync
 
@@ -75,39 +72,45 @@ public struct LivePublisher<Output>: Publisher {
 
 /// One subscriber of one feed.
 ///
-/// Unchecked because subscribers are of any type: the connection's scheduler has them, and the lock whoever lets go of them.
+/// Unchecked because what is not behind the lock is used on the connection's scheduler alone.
 private final class LiveSubscription<Downstream: Subscriber>: Subscription, @unchecked Sendable
 where Downstream.Failure == StoreError {
-    private let lock = TracedMutex("demand")
-    private var demand = Subscribers.Demand.none
-    private var isOver = false
-    // On the connection's scheduler, but for `cancel`, after which nobody reads it.
-    private var downstream: Downstream?
-    private var feed: Feed<Downstream.Input>?
+    // Unchecked because subscribers are of any type: the connection's scheduler has them, and whoever cancels lets go of them.
+    private struct Ends: @unchecked Sendable {
+        let feed: Feed<Downstream.Input>
+        let downstream: Downstream
+    }
+
+    private struct State {
+        var demand = Subscribers.Demand.none
+        var ends: Ends?
+    }
+
+    /// The subscriber is called without it.
+    private let state: Guarded<State>
     private var isFlushing = false
     private var completion: Subscribers.Completion<StoreError>?
 
     let combineIdentifier = CombineIdentifier()
 
     init(_ feed: Feed<Downstream.Input>, _ downstream: Downstream) {
-        self.feed = feed
-        self.downstream = downstream
+        state = Guarded("demand", State(ends: Ends(feed: feed, downstream: downstream)))
     }
 
     func start(tokenMade: (NotificationToken) -> Void) throws {
         // The subscriber may have cancelled already.
-        guard let feed = lock.withLock({ feed }) else { return }
-        try feed.start(
+        guard let ends = state.withLock({ $0.ends }) else { return }
+        try ends.feed.start(
             tokenMade: tokenMade, changed: { [weak self] in self?.flush() }, ended: { [weak self] in self?.end($0) })
     }
 
     /// Any thread.
     func request(_ more: Subscribers.Demand) {
-        let feed = lock.withLock {
-            demand += more
-            return isOver ? nil : self.feed
+        let ends = state.withLock { state in
+            state.demand += more
+            return state.ends
         }
-        feed?.soon { [weak self] in self?.flush() }
+        ends?.feed.soon { [weak self] in self?.flush() }
     }
 
     /// Hands out what there is and is asked for.
@@ -115,19 +118,12 @@ where Downstream.Failure == StoreError {
         if isFlushing { return }
         isFlushing = true
         defer { isFlushing = false }
-        while let (feed, downstream) = next(), let value = feed.take() {
-            lock.withLock { demand -= 1 }
-            let more = downstream.receive(value)
-            lock.withLock { demand += more }
+        while let ends = state.withLock({ $0.demand > .none ? $0.ends : nil }), let value = ends.feed.take() {
+            state.withLock { $0.demand -= 1 }
+            let more = ends.downstream.receive(value)
+            state.withLock { $0.demand += more }
         }
         complete()
-    }
-
-    private func next() -> (Feed<Downstream.Input>, Downstream)? {
-        lock.withLock {
-            guard !isOver, demand > .none, let feed, let downstream else { return nil }
-            return (feed, downstream)
-        }
     }
 
     private func end(_ error: StoreError?) {
@@ -137,26 +133,15 @@ where Downstream.Failure == StoreError {
     }
 
     /// Says that it is over, if it is. What nobody has asked for by then is not handed out.
-    private func complete() {
-        guard let completion, let downstream = takeApart() else { return }
-        downstream.receive(completion: completion)
-    }
+    private func complete() { if let completion { takeApart()?.receive(completion: completion) } }
 
     /// Ends everything, once.
-    @discardableResult
     private func takeApart() -> Downstream? {
-        let (feed, downstream) = lock.withLock { () -> (Feed<Downstream.Input>?, Downstream?) in
-            defer {
-                isOver = true
-                self.feed = nil
-                self.downstream = nil
-            }
-            return (self.feed, self.downstream)
-        }
-        feed?.cancel()
-        return downstream
+        let ends = state.withLock { $0.ends.take() }
+        ends?.feed.cancel()
+        return ends?.downstream
     }
 
     /// Any thread; no value arrives that has not begun to.
-    func cancel() { takeApart() }
+    func cancel() { _ = takeApart() }
 }

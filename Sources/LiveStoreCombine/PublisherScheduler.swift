@@ -54,7 +54,6 @@ public final class PublisherScheduler: Scheduler, Sendable {
     public var now: PublisherTime { PublisherTime(ns: clock.nowNs) }
     public var minimumTolerance: PublisherTime.Stride { PublisherTime.Stride(ns: 0) }
 
-    /// How many actions wait for their time.
     var waitingCount: Int { agenda.withLock { $0.waiting.count } }
 
     // MARK: Scheduling
@@ -148,7 +147,6 @@ public final class PublisherScheduler: Scheduler, Sendable {
     }
 }
 
-/// What waits for its time.
 private struct Agenda {
     /// Sorted: the first one to be done stands last.
     private(set) var waiting: [ScheduledAction] = []

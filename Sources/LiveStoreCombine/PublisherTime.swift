@@ -19,8 +19,7 @@ public struct PublisherTime: Strideable, Hashable, Sendable {
 
     /// A distance between two times. Literals are seconds.
     public struct Stride: SchedulerTimeIntervalConvertible, Comparable, SignedNumeric, ExpressibleByFloatLiteral,
-        Hashable,
-        Sendable
+        Hashable, Sendable
     {
         /// Nanoseconds; negative into the past.
         public let ns: Int64
@@ -48,8 +47,11 @@ public struct PublisherTime: Strideable, Hashable, Sendable {
         }
 
         private init(_ count: Int, _ unitNs: Int64) {
-            let (ns, isTooMuch) = Int64(count).multipliedReportingOverflow(by: unitNs)
-            self.ns = isTooMuch ? (count < 0 ? .min : .max) : ns
+            self.init(Int64(count).multipliedReportingOverflow(by: unitNs), isNegative: count < 0)
+        }
+
+        private init(_ result: (partialValue: Int64, overflow: Bool), isNegative: Bool) {
+            ns = result.overflow ? (isNegative ? .min : .max) : result.partialValue
         }
 
         public var magnitude: Stride { ns < 0 ? Stride(ns: 0) - self : self }
@@ -57,20 +59,15 @@ public struct PublisherTime: Strideable, Hashable, Sendable {
         public static func < (a: Stride, b: Stride) -> Bool { a.ns < b.ns }
 
         public static func + (a: Stride, b: Stride) -> Stride {
-            let (ns, isTooMuch) = a.ns.addingReportingOverflow(b.ns)
-            return Stride(ns: isTooMuch ? (a.ns < 0 ? .min : .max) : ns)
+            Stride(a.ns.addingReportingOverflow(b.ns), isNegative: a.ns < 0)
         }
 
         public static func - (a: Stride, b: Stride) -> Stride {
-            let (ns, isTooMuch) = a.ns.subtractingReportingOverflow(b.ns)
-            return Stride(ns: isTooMuch ? (a.ns < 0 ? .min : .max) : ns)
+            Stride(a.ns.subtractingReportingOverflow(b.ns), isNegative: a.ns < 0)
         }
 
         /// One of the two counts: `distance * 3` is three times as far, because a literal is seconds.
-        public static func * (a: Stride, b: Stride) -> Stride {
-            let s = Double(a.ns) / 1e9 * Double(b.ns) / 1e9
-            return .seconds(s)
-        }
+        public static func * (a: Stride, b: Stride) -> Stride { .seconds(Double(a.ns) / 1e9 * Double(b.ns) / 1e9) }
 
         public static func *= (a: inout Stride, b: Stride) { a = a * b }
     }

@@ -40,7 +40,7 @@ extension SectionedResults {
         keyPaths: [PartialKeyPath<Object>]? = nil
     ) -> LivePublisher<SectionedResultsChange<Key, Object>> {
         LivePublisher { [self] in
-            makeFeed(keyPaths: keyPaths) { [self] changes in changes.map { .update(self, $0) } ?? .initial(self) }
+            asQuery.makeFeed(keyPaths: keyPaths) { [self] in $0.map { .update(self, $0) } ?? .initial(self) }
         }
     }
 }
@@ -62,16 +62,16 @@ extension LiveObject {
     /// On the connection's scheduler.
     /// - Parameter keyPaths: the properties to hear of; nil means all.
     public func changePublisher(keyPaths: [PartialKeyPath<Self>]? = nil) -> LivePublisher<ObjectChange<Self>> {
-        LivePublisher { [self] in try ObjectFeed(self, keyPaths: keyPaths) }
+        LivePublisher { [self] in try makeFeed(keyPaths: keyPaths) }
     }
 
     /// The value of one property, first the one it has; finishes when the object is deleted. On the connection's scheduler.
     public func publisher<Value: StorableValue>(for keyPath: KeyPath<Self, Value>) -> LivePublisher<Value> {
-        LivePublisher { [self] in try PropertyFeed(self, keyPath) }
+        LivePublisher { [self] in try makeFeed(of: keyPath) }
     }
 }
 
 extension Connection {
     /// What observers of the whole store are told. On the connection's scheduler.
-    public var changePublisher: LivePublisher<StoreNotification> { LivePublisher { [self] in StoreFeed(self) } }
+    public var changePublisher: LivePublisher<StoreNotification> { LivePublisher { [self] in makeFeed() } }
 }

@@ -9,13 +9,11 @@ struct Chains<Key: Hashable> {
 
     private static var none: Int { -1 }
 
-    /// By slot.
     private var links: [Link] = []
     private var ends: [Key: (first: Int, last: Int)] = [:]
 
     func first(_ key: Key) -> Int? { ends[key]?.first }
 
-    /// The slot after one that is in a list.
     func next(_ slot: Int) -> Int? { links[slot].next == Self.none ? nil : links[slot].next }
 
     mutating func append(_ slot: Int, to key: Key) {

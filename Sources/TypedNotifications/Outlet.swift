@@ -4,7 +4,6 @@ import CoreFoundation
 import Foundation
 import TracedSync
 
-/// One mode's callbacks, each asked for until it has come.
 final class Outlet {
     private let loop = CFRunLoopGetCurrent()!
     private let mode: RunLoop.Mode
@@ -19,7 +18,6 @@ final class Outlet {
         signal = RunLoopSignal("notification queue", mode: mode) { [weak self] in self?.turn() }
     }
 
-    /// Asks for one callback.
     func request(_ timing: NotificationTiming) {
         switch timing {
         case .now, .asSoonAsPossible:

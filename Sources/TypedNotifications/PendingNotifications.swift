@@ -24,12 +24,10 @@ struct PendingNotifications {
     private var byPoster = Chains<ObjectIdentifier>()
     private var byBoth = Chains<Pair>()
 
-    /// How many wait.
     var count: Int { slots.count - free.count }
     /// How many have been added, ever.
     private(set) var addedCount = 0
 
-    /// Adds an entry at the end. O(1).
     mutating func append(_ entry: Entry) {
         let slot = free.popLast() ?? slots.count
         if slot == slots.count { slots.append(nil) }

@@ -4,13 +4,11 @@ import Dispatch
 import Synchronization
 import TracedSync
 
-/// Who is told, of what, and where.
 final class Registration: Sendable {
     /// What stands behind it: an object that is held weakly, or a block that is held until the subscription ends.
     enum Target {
         case object(WeakSubscriber)
-        case block(@Sendable (any TypedNotification) -> Void)
-        case posterBlock(@Sendable (any TypedNotification, NotificationPoster) -> Void)
+        case block(wantsPoster: Bool, @Sendable (any TypedNotification, NotificationPoster) -> Void)
     }
 
     private enum Way {
@@ -70,8 +68,7 @@ final class Registration: Sendable {
     private var wantsPoster: Bool {
         switch target {
         case .object(let subscriber): subscriber.wantsPoster
-        case .block: false
-        case .posterBlock: true
+        case .block(let wantsPoster, _): wantsPoster
         }
     }
 
@@ -79,8 +76,7 @@ final class Registration: Sendable {
         guard isActive.load(ordering: .sequentiallyConsistent) else { return }
         switch target {
         case .object(let subscriber): subscriber.tell(notification, poster)
-        case .block(let block): block(notification)
-        case .posterBlock(let block): block(notification, poster)
+        case .block(_, let block): block(notification, poster)
         }
     }
 }

@@ -38,9 +38,7 @@ public final class TypedNotificationCenter: Sendable {
         to type: Notification.Type, from poster: Notification.Poster? = nil, on place: NotificationPlace = .poster,
         _ body: @escaping @Sendable (Notification) -> Void
     ) -> NotificationSubscription {
-        let registration = Registration(
-            .block { if let notification = $0 as? Notification { body(notification) } }, from: poster, on: place)
-        return added(registration, to: type)
+        added(type, from: poster, on: place, wantsPoster: false) { notification, _ in body(notification) }
     }
 
     /// As `subscribe` with a block of one parameter, with who has posted as the second. The poster is kept until the block
@@ -49,15 +47,9 @@ public final class TypedNotificationCenter: Sendable {
         to type: Notification.Type, from poster: Notification.Poster? = nil, on place: NotificationPlace = .poster,
         _ body: @escaping @Sendable (Notification, Notification.Poster) -> Void
     ) -> NotificationSubscription where Notification.Poster: Sendable {
-        let registration = Registration(
-            .posterBlock { notification, poster in
-                if let notification = notification as? Notification,
-                    let poster = poster.object(as: Notification.Poster.self)
-                {
-                    body(notification, poster)
-                }
-            }, from: poster, on: place)
-        return added(registration, to: type)
+        added(type, from: poster, on: place, wantsPoster: true) { notification, poster in
+            if let poster = poster.object(as: Notification.Poster.self) { body(notification, poster) }
+        }
     }
 
     /// Ends a subscriber's subscriptions to a type. No call starts after this has returned.
@@ -94,9 +86,14 @@ public final class TypedNotificationCenter: Sendable {
         registrations.withLock { $0[ObjectIdentifier(type), default: []].append(registration) }
     }
 
-    private func added(
-        _ registration: Registration, to type: (some TypedNotification).Type
+    private func added<Notification: TypedNotification>(
+        _ type: Notification.Type, from poster: Notification.Poster?, on place: NotificationPlace, wantsPoster: Bool,
+        _ body: @escaping @Sendable (Notification, NotificationPoster) -> Void
     ) -> NotificationSubscription {
+        let block = Registration.Target.block(wantsPoster: wantsPoster) { notification, poster in
+            if let notification = notification as? Notification { body(notification, poster) }
+        }
+        let registration = Registration(block, from: poster, on: place)
         add(registration, to: type)
         let type = ObjectIdentifier(type)
         return NotificationSubscription { [weak self] in self?.end(type) { $0 === registration } }

@@ -188,9 +188,9 @@ struct PrimaryKeyTests {
 
     @Test("of two threads that use a class first at once, both know its key")
     func firstUses() throws {
-        let first = TracedThread("first use") { #expect(ModelLayout.of(SlowlyMade.self).primaryKey == 0) }
+        let first = TracedThread("first use") { #expect(ModelLayout.of(SlowlyMade.self).primaryKeys == [0]) }
         try SlowlyMade.made.wait("the first instance") { $0 == 1 }
-        #expect(ModelLayout.of(SlowlyMade.self).primaryKey == 0)
+        #expect(ModelLayout.of(SlowlyMade.self).primaryKeys == [0])
         SlowlyMade.mayGoOn.update { $0 = true }
         first.join()
     }

@@ -95,12 +95,12 @@ struct PropertyObservingTests {
         try feed.connection.write { note.score = 11 }
         try feed.catchUp()
         #expect(feed.takeLog() == [])
-        #expect(feed.connection.observedCells?.isEmpty == true)
+        #expect(try feed.connection.live().observedCells?.isEmpty == true)
         _ = try observe([.new])
         try test.store.write { try $0.delete(try #require(try $0.object(Note.self, forPrimaryKey: 1))) }
         try feed.catchUp()
         #expect(feed.takeLog() == [])
-        #expect(feed.connection.observedCells?.isEmpty == true)
+        #expect(try feed.connection.live().observedCells?.isEmpty == true)
     }
 
     @Test("inside the block it may write other objects, and begin no other write")
@@ -191,14 +191,14 @@ struct ObservationTests {
     @Test("nothing is kept for what was not tracked, or has fired")
     func free() throws {
         _ = object.score
-        #expect(feed.connection.observedCells == nil)
+        #expect(try feed.connection.live().observedCells == nil)
         let note = try #require(try feed.connection.object(Note.self, forPrimaryKey: 1))
         track("no model of Observation") { _ = note.score }
-        #expect(feed.connection.observedCells == nil)
+        #expect(try feed.connection.live().observedCells == nil)
         track("score") { _ = object.score }
-        #expect(feed.connection.observedCells?.isEmpty == false)
+        #expect(try feed.connection.live().observedCells?.isEmpty == false)
         try feed.connection.write { object.score = 1 }
         try feed.catchUp()
-        #expect(feed.connection.observedCells?.isEmpty == true)
+        #expect(try feed.connection.live().observedCells?.isEmpty == true)
     }
 }

@@ -1,34 +1,31 @@
 // Between the connection, which offers what is new, and the one task that asks for it. There is never more than one
 // thing in it: what is offered while something waits is merged with that.
-//
-// `lock` (a leaf) guards everything mutable. What is displaced under it is released, and the task resumed, after it.
 import TracedSync
 
-final class ChangeChannel<Pending: Sendable>: @unchecked Sendable {
+final class ChangeChannel<Pending: Sendable>: Sendable {
     typealias Taken = Result<Pending?, StoreError>
 
-    private let lock = TracedMutex("change sequence")
-    private var pending: Pending?
-    private var waiting: CheckedContinuation<Taken, Never>?
-    private var end: StoreError??
-    private var onEnd: (@Sendable () -> Void)?
+    private struct State {
+        var pending: Pending?
+        var waiting: CheckedContinuation<Taken, Never>?
+        var end: StoreError??
+        var onEnd: (@Sendable () -> Void)?
+    }
+
+    /// A leaf. What is displaced under it is released, and the task resumed, after it.
+    private let state = Guarded("change sequence", State())
     private let merge: @Sendable (Pending, Pending) -> Pending
 
     /// - Parameter merge: makes one of what waits and what is new. O(1) or nearly: it runs under the lock.
     init(merge: @escaping @Sendable (Pending, Pending) -> Pending) { self.merge = merge }
 
-    /// Never waits.
     func offer(_ new: Pending) {
-        var displaced: Pending?
-        let task = lock.withLock { () -> CheckedContinuation<Taken, Never>? in
-            if end != nil { return nil }
-            if let waiting {
-                self.waiting = nil
-                return waiting
-            }
-            displaced = pending
-            pending = pending.map { merge($0, new) } ?? new
-            return nil
+        let (task, displaced) = state.withLock { state -> (CheckedContinuation<Taken, Never>?, Pending?) in
+            if state.end != nil { return (nil, nil) }
+            if let waiting = state.waiting.take() { return (waiting, nil) }
+            let displaced = state.pending
+            state.pending = displaced.map { merge($0, new) } ?? new
+            return (nil, displaced)
         }
         withExtendedLifetime(displaced) {}
         task?.resume(returning: .success(new))
@@ -38,18 +35,9 @@ final class ChangeChannel<Pending: Sendable>: @unchecked Sendable {
     /// times.
     /// - Parameter dropping: whether what is pending is not wanted any more.
     func finish(_ error: StoreError? = nil, dropping: Bool = false) {
-        var displaced: Pending?
-        let (task, onEnd) = lock.withLock { () -> (CheckedContinuation<Taken, Never>?, (@Sendable () -> Void)?) in
-            if dropping {
-                displaced = pending
-                pending = nil
-            }
-            if end == nil { end = .some(error) }
-            defer {
-                waiting = nil
-                self.onEnd = nil
-            }
-            return (waiting, self.onEnd)
+        let (task, onEnd, displaced) = state.withLock { state in
+            if state.end == nil { state.end = .some(error) }
+            return (state.waiting.take(), state.onEnd.take(), dropping ? state.pending.take() : nil)
         }
         withExtendedLifetime(displaced) {}
         task?.resume(returning: Self.ended(error))
@@ -58,9 +46,9 @@ final class ChangeChannel<Pending: Sendable>: @unchecked Sendable {
 
     /// What is to be done once, when the sequence ends; at once if it has ended.
     func whenFinished(_ body: @escaping @Sendable () -> Void) {
-        let isOver = lock.withLock {
-            if end == nil { onEnd = body }
-            return end != nil
+        let isOver = state.withLock { state in
+            if state.end == nil { state.onEnd = body }
+            return state.end != nil
         }
         if isOver { body() }
     }
@@ -69,14 +57,11 @@ final class ChangeChannel<Pending: Sendable>: @unchecked Sendable {
     func take(isolation actor: isolated (any Actor)?) async -> Taken {
         await withTaskCancellationHandler {
             await withCheckedContinuation(isolation: actor) { continuation in
-                let known = lock.withLock { () -> Taken? in
-                    if let pending {
-                        self.pending = nil
-                        return .success(pending)
-                    }
-                    if let end { return Self.ended(end) }
-                    precondition(waiting == nil, "two tasks wait for one sequence of changes: make one for each")
-                    waiting = continuation
+                let known = state.withLock { state -> Taken? in
+                    if let pending = state.pending.take() { return .success(pending) }
+                    if let end = state.end { return Self.ended(end) }
+                    precondition(state.waiting == nil, "two tasks wait for one sequence of changes: make one for each")
+                    state.waiting = continuation
                     return nil
                 }
                 if let known { continuation.resume(returning: known) }

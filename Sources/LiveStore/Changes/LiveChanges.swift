@@ -35,14 +35,18 @@ public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 /// One subscription; ends with its last reference.
+///
+/// Unchecked because `PendingSource` inherits from it; it has no state itself.
 class ChangeSource<Element: Sendable>: @unchecked Sendable {
     func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? { nil }
 }
 
 /// A subscription whose elements are made of what its channel holds, by the task that takes them.
+///
+/// Unchecked because of `makeElement`, which the iterating task alone calls.
 final class PendingSource<Element: Sendable, Pending: Sendable>: ChangeSource<Element>, @unchecked Sendable {
     let channel: ChangeChannel<Pending>
-    /// Used by the iterating task only. Nil: there is nothing to tell after all.
+    /// Nil: there is nothing to tell after all.
     private let makeElement: (Pending) -> Element?
 
     init(_ channel: ChangeChannel<Pending>, _ makeElement: @escaping (Pending) -> Element?) {

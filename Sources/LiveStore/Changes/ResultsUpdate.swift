@@ -20,18 +20,11 @@ public struct ResultsUpdate<Object: StoredObject>: Sendable {
     public var objectIDs: [ObjectID] { tree.ids(in: tree.ranks(in: window)).map { ObjectID(rawValue: $0) } }
 }
 
-/// The newest rows nobody has taken yet.
 struct NewestRows: Sendable {
     var tree: RankedTree
     var version: UInt64
     /// From the rows taken last to these, where that is known already.
     private var known: ChangeSet?
-
-    private init(_ tree: RankedTree, _ version: UInt64, _ known: ChangeSet? = nil) {
-        self.tree = tree
-        self.version = version
-        self.known = known
-    }
 
     /// What changed since the rows taken last; nil where these are the first.
     func changes(since reported: RankedTree?, _ plan: QueryPlan) -> ChangeSet? {
@@ -43,13 +36,13 @@ struct NewestRows: Sendable {
         _ query: ConnectionQuery, _ connection: Connection, _ place: String,
         _ makeElement: @escaping (RankedTree?, NewestRows) -> Element?
     ) throws -> LiveChanges<Element> {
-        let channel = ChangeChannel<NewestRows> { _, new in NewestRows(new.tree, new.version) }
+        let channel = ChangeChannel<NewestRows> { _, new in NewestRows(tree: new.tree, version: new.version) }
         let token = try connection.observe(query, madeAt: place) { [unowned connection, unowned query] change in
             switch change {
             case .initial:
-                if let tree = query.delivered { channel.offer(NewestRows(tree, connection.version)) }
+                if let tree = query.delivered { channel.offer(NewestRows(tree: tree, version: connection.version)) }
             case .update(let changes, from: _, to: let tree):
-                channel.offer(NewestRows(tree, connection.version, changes))
+                channel.offer(NewestRows(tree: tree, version: connection.version, known: changes))
             case .failed(let error): channel.finish(error)
             }
         }

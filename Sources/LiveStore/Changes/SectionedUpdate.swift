@@ -6,13 +6,7 @@ public struct SectionedUpdate: Sendable {
     public let changes: SectionedChangeSet?
     /// The version of the store at which this is so.
     public let version: UInt64
-    private let rows: SectionedRows
-
-    init(_ changes: SectionedChangeSet?, version: UInt64, _ rows: SectionedRows) {
-        self.changes = changes
-        self.version = version
-        self.rows = rows
-    }
+    let rows: SectionedRows
 
     /// How many sections there are; none is empty, but the one of rows that have no section keys.
     public var sectionCount: Int { rows.sectionCount }
@@ -32,26 +26,24 @@ extension SectionedResults {
     public func changes(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<SectionedUpdate> {
-        try query.sectionedChanges(keyPaths.map(observed(by:)), connection, "\(file):\(line)")
+        try asQuery.changes(keyPaths: keyPaths, file: file, line: line)
     }
 }
 
-extension ConnectionQuery {
-    /// The changes of these rows as a sequence.
-    /// - Parameter observed: the query of the same rows in which other changes count as modifications.
-    func sectionedChanges(
-        _ observed: ConnectionQuery?, _ connection: Connection, _ place: String
+extension SectionedQuery {
+    /// The changes as a sequence, for any task.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
+    package func changes(
+        keyPaths: [PartialKeyPath<Object>]?, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<SectionedUpdate> {
-        let query = observed ?? self
+        let query = observed(by: keyPaths)
         let plan = query.plan
-        return try NewestRows.sequence(query, connection, place) { reported, newest in
+        return try NewestRows.sequence(query, connection, "\(file):\(line)") { reported, newest in
             let changes = newest.changes(since: reported, plan)
             if let changes, changes.isEmpty { return nil }
             let rows = SectionedRows(newest.tree, plan.window)
-            let sectioned = changes.map { changes in
-                SectionedChangeSet(changes, from: SectionedRows(reported!, plan.window), to: rows)
-            }
-            return SectionedUpdate(sectioned, version: newest.version, rows)
+            let known = changes.map { SectionedChangeSet($0, from: SectionedRows(reported!, plan.window), to: rows) }
+            return SectionedUpdate(changes: known, version: newest.version, rows: rows)
         }
     }
 }

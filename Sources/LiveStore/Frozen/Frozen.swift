@@ -28,15 +28,14 @@ public struct Frozen<Object: StoredObject>: Sendable {
 
     /// The object itself, bound to this version: a new instance at each call, to be used by one thread at a time.
     /// Writing to it is an error.
-    public var object: Object { pin.makeConnection().makeObject(table, objectID) }
+    public var object: Object { FrozenConnection(pin).makeObject(table, objectID) }
 
     /// The live object on `connection`; nil if it has been deleted since. On the connection's scheduler.
     ///
     /// A connection that stands at an older version reads the newest one from here on.
     /// - Throws: `otherStore`, `closed`, `referenceTooNew`.
     public func thaw(on connection: Connection) throws -> Object? {
-        try connection.resolve(
-            pin.snapshot.storage, path: pin.store.configuration.path, table, objectID, version)
+        try connection.resolve(pin.snapshot.storage, path: pin.store.configuration.path, table, objectID, version)
     }
 }
 

@@ -54,13 +54,13 @@ extension Results {
         let pin = try connection.pin(file: file, line: line)
         let tree: RankedTree
         if connection.showsDeliveredVersion {
-            tree = try query.rows(connection)
+            tree = try connection.rows(query)
         } else {
             // The rows shown are those of the last delivery with own writes on them, and so of no single version.
             tree = try FirstEvaluation.evaluate([(query.plan.tree, query.table)], in: pin.snapshot)[0]
         }
         return FrozenResults(
-            pin: pin, table: table, elements: list?.elements, tree: tree, ranks: tree.ranks(in: query.window),
+            pin: pin, table: table, elements: asked.list?.elements, tree: tree, ranks: tree.ranks(in: query.window),
             remake: remake)
     }
 }

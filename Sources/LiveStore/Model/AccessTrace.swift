@@ -1,6 +1,5 @@
 // How a key path becomes columns: it is read on an object that stands for none, and what is read notes itself here.
 
-/// Collects which stored properties a key path reads. One thread.
 final class AccessTrace {
     private(set) var columns: [Int] = []
     /// False once something was read that is not on the way.
@@ -10,7 +9,6 @@ final class AccessTrace {
 
     init(_ start: StoredObject) { place = start }
 
-    /// A property of `owner` is read.
     func note(_ owner: StoredObject, _ column: Int) {
         isPath = isPath && owner === place
         columns.append(column)

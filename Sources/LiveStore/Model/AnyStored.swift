@@ -39,5 +39,8 @@ protocol AnyConnected: AnyStored {
 }
 
 extension AnyStored {
+    static func role(at address: UnsafeRawPointer) -> StoredRole { .plain }
     static var slotOffset: Int? { nil }
+    static var target: StoredObject.Type? { nil }
+    static var element: (any AnyStored.Type)? { nil }
 }

@@ -25,7 +25,6 @@ extension ColumnPath {
         return property
     }
 
-    /// The layout of the class that the last column belongs to.
     func lastLayout(from start: ModelLayout) -> ModelLayout {
         links.reduce(start) { layout, column in ModelLayout.of(layout.properties[column].target!) }
     }

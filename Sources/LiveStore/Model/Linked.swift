@@ -50,19 +50,13 @@ extension Linked: AnyConnected {
     static var columnType: ColumnType { .link }
     static var isOptional: Bool { true }
     static var target: StoredObject.Type? { Target.self }
-    static var element: (any AnyStored.Type)? { nil }
-    static func role(at address: UnsafeRawPointer) -> StoredRole { .plain }
 
     private static func property(_ address: UnsafeRawPointer) -> Self {
         address.assumingMemoryBound(to: Self.self).pointee
     }
 
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) {
-        if let id = property(address).value?.binding?.id {
-            row.setSlot(column, id.rawValue)
-        } else {
-            row.setNull(column)
-        }
+        row.setLink(column, property(address).value?.binding?.id)
     }
 
     static func linked(at address: UnsafeRawPointer) -> (StoredObject, StoredObject.Type)? {
@@ -108,8 +102,12 @@ extension RowBinding {
                 return
             }
         }
-        connection.update(table, id, column) { row in
-            if let targetID { row.setSlot(column, targetID.rawValue) } else { row.setNull(column) }
-        }
+        connection.update(table, id, column) { $0.setLink(column, targetID) }
+    }
+}
+
+extension RowBuffer {
+    fileprivate func setLink(_ column: Int, _ target: ObjectID?) {
+        if let target { setSlot(column, target.rawValue) } else { setNull(column) }
     }
 }

@@ -11,18 +11,13 @@
 public struct Listed<Element: ListElement> {
     /// The property's place among the stored ones of its class.
     var ordinal: Int32 = -1
-    /// Made when the property is used first.
     var box: ListBox<Element>?
 
     /// An empty list.
     public init() {}
 
     /// A list of these elements.
-    public init(wrappedValue: List<Element>) {
-        let box = ListBox<Element>()
-        box.elements = Array(wrappedValue)
-        self.box = box
-    }
+    public init(wrappedValue: List<Element>) { box = ListBox(Array(wrappedValue)) }
 
     @available(*, unavailable, message: "@Listed works in subclasses of StoredObject only")
     public var wrappedValue: List<Element> {
@@ -54,8 +49,10 @@ public struct Listed<Element: ListElement> {
 
 /// The elements of a list that is not stored, and the query of one that is.
 final class ListBox<Element: ListElement> {
-    var elements: [Element] = []
+    var elements: [Element]
     var query: (query: ConnectionQuery, owner: ObjectID)?
+
+    init(_ elements: [Element] = []) { self.elements = elements }
 }
 
 extension Listed: AnyConnected {
@@ -64,28 +61,24 @@ extension Listed: AnyConnected {
     static var isOptional: Bool { false }
     static var target: StoredObject.Type? { Element.wrapper.target }
     static var element: (any AnyStored.Type)? { Element.wrapper }
-    static func role(at address: UnsafeRawPointer) -> StoredRole { .plain }
 
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) { row.setSlot(column, 0) }
 
     static func linked(at address: UnsafeRawPointer) -> (StoredObject, StoredObject.Type)? { nil }
 
+    private static func box(_ address: UnsafeRawPointer) -> ListBox<Element>? {
+        address.assumingMemoryBound(to: Self.self).pointee.box
+    }
+
     static func hold(at address: UnsafeRawPointer, in held: inout [StoredObject]) {
-        guard Element.self is StoredObject.Type, let box = address.assumingMemoryBound(to: Self.self).pointee.box else {
-            return
-        }
+        guard Element.self is StoredObject.Type, let box = box(address) else { return }
         for element in box.elements { held.append(element as! StoredObject) }
     }
 
     static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws {
-        guard let box = address.assumingMemoryBound(to: Self.self).pointee.box, !box.elements.isEmpty,
-            let binding = owner.binding
-        else { return }
-        let list = StoredList(binding, ordinal)
-        try list.append(box.elements.map { try $0._prepared(binding.connection) })
+        guard let box = box(address), !box.elements.isEmpty, let binding = owner.binding else { return }
+        try StoredList(binding, ordinal).append(box.elements.map { try $0._prepared(binding.connection) })
     }
 
-    static func forget(at address: UnsafeMutableRawPointer) {
-        address.assumingMemoryBound(to: Self.self).pointee.box?.elements = []
-    }
+    static func forget(at address: UnsafeMutableRawPointer) { box(address)?.elements = [] }
 }

@@ -1,6 +1,5 @@
 // What a migration block works with: rows by the names of their properties, as they were and as they will be. It runs
 // inside the transaction that opens the store; if it throws, the file stays as it was. On the opening thread.
-import Foundation
 
 /// Changes a file to a higher schema version. Handed to `Store.Configuration.migration`; of use inside that block only.
 ///
@@ -53,9 +52,7 @@ public final class Migration {
     /// - Throws: what `body` throws; `migrationMisuse` for names and types that do not exist.
     public func enumerate(_ table: String, _ body: (_ old: MigrationRow, _ new: MigrationRow) throws -> Void) throws {
         try checkOpen()
-        guard let before = change.old.table(table) else {
-            throw misuse("the file has no table '\(table)'; it has \(named(tables))")
-        }
+        let before = try named(table, in: change.old)
         change.match(table)
         guard let after = change.schema.table(table) else {
             throw misuse("'\(table)' has been deleted; go through it first")
@@ -79,9 +76,7 @@ public final class Migration {
     /// - Throws: `migrationMisuse` if there is no such property, or one of the new name.
     public func renameProperty(on table: String, from: String, to: String) throws {
         try checkOpen()
-        guard let stored = change.schema.table(table) else {
-            throw misuse("the file has no table '\(table)'; it has \(named(tables))")
-        }
+        let stored = try named(table, in: change.schema)
         guard !change.isMatched(table) else {
             throw misuse("'\(table).\(from)' is renamed after its rows were gone through; rename it first")
         }
@@ -98,9 +93,7 @@ public final class Migration {
     /// - Throws: `migrationMisuse` if there is no such table, or a model has it.
     public func deleteTable(_ table: String) throws {
         try checkOpen()
-        guard let stored = change.schema.table(table) else {
-            throw misuse("the file has no table '\(table)'; it has \(named(tables))")
-        }
+        let stored = try named(table, in: change.schema)
         guard !change.hasModel(table) else {
             throw misuse("'\(table)' is among the models; take it out of Store.Configuration.models first")
         }
@@ -115,6 +108,13 @@ public final class Migration {
     private func checkOpen() throws(StoreError) {
         if isOver { throw misuse("the block has ended that the migration was for; use it inside the block") }
         if let failure { throw failure }
+    }
+
+    private func named(_ table: String, in schema: StoreSchema) throws(StoreError) -> TableSchema {
+        guard let found = schema.table(table) else {
+            throw misuse("the file has no table '\(table)'; it has \(named(tables))")
+        }
+        return found
     }
 
     private func misuse(_ reason: String) -> StoreError { .migrationMisuse(reason: reason) }
@@ -143,9 +143,8 @@ public final class MigrationRow {
         get {
             guard let column = column(property) else { return nil }
             let schema = table.columns[column]
-            guard !schema.type.leadsToRows else { return failLink(schema) }
-            let row = buffer.reader
-            return schema.isOptional && row.isNull(column) ? nil : schema.type.read(row, column)
+            guard !leadsToRows(schema) else { return failLink(schema) }
+            return buffer.reader.value(column, schema).plain
         }
         set {
             guard let column = column(property) else { return }
@@ -153,7 +152,7 @@ public final class MigrationRow {
             guard !isReadOnly else {
                 return fail("'\(table.name).\(property)' of the old row was set; set the new one")
             }
-            guard !schema.type.leadsToRows else { return _ = failLink(schema) }
+            guard !leadsToRows(schema) else { return _ = failLink(schema) }
             let value = newValue.flatMap { $0._columnValue == .null ? nil : $0 }
             guard let value else {
                 guard schema.isOptional else { return fail("\(place(schema)) was set to nil; give it a value") }
@@ -173,6 +172,8 @@ public final class MigrationRow {
         return nil
     }
 
+    private func leadsToRows(_ column: ColumnSchema) -> Bool { column.type == .link || column.type == .list }
+
     private func failLink(_ column: ColumnSchema) -> (any StorableValue)? {
         fail("\(place(column)) leads to other objects: that stays as it is, and changes in a write after the migration")
         return nil
@@ -184,30 +185,10 @@ public final class MigrationRow {
 }
 
 extension RowBuffer {
-    fileprivate convenience init(copying bytes: [UInt8]) {
+    fileprivate convenience init(copying bytes: [UInt8], widenedTo table: TableSchema? = nil) {
         self.init()
-        bytes.withUnsafeBytes { load(RowReader($0), columnCount: 0, outOfLine: []) }
-    }
-
-    fileprivate convenience init(copying bytes: [UInt8], widenedTo table: TableSchema) {
-        self.init()
-        bytes.withUnsafeBytes { load(RowReader($0), columnCount: table.columns.count, outOfLine: table.outOfLine) }
-    }
-}
-
-extension ColumnType {
-    fileprivate var leadsToRows: Bool { self == .link || self == .list }
-
-    fileprivate func read(_ row: RowReader, _ column: Int) -> (any StorableValue)? {
-        switch self {
-        case .int: Int._read(row, column)
-        case .double: Double._read(row, column)
-        case .bool: Bool._read(row, column)
-        case .string: String._read(row, column)
-        case .date: Date._read(row, column)
-        case .data: Data._read(row, column)
-        case .uuid: UUID._read(row, column)
-        case .link, .list: nil
+        bytes.withUnsafeBytes {
+            load(RowReader($0), columnCount: table?.columns.count ?? 0, outOfLine: table?.outOfLine ?? [])
         }
     }
 }

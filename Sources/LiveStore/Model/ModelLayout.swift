@@ -1,12 +1,12 @@
 // Where the stored properties of a model class lie in its instances, found once per class by the standard library's
 // field reflection. From then on an object is set up, and written to a row, by offsets: no mirror and no key path.
-//
-// `registry` guards `layouts`; a layout never changes.
 import Observation
 @_spi(Reflection) import Swift
 import TracedSync
 
 /// The stored properties of one model class, in order of declaration.
+///
+/// Unchecked because it names types of wrappers, which the compiler takes for what may change; nothing here does.
 final class ModelLayout: @unchecked Sendable {
     struct Property {
         let name: String
@@ -23,7 +23,6 @@ final class ModelLayout: @unchecked Sendable {
     let properties: [Property]
     /// Properties that are declared as the primary key; a class that can be stored has one at most.
     let primaryKeys: [Int]
-    let primaryKey: Int?
     /// Columns that the class wants an index of; links always have one.
     let indexed: [Int]
     /// Where in an instance each property's ordinal lies.
@@ -31,14 +30,12 @@ final class ModelLayout: @unchecked Sendable {
     /// How the property of each ordinal becomes a column: from where in an instance, and by which wrapper; nil where the
     /// column's slot is just what lies there.
     let encoding: [(offset: Int, wrapper: (any AnyStored.Type)?)]
-    /// Properties that lead to other rows, in order: links and lists.
     let connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)]
 
-    /// Whether the class is `Observable`, so that what reads its properties may be tracked. Set before anyone has it.
-    private(set) var isObservable = false
+    /// Whether the class is `Observable`, so that what reads its properties may be tracked.
+    let isObservable: Bool
 
-    private static let registry = TracedMutex("model layouts")
-    nonisolated(unsafe) private static var layouts: [ObjectIdentifier: ModelLayout] = [:]
+    private static let layouts = Guarded<[ObjectIdentifier: ModelLayout]>("model layouts", [:])
     /// The same by class, without the lock: every new instance asks for its own.
     private static let complete = PointerCache("complete model layouts")
     /// Without the roles of the properties: for the initialiser of the instance that they are learnt from, and for no other
@@ -54,7 +51,7 @@ final class ModelLayout: @unchecked Sendable {
 
     private static func find(_ type: StoredObject.Type) -> ModelLayout {
         let key = ObjectIdentifier(type)
-        if let known = registry.withLock({ layouts[key] }) ?? outlines[key] { return known }
+        if let known = layouts.withLock({ $0[key] }) ?? outlines[key] { return known }
         let properties = properties(of: type)
         // A layout is needed to make an instance, and an instance to learn the roles: so the first one goes without.
         let outline = ModelLayout("\(type)", properties)
@@ -64,28 +61,26 @@ final class ModelLayout: @unchecked Sendable {
         }
         let layout = ModelLayout(
             "\(type)", properties, primaryKeys: roles.indices.filter { roles[$0] == .primaryKey },
-            indexed: roles.indices.filter { roles[$0] == .indexed })
-        layout.isObservable = type is any Observable.Type
+            indexed: roles.indices.filter { roles[$0] == .indexed }, isObservable: type is any Observable.Type)
         // Of threads that come here at once, the first one's stays: others use it without holding it.
-        return keep(
-            registry.withLock {
-                if let known = layouts[key] { return known }
-                layouts[key] = layout
-                return layout
-            }, type)
-    }
-
-    private static func keep(_ layout: ModelLayout, _ type: StoredObject.Type) -> ModelLayout {
-        let address = Unmanaged.passUnretained(layout).toOpaque()
+        let kept = layouts.withLock { layouts in
+            if let known = layouts[key] { return known }
+            layouts[key] = layout
+            return layout
+        }
+        let address = Unmanaged.passUnretained(kept).toOpaque()
         _ = complete.keep(Int(bitPattern: address), unsafeBitCast(type, to: UnsafeRawPointer.self))
-        return layout
+        return kept
     }
 
-    init(_ typeName: String, _ properties: [Property], primaryKeys: [Int] = [], indexed: [Int] = []) {
+    init(
+        _ typeName: String, _ properties: [Property], primaryKeys: [Int] = [], indexed: [Int] = [],
+        isObservable: Bool = false
+    ) {
+        self.isObservable = isObservable
         self.typeName = typeName
         self.properties = properties
         self.primaryKeys = primaryKeys
-        primaryKey = primaryKeys.first
         ordinalOffsets = properties.map { $0.offset + $0.wrapper.ordinalOffset }
         self.indexed = properties.indices.filter { indexed.contains($0) || properties[$0].type == .link }
         encoding = properties.map { property in
@@ -137,7 +132,6 @@ final class ModelLayout: @unchecked Sendable {
         return found
     }
 
-    /// Tells each wrapper of a new instance its place.
     @inline(__always)
     func prepare(_ address: UnsafeMutableRawPointer) {
         for ordinal in ordinalOffsets.indices {
@@ -145,7 +139,6 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
-    /// The ordinal of the property that a key path of the class names.
     func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
         let path = ColumnPath(keyPath)
         precondition(path.columns.count == 1, "\(keyPath) leads over a link; a property of \(typeName) is needed here")

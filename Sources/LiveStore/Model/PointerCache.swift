@@ -6,6 +6,8 @@ import Synchronization
 import TracedSync
 
 /// Numbers by address.
+///
+/// Unchecked because of the pointer, which never changes, to slots that are atomic.
 final class PointerCache: @unchecked Sendable {
     private struct Slot: ~Copyable {
         let key = Atomic<UInt>(0)
@@ -30,7 +32,6 @@ final class PointerCache: @unchecked Sendable {
         slots + Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - 12))
     }
 
-    /// The number kept for the object at an address; nil where none is.
     @inline(__always)
     func value(_ key: UnsafeRawPointer) -> Int? {
         let key = UInt(bitPattern: key)

@@ -58,7 +58,7 @@ public struct Stored<Value: StorableValue> {
         }
     }
 
-    /// Where the wrapper lies; valid while its owner is referenced.
+    /// Valid while its owner is referenced.
     @inlinable
     static func property<Owner: StoredObject>(
         _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Self>
@@ -66,7 +66,6 @@ public struct Stored<Value: StorableValue> {
         (owner.knownPlace(of: storage) ?? findPlace(owner, storage)).assumingMemoryBound(to: Self.self)
     }
 
-    /// The same, by way of the key path.
     @usableFromInline
     static func findPlace<Owner: StoredObject>(
         _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Self>
@@ -98,8 +97,6 @@ extension Stored: AnyStored {
     static var slotOffset: Int? {
         Value.self == Int.self || Value.self == Double.self ? MemoryLayout<Self>.offset(of: \.value) : nil
     }
-    static var target: StoredObject.Type? { nil }
-    static var element: (any AnyStored.Type)? { nil }
     static var columnType: ColumnType { Value._columnType }
     static var isOptional: Bool { Value._isOptional }
 

@@ -1,7 +1,6 @@
 // Where stored properties lie in their objects: found by a key path once, and kept by its address.
 
 extension StoredObject {
-    /// Offsets in their objects, by key path.
     private static let places = PointerCache("places of properties")
 
     /// Where the property lies that a key path names; nil where that has not been noted.

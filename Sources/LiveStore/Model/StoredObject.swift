@@ -17,9 +17,7 @@ open class StoredObject {
     var trace: AccessTrace?
 
     /// A plain object, in no store yet.
-    public required init() {
-        ModelLayout.of(type(of: self)).prepare(address)
-    }
+    public required init() { ModelLayout.of(type(of: self)).prepare(address) }
 
     deinit {
         // What was read from a store keeps nothing alive.
@@ -35,14 +33,12 @@ open class StoredObject {
         }
     }
 
-    /// Appends the objects that plain properties keep alive.
     private func hold(in held: inout [StoredObject]) {
         for property in ModelLayout.of(type(of: self)).connected {
             property.wrapper.hold(at: address + property.offset, in: &held)
         }
     }
 
-    /// Lets go of plain values that may hold other objects.
     func forgetPlainValues() {
         for property in ModelLayout.of(type(of: self)).connected {
             property.wrapper.forget(at: address + property.offset)
@@ -80,11 +76,15 @@ struct RowBinding {
 
     var id: ObjectID { seenIn?.isCancelled == true ? .none : row }
 
+    var home: ObjectHome {
+        ObjectHome(storage: connection.core.storage, path: connection.store.configuration.path, type: table.schema.name)
+    }
+
     var isInvalidated: Bool {
         if connection.isOver { return true }
         connection.checkScheduler()
         if connection.currentRow(table, id) != nil { return false }
-        connection.stopIfReadFailed()
+        connection.noteFailedReads()
         return true
     }
 
@@ -92,10 +92,8 @@ struct RowBinding {
         connection.checkScheduler()
         let column = table.layout.column(ordinal)
         if table.layout.isObservable { connection.noteRead(table, id, column) }
-        guard let row = connection.rowForGetter(table, id) else {
-            return Value._zero
-        }
-        return row.isNull(column) ? Value._zero : Value._read(row, column)
+        guard let row = connection.rowForGetter(table, id), !row.isNull(column) else { return Value._zero }
+        return Value._read(row, column)
     }
 
     func write<Value: StorableValue>(_ value: Value, _ ordinal: Int) {

@@ -1,7 +1,6 @@
 // How objects of a model class become rows of its table, and which columns its key paths name.
 
 extension TableLayout {
-    /// The stored column that a key path of the class names.
     func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
         column(ModelLayout.of(Object.self).column(keyPath))
     }
@@ -9,6 +8,10 @@ extension TableLayout {
     /// The stored columns that key paths of the class name, as bits.
     func mask<Object: StoredObject>(of keyPaths: [PartialKeyPath<Object>]) -> UInt64 {
         keyPaths.reduce(0) { $0 | 1 << UInt64(column($1)) }
+    }
+
+    func stored(_ filter: FilterExpression, on connection: Connection) throws(StoreError) -> FilterExpression {
+        try stored(filter, in: connection.core.storage, openedAs: connection.store.configuration.path)
     }
 
     /// Writes the values of an object of the class that is not stored yet into `row`.
@@ -29,7 +32,6 @@ extension TableLayout {
 }
 
 extension Storage {
-    /// The table of a model class.
     func table(of type: StoredObject.Type) throws(StoreError) -> Table {
         guard let table = tables[ObjectIdentifier(type)] else { throw .unknownModel(type: "\(type)") }
         return table

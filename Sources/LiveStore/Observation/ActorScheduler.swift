@@ -1,13 +1,13 @@
 // Delivery on an actor, whatever executor that actor has. A task per request takes the way to it; tasks are not first in,
 // first out, and need not be: a delivery takes all that is there.
-//
-// `deliver` is written by `setDelivery`, before anyone can post; `isValid` is atomic, and so is the weak reference.
 import Synchronization
 
 /// Delivers on an actor, isolated to it. For the main actor as well, and for actors with an executor of their own.
 ///
 /// That a connection stays with its actor is checked by the compiler, since it is not Sendable. Where that was got round,
 /// the Swift runtime stops the program and names the actor.
+///
+/// Unchecked because `deliver` is set once, before anyone can post, and `actor` is a weak reference, which is atomic.
 public final class ActorScheduler: Scheduler, @unchecked Sendable {
     /// Weak: it is mostly the actor itself that holds the connection.
     private weak var actor: (any Actor)?
@@ -54,7 +54,6 @@ public final class ActorScheduler: Scheduler, @unchecked Sendable {
     }
 }
 
-/// An actor that runs on an executor somebody else has made.
 private actor ExecutorActor {
     private nonisolated let executor: any SerialExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

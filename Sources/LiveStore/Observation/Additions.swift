@@ -6,14 +6,12 @@ final class Additions {
     private struct Step {
         let object: StoredObject
         let table: Table
-        /// The next of its links and lists to be looked at.
         var next = 0
     }
 
     /// From the object that is being added to one that a link leads to, and so on: objects may be linked in chains that are
     /// longer than a stack is deep.
     private var path: [Step] = []
-    /// Those on the path.
     private var pending: Set<ObjectIdentifier> = []
     /// Those whose rows are there, but not yet all that leads from them.
     private var unfinished: [StoredObject] = []
@@ -22,9 +20,7 @@ final class Additions {
     private var added: [StoredObject] = []
 
     /// Adds an object with what it leads to. If that fails half-way, so will the commit.
-    func add(
-        _ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection
-    ) throws {
+    func add(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection) throws {
         let changes = transaction.entries.count
         do {
             try addLinked(object, table, transaction, connection)
@@ -120,4 +116,14 @@ extension Connection {
             throw .otherClass(type: "\(Swift.type(of: object))", expected: "\(type)")
         }
     }
+
+    /// Refuses an object of another store. One of this store may be another connection's, or frozen.
+    @inline(__always)
+    func checkIsOfStore(_ binding: RowBinding) throws(StoreError) {
+        if binding.connection === self || binding.connection.core.storage === core.storage { return }
+        throw otherStore(binding.connection.store.configuration.path)
+    }
+
+    /// What is wrong with something of the store at `path` here.
+    func otherStore(_ path: String) -> StoreError { .otherStore(path: path, used: store.configuration.path) }
 }

@@ -3,38 +3,28 @@
 // Tokens are invalidated on any thread; everything here but `requestSweep` is on the connection's scheduler.
 
 extension Connection {
-    /// The one instance of a query on this connection.
-    func query(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) -> ConnectionQuery {
-        observers.query(plan) { ConnectionQuery(plan, table, showing: showing) }
-    }
-
     /// Adds an observer. Its initial callback comes as a delivery of its own, never from here.
     func observe(
         _ query: ConnectionQuery, madeAt place: String, _ body: @escaping (DeliveredChange) -> Void
     ) throws -> NotificationToken {
-        let (mailbox, upkeep) = try observing()
+        let (live, upkeep) = try observing()
         if let fault = query.plan.fault { throw fault }
         let state = CollectionToken(query, body)
         query.add(state)
         if query.attach() {
-            observers.attach(query)
-            upkeep.send(.attach(mailbox, query, attachment: query.attachment))
-            if !autorefresh { hold(query) }
+            live.attached[ObjectIdentifier(query)] = query
+            upkeep.send(.attach(live.mailbox, query, attachment: query.attachment))
+            if !autorefresh { live.hold(query) }
         } else if query.delivered != nil {
-            mailbox.requestInitial(of: query)
+            live.mailbox.requestInitial(of: query)
         }
-        let reference = HeldConnection(self)
-        return NotificationToken(state, core, madeAt: place) { [weak query] in
-            if let query { reference.sweep(.query(query)) }
-        }
+        return live.makeToken(state, madeAt: place) { [weak query] in query.map { .query($0) } }
     }
 
-    /// Adds an observer of one object.
     func observe(
-        _ binding: RowBinding, columns: UInt64, madeAt place: String,
-        _ body: @escaping (DeliveredObjectChange) -> Void
+        _ binding: RowBinding, columns: UInt64, madeAt place: String, _ body: @escaping (DeliveredObjectChange) -> Void
     ) throws -> NotificationToken {
-        let (mailbox, upkeep) = try observing()
+        let (live, upkeep) = try observing()
         guard transaction == nil else { throw StoreError.observedInWrite }
         guard let row = shown?.row(binding.table, binding.id) else {
             try checkReads()
@@ -44,14 +34,10 @@ extension Connection {
         // deliveries may pass the change by.
         let known = deliveredRow(binding.table, binding.id) ?? row
         let state = ObjectToken(
-            binding.table, binding.id, columns: columns, since: shown?.version ?? 0,
-            known: known, body)
-        observers.add(state)
-        upkeep.send(.watch(mailbox, state, seen: Array(row.image)))
-        let reference = HeldConnection(self)
-        return NotificationToken(state, core, madeAt: place) { [weak state] in
-            if let state { reference.sweep(.object(state)) }
-        }
+            binding.table, binding.id, columns: columns, since: shown?.version ?? 0, known: known, body)
+        live.observedObjects[ObjectIdentifier(state)] = state
+        upkeep.send(.watch(live.mailbox, state, seen: Array(row.image)))
+        return live.makeToken(state, madeAt: place) { [weak state] in state.map { .object($0) } }
     }
 
     /// Calls `body` on this connection's scheduler whenever the connection has moved on to a newer version, before the
@@ -62,27 +48,38 @@ extension Connection {
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (StoreNotification, Connection) -> Void
     ) throws -> NotificationToken {
-        let (mailbox, upkeep) = try observing()
+        let (live, upkeep) = try observing()
         let state = StoreToken { [unowned self] in body($0, self) }
-        if observers.add(state) { upkeep.send(.observeStore(mailbox, true)) }
-        let reference = HeldConnection(self)
-        return NotificationToken(state, core, madeAt: "\(file):\(line)") { reference.sweep(.store) }
+        live.storeTokens.append(state)
+        if live.storeTokens.count == 1 { upkeep.send(.observeStore(live.mailbox, true)) }
+        return live.makeToken(state, madeAt: "\(file):\(line)") { .store }
     }
 
-    /// What every observer needs.
-    private func observing() throws -> (Mailbox, Upkeep) {
+    private func observing() throws -> (LiveConnection, Upkeep) {
         checkScheduler()
-        guard let mailbox else { throw StoreError.noScheduler }
-        return (mailbox, try core.startUpkeep())
+        return (try live(), try core.startUpkeep())
+    }
+}
+
+extension LiveConnection {
+    /// The token of an observer.
+    /// - Parameter subject: what the observer is let go of by; nil where that has gone.
+    fileprivate func makeToken(
+        _ state: TokenState, madeAt place: String, _ subject: @escaping @Sendable () -> ObservedSubject?
+    ) -> NotificationToken {
+        let reference = HeldConnection(connection: self)
+        return NotificationToken(state, core.storage, upkeep: { [core] in core.runningUpkeep }, madeAt: place) {
+            if let subject = subject() { reference.connection.requestSweep(subject) }
+        }
     }
 
     /// Lets go of invalidated observers. Any thread. On the scheduler it is done at once where that is possible, because
     /// a run loop that ends never turns again.
-    fileprivate func requestSweep(_ subject: ObservedSubject) {
-        if scheduler?.isCurrent == true, !isDelivering, transaction == nil {
+    private func requestSweep(_ subject: ObservedSubject) {
+        if scheduler.isCurrent, !isDelivering, transaction == nil {
             sweep(subject)
         } else {
-            mailbox?.requestSweep(of: subject)
+            mailbox.requestSweep(of: subject)
         }
     }
 
@@ -90,28 +87,27 @@ extension Connection {
         switch subject {
         case .query(let query):
             guard query.sweep() else { return }
-            observers.detach(query)
-            core.detach(query)
+            attached[ObjectIdentifier(query)] = nil
+            core.runningUpkeep?.send(.detach(query))
         case .object(let token):
-            guard observers.remove(token) else { return }
+            guard observedObjects.removeValue(forKey: ObjectIdentifier(token)) != nil else { return }
             token.releaseCallback()
             observedCells?.remove(token)
             core.runningUpkeep?.send(.unwatch(token))
         case .store:
-            let gone = observers.takeInvalidStore()
+            let gone = storeTokens.filter { !$0.isActive }
+            storeTokens.removeAll { !$0.isActive }
+            // What user code they hold may come back here.
             for token in gone { token.releaseCallback() }
-            guard observers.store.isEmpty, !gone.isEmpty, let mailbox else { return }
-            core.runningUpkeep?.send(.observeStore(mailbox, false))
+            if storeTokens.isEmpty, !gone.isEmpty { core.runningUpkeep?.send(.observeStore(mailbox, false)) }
         case .turn(let turn): asCallback(turn.body)
         }
     }
 }
 
-/// A connection that a token keeps alive, on whatever thread the token is, and asks to let go of its observer.
-private final class HeldConnection: @unchecked Sendable {
-    private let connection: Connection
-
-    init(_ connection: Connection) { self.connection = connection }
-
-    func sweep(_ subject: ObservedSubject) { connection.requestSweep(subject) }
+/// A connection that a token keeps alive, on whatever thread the token is.
+///
+/// Unchecked because it is asked for one thing, to let go of an observer, and that any thread may ask.
+private struct HeldConnection: @unchecked Sendable {
+    let connection: LiveConnection
 }

@@ -42,7 +42,7 @@ extension Connection {
         if isFrozen { throw StoreError.frozen }
         guard transaction == nil else { throw StoreError.writeInsideWrite }
         transaction = try core.beginWrite(timeout: timeout)
-        own.begin()
+        didBeginWrite()
     }
 
     /// Commits what was changed since `beginWrite`. If it throws, nothing was changed, and the write is over too.
@@ -53,15 +53,7 @@ extension Connection {
         checkScheduler()
         let transaction = try ongoingWrite()
         do {
-            // At the limit of snapshots there is none, and a commit must be possible all the same.
-            let reader = isLive ? try? core.storage.takeReader() : nil
-            do {
-                try core.commit(transaction, withoutNotifying: tokens)
-            } catch {
-                reader.map(core.storage.recycle)
-                throw error
-            }
-            if isLive { showOwnCommit(reader) }
+            try commit(transaction, withoutNotifying: tokens)
         } catch {
             endWrite(keeping: false)
             throw error
@@ -75,39 +67,6 @@ extension Connection {
         checkScheduler()
         _ = try ongoingWrite()
         endWrite(keeping: false)
-    }
-
-    /// The lock belongs to the thread that took it; a queue may run its next block on another one.
-    private func ongoingWrite() throws -> WriteTransaction {
-        guard let transaction else { throw StoreError.notInWrite }
-        if sharesTransaction { throw StoreError.writeInsideWrite }
-        guard transaction.isOnItsThread else { throw StoreError.writeOnOtherThread }
-        return transaction
-    }
-
-    private func endWrite(keeping: Bool) {
-        guard let transaction else { return }
-        self.transaction = nil
-        if !keeping {
-            own.cancel()
-            epoch += 1
-        }
-        additions.end(isStored: keeping)
-        core.endWrite(transaction)
-        if !keeping { observedCells?.didCancel(self) }
-        repostMissedDelivery()
-    }
-
-    /// Reads properties at the version just committed: nobody else can have committed yet. Where it cannot be read the
-    /// commit stands all the same, and own writes show with the next delivery.
-    private func showOwnCommit(_ reader: SnapshotReader?) {
-        if let reader, let snapshot = try? core.storage.openSnapshot(with: reader) {
-            own.show(snapshot)
-        } else {
-            reader.map(core.storage.recycle)
-            own.cancel()
-            epoch += 1
-        }
     }
 
     // MARK: In a write
@@ -132,7 +91,6 @@ extension Connection {
         try insert(object, table, transaction)
     }
 
-    /// Stores the row of a new object.
     func insert(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction) throws(StoreError) {
         let id = try transaction.insert(table) { table.layout.encode(object, into: $0) }
         object.binding = RowBinding(connection: self, table: table, row: id, addedIn: transaction.fate)
@@ -153,7 +111,6 @@ extension Connection {
         noteOwnChange(binding.table, binding.id, .delete)
     }
 
-    /// Notes as own all changes that `body` makes in the transaction.
     func noting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard let transaction else { throw .notInWrite }
         let start = transaction.entries.count
@@ -171,25 +128,13 @@ extension Connection {
             let name = "\(table.schema.name).\(table.schema.columns[column].name)"
             preconditionFailure("\(name) is the primary key of a stored object: add a new object instead")
         }
-        observedCells?.willSet(table, id, column, self)
-        do throws(StoreError) {
-            try transaction.update(table, id, column, body)
-            noteOwnChange(table, id, .update)
-        } catch {
-            transaction.fail(error)
-        }
-        observedCells?.didSet(table, id, column, self)
+        set(table, id, column, transaction, body)
     }
 
     func noteOwnChange(_ table: Table, _ id: ObjectID, _ operation: LogEntry.Operation) {
         noteOwnChange(LogEntry(table: table.id, operation, id: id.rawValue))
     }
 
-    private func noteOwnChange(_ change: LogEntry) {
-        if isLive { own.note(change) } else { epoch += 1 }
-    }
-
-    /// Makes the write in progress fail, from a place that cannot throw.
     func failWrite(_ error: any Error) {
         guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
         let other = StoreError.storage(operation: "write", code: 0, reason: "\(error)")

@@ -1,137 +1,128 @@
-// A store as seen from one run loop or queue: live objects, live results and their observers, all at one version.
-// A connection also stands behind each `store.read` and `store.write` block, for the length of the block.
+// A store as seen from one place: what every connection is, whatever it is there for. A `LiveConnection` belongs to a run
+// loop or queue, where its objects, results and observers are all at one version; a `BlockConnection` stands behind a
+// `store.read` or `store.write` block, for its length; a `FrozenConnection` behind what is frozen.
 //
-// A connection has no lock: it is used on its scheduler only. What other threads leave for it goes through its mailbox.
-import Foundation
-import TracedSync
+// A connection has no lock: it is used in its own place only. What other threads leave for it goes through its mailbox.
 
 /// A view of the store that belongs to one scheduler. Not Sendable; a call from elsewhere is stopped with a message that
 /// names both places.
-public final class Connection {
-    /// Where a connection reads rows from besides a write transaction.
-    private enum Reading {
-        /// Live: the version of the last delivery.
-        case live(delivered: Snapshot)
-        /// For one block.
-        case block(Snapshot?)
-    }
-
+public class Connection {
     /// The store it is a view of.
-    public let store: Store
-    let core: StoreCore
-    private var reading: Reading
-    let scheduler: (any Scheduler)?
-    let mailbox: Mailbox?
+    public final let store: Store
+    final let core: StoreCore
+    /// What membership and order of results stand at: of a live connection, the version of the last delivery. nil where
+    /// everything is read from a transaction.
+    final var delivered: Snapshot?
+    /// What properties are read from outside of a write; own commits of a live connection are in it.
+    final var shown: Snapshot?
 
-    /// The write in progress.
-    var transaction: WriteTransaction?
-    /// Whether that is one which others share, and which somebody else commits.
-    let sharesTransaction: Bool
+    final var transaction: WriteTransaction?
     /// Objects with links that are being added in it.
-    let additions = Additions()
-    var own = OwnWrites()
+    final let additions = Additions()
     /// The table used last: whoever adds or finds many objects does so with many of one class.
-    private var lastTable: (model: StoredObject.Type, table: Table)?
+    private final var lastTable: (model: StoredObject.Type, table: Table)?
+    final var queries = KnownQueries()
     /// Counts what makes shown rows worthless: deliveries, and writes that were cancelled.
-    var epoch = 0
+    final var epoch = 0
 
-    var observers = ConnectionObservers()
-    /// Properties that are observed one by one; nil while there are none.
-    var observedCells: ObservedCells?
-    private(set) lazy var trackingProbe = TrackingProbe()
-    var isDelivering = false
-    /// A delivery came while there could be none.
-    var missedDelivery = false
-
-    /// The version this connection is bound to for good, if it stands behind something frozen.
-    private let frozen: FrozenPin?
-    /// The block has returned that this connection was for.
-    private(set) var isOver = false
-    /// The first thing that went wrong in a `store.read` block where it could not be thrown; the block's end throws it.
-    private(set) var blockFailure: StoreError?
     /// Whether the connection moves on to newer versions by itself. Off, it stays at its version until `refresh()`;
     /// observers of the whole store are told `.refreshRequired` when there is something newer, and whatever this version
     /// needs stays in the file for as long.
-    public var autorefresh = true {
-        didSet {
-            guard autorefresh != oldValue else { return }
-            if autorefresh { mailbox?.repost() } else { observers.attachedQueries.filter(\.isWaiting).forEach(hold) }
-        }
-    }
+    public var autorefresh = true
 
-    /// A live connection on the current scheduler.
-    init(_ store: Store, on scheduler: any Scheduler) throws {
+    init(_ store: Store, at snapshot: Snapshot?) {
         self.store = store
         core = store.core
-        self.scheduler = scheduler
-        frozen = nil
-        sharesTransaction = false
-        let mailbox = Mailbox(scheduler)
-        self.mailbox = mailbox
-        reading = .live(delivered: try core.storage.openSnapshot())
-        let reference = WeakConnection(self)
-        scheduler.setDelivery { reference.connection?.deliver() }
-        try core.startUpkeep().send(.connect(mailbox))
+        delivered = snapshot
+        shown = snapshot
     }
 
-    /// A connection for the length of one block.
-    init(_ store: Store, reading snapshot: Snapshot?) {
-        self.store = store
-        core = store.core
-        scheduler = nil
-        mailbox = nil
-        frozen = nil
-        sharesTransaction = false
-        reading = .block(snapshot)
-    }
-
-    /// A connection that stands behind something frozen, for one thread at a time.
-    init(_ store: Store, frozen pin: FrozenPin) {
-        self.store = store
-        core = store.core
-        scheduler = nil
-        mailbox = nil
-        frozen = pin
-        sharesTransaction = false
-        reading = .block(pin.snapshot)
-    }
-
-    /// A connection for one block within a transaction that others share, and that somebody else commits.
-    init(_ store: Store, in transaction: WriteTransaction) {
-        self.store = store
-        core = store.core
-        scheduler = nil
-        mailbox = nil
-        frozen = nil
-        reading = .block(nil)
-        self.transaction = transaction
-        sharesTransaction = true
-    }
-
-    deinit {
-        scheduler?.invalidate()
-        guard let mailbox else { return }
-        core.runningUpkeep?.disconnect(mailbox, observers.attachedQueries, observers.watchedObjects)
-    }
-
-    // MARK: Versions and rows
-
-    /// Whether deliveries come to this connection.
-    var isLive: Bool { scheduler != nil }
+    // MARK: What kinds of connections differ in
 
     /// Whether this connection stands behind something frozen: it reads one version for good, and writes nothing.
-    public var isFrozen: Bool { frozen != nil }
+    public var isFrozen: Bool { false }
 
-    /// The version that membership and order of results stand at, own writes aside.
-    public var version: UInt64 { delivered?.version ?? transaction.map { $0.version - 1 } ?? 0 }
+    /// Whether the block has returned that this connection was for.
+    var isOver: Bool { false }
 
-    /// The version of the last delivery.
-    var delivered: Snapshot? {
-        switch reading {
-        case .live(let snapshot): snapshot
-        case .block(let snapshot): snapshot
+    /// What is wrong with using this connection here and now; nil if nothing is.
+    var misuse: String? { nil }
+
+    /// Stops a call from a wrong place.
+    func checkScheduler() {}
+
+    /// The newest that this connection has, its own commits among it, whatever is shown to a callback.
+    var newest: Snapshot? { delivered }
+
+    /// Reads properties at the newest version from here on, as after a commit of its own; rows wait for a delivery.
+    func readNewest(forVersion version: UInt64) throws(StoreError) {
+        throw .referenceTooNew(version: version, connection: versionRead)
+    }
+
+    /// Throws what the engine has reported to reads of this connection.
+    func checkReads() throws(StoreError) {
+        try transaction?.checkReads()
+        try delivered?.checkReads()
+    }
+
+    /// Takes what went wrong where it cannot be thrown, outside of a write. Nobody would ever hear of it, and an empty
+    /// collection would be a lie: the process ends with the error.
+    func noteFailure(_ error: StoreError) { preconditionFailure("\(error)") }
+
+    /// The rows of a query as this connection shows them now.
+    func rows(_ query: ConnectionQuery) throws(StoreError) -> RankedTree {
+        if let shown = query.shown, shown.epoch == epoch { return shown.tree }
+        if let fault = query.plan.fault { throw fault }
+        let tree = try evaluate(query.plan.tree, query.table)
+        query.shown = ShownTree(tree: tree, epoch: epoch, from: 0, applied: 0)
+        return tree
+    }
+
+    /// Notes that a column was read, if something tracks what is read. For models that are `Observable`.
+    func noteRead(_ table: Table, _ id: ObjectID, _ column: Int) {}
+
+    func didBeginWrite() {}
+
+    /// The write in progress, to be ended here. The lock belongs to the thread that took it; a queue may run its next
+    /// block on another one.
+    func ongoingWrite() throws -> WriteTransaction {
+        guard let transaction else { throw StoreError.notInWrite }
+        guard transaction.isOnItsThread else { throw StoreError.writeOnOtherThread }
+        return transaction
+    }
+
+    func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {
+        try core.commit(transaction, withoutNotifying: tokens)
+    }
+
+    func endWrite(keeping: Bool) {
+        guard let transaction else { return }
+        self.transaction = nil
+        if !keeping { epoch += 1 }
+        additions.end(isStored: keeping)
+        core.endWrite(transaction)
+    }
+
+    /// Sets a column of a row in the write in progress; what goes wrong makes the write fail.
+    func set(
+        _ table: Table, _ id: ObjectID, _ column: Int, _ transaction: WriteTransaction, _ body: (RowBuffer) -> Void
+    ) {
+        do throws(StoreError) {
+            try transaction.update(table, id, column, body)
+            noteOwnChange(table, id, .update)
+        } catch {
+            transaction.fail(error)
         }
     }
+
+    func noteOwnChange(_ change: LogEntry) { epoch += 1 }
+}
+
+// MARK: Versions and rows
+
+extension Connection {
+    /// The version that membership and order of results stand at, own writes aside.
+    public var version: UInt64 { delivered?.version ?? transaction.map { $0.version - 1 } ?? 0 }
 
     /// A row as properties read it: the transaction inside a write, then the last own commit, then the last delivery.
     func currentRow(_ table: Table, _ id: ObjectID) -> RowReader? {
@@ -145,28 +136,24 @@ public final class Connection {
     /// in progress. Elsewhere nobody would ever hear of it: the process ends with the error.
     func rowForGetter(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let row = currentRow(table, id) ?? deliveredRow(table, id) { return row }
-        stopIfReadFailed()
+        noteFailedReads()
         return nil
     }
 
-    /// Ends the process if a read has failed that nobody will be told of.
-    func stopIfReadFailed() {
-        guard isLive || isFrozen, transaction == nil else { return }
-        do throws(StoreError) { try checkReads() } catch { preconditionFailure("\(error)") }
+    /// Takes what the engine has reported to reads that nobody will be told of otherwise.
+    func noteFailedReads() {
+        guard transaction == nil else { return }
+        do throws(StoreError) { try checkReads() } catch { noteFailure(error) }
     }
 
-    /// Throws what the engine has reported to reads of this connection.
-    func checkReads() throws(StoreError) {
-        try transaction?.checkReads()
-        if isLive { try own.snapshot?.checkReads() }
-        try delivered?.checkReads()
-    }
+    /// What cannot be read in a place that cannot throw, as a collection's count: a write fails with this error, and a
+    /// `store.read` block ends with it.
+    func failReading(_ error: StoreError) { if let transaction { transaction.fail(error) } else { noteFailure(error) } }
 
     /// A row as this connection has it when no callback runs: with its own commits.
-    func newestRow(_ table: Table, _ id: ObjectID) -> RowReader? { (own.snapshot ?? delivered)?.row(table, id) }
+    func newestRow(_ table: Table, _ id: ObjectID) -> RowReader? { newest?.row(table, id) }
 
-    /// What is read outside of a write.
-    var shown: Snapshot? { own.isShown ? own.snapshot ?? delivered : delivered }
+    func deliveredRow(_ table: Table, _ id: ObjectID) -> RowReader? { delivered?.row(table, id) }
 
     /// Whether what is read outside of a write is what was delivered last, without own writes.
     var showsDeliveredVersion: Bool { shown === delivered }
@@ -174,29 +161,15 @@ public final class Connection {
     /// The version that properties are read at; of a write in progress, the one it will have.
     var versionRead: UInt64 { transaction?.version ?? shown?.version ?? 0 }
 
-    /// Reads properties at the newest version from here on, as after a commit of its own; rows wait for a delivery.
-    func readNewest(forVersion version: UInt64) throws(StoreError) {
-        guard isLive, transaction == nil else { throw .referenceTooNew(version: version, connection: versionRead) }
-        own.show(try core.storage.openSnapshot())
-    }
-
-    /// A row as it was in the last delivery.
-    func deliveredRow(_ table: Table, _ id: ObjectID) -> RowReader? { delivered?.row(table, id) }
-
     /// Where rows are read as properties read them, and as they were in the last delivery.
     var currentSource: (any RowSource)? { transaction ?? shown }
     var deliveredSource: (any RowSource)? { delivered }
-
-    /// How many of the own changes a fresh evaluation contains already.
-    var ownChangesSeenByEvaluation: Int { isLive ? own.shownFrom : own.changes.count }
 
     /// Evaluates a query where this connection stands.
     func evaluate(_ key: TreeKey, _ table: Table) throws(StoreError) -> RankedTree {
         var collector = EntryCollector(key, table)
         if let delivered {
-            if !collector.collectByIndex(key, in: delivered) {
-                delivered.scan(table) { collector.collect($0, $1, $2) }
-            }
+            if !collector.collectByIndex(key, in: delivered) { delivered.scan(table) { collector.collect($0, $1, $2) } }
         } else if let transaction, !collector.collectByIndex(key, in: transaction) {
             try transaction.scan(table) { collector.collect($0, $1, transaction) }
         }
@@ -204,57 +177,15 @@ public final class Connection {
         return collector.makeTree(stamp: version)
     }
 
-    /// Stops a call from a wrong place.
-    @inline(__always)
-    func checkScheduler() {
-        if let scheduler {
-            if !scheduler.isCurrent { scheduler.checkIsCurrent(misuse ?? "") }
-        } else if isOver {
-            preconditionFailure(misuse ?? "")
-        }
+    /// The one instance of a query on this connection.
+    func query(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) -> ConnectionQuery {
+        queries.query(plan) { ConnectionQuery(plan, table, showing: showing) }
     }
+}
 
-    /// What is wrong with using this connection here and now; nil if nothing is.
-    var misuse: String? {
-        guard let scheduler else {
-            guard isOver else { return nil }
-            return """
-                something of a store.read or store.write block was used after the block: copy what is needed inside the \
-                block, or open a connection with store.connect(on:) for objects that stay
-                """
-        }
-        if scheduler.isCurrent { return nil }
-        return """
-            a connection of \(scheduler.name) was used on \(Place.current.name): objects and results stay where their \
-            connection is; open another connection there
-            """
-    }
+// MARK: Objects
 
-    /// Moves on to a version, without what the connection has written itself: that is in it.
-    func moveOn(to snapshot: Snapshot) {
-        reading = .live(delivered: snapshot)
-        own.forget()
-        epoch += 1
-    }
-
-    /// What cannot be read in a place that cannot throw, as a collection's count: a write fails with this error, and a
-    /// `store.read` block ends with it. Elsewhere nobody would hear of it, and an empty collection would be a lie: the
-    /// program stops.
-    func failReading(_ error: StoreError) {
-        if let transaction { return transaction.fail(error) }
-        if isLive || isFrozen { preconditionFailure("\(error)") }
-        if blockFailure == nil { blockFailure = error }
-    }
-
-    /// Ends a connection that was for one block.
-    func endBlock() {
-        reading = .block(nil)
-        transaction = nil
-        isOver = true
-    }
-
-    // MARK: Reading
-
+extension Connection {
     /// The object with this primary key; nil when there is none. O(log n).
     /// - Throws: `unknownModel`; `otherKeyType` for a key of another type than the model's, `noPrimaryKey`; `storage` where
     ///   the file is damaged.
@@ -275,7 +206,6 @@ public final class Connection {
         return id.map { makeObject(table, $0) }
     }
 
-    /// The table of a model class.
     func table(of type: StoredObject.Type) throws(StoreError) -> Table {
         if let lastTable, lastTable.model == type { return lastTable.table }
         let table = try core.storage.table(of: type)
@@ -294,12 +224,21 @@ public final class Connection {
         object.binding = RowBinding(connection: self, table: table, row: id, seenIn: seenIn)
         return object
     }
-
 }
 
-/// A connection that code on another thread refers to without using it.
-final class WeakConnection: @unchecked Sendable {
-    private(set) weak var connection: Connection?
+/// The queries of a connection that results or observers hold.
+struct KnownQueries {
+    private var queries: [QueryPlan: WeakQuery] = [:]
+    private var countToPrune = 64
 
-    init(_ connection: Connection) { self.connection = connection }
+    mutating func query(_ plan: QueryPlan, _ make: () -> ConnectionQuery) -> ConnectionQuery {
+        if let known = queries[plan]?.query { return known }
+        let query = make()
+        queries[plan] = WeakQuery(query: query)
+        if queries.count > countToPrune {
+            queries = queries.filter { $0.value.query != nil }
+            countToPrune = 2 * queries.count + 64
+        }
+        return query
+    }
 }

@@ -1,29 +1,9 @@
-// The rows that a connection shows of a query: those delivered last, or read where it stands, with its own writes since.
+// Where a row is among those that a connection shows of a query, and how a live connection's own writes get in there.
 
 extension ConnectionQuery {
-    /// The rows as `connection` shows them now.
-    func rows(_ connection: Connection) throws(StoreError) -> RankedTree {
-        if let shown, shown.epoch == connection.epoch, shown.from == connection.own.shownFrom {
-            self.shown = try catchUp(shown, connection)
-        } else {
-            if let fault = plan.fault { throw fault }
-            let base: RankedTree
-            if connection.isLive, let delivered = deliveredToAnyVariant {
-                base = delivered
-            } else {
-                base = try connection.evaluate(plan.tree, table)
-            }
-            let start = ShownTree(
-                tree: base, epoch: connection.epoch, from: connection.own.shownFrom,
-                applied: connection.ownChangesSeenByEvaluation)
-            shown = try catchUp(start, connection)
-        }
-        return shown!.tree
-    }
-
     /// Where a row is among those shown, from the beginning of the window; nil where it is not shown. O(log n).
     func index(of id: ObjectID, _ connection: Connection) throws(StoreError) -> Int? {
-        let rows = try rows(connection)
+        let rows = try connection.rows(self)
         guard let row = connection.currentRow(table, id), let key = key(row, id, connection.currentSource),
             let rank = rows.rank(of: form.shownKey(key))
         else {
@@ -35,7 +15,7 @@ extension ConnectionQuery {
     }
 
     /// Brings the connection's own writes into the shown rows, each from where the row was shown before.
-    private func catchUp(_ start: ShownTree, _ connection: Connection) throws(StoreError) -> ShownTree {
+    func catchUp(_ start: ShownTree, _ connection: LiveConnection) throws(StoreError) -> ShownTree {
         let changes = connection.own.changes
         guard start.applied < changes.count else { return start }
         var next = start
@@ -58,5 +38,35 @@ extension ConnectionQuery {
         next.applied = changes.count
         connection.own.noteUsed()
         return next
+    }
+}
+
+extension Connection {
+    /// The rows of a query's table that own changes may have brought in or taken out: those written, and those that
+    /// lead to a written one.
+    /// - Parameter isOwn: whether the connection has written a row itself before these changes, since its last delivery.
+    func dependants(
+        _ key: TreeKey, _ table: Table, _ changes: ArraySlice<LogEntry>, isOwn: (ObjectID) -> Bool
+    ) throws(StoreError) -> [ObjectID] {
+        var found: [ObjectID] = []
+        var known: Set<ObjectID> = []
+        // Once, before rows are read: storing a row makes what was read before worthless.
+        try transaction?.closeRow()
+        for change in changes where change.table == table.id {
+            let id = ObjectID(rawValue: change.id)
+            if known.insert(id).inserted { found.append(id) }
+        }
+        guard let source = currentSource else { return found }
+        key.forEachUse(table.links, core.storage.tablesByID) { way, _ in
+            let written = changes.filter { $0.table == way[way.count - 1].target }.map { ObjectID(rawValue: $0.id) }
+            if written.isEmpty { return }
+            // A row that somebody else has committed is not shown before its delivery. One of an own commit is, whether or
+            // not the delivered version has it.
+            for id in Dependencies.roots(written, way, in: source).sorted()
+            where (deliveredRow(table, id) != nil || isOwn(id)) && known.insert(id).inserted {
+                found.append(id)
+            }
+        }
+        return found
     }
 }

@@ -3,17 +3,21 @@ import Logging
 
 /// Keeps a subscription alive. Keep it as long as the callback is wanted, then call `invalidate()`; a token that is
 /// dropped stops its subscription too, and logs where it was made, because that is mostly a mistake.
-public final class NotificationToken: @unchecked Sendable {
-    // What `remove` holds is used by messages to the scheduler only; releasing it is safe anywhere.
+public final class NotificationToken: Sendable {
     let state: TokenState
-    /// The store it observes, through which a write reaches the token to skip it.
-    let core: StoreCore
+    /// The store it observes, and its upkeep while that runs: by them a write that is to be silent reaches the observer.
+    let storage: Storage
+    let upkeep: @Sendable () -> Upkeep?
     private let remove: @Sendable () -> Void
     private let place: String
 
-    init(_ state: TokenState, _ core: StoreCore, madeAt place: String, remove: @escaping @Sendable () -> Void) {
+    init(
+        _ state: TokenState, _ storage: Storage, upkeep: @escaping @Sendable () -> Upkeep?, madeAt place: String,
+        remove: @escaping @Sendable () -> Void
+    ) {
         self.state = state
-        self.core = core
+        self.storage = storage
+        self.upkeep = upkeep
         self.remove = remove
         self.place = place
     }
@@ -28,7 +32,5 @@ public final class NotificationToken: @unchecked Sendable {
 
     /// Ends the subscription. Any thread, inside the callback too, any number of times. Once it has returned no callback
     /// starts; it does not wait for one that is running.
-    public func invalidate() {
-        if state.invalidate() { remove() }
-    }
+    public func invalidate() { if state.invalidate() { remove() } }
 }

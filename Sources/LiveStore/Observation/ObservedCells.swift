@@ -9,6 +9,11 @@ final class ObservedCells {
     struct Row: Hashable {
         let table: UInt32
         let id: ObjectID
+
+        init(_ table: Table, _ id: ObjectID) {
+            self.table = table.id
+            self.id = id
+        }
     }
 
     private struct Watchers {
@@ -21,13 +26,11 @@ final class ObservedCells {
     var isEmpty: Bool { rows.isEmpty }
 
     func add(_ observer: PropertyObserver) {
-        rows[Row(table: observer.token.table.id, id: observer.token.id), default: Watchers()].properties.append(
-            observer)
+        rows[Row(observer.token.table, observer.token.id), default: Watchers()].properties.append(observer)
     }
 
-    /// Lets go of an observer whose token has ended.
     func remove(_ token: ObjectToken) {
-        let row = Row(table: token.table.id, id: token.id)
+        let row = Row(token.table, token.id)
         guard var watchers = rows[row] else { return }
         watchers.properties.removeAll { $0.token === token }
         set(watchers, row)
@@ -39,16 +42,14 @@ final class ObservedCells {
 
     // MARK: Own writes
 
-    /// A setter is about to change a column.
-    func willSet(_ table: Table, _ id: ObjectID, _ column: Int, _ connection: Connection) {
-        guard let watchers = rows[Row(table: table.id, id: id)] else { return }
+    func willSet(_ table: Table, _ id: ObjectID, _ column: Int) {
+        guard let watchers = rows[Row(table, id)] else { return }
         for observer in watchers.properties where observer.column == column { observer.willSet() }
         watchers.tracked?.willSet(column)
     }
 
-    /// It has.
     func didSet(_ table: Table, _ id: ObjectID, _ column: Int, _ connection: Connection) {
-        let row = Row(table: table.id, id: id)
+        let row = Row(table, id)
         guard let watchers = rows[row], let now = connection.currentRow(table, id) else { return }
         let value = now.value(column, table.schema.columns[column])
         for observer in watchers.properties where observer.column == column { observer.changed(to: value, isOwn: true) }
@@ -71,7 +72,7 @@ final class ObservedCells {
 
     /// Notes that the tracking which is going on has read a column.
     func track(_ table: Table, _ id: ObjectID, _ column: Int, _ connection: Connection) {
-        let row = Row(table: table.id, id: id)
+        let row = Row(table, id)
         var watchers = rows[row] ?? Watchers()
         let tracked = watchers.tracked ?? TrackedRow()
         watchers.tracked = tracked
@@ -108,15 +109,5 @@ final class ObservedCells {
         tracked.token?.invalidate()
         watchers.tracked = nil
         set(watchers, row)
-    }
-}
-
-extension Connection {
-    /// Where watched properties are, made at the first of them.
-    func makeObservedCells() -> ObservedCells {
-        if let observedCells { return observedCells }
-        let new = ObservedCells()
-        observedCells = new
-        return new
     }
 }

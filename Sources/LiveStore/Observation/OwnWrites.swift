@@ -4,8 +4,6 @@
 struct OwnWrites {
     /// The version of the last own commit, when that is newer than the last delivery.
     private(set) var snapshot: Snapshot?
-    /// False while a callback runs that has not written: it sees the delivered version.
-    private(set) var isShown = true
     /// The rows written, those of the transaction in progress included.
     private(set) var changes: [LogEntry] = []
     /// Where those of them begin that results show: a callback starts without what earlier ones have written.
@@ -33,7 +31,7 @@ struct OwnWrites {
     /// Reads properties at a version that is newer than the delivered one.
     mutating func show(_ snapshot: Snapshot) {
         self.snapshot = snapshot
-        unhide()
+        shownFrom = 0
     }
 
     // MARK: A delivery
@@ -46,13 +44,7 @@ struct OwnWrites {
     }
 
     /// For a callback, until it writes or returns.
-    mutating func hide() {
-        isShown = false
-        shownFrom = changes.count
-    }
+    mutating func hide() { shownFrom = changes.count }
 
-    mutating func unhide() {
-        isShown = true
-        shownFrom = 0
-    }
+    mutating func unhide() { shownFrom = 0 }
 }

@@ -4,7 +4,6 @@ import CPlatform
 import CoreFoundation
 import Foundation
 
-/// The thread, queue or task that a call was made on.
 struct Place: Sendable {
     /// Such as `queue 'feed'` or `thread 'parser'`.
     let name: String
@@ -32,7 +31,6 @@ struct Place: Sendable {
             isWithoutRunLoop: !runsLoop && (isTask || queue != nil))
     }
 
-    /// A queue in the words of messages.
     static func name(ofQueue label: String) -> String {
         label == mainQueueLabel ? "the main queue" : "queue '\(label)'"
     }

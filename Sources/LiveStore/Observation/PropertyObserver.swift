@@ -4,14 +4,13 @@
 final class PropertyObserver {
     let token: ObjectToken
     let column: Int
-    /// What the observer was told last.
     private var known: ColumnValue
     private let wantsPrior: Bool
-    private let tell: (_ isPrior: Bool, _ isOwn: Bool, _ old: ColumnValue, _ new: ColumnValue?) -> Void
+    private let tell: (_ isPrior: Bool, _ isOwn: Bool, _ old: ColumnValue?, _ new: ColumnValue?) -> Void
 
     init(
         _ token: ObjectToken, _ column: Int, known: ColumnValue, wantsPrior: Bool,
-        _ tell: @escaping (Bool, Bool, ColumnValue, ColumnValue?) -> Void
+        _ tell: @escaping (Bool, Bool, ColumnValue?, ColumnValue?) -> Void
     ) {
         self.token = token
         self.column = column

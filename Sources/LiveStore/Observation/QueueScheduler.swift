@@ -1,15 +1,14 @@
 // Delivery on a serial dispatch queue. The queue is marked, so that the connection can tell whether it runs on it.
-//
-// `deliver` is written by `setDelivery`, before anyone can post; `isValid` is atomic; `marking` makes a queue's mark one.
 import Foundation
 import Synchronization
 import TracedSync
 
 /// Delivers on a serial dispatch queue.
+///
+/// Unchecked because `deliver` is set once, before anyone can post.
 public final class QueueScheduler: Scheduler, @unchecked Sendable {
     private static let key = DispatchSpecificKey<UInt64>()
-    private static let lastMark = Atomic<UInt64>(0)
-    private static let marking = TracedMutex("queue mark")
+    private static let lastMark = Guarded<UInt64>("queue mark", 0)
 
     private let queue: TracedQueue
     /// What the queue is marked with. Its address would not do: the main queue has another one each time.
@@ -22,11 +21,11 @@ public final class QueueScheduler: Scheduler, @unchecked Sendable {
     public init(_ queue: DispatchQueue) {
         self.queue = TracedQueue(queue)
         name = Place.name(ofQueue: queue.label)
-        mark = Self.marking.withLock {
+        mark = Self.lastMark.withLock { last in
             if let known = queue.getSpecific(key: Self.key) { return known }
-            let new = Self.lastMark.add(1, ordering: .relaxed).newValue
-            queue.setSpecific(key: Self.key, value: new)
-            return new
+            last += 1
+            queue.setSpecific(key: Self.key, value: last)
+            return last
         }
     }
 

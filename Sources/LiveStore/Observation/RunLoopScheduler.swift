@@ -1,10 +1,10 @@
 // Delivery on the run loop of a thread, woken by a source of its own.
-//
-// `signal` is written by `setDelivery`, before anyone can post, and constant afterwards.
 import Foundation
 import TracedSync
 
 /// Delivers on the run loop of the thread it was made on, in the common modes.
+///
+/// Unchecked because `signal` is set once, before anyone can post.
 public final class RunLoopScheduler: Scheduler, @unchecked Sendable {
     private var signal: RunLoopSignal?
     public let name: String

@@ -25,7 +25,7 @@ extension Store {
     ///   `tooManySnapshots`, `closed`.
     public func connect(on site: Site) throws -> Connection {
         try core.checkOpen()
-        return try Connection(self, on: try site.scheduler())
+        return try LiveConnection(self, on: try site.scheduler())
     }
 }
 

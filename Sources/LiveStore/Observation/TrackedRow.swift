@@ -14,6 +14,7 @@ final class TrackedRow: Observable {
 
     private subscript(column: Int) -> Int { column }
 
+    /// Constant; a key path is not `Sendable` because it may hold what is not.
     nonisolated(unsafe) private static let keyPaths: [KeyPath<TrackedRow, Int>] = (0..<64).map { \TrackedRow[$0] }
 
     func access(_ column: Int) {
@@ -57,19 +58,12 @@ final class TrackingProbe: Observable {
 
     private let registrar = ObservationRegistrar()
     private subscript(mark: Mark) -> Int { 0 }
+    /// Constant.
     nonisolated(unsafe) private static let keyPath: KeyPath<TrackingProbe, Int> = \TrackingProbe[Mark()]
 
     var isTracking: Bool {
         let before = Mark.asked.load(ordering: .relaxed)
         registrar.access(self, keyPath: Self.keyPath)
         return Mark.asked.load(ordering: .relaxed) != before
-    }
-}
-
-extension Connection {
-    /// Notes that a column was read, if something tracks what is read. For models that are `Observable`.
-    func noteRead(_ table: Table, _ id: ObjectID, _ column: Int) {
-        guard isLive, trackingProbe.isTracking else { return }
-        makeObservedCells().track(table, id, column, self)
     }
 }

@@ -115,35 +115,21 @@ public struct ListAggregate<Object: StoredObject>: Sendable {
             "\(keyPath) is no number and no date: only those have a sum, an average and ends")
     }
 
-    fileprivate func compared(_ comparison: Comparison, _ value: some StorableValue) -> Filter<Object> {
+    fileprivate func has(_ comparison: Comparison, _ value: some StorableValue) -> Filter<Object> {
         Filter(
-            .along(
-                path.links,
-                .aggregate(column: path.column, aggregate, of: column, comparison, value._columnValue)))
+            .along(path.links, .aggregate(column: path.column, aggregate, of: column, comparison, value._columnValue)))
     }
 
     /// Equal, numbers as numbers; `nil` for a list of which nothing comes equals `nil`.
-    public static func == (aggregate: Self, value: some StorableValue) -> Filter<Object> {
-        aggregate.compared(.equal, value)
-    }
+    public static func == (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.equal, value) }
     /// Not equal; what is `nil` differs from every value.
-    public static func != (aggregate: Self, value: some StorableValue) -> Filter<Object> {
-        aggregate.compared(.notEqual, value)
-    }
+    public static func != (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.notEqual, value) }
     /// Less; `nil` is in no order.
-    public static func < (aggregate: Self, value: some StorableValue) -> Filter<Object> {
-        aggregate.compared(.less, value)
-    }
+    public static func < (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.less, value) }
     /// Less or equal; `nil` is in no order.
-    public static func <= (aggregate: Self, value: some StorableValue) -> Filter<Object> {
-        aggregate.compared(.lessOrEqual, value)
-    }
+    public static func <= (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.lessOrEqual, value) }
     /// Greater; `nil` is in no order.
-    public static func > (aggregate: Self, value: some StorableValue) -> Filter<Object> {
-        aggregate.compared(.greater, value)
-    }
+    public static func > (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.greater, value) }
     /// Greater or equal; `nil` is in no order.
-    public static func >= (aggregate: Self, value: some StorableValue) -> Filter<Object> {
-        aggregate.compared(.greaterOrEqual, value)
-    }
+    public static func >= (list: Self, value: some StorableValue) -> Filter<Object> { list.has(.greaterOrEqual, value) }
 }

@@ -44,9 +44,7 @@ extension KeyPath where Root: StoredObject, Value: StorableText {
 
 extension KeyPath where Root: StoredObject, Value: StorableValue & Comparable {
     /// Whether the property is one of `range`, both ends included.
-    public func isBetween(_ range: ClosedRange<Value>) -> Filter<Root> {
-        isBetween(range.lowerBound, range.upperBound)
-    }
+    public func isBetween(_ range: ClosedRange<Value>) -> Filter<Root> { isBetween(range.lowerBound, range.upperBound) }
 }
 
 extension KeyPath where Root: StoredObject, Value: StorableValue {

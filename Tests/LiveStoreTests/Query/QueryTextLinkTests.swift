@@ -163,7 +163,7 @@ struct QueryTextLinkTests {
                     return filter.matches(
                         connection.currentRow(table, id)!, Reach(source: source, links: table.links, id: id))
                 }
-                let found = try connection.objects(Human.self).refined(filter: filter)
+                let found = try connection.objects(Human.self).refined { $0.filter = filter }
                 #expect(found.map(\.id) == plain.map(\.id), "\(text), TIDEGAUGE_SEED=\(seed)")
             }
         }

@@ -280,7 +280,7 @@ struct EngineErrorTests {
         gate.letGo()
         try feed.scheduler.turn { told.count > 1 }
         // Answered after the attempt.
-        try test.store.core.startUpkeep().catchUp(#require(feed.connection.mailbox), to: feed.connection.version)
+        try test.store.core.startUpkeep().catchUp(feed.connection.live().mailbox, to: feed.connection.version)
         try pages.mend()
         for reader in readers { storage.recycle(reader) }
         try feed.catchUp()

@@ -53,7 +53,7 @@ final class HeldUpkeep {
         door.isClosed.update { $0 = true }
         isClosed = true
         // Answered with an offer to the mailbox, and so with a post.
-        try connection.core.startUpkeep().send(.catchUp(connection.mailbox!, connection.version, CaughtUp()))
+        try connection.core.startUpkeep().send(.catchUp(connection.live().mailbox, connection.version, CaughtUp()))
         try door.isHeld.wait("upkeep at the gate") { $0 }
     }
 }

@@ -60,7 +60,7 @@ struct ObservationWriter {
             guard let id = any(state.humans, &random), let friend = any(state.humans, &random) else { return }
             // A list shows what was delivered: in a connection's own write perhaps not all of it, or more.
             let friends = try human(id).friends
-            if !connection.isLive, random.oneIn(2), let gone = friends.first?.objectID?.rawValue {
+            if !(connection is LiveConnection), random.oneIn(2), let gone = friends.first?.objectID?.rawValue {
                 friends.remove(at: 0)
                 state.humans[id]!.friends.remove(at: state.humans[id]!.friends.firstIndex(of: gone)!)
             } else {

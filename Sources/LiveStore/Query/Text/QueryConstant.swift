@@ -2,7 +2,6 @@
 // which rows pass: an integer column is below 5.5 where it is at most 5.
 import Foundation
 
-/// A constant, and where the text has it.
 struct QueryConstant {
     let offset: Int
     let value: ColumnValue
@@ -18,15 +17,13 @@ extension QueryConstant {
         let (column, schema) = try path.column()
         let isLink = schema.type == .link
         if comparison != .equal, comparison != .notEqual, value == .null || isLink {
-            throw QueryTextFault(
-                offset: offset, reason: "\(isLink ? path.name : "NULL") is in no order: use == or !=")
+            throw QueryTextFault(offset, "\(isLink ? path.name : "NULL") is in no order: use == or !=")
         }
         if schema.type == .int, case .double(let number) = value {
             return Self.compare(column, comparison, number, isOptional: schema.isOptional)
         }
         // A link may always lead nowhere.
-        return .compare(
-            column: column, comparison, try converted(path), isOptional: isLink || schema.isOptional)
+        return .compare(column: column, comparison, try converted(path), isOptional: isLink || schema.isOptional)
     }
 
     /// The value as one of the column at a path's end; null stays null. Not for integers and fractions.
@@ -51,27 +48,22 @@ extension QueryConstant {
             default: ""
             }
         throw QueryTextFault(
-            offset: offset,
-            reason: "\(path.name) is \(type.described), and cannot be compared with \(described)\(remedy)")
+            offset, "\(path.name) is \(type.described), and cannot be compared with \(described)\(remedy)")
     }
 
-    /// The value to compare an aggregate with.
     func number(_ path: QueryPath) throws(QueryTextFault) -> ColumnValue {
         switch value {
         case .int, .double, .date, .null: return value
         default:
             throw QueryTextFault(
-                offset: offset,
-                reason: "what \(path.name) comes to is a number, and cannot be compared with \(described)")
+                offset, "what \(path.name) comes to is a number, and cannot be compared with \(described)")
         }
     }
 
-    /// The condition that an object of a list is this one.
     func identity(_ path: QueryPath, _ comparison: Comparison) throws(QueryTextFault) -> FilterExpression {
         guard case .link(let id) = value, comparison == .equal || comparison == .notEqual else {
             throw QueryTextFault(
-                offset: offset,
-                reason: "\(path.name) has objects: compare them by == or != with one, as an argument, as in $0")
+                offset, "\(path.name) has objects: compare them by == or != with one, as an argument, as in $0")
         }
         try checkIsObject(of: path.lists.last.flatMap { path.table.columns[$0.column].target })
         return comparison == .equal ? .identity(id) : .not(.identity(id))
@@ -80,11 +72,9 @@ extension QueryConstant {
     /// Refuses an object of another class than can be meant: its number is another object's there.
     func checkIsObject(of expected: String?) throws(QueryTextFault) {
         guard let type, let expected, type != expected else { return }
-        throw QueryTextFault(
-            offset: offset, reason: "\(StoreError.otherClass(type: type, expected: expected))")
+        throw QueryTextFault(offset, "\(StoreError.otherClass(type: type, expected: expected))")
     }
 
-    /// An integer column compared with a number that need not be one.
     private static func compare(
         _ column: Int, _ comparison: Comparison, _ number: Double, isOptional: Bool
     ) -> FilterExpression {

@@ -4,7 +4,6 @@ extension QueryParser {
     private enum Operand {
         case path(QueryPath)
         case constant(QueryConstant)
-        /// The object that the condition is about.
         case itself
     }
 
@@ -19,14 +18,12 @@ extension QueryParser {
                 throw tokens.fault("expected a comparison and a property, found \(tokens.current.described)")
             }
             guard case .path(let path) = try operand() else {
-                throw QueryTextFault(
-                    offset: start, reason: "two constants are compared: one side of a comparison is a property")
+                throw QueryTextFault(start, "two constants are compared: one side of a comparison is a property")
             }
             return try compared(path, comparison.operator.turned, constant, foldsCase: comparison.foldsCase)
         }
     }
 
-    /// What follows a path.
     private mutating func test(_ path: QueryPath) throws(QueryTextFault) -> FilterExpression {
         if case .condition(let condition) = path.end { return path.along(condition) }
         if let comparison = try comparison() {
@@ -49,24 +46,18 @@ extension QueryParser {
 
     // MARK: Operators
 
+    private static let comparisons: [String: Comparison] = [
+        "==": .equal, "=": .equal, "!=": .notEqual, "<>": .notEqual, "<": .less, "<=": .lessOrEqual, "=<": .lessOrEqual,
+        ">": .greater, ">=": .greaterOrEqual, "=>": .greaterOrEqual,
+    ]
+
     private mutating func comparison() throws(QueryTextFault) -> (operator: Comparison, foldsCase: Bool)? {
-        guard case .symbol(let symbol) = tokens.current.kind else { return nil }
-        let found: Comparison
-        switch symbol {
-        case "==", "=": found = .equal
-        case "!=", "<>": found = .notEqual
-        case "<": found = .less
-        case "<=", "=<": found = .lessOrEqual
-        case ">": found = .greater
-        case ">=", "=>": found = .greaterOrEqual
-        default: return nil
-        }
+        guard case .symbol(let symbol) = tokens.current.kind, let found = Self.comparisons[symbol] else { return nil }
         tokens.advance()
         let place = tokens.current.offset
         let foldsCase = try tokens.takeCaseOption()
         if foldsCase, found != .equal, found != .notEqual {
-            throw QueryTextFault(
-                offset: place, reason: "[c] goes with == and != and with operators on text, not with \(symbol)")
+            throw QueryTextFault(place, "[c] goes with == and != and with operators on text, not with \(symbol)")
         }
         return (found, foldsCase)
     }
@@ -106,12 +97,10 @@ extension QueryParser {
         let (column, schema) = try path.column()
         guard schema.type == .string else {
             throw QueryTextFault(
-                offset: path.offset,
-                reason: "\(path.name) is \(schema.type.described): operators on text and [c] are for strings")
+                path.offset, "\(path.name) is \(schema.type.described): operators on text and [c] are for strings")
         }
         guard case .string(let text) = constant.value else {
-            throw QueryTextFault(
-                offset: constant.offset, reason: "expected a string to look for, found \(constant.described)")
+            throw QueryTextFault(constant.offset, "expected a string to look for, found \(constant.described)")
         }
         return .column(
             column, .text(TextPattern(match, text, foldsCase: foldsCase)), isOptional: schema.isOptional)
@@ -151,7 +140,7 @@ extension QueryParser {
         }
         let path = try path()
         guard !path.lists.isEmpty else {
-            throw QueryTextFault(offset: path.offset, reason: "\(path.name) is no list, and has no elements")
+            throw QueryTextFault(path.offset, "\(path.name) is no list, and has no elements")
         }
         return try compared(path, .equal, constant, foldsCase: false)
     }
@@ -172,15 +161,13 @@ extension QueryParser {
         return path.along(.and([try low.compared(path, .greaterOrEqual), try high.compared(path, .lessOrEqual)]))
     }
 
-    /// `SELF == $0`.
     private mutating func identity() throws(QueryTextFault) -> FilterExpression {
         guard let comparison = try comparison(), comparison.operator == .equal || comparison.operator == .notEqual,
             !comparison.foldsCase
         else { throw tokens.fault("expected == or != after SELF") }
         let constant = try rightSide()
         guard case .link(let id) = constant.value else {
-            throw QueryTextFault(
-                offset: constant.offset, reason: "SELF is an object: compare it with one, as an argument, as in $0")
+            throw QueryTextFault(constant.offset, "SELF is an object: compare it with one, as an argument, as in $0")
         }
         try constant.checkIsObject(of: table.name)
         return comparison.operator == .equal ? .identity(id) : .not(.identity(id))
@@ -211,8 +198,7 @@ extension QueryParser {
         tokens.advance()
         let path = try path(quantifier)
         guard !path.lists.isEmpty else {
-            throw QueryTextFault(
-                offset: start, reason: "ANY, ALL and NONE are for lists, and there is none on the way to \(path.name)")
+            throw QueryTextFault(start, "ANY, ALL and NONE are for lists, and there is none on the way to \(path.name)")
         }
         return .path(path)
     }
@@ -267,7 +253,6 @@ extension QueryParser {
 }
 
 extension Comparison {
-    /// The same with the sides exchanged.
     fileprivate var turned: Comparison {
         switch self {
         case .equal, .notEqual: self

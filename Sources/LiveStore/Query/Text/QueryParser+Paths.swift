@@ -1,7 +1,6 @@
 // Paths of a query's text: `name`, `owner.name`, `friends.@count`, `friends.@sum.age`, `owner.(age > 3 AND name == "x")`.
 
 extension QueryParser {
-    /// How many links and lists a path may lead over.
     private static let maxSteps = 32
 
     private static let aggregates: [String: Aggregate] = [
@@ -15,30 +14,25 @@ extension QueryParser {
         let schema = table.columns[column]
         guard schema.type != .link, schema.type != .list else {
             throw QueryTextFault(
-                offset: offset,
-                reason: "'\(schema.name)' of \(table.name) is \(schema.type.described): name a property with a value")
+                offset, "'\(schema.name)' of \(table.name) is \(schema.type.described): name a property with a value")
         }
         return column
     }
 
-    /// A property to sort by, of the queried class or of what links lead to from there.
     mutating func sortedProperty() throws(QueryTextFault) -> SortTerm {
         let path = try path()
         guard case .column(let column) = path.end, path.lists.isEmpty else {
             throw QueryTextFault(
-                offset: path.offset,
-                reason: "\(path.name) is a list, or reached over one: name a property with a value")
+                path.offset, "\(path.name) is a list, or reached over one: name a property with a value")
         }
         let schema = path.table.columns[column]
         guard schema.type != .link, schema.type != .list else {
-            throw QueryTextFault(
-                offset: path.offset, reason: "\(path.name) is \(schema.type.described): name a property with a value")
+            throw QueryTextFault(path.offset, "\(path.name) is \(schema.type.described): name a property with a value")
         }
         let over = LinkedColumn(links: path.links, type: schema.type, isOptional: schema.isOptional)
         return SortTerm(column: column, ascending: true, over: path.links.isEmpty ? nil : over)
     }
 
-    /// The column of the name that stands here.
     private mutating func name(in table: TableSchema) throws(QueryTextFault) -> Int {
         guard case .word(let name, let isQuoted) = tokens.current.kind, isQuoted || tokens.keyword == nil else {
             throw tokens.fault("expected a property of \(table.name), found \(tokens.current.described)")
@@ -75,15 +69,14 @@ extension QueryParser {
             }
             guard schema.type == .link || schema.type == .list else {
                 throw QueryTextFault(
-                    offset: place,
-                    reason: "'\(schema.name)' of \(table.name) is \(schema.type.described), and leads nowhere")
+                    place, "'\(schema.name)' of \(table.name) is \(schema.type.described), and leads nowhere")
             }
             if case .aggregate(let name) = tokens.current.kind {
                 return path(table, try aggregate(name, column, table, schema, place))
             }
             steps += 1
             guard steps <= Self.maxSteps else {
-                throw QueryTextFault(offset: offset, reason: "the path is longer than \(Self.maxSteps) links")
+                throw QueryTextFault(offset, "the path is longer than \(Self.maxSteps) links")
             }
             if schema.type == .link {
                 links.append(column)
@@ -96,14 +89,10 @@ extension QueryParser {
             } else {
                 table = try elements(table, schema, place)
             }
-            if case .symbol("(") = tokens.current.kind {
-                let condition = try nested(steps, in: table)
-                return path(table, .condition(condition))
-            }
+            if case .symbol("(") = tokens.current.kind { return path(table, .condition(try nested(steps, in: table))) }
         }
     }
 
-    /// A condition in parentheses on what a path leads to.
     private mutating func nested(_ steps: Int, in table: TableSchema) throws(QueryTextFault) -> FilterExpression {
         let outer = self.table
         self.table = table
@@ -114,17 +103,15 @@ extension QueryParser {
 
     private func target(_ name: String, _ offset: Int) throws(QueryTextFault) -> TableSchema {
         if let table = tables(name) { return table }
-        throw QueryTextFault(offset: offset, reason: "\(name) is no model of this store")
+        throw QueryTextFault(offset, "\(name) is no model of this store")
     }
 
-    /// The rows of a list of values.
     private func elements(
         _ table: TableSchema, _ schema: ColumnSchema, _ offset: Int
     ) throws(QueryTextFault) -> TableSchema {
         try target(ListTable.name(table.name, schema.name), offset)
     }
 
-    /// What follows the dot behind a list.
     private mutating func aggregate(
         _ name: String, _ column: Int, _ table: TableSchema, _ schema: ColumnSchema, _ offset: Int
     ) throws(QueryTextFault) -> QueryPath.End {
@@ -148,8 +135,7 @@ extension QueryParser {
         }
         guard [.int, .double, .date].contains(measured.type) else {
             throw QueryTextFault(
-                offset: place,
-                reason: "'\(measured.name)' is \(measured.type.described): @\(name) is for numbers and dates")
+                place, "'\(measured.name)' is \(measured.type.described): @\(name) is for numbers and dates")
         }
         return .aggregate(column: column, aggregate, of: of)
     }

@@ -10,7 +10,6 @@
 //     op          = == != < <= > >= | CONTAINS BEGINSWITH ENDSWITH LIKE      with [c]: without regard to case
 //     constant    = 12 | 0.5 | "text" | 'text' | TRUE | FALSE | NULL | $0
 
-/// What a text asks for.
 struct QueryText {
     var filter = FilterExpression.all
     var sort: [SortTerm] = []
@@ -25,7 +24,6 @@ struct QueryParser {
 
     /// What names refer to here.
     var table: TableSchema
-    /// The other tables, by name.
     let tables: (String) -> TableSchema?
     let arguments: [QueryArgumentValue]
     /// Why an object that is stored there cannot be meant; nil where it can.
@@ -37,33 +35,18 @@ struct QueryParser {
     /// - Throws: `invalidQuery`.
     static func parse(
         _ text: String, _ table: TableSchema, _ arguments: [QueryArgumentValue],
-        tables: (String) -> TableSchema? = { _ in nil }, reasonAgainst: (ObjectHome) -> String? = { _ in nil }
+        tables: @escaping (String) -> TableSchema? = { _ in nil },
+        reasonAgainst: @escaping (ObjectHome) -> String? = { _ in nil }
     ) throws(StoreError) -> QueryText {
         let scalars = Array(text.unicodeScalars)
         do throws(QueryTextFault) {
             let tokens = QueryTokens(try QueryLexer.tokens(scalars))
-            return try withoutActuallyEscaping(tables) { tables throws(QueryTextFault) in
-                try withoutActuallyEscaping(reasonAgainst) { reasonAgainst throws(QueryTextFault) in
-                    var parser = QueryParser(
-                        table: table, tables: tables, arguments: arguments, reasonAgainst: reasonAgainst, tokens: tokens
-                    )
-                    return try parser.query()
-                }
-            }
+            var parser = QueryParser(
+                table: table, tables: tables, arguments: arguments, reasonAgainst: reasonAgainst, tokens: tokens)
+            return try parser.query()
         } catch {
             throw .invalidQuery(error, in: scalars)
         }
-    }
-
-    private init(
-        table: TableSchema, tables: @escaping (String) -> TableSchema?, arguments: [QueryArgumentValue],
-        reasonAgainst: @escaping (ObjectHome) -> String?, tokens: QueryTokens
-    ) {
-        self.reasonAgainst = reasonAgainst
-        self.table = table
-        self.tables = tables
-        self.arguments = arguments
-        self.tokens = tokens
     }
 
     private mutating func query() throws(QueryTextFault) -> QueryText {
@@ -158,7 +141,7 @@ struct QueryParser {
         try tokens.expect("(", "after LIMIT")
         let constant = try constant()
         guard case .int(let count) = constant.value, count >= 0 else {
-            throw QueryTextFault(offset: constant.offset, reason: "LIMIT takes a number of rows, 0 or more")
+            throw QueryTextFault(constant.offset, "LIMIT takes a number of rows, 0 or more")
         }
         try tokens.expect(")", "after the number of rows")
         return count

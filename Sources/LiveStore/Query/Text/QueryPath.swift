@@ -1,6 +1,5 @@
 // What a query's text may name: a property of the queried class, or one that links and lists lead to.
 
-/// A path, and where the text has it.
 struct QueryPath {
     /// A list on the way, and the links that lead to it from the list before.
     struct ListStep {
@@ -9,7 +8,6 @@ struct QueryPath {
     }
 
     enum End {
-        /// A column of `table`.
         case column(Int)
         /// What the last list holds: objects.
         case object
@@ -23,9 +21,7 @@ struct QueryPath {
     /// As it is written.
     let name: String
     var lists: [ListStep] = []
-    /// Links behind the last list.
     var links: [Int] = []
-    /// The table of the end.
     var table: TableSchema
     var end: End
     var quantifier = Quantifier.any
@@ -34,7 +30,7 @@ struct QueryPath {
     /// - Throws: where the path ends at something else.
     func column() throws(QueryTextFault) -> (column: Int, schema: ColumnSchema) {
         guard case .column(let column) = end else {
-            throw QueryTextFault(offset: offset, reason: "\(name) is no property that has a value: name one")
+            throw QueryTextFault(offset, "\(name) is no property that has a value: name one")
         }
         return (column, table.columns[column])
     }

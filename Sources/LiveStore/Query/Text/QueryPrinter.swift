@@ -7,24 +7,17 @@ struct QueryPrinter {
         private let columns: [String]
         private let layout: ModelLayout?
 
-        /// Columns by their numbers, for want of a class.
-        static let numbers = Names(columns: [])
-
-        init(_ layout: ModelLayout) {
-            columns = layout.properties.map(\.name)
+        init(_ layout: ModelLayout?, columns: [String] = []) {
+            self.columns = layout?.properties.map(\.name) ?? columns
             self.layout = layout
         }
 
-        private init(columns: [String]) {
-            self.columns = columns
-            layout = nil
-        }
-
         func target(_ column: Int) -> Names {
-            guard let layout else { return .numbers }
+            // Columns go by their numbers for want of a class.
+            guard let layout else { return Names(nil) }
             if let target = layout.properties[column].target { return Names(ModelLayout.of(target)) }
             // The elements of a list of values.
-            return Names(columns: ListTable.columnNames)
+            return Names(nil, columns: ListTable.columnNames)
         }
 
         func name(_ column: Int) -> String {
@@ -89,7 +82,6 @@ struct QueryPrinter {
         return pieces
     }
 
-    /// A filter that is not made of others.
     private mutating func print(_ leaf: FilterExpression, _ names: Names) -> String {
         switch leaf {
         case .all, .node: "TRUEPREDICATE"

@@ -2,8 +2,13 @@
 
 /// A fault at one place of a text, which is counted in Unicode scalars.
 struct QueryTextFault: Error {
-    var offset: Int
-    var reason: String
+    let offset: Int
+    let reason: String
+
+    init(_ offset: Int, _ reason: String) {
+        self.offset = offset
+        self.reason = reason
+    }
 }
 
 extension StoreError {
@@ -20,7 +25,6 @@ extension StoreError {
     }
 }
 
-/// The name that was probably meant.
 enum NearestName {
     /// A hint to end a sentence with; empty where nothing is near.
     static func hint(for word: String, among known: [String]) -> String {

@@ -77,8 +77,7 @@ struct QueryLexer {
             kind = .symbol(symbol)
         } else {
             throw QueryTextFault(
-                offset: start,
-                reason: "'\(scalar.escaped(asASCII: false))' means nothing here: remove it, or quote it in a string")
+                start, "'\(scalar.escaped(asASCII: false))' means nothing here: remove it, or quote it in a string")
         }
         return QueryToken(kind: kind, offset: start)
     }
@@ -98,13 +97,18 @@ struct QueryLexer {
         return String(taken)
     }
 
+    /// One of these characters, or nothing.
+    private mutating func takeOne(of scalars: Unicode.Scalar...) -> String {
+        guard index < text.count, scalars.contains(text[index]) else { return "" }
+        defer { index += 1 }
+        return String(text[index])
+    }
+
     private mutating func quotedWord() throws(QueryTextFault) -> String {
         let start = index
         index += 1
         let word = take { $0 != "`" }
-        guard index < text.count else {
-            throw QueryTextFault(offset: start, reason: "the name has no closing backquote: add it")
-        }
+        if index == text.count { throw QueryTextFault(start, "the name has no closing backquote: add it") }
         index += 1
         return word
     }
@@ -113,18 +117,14 @@ struct QueryLexer {
         let start = index
         index += 1
         guard let number = Int(take(while: Self.isDigit)) else {
-            throw QueryTextFault(offset: start, reason: "expected the number of an argument, as in $0")
+            throw QueryTextFault(start, "expected the number of an argument, as in $0")
         }
         return .argument(number)
     }
 
     private mutating func number() throws(QueryTextFault) -> QueryToken.Kind {
         let start = index
-        var digits = ""
-        if text[index] == "-" {
-            digits = "-"
-            index += 1
-        }
+        var digits = takeOne(of: "-")
         let whole = take(while: Self.isDigit)
         digits += whole
         var isWhole = true
@@ -133,20 +133,15 @@ struct QueryLexer {
             digits += "." + take(while: Self.isDigit)
             isWhole = false
         }
-        if index < text.count, text[index] == "e" || text[index] == "E" {
-            index += 1
-            digits += "e"
-            if index < text.count, text[index] == "+" || text[index] == "-" {
-                digits.unicodeScalars.append(text[index])
-                index += 1
-            }
-            digits += take(while: Self.isDigit)
+        let exponent = takeOne(of: "e", "E")
+        if !exponent.isEmpty {
+            digits += exponent + takeOne(of: "+", "-") + take(while: Self.isDigit)
             isWhole = false
         }
         // An integer beyond Int is a number all the same: what it is compared with is below or above it.
         if isWhole, let value = Int(digits) { return .int(value) }
         guard !whole.isEmpty, let value = Double(digits) else {
-            throw QueryTextFault(offset: start, reason: "expected a number, as in -12, 0.5 or 1e3")
+            throw QueryTextFault(start, "expected a number, as in -12, 0.5 or 1e3")
         }
         return .double(value)
     }
@@ -163,9 +158,7 @@ struct QueryLexer {
                 index += 1
             }
         }
-        guard index < text.count else {
-            throw QueryTextFault(offset: start, reason: "the string has no closing quote: add it")
-        }
+        if index == text.count { throw QueryTextFault(start, "the string has no closing quote: add it") }
         index += 1
         return String(result)
     }
@@ -197,7 +190,6 @@ struct QueryLexer {
         default: break
         }
         throw QueryTextFault(
-            offset: start,
-            reason: "expected an escape: \\n, \\t, \\r, \\0, \\\\, \\\", \\' or \\u{…}; write \\\\ for a backslash")
+            start, "expected an escape: \\n, \\t, \\r, \\0, \\\\, \\\", \\' or \\u{…}; write \\\\ for a backslash")
     }
 }

@@ -46,9 +46,8 @@ struct QueryTokens {
         if !take(symbol) { throw fault("expected '\(symbol)' \(purpose), found \(current.described)") }
     }
 
-    func fault(_ reason: String) -> QueryTextFault { QueryTextFault(offset: current.offset, reason: reason) }
+    func fault(_ reason: String) -> QueryTextFault { QueryTextFault(current.offset, reason) }
 
-    /// `[c]` behind an operator.
     mutating func takeCaseOption() throws(QueryTextFault) -> Bool {
         guard take("[") else { return false }
         guard case .word(let option, _) = current.kind, option.lowercased() == "c" else {

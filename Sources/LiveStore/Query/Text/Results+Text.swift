@@ -22,10 +22,12 @@ extension Results {
             reasonAgainst: { [connection] home in
                 home.storage === connection.core.storage ? nil : "\(connection.otherStore(home.path))"
             })
-        let kept = sort.filter { term in !query.sort.contains { $0.hasColumn(of: term) } }
-        return refined(
-            filter: .and([filter, query.filter]), sort: query.sort + kept, distinct: query.distinct,
-            limit: query.limit.map { Swift.min($0, limit ?? $0) })
+        return refined { asked in
+            asked.filter = .and([asked.filter, query.filter])
+            asked.sort = query.sort + asked.sort.filter { term in !query.sort.contains { $0.hasColumn(of: term) } }
+            asked.distinct = query.distinct ?? asked.distinct
+            if let limit = query.limit { asked.limit = Swift.min(limit, asked.limit ?? limit) }
+        }
     }
 }
 

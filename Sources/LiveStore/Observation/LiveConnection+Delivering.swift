@@ -1,16 +1,15 @@
 // Deliveries to a connection: what upkeep left in the mailbox is taken, the connection moves on to its version, and only
 // then are observers told, each seeing one version. On the connection's scheduler, never inside a write or a callback.
 
-extension Connection {
+extension LiveConnection {
     /// Takes what upkeep has left, moves on to its version, and tells observers. On the scheduler.
     func deliver() {
-        guard let mailbox else { return }
         guard transaction == nil, !isDelivering else {
             missedDelivery = true
             return
         }
         if autorefresh {
-            deliver(from: mailbox)
+            deliverMail()
         } else {
             isDelivering = true
             let mail = mailbox.takeRequests()
@@ -23,30 +22,14 @@ extension Connection {
         }
     }
 
-    /// Moves on to the newest version and delivers what changed, before it returns. Waits for upkeep, which waits for
-    /// nobody.
-    /// - Returns: whether there was anything newer; false inside a callback or a write, where nothing can be delivered.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`, `tooManySnapshots`.
-    @discardableResult
-    public func refresh() throws -> Bool {
-        checkScheduler()
-        guard let mailbox else { throw StoreError.noScheduler }
-        guard transaction == nil, !isDelivering else { return false }
-        let newest = try core.storage.openSnapshot().version
-        let before = version
-        try core.startUpkeep().catchUp(mailbox, to: newest)
-        deliver(from: mailbox)
-        return version > before
-    }
-
-    private func deliver(from mailbox: Mailbox) {
+    fileprivate func deliverMail() {
         isDelivering = true
         // Upkeep may stand at an older version than the one a connection was opened at.
         let mail = mailbox.take(minimum: own.snapshot?.version ?? version)
         if let snapshot = mail.snapshot, core.isOpen {
             accept(snapshot, mail)
             // Before anything further is committed: what is silent for those who still wait begins there.
-            if !autorefresh { observers.attachedQueries.filter(\.isWaiting).forEach(hold) }
+            if !autorefresh { attached.values.filter(\.isWaiting).forEach(hold) }
         }
         tellFailures(mail)
         tidy(mail)
@@ -64,13 +47,13 @@ extension Connection {
 
     /// Without `autorefresh` a query's first root has to be that of the version the connection stays at.
     func hold(_ query: ConnectionQuery) {
-        guard let mailbox, let delivered else { return }
+        guard let delivered else { return }
         core.runningUpkeep?.send(.hold(mailbox, query, attachment: query.attachment, at: delivered))
     }
 
     private func tellFailures(_ mail: Mail) {
         for failure in mail.failures {
-            failure.query.fail(failure, { observers.detach(failure.query) }, call)
+            failure.query.fail(failure, { attached[ObjectIdentifier(failure.query)] = nil }, call)
         }
     }
 
@@ -82,14 +65,14 @@ extension Connection {
     func repostMissedDelivery() {
         guard missedDelivery, !isDelivering, transaction == nil else { return }
         missedDelivery = false
-        mailbox?.repost()
+        mailbox.repost()
     }
 
     private func accept(_ snapshot: Snapshot, _ mail: Mail) {
         let old = delivered
         moveOn(to: snapshot)
         for update in mail.updates { update.query.accept(update) }
-        if !observers.store.isEmpty { tellStore(mail, from: old, to: snapshot) }
+        if !storeTokens.isEmpty { tellStore(mail, from: old, to: snapshot) }
         for update in mail.updates { update.query.tell(update, old: old, call) }
         for update in mail.objects { tell(update, from: old, to: snapshot) }
     }
@@ -106,7 +89,7 @@ extension Connection {
     }
 
     private func tellStore(_ notification: StoreNotification, where isConcerned: (StoreToken) -> Bool) {
-        for token in observers.store where isConcerned(token) { run(token) { token.tell(notification) } }
+        for token in storeTokens where isConcerned(token) { run(token) { token.tell(notification) } }
     }
 
     private func tell(_ update: ObjectUpdate, from old: Snapshot?, to new: Snapshot) {
@@ -137,10 +120,22 @@ extension Connection {
         asCallback(body)
         token.end()
     }
+}
 
-    func asCallback(_ body: () -> Void) {
-        own.hide()
-        body()
-        own.unhide()
+extension Connection {
+    /// Moves on to the newest version and delivers what changed, before it returns. Waits for upkeep, which waits for
+    /// nobody.
+    /// - Returns: whether there was anything newer; false inside a callback or a write, where nothing can be delivered.
+    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`, `tooManySnapshots`.
+    @discardableResult
+    public func refresh() throws -> Bool {
+        checkScheduler()
+        let live = try live()
+        guard transaction == nil, !live.isDelivering else { return false }
+        let newest = try core.storage.openSnapshot().version
+        let before = version
+        try core.startUpkeep().catchUp(live.mailbox, to: newest)
+        live.deliverMail()
+        return version > before
     }
 }

@@ -1,0 +1,174 @@
+// The connection of a run loop, queue or actor: live objects, live results and their observers, all at one version, which
+// deliveries move on. It shows its own writes at once. On its scheduler only.
+
+final class LiveConnection: Connection {
+    let scheduler: any Scheduler
+    let mailbox: Mailbox
+    var own = OwnWrites()
+    var attached: [ObjectIdentifier: ConnectionQuery] = [:]
+    var observedObjects: [ObjectIdentifier: ObjectToken] = [:]
+    var storeTokens: [StoreToken] = []
+    /// Properties that are observed one by one; nil while there are none.
+    private(set) var observedCells: ObservedCells?
+    private lazy var trackingProbe = TrackingProbe()
+    var isDelivering = false
+    /// A delivery came while there could be none.
+    var missedDelivery = false
+
+    init(_ store: Store, on scheduler: any Scheduler) throws {
+        self.scheduler = scheduler
+        mailbox = Mailbox(scheduler)
+        let snapshot = try store.core.storage.openSnapshot()
+        super.init(store, at: snapshot)
+        let reference = WeakConnection(self)
+        scheduler.setDelivery { reference.connection?.deliver() }
+        try core.startUpkeep().send(.connect(mailbox))
+    }
+
+    deinit {
+        scheduler.invalidate()
+        core.runningUpkeep?.disconnect(mailbox, Array(attached.values), Array(observedObjects.values))
+    }
+
+    override var autorefresh: Bool {
+        didSet {
+            guard autorefresh != oldValue else { return }
+            if autorefresh { mailbox.repost() } else { attached.values.filter(\.isWaiting).forEach(hold) }
+        }
+    }
+
+    // MARK: Its place
+
+    override var misuse: String? {
+        if scheduler.isCurrent { return nil }
+        return """
+            a connection of \(scheduler.name) was used on \(Place.current.name): objects and results stay where their \
+            connection is; open another connection there
+            """
+    }
+
+    override func checkScheduler() { if !scheduler.isCurrent { scheduler.checkIsCurrent(misuse ?? "") } }
+
+    // MARK: What is shown
+
+    override var newest: Snapshot? { own.snapshot ?? delivered }
+
+    override func checkReads() throws(StoreError) {
+        try transaction?.checkReads()
+        try own.snapshot?.checkReads()
+        try delivered?.checkReads()
+    }
+
+    override func readNewest(forVersion version: UInt64) throws(StoreError) {
+        if transaction != nil { return try super.readNewest(forVersion: version) }
+        show(try core.storage.openSnapshot())
+    }
+
+    /// Reads properties at a version that is newer than the delivered one.
+    private func show(_ snapshot: Snapshot) {
+        own.show(snapshot)
+        shown = snapshot
+    }
+
+    /// Moves on to a version, without what the connection has written itself: that is in it.
+    func moveOn(to snapshot: Snapshot) {
+        delivered = snapshot
+        shown = snapshot
+        own.forget()
+        epoch += 1
+    }
+
+    /// Runs a callback, which sees the delivered version unless it writes.
+    func asCallback(_ body: () -> Void) {
+        own.hide()
+        shown = delivered
+        body()
+        own.unhide()
+        shown = newest
+    }
+
+    override func rows(_ query: ConnectionQuery) throws(StoreError) -> RankedTree {
+        let start: ShownTree
+        if let shown = query.shown, shown.epoch == epoch, shown.from == own.shownFrom {
+            start = shown
+        } else if let fault = query.plan.fault {
+            throw fault
+        } else {
+            let delivered = query.deliveredToAnyVariant
+            let tree = if let delivered { delivered } else { try evaluate(query.plan.tree, query.table) }
+            start = ShownTree(tree: tree, epoch: epoch, from: own.shownFrom, applied: own.shownFrom)
+        }
+        let now = try query.catchUp(start, self)
+        query.shown = now
+        return now.tree
+    }
+
+    // MARK: Its own writes
+
+    override func didBeginWrite() { own.begin() }
+
+    /// Reads properties at the version just committed: nobody else can have committed yet. Where it cannot be read the
+    /// commit stands all the same, and own writes show with the next delivery.
+    override func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {
+        // At the limit of snapshots there is none, and a commit must be possible all the same.
+        let reader = try? core.storage.takeReader()
+        do {
+            try super.commit(transaction, withoutNotifying: tokens)
+        } catch {
+            reader.map(core.storage.recycle)
+            throw error
+        }
+        if let reader, let snapshot = try? core.storage.openSnapshot(with: reader) { return show(snapshot) }
+        reader.map(core.storage.recycle)
+        own.cancel()
+        epoch += 1
+    }
+
+    override func endWrite(keeping: Bool) {
+        if !keeping { own.cancel() }
+        super.endWrite(keeping: keeping)
+        if !keeping { observedCells?.didCancel(self) }
+        repostMissedDelivery()
+    }
+
+    override func set(
+        _ table: Table, _ id: ObjectID, _ column: Int, _ transaction: WriteTransaction, _ body: (RowBuffer) -> Void
+    ) {
+        observedCells?.willSet(table, id, column)
+        super.set(table, id, column, transaction, body)
+        observedCells?.didSet(table, id, column, self)
+    }
+
+    override func noteOwnChange(_ change: LogEntry) { own.note(change) }
+
+    // MARK: Observed properties
+
+    override func noteRead(_ table: Table, _ id: ObjectID, _ column: Int) {
+        if trackingProbe.isTracking { makeObservedCells().track(table, id, column, self) }
+    }
+
+    /// Where watched properties are, made at the first of them.
+    func makeObservedCells() -> ObservedCells {
+        if let observedCells { return observedCells }
+        let new = ObservedCells()
+        observedCells = new
+        return new
+    }
+}
+
+extension Connection {
+    /// This connection, where deliveries come to it.
+    func live() throws(StoreError) -> LiveConnection {
+        guard let live = self as? LiveConnection else { throw .noScheduler }
+        return live
+    }
+}
+
+/// A connection that code on another thread refers to without using it.
+///
+/// Unchecked because only the connection's scheduler asks for it, which is where it is used.
+private final class WeakConnection: @unchecked Sendable {
+    private(set) weak var connection: LiveConnection?
+
+    init(_ connection: LiveConnection) { self.connection = connection }
+}
