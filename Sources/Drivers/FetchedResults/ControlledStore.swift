@@ -83,9 +83,7 @@ public final class ControlledStore: CallableOnSite, TransactionalReading, Asynch
 
     public func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
 
-    public func writeLater(
-        _ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void
-    ) throws {
+    public func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
         store.writeAsync({ connection in
             within()
             for change in changes { try LoggingWriter.apply(change, connection, nil) }

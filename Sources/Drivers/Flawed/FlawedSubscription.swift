@@ -40,9 +40,7 @@ final class FlawedSubscription: DriverSubscription {
     func awaitIdle() { state.wait(for: idle, from: running) { !$0.isRunning } }
 
     /// Waits for room for one more delivery, which the site makes.
-    func takeRoom() {
-        state.withLock(after: roomMade, for: site.resource, once: { $0.hasRoom }) { $0.hasRoom = false }
-    }
+    func takeRoom() { state.withLock(after: roomMade, for: site.resource, once: { $0.hasRoom }) { $0.hasRoom = false } }
 
     func makeRoom() {
         state.withLock {

@@ -57,13 +57,10 @@ public final class DrivenDatabase: CallableOnSite {
                 .execute(arguments: [item.key, item.group, item.score, item.stamp])
             return
         case .updateScore:
-            try db.cachedStatement(sql: ItemTable.updateScore)
-                .execute(arguments: [item.score, item.stamp, item.key])
+            try db.cachedStatement(sql: ItemTable.updateScore).execute(arguments: [item.score, item.stamp, item.key])
         case .touch, .moveToFront:
-            try db.cachedStatement(sql: ItemTable.touch)
-                .execute(arguments: [item.stamp, item.key])
-        case .delete:
-            try db.cachedStatement(sql: ItemTable.delete).execute(arguments: [item.key])
+            try db.cachedStatement(sql: ItemTable.touch).execute(arguments: [item.stamp, item.key])
+        case .delete: try db.cachedStatement(sql: ItemTable.delete).execute(arguments: [item.key])
         }
         if db.changesCount == 0 { throw MissingItem(key: item.key) }
     }
@@ -106,9 +103,7 @@ public final class DrivenDatabase: CallableOnSite {
     // MARK: Reading
 
     public func contents(of query: Query) throws -> [Item] {
-        try database.read { db in
-            try Row.fetchAll(db, sql: query.select(ItemTable.columns)).map(Item.init)
-        }
+        try database.read { db in try Row.fetchAll(db, sql: query.select(ItemTable.columns)).map(Item.init) }
     }
 
     public func fileBytes() throws -> Int {

@@ -75,8 +75,7 @@ final class LiveStoreWriter<Row: DrivenRow>: ConnectionWriter {
             try connection.add(row)
             return try company.added(row, connection)
         }
-        guard let row = try connection.object(Row.self, forPrimaryKey: Row.primaryKey(change.item.key))
-        else {
+        guard let row = try connection.object(Row.self, forPrimaryKey: Row.primaryKey(change.item.key)) else {
             throw MissingItem(key: change.item.key)
         }
         switch change.operation {

@@ -115,9 +115,7 @@ public final class DrivenLiveStore: CallableOnSite, TransactionalReading, Asynch
 
     public func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
 
-    public func writeLater(
-        _ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void
-    ) throws {
+    public func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) throws {
         let rows = rows
         store.writeAsync({ connection in
             within()

@@ -21,9 +21,7 @@ public final class NoopStore: RowlessStore, CallableOnSite {
 
     public func fileBytes() -> Int { 0 }
 
-    public func close() {
-        for connection in connections.removeAll() { connection.end() }
-    }
+    public func close() { for connection in connections.removeAll() { connection.end() } }
 
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
         let connection = connections.value(at: site) { NoopConnection(self, site) }
@@ -42,9 +40,7 @@ public final class NoopStore: RowlessStore, CallableOnSite {
     }
 
     /// - Parameter woken: room for the connections to wake, the caller's so that it is used again.
-    func commit(
-        _ changes: UnsafeBufferPointer<Change>, _ woken: inout [NoopConnection], locked: () -> Void
-    ) -> Int64 {
+    func commit(_ changes: UnsafeBufferPointer<Change>, _ woken: inout [NoopConnection], locked: () -> Void) -> Int64 {
         woken.removeAll(keepingCapacity: true)
         let committed = writeLock.withLock {
             locked()

@@ -49,9 +49,7 @@ struct TouchedRows {
 
     var isEmpty: Bool { keys.isEmpty && !isOverfull }
 
-    mutating func add(_ key: Int64) {
-        if keys.count < HookJournal.kept { keys.append(key) } else { isOverfull = true }
-    }
+    mutating func add(_ key: Int64) { if keys.count < HookJournal.kept { keys.append(key) } else { isOverfull = true } }
 
     mutating func add(_ other: TouchedRows) {
         for key in other.keys { add(key) }

@@ -74,9 +74,7 @@ final class HookedSite: Sendable {
     func items(_ keys: [Int64]) throws -> [Int64: Item] {
         var items: [Int64: Item] = [:]
         for key in keys {
-            try connection.run(ItemTable.find, [key]) {
-                items[key] = Item($0.item)
-            }
+            try connection.run(ItemTable.find, [key]) { items[key] = Item($0.item) }
         }
         return items
     }

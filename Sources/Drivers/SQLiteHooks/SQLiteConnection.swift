@@ -69,9 +69,7 @@ final class SQLiteConnection {
     private func statement(_ sql: String) throws -> OpaquePointer {
         if let known = statements[sql] { return known }
         var prepared: OpaquePointer?
-        guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let prepared else {
-            throw failure(sql)
-        }
+        guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let prepared else { throw failure(sql) }
         statements[sql] = prepared
         return prepared
     }

@@ -19,9 +19,7 @@ public struct SQLiteHooksDriver: StoreDriver {
         }
     }
 
-    public func open(_ configuration: StoreConfiguration) throws -> HookedStore {
-        try HookedStore(configuration)
-    }
+    public func open(_ configuration: StoreConfiguration) throws -> HookedStore { try HookedStore(configuration) }
 }
 
 public final class HookedStore: CallableOnSite {
@@ -58,9 +56,7 @@ public final class HookedStore: CallableOnSite {
     public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
-        try write(locked: locked) { writer in
-            for change in changes { try Self.apply(change, writer) }
-        }
+        try write(locked: locked) { writer in for change in changes { try Self.apply(change, writer) } }
     }
 
     @discardableResult
@@ -89,10 +85,8 @@ public final class HookedStore: CallableOnSite {
     private static func apply(_ change: Change, _ writer: SQLiteConnection) throws {
         let item = change.item
         switch change.operation {
-        case .insert:
-            try writer.run(ItemTable.insert, [item.key, item.group, item.score, item.stamp])
-        case .updateScore:
-            try writer.run(ItemTable.updateScore, [item.score, item.stamp, item.key])
+        case .insert: try writer.run(ItemTable.insert, [item.key, item.group, item.score, item.stamp])
+        case .updateScore: try writer.run(ItemTable.updateScore, [item.score, item.stamp, item.key])
         case .touch, .moveToFront: try writer.run(ItemTable.touch, [item.stamp, item.key])
         case .delete: try writer.run(ItemTable.delete, [item.key])
         }

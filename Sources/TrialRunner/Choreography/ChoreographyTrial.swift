@@ -69,11 +69,8 @@ struct ChoreographyTrial {
         _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography, ready: (Stage) -> Void
     ) throws {
         let store = try driver.open(
-            StoreConfiguration(
-                directory: directory, durability: DurabilityLevel(rawValue: spec.durability) ?? .memory))
-        try store.load(count: Choreography.items) {
-            Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0)
-        }
+            StoreConfiguration(directory: directory, durability: DurabilityLevel(rawValue: spec.durability) ?? .memory))
+        try store.load(count: Choreography.items) { Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0) }
         let stage = Stage(store, play, driver.capabilities)
         ready(stage)
         // All at work before the first is let go: none is taken for idle before it has begun.

@@ -87,9 +87,7 @@ final class Stage: Sendable {
         }
     }
 
-    func end() {
-        for case .runLoop(let thread) in sites.values { thread.stop() }
-    }
+    func end() { for case .runLoop(let thread) in sites.values { thread.stop() } }
 
     // MARK: Who is at work
 
@@ -205,9 +203,7 @@ final class Stage: Sendable {
     /// Whether what the subscriptions of a site show is of one version: each shows exactly those of all the rows shown
     /// there that are its own. On the site, in a callback.
     func checkTogether(on site: String) {
-        let mine = state.withLock {
-            $0.subscriptions.values.joined().filter { $0.site == site && $0.covered >= 0 }
-        }
+        let mine = state.withLock { $0.subscriptions.values.joined().filter { $0.site == site && $0.covered >= 0 } }
         guard advancesTogether, mine.count > 1 else { return }
         var all: [Int64: Item] = [:]
         var shown: [(subscription: PlayedSubscription, keys: Set<Int64>)] = []
@@ -253,9 +249,7 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
     /// Written on the site, before anybody can cancel it.
     var subscription: (any DriverSubscription)?
 
-    init(
-        _ stage: Stage, _ site: String, _ query: Query, initial: @escaping () -> Void, update: @escaping () -> Void
-    ) {
+    init(_ stage: Stage, _ site: String, _ query: Query, initial: @escaping () -> Void, update: @escaping () -> Void) {
         self.stage = stage
         self.site = site
         self.query = query

@@ -68,9 +68,7 @@ final class Observer: DeliverySink {
     @inline(__always)
     func finish(exitNs: Int64) { recorder.finish(exitNs: exitNs) }
 
-    func fail(_ error: any Error) {
-        failure.withLock { if $0 == nil { $0 = error } }
-    }
+    func fail(_ error: any Error) { failure.withLock { if $0 == nil { $0 = error } } }
 
     /// Callbacks begun; any thread.
     var callbacks: Int { callbackCount.load(ordering: .acquiring) }

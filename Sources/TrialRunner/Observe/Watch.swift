@@ -172,11 +172,7 @@ final class Watch: Sendable {
         try observer.site.run(timeoutNs: spec.hangTimeoutNs) { try observer.subscription!.currentItems() }
     }
 
-    func cancel() {
-        for observer in observers { observer.subscription?.cancel() }
-    }
+    func cancel() { for observer in observers { observer.subscription?.cancel() } }
 
-    func stop() {
-        for site in sites { site.stop() }
-    }
+    func stop() { for site in sites { site.stop() } }
 }

@@ -24,7 +24,5 @@ struct OracleVerdict: Sendable {
         if violations.count < Self.kept { violations.append(violation) }
     }
 
-    mutating func add(_ violations: [String]) {
-        for violation in violations { add(violation) }
-    }
+    mutating func add(_ violations: [String]) { for violation in violations { add(violation) } }
 }

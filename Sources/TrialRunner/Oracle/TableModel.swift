@@ -60,10 +60,8 @@ struct TableModel: Sendable {
             rows[index].stamp = change.item.stamp
             lastFront -= 1
             rows[index].place = lastFront
-        case .touch:
-            rows[index].stamp = change.item.stamp
-        case .delete:
-            rows[index].score = Self.absent
+        case .touch: rows[index].stamp = change.item.stamp
+        case .delete: rows[index].score = Self.absent
         }
     }
 }

@@ -43,7 +43,5 @@ final class HelperProcess {
     func end() { process.kill() }
 
     /// Ends within the time, by itself.
-    func awaitEnd() {
-        while process.exit == nil { advance(untilNs: .max) }
-    }
+    func awaitEnd() { while process.exit == nil { advance(untilNs: .max) } }
 }

@@ -19,9 +19,7 @@ final class KilledObserver: Companion {
 
     func begin(_ window: Window) { dueNs = window.startNs + atNs }
 
-    func look(_ nowNs: Int64) {
-        if nowNs >= dueNs { kill() }
-    }
+    func look(_ nowNs: Int64) { if nowNs >= dueNs { kill() } }
 
     func end(into findings: inout Findings) { kill() }
 

@@ -58,9 +58,7 @@ struct Companions {
     }
 
     /// Tells all of a moment.
-    func tell(_ moment: (any Companion) throws -> Void) rethrows {
-        for companion in all { try moment(companion) }
-    }
+    func tell(_ moment: (any Companion) throws -> Void) rethrows { for companion in all { try moment(companion) } }
 
     func end(into findings: inout Findings) throws {
         for companion in all.reversed() { try companion.end(into: &findings) }
