@@ -47,8 +47,9 @@ private final class Told: RunnerDelegate, @unchecked Sendable {
 }
 
 private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAccount {
-    CPUAccount(
-        processNs: processNs, roleNs: [:], harnessNs: 0, spunNs: 0, commits: commits, affectingCommits: affecting)
+    var account = CPUAccount()
+    (account.processNs, account.commits, account.affectingCommits) = (processNs, commits, affecting)
+    return account
 }
 
 @Suite struct ParentTests {

@@ -15,15 +15,11 @@ final class ClockStep: Companion {
 
     /// From the start of the window.
     private let atNs: Int64
-    private var startNs: Int64 = 0
     private var isStepped = false
 
     init(atNs: Int64) { self.atNs = atNs }
 
-    func begin(_ window: Window) { startNs = window.startNs }
-
-    func look(_ nowNs: Int64) {
-        let sinceNs = nowNs - startNs
+    func look(_ sinceNs: Int64) {
         guard sinceNs >= atNs else { return }
         if !isStepped {
             isStepped = true

@@ -7,8 +7,6 @@ final class FullDisk: Companion {
     /// From the start of the window.
     private let atNs: Int64
     private let lengthNs: Int64
-    private var fromNs = Int64.max
-    private var untilNs = Int64.max
     private let directory: String
     private var before: rlimit?
     private var isOver = false
@@ -19,14 +17,9 @@ final class FullDisk: Companion {
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    func begin(_ window: Window) {
-        fromNs = window.startNs + atNs
-        untilNs = fromNs + lengthNs
-    }
-
-    func look(_ nowNs: Int64) {
-        if before == nil, !isOver, nowNs >= fromNs { fill() }
-        if before != nil, nowNs >= untilNs { makeRoom() }
+    func look(_ sinceNs: Int64) {
+        if before == nil, !isOver, sinceNs >= atNs { fill() }
+        if before != nil, sinceNs >= atNs + lengthNs { makeRoom() }
     }
 
     func end(into findings: inout Findings) { makeRoom() }

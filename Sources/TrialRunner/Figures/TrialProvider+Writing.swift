@@ -16,7 +16,7 @@ extension TrialProvider {
         .achievedRate: .number { ($0.achievedRate, $0.measured.count) },
         .objectRate: .number { $0.spec.writers.load == .closed ? ($0.objectRate, $0.measured.count) : nil },
         .writerShareMin: .number { $0.spec.writers.threads > 1 ? ($0.writerShareMin, $0.measured.count) : nil },
-        .failedCommits: .number { (Double($0.probes.refusals), $0.measured.count) },
+        .failedCommits: .number { (Double($0.findings.refusals), $0.measured.count) },
         .recoveryTime: .events { $0.recovery },
     ]
 }
@@ -37,9 +37,7 @@ extension FigureSheet {
 
     /// The share of the window's schedule that was begun within the window.
     fileprivate var scheduleStarted: (value: Double?, n: Int) {
-        let begun = measured.count { $0.beginNs < window.endNs }
-        let due = measured.count + unmade.count
-        return (due > 0 ? Double(begun) / Double(due) : nil, due)
+        each(Double(measured.count { $0.beginNs < window.endNs }), of: measured.count + unmade.count)
     }
 
     /// Commits that returned within the window, per second of it in which they could.
@@ -69,7 +67,7 @@ extension FigureSheet {
     fileprivate var recovery: LatencyHistogram? {
         guard spec.fault.kind == .writerKilled || spec.fault.kind == .writerStopped else { return nil }
         var histogram = LatencyHistogram()
-        if let recoveryNs = probes.recoveryNs { histogram.record(recoveryNs) }
+        if let recoveryNs = findings.recoveryNs { histogram.record(recoveryNs) }
         return histogram
     }
 }

@@ -44,6 +44,9 @@ enum TrialProvider: Sendable {
     }
 }
 
+/// So much of an amount for each of `n`.
+func each(_ amount: Double?, of n: Int) -> (value: Double?, n: Int) { (n > 0 ? amount.map { $0 / Double(n) } : nil, n) }
+
 extension LatencyHistogram {
     /// Its median over that of `other`.
     func medianRatio(to other: LatencyHistogram) -> Double? {

@@ -30,8 +30,8 @@ protocol WritingSide: Companion {
 extension WritingSide {
     func end(into findings: inout Findings) {
         dismiss()
-        findings.probes.recoveryNs = recoveryNs
-        findings.probes.refusals = refusals
+        findings.recoveryNs = recoveryNs
+        findings.refusals = refusals
     }
 }
 

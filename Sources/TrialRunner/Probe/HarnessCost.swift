@@ -12,8 +12,8 @@ final class HarnessCost: Companion {
     func warmUp() { clockNs = ClockCost.measure() }
 
     func end(into findings: inout Findings) throws {
-        findings.probes.clockNs = clockNs
-        if recordsCost { findings.probes.recording = try RecordingCost() }
+        findings.clockNs = clockNs
+        if recordsCost { findings.recording = try RecordingCost() }
     }
 }
 

@@ -6,6 +6,7 @@
 // twice, at two moments at which the same observers are there. The conducting thread.
 import Measure
 import Scenario
+import Statistics
 import StoreDriver
 
 final class HoldingsMeter: Companion {
@@ -18,9 +19,9 @@ final class HoldingsMeter: Companion {
     private let store: any DrivenStore
     private let work: any WritingSide
     private let asked: Holdings
-    private var window = Window(startNs: 0, endNs: 0)
+    private var lengthNs: Int64 = 0
     private var nextNs: Int64 = 0
-    private var held: [Metric: [(commits: Int, amount: Int)]] = [:]
+    private var figures = HoldingsFigures()
 
     /// Nil where the trial does not ask.
     init?(_ spec: TrialSpec, _ store: any DrivenStore, _ work: any WritingSide) {
@@ -31,28 +32,46 @@ final class HoldingsMeter: Companion {
     }
 
     func begin(_ window: Window) throws {
-        self.window = window
-        nextNs = window.startNs
+        lengthNs = window.lengthNs
         try look(at: asked)
     }
 
-    func look(_ nowNs: Int64) throws {
-        guard nowNs >= nextNs, nowNs < window.endNs else { return }
-        nextNs = nowNs + (window.endNs - window.startNs) / Self.looks
+    func look(_ sinceNs: Int64) throws {
+        guard sinceNs >= nextNs, sinceNs < lengthNs else { return }
+        nextNs = sinceNs + lengthNs / Self.looks
         try look(at: asked.filter { $0.value.looks == .often })
     }
 
     /// When all has come to rest, with the observers that were there at the start.
     func end(into findings: inout Findings) throws {
         try look(at: asked)
-        findings.probes.holdings = HoldingsFigures(held: held)
+        findings.holdings = figures
     }
 
     private func look(at holdings: Holdings) throws {
         let made = work.commitsSoFar
         for (metric, holding) in holdings {
             guard let amount = try holding.amount(store) else { continue }
-            held[metric, default: []].append((made, amount))
+            figures.held[metric, default: []].append((made, amount))
         }
+    }
+}
+
+struct HoldingsFigures: Sendable {
+    var held: [Metric: [(commits: Int, amount: Int)]] = [:]
+
+    /// At the end, at most, and more per commit.
+    func figures(_ metric: Metric) -> [Figure] {
+        guard let samples = held[metric], let last = samples.last else { return [] }
+        // Two moments make a slope of descriptors; of what grows by leaps it takes some more.
+        let needed = TrialProvider.holdings[metric]?.looks == .atEnds ? 2 : 8
+        let slope =
+            samples.count < needed
+            ? nil : TheilSen.slope(x: samples.map { Double($0.commits) }, y: samples.map { Double($0.amount) })
+        return [
+            Figure(metric, .value, Double(last.amount), n: samples.count),
+            Figure(metric, .max, samples.map(\.amount).max().map { Double($0) }, n: samples.count),
+            Figure(metric, .slope, slope, n: samples.count),
+        ]
     }
 }

@@ -65,6 +65,6 @@ final class StallProbe: Companion, Sendable {
         for sample in samples where findings.window.contains(sample.beginNs) {
             histogram.record(sample.grantedNs - sample.beginNs)
         }
-        findings.probes.stalls = histogram
+        findings.stalls = histogram
     }
 }

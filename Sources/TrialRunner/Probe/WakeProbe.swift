@@ -73,6 +73,6 @@ final class WakeProbe: Companion, Sendable {
         relay?.join()
         relay = nil
         loop.stop()
-        findings.probes.wakeFloor = samples
+        findings.wakeFloor = samples
     }
 }

@@ -7,7 +7,6 @@ import Scenario
 final class KilledObserver: Companion {
     private let helper: HelperProcess
     private let atNs: Int64
-    private var dueNs = Int64.max
     private var isDead = false
 
     /// Returns when it watches.
@@ -17,9 +16,7 @@ final class KilledObserver: Companion {
         try helper.awaitReady(60_000_000_000)
     }
 
-    func begin(_ window: Window) { dueNs = window.startNs + atNs }
-
-    func look(_ nowNs: Int64) { if nowNs >= dueNs { kill() } }
+    func look(_ sinceNs: Int64) { if sinceNs >= atNs { kill() } }
 
     func end(into findings: inout Findings) { kill() }
 

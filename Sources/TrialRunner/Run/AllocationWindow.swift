@@ -49,7 +49,7 @@ final class AllocationWindow: Companion {
         let observing = sites.map { _ in Int64(end.sites - start.sites) }
         var all = end.process - start.process
         all.bytes = max(0, all.bytes - harness)
-        findings.probes.allocations = AllocationAccount(
+        findings.allocations = AllocationAccount(
             process: all, writerBytes: writing, observerBytes: observing, commits: findings.commits,
             affectingCommits: findings.affectingCommits)
     }

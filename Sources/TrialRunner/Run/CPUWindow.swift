@@ -46,10 +46,9 @@ final class CPUWindow: Companion {
         }
         roles[.other] = max(0, roles[.other]! - harnessNs)
         roles[.writer] = max(0, roles[.writer]! - spunNs)
-        findings.cpu = CPUAccount(
-            processNs: max(0, delta.processNs - harnessNs - spunNs),
-            roleNs: Dictionary(uniqueKeysWithValues: roles.map { ($0.key.rawValue, $0.value) }),
-            harnessNs: harnessNs, spunNs: spunNs, commits: findings.commits,
-            affectingCommits: findings.affectingCommits)
+        findings.cpu.processNs = max(0, delta.processNs - harnessNs - spunNs)
+        findings.cpu.roleNs = Dictionary(uniqueKeysWithValues: roles.map { ($0.key.rawValue, $0.value) })
+        (findings.cpu.harnessNs, findings.cpu.spunNs) = (harnessNs, spunNs)
+        (findings.cpu.commits, findings.cpu.affectingCommits) = (findings.commits, findings.affectingCommits)
     }
 }

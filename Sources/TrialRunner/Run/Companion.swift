@@ -8,8 +8,8 @@ protocol Companion: AnyObject {
     func warmUp() throws
     /// The measured window begins now.
     func begin(_ window: Window) throws
-    /// Every 10 ms while writers write.
-    func look(_ nowNs: Int64) throws
+    /// Every 10 ms while writers write, so long after the start of the window.
+    func look(_ sinceNs: Int64) throws
     /// The last writer has made its last commit; deliveries may still be on their way.
     func loadEnded()
     /// Everything has been delivered: ends what was begun and says what it has found.
@@ -23,7 +23,7 @@ protocol Companion: AnyObject {
 extension Companion {
     func warmUp() throws {}
     func begin(_ window: Window) throws {}
-    func look(_ nowNs: Int64) throws {}
+    func look(_ sinceNs: Int64) throws {}
     func loadEnded() {}
     func end(into findings: inout Findings) throws {}
     func cancel() throws {}

@@ -3,17 +3,26 @@ import Measure
 import Scenario
 import Trials
 
-/// What the companions of a trial have found.
 struct Findings {
     let window: Window
     /// Commits that returned at or after the start of the window, and those of them that affect a measured observer.
     let commits: Int
     let affectingCommits: Int
 
-    var cpu = CPUAccount(processNs: 0, roleNs: [:], harnessNs: 0, spunNs: 0, commits: 0, affectingCommits: 0)
+    var cpu = CPUAccount()
     var hiccups = LatencyHistogram()
     var noise: NoiseAccount?
-    var probes = ProbeSamples()
+    var allocations: AllocationAccount?
+    // What was measured beside the commits and the deliveries, as far as it was asked for.
+    var wakeFloor: LatencyHistogram?
+    var stalls: LatencyHistogram?
+    var versions = VersionFigures()
+    var holdings = HoldingsFigures()
+    /// Of one reading of the clock.
+    var clockNs: Double = 0
+    var recording: RecordingCost?
+    var recoveryNs: Int64?
+    var refusals = 0
     /// By the name they have in the result.
     var counts: [String: Int] = [:]
     /// What is wrong with the store, beside what the oracle sees.
@@ -28,14 +37,6 @@ struct Findings {
         let returned = history.commits.indices.filter { history.commits[$0].record.committedNs >= window.startNs }
         commits = returned.count
         affectingCommits = returned.count { affecting.contains(Int32($0)) }
-    }
-
-    /// Adds what is no figure.
-    func complete(_ result: inout TrialResult, of spec: TrialSpec) {
-        if let harmedDeliveries { result.expectCaught(spec, harmed: harmedDeliveries) }
-        result.noise = noise
-        result.allocations = probes.allocations
-        result.counts.merge(counts) { _, own in own }
     }
 }
 

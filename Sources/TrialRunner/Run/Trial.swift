@@ -44,7 +44,7 @@ public struct Trial {
         try companions.tell { try $0.warmUp() }
         Pacing.sleep(untilNs: window.startNs)
         try companions.tell { try $0.begin(window) }
-        try work.awaitEnd(look: { nowNs in try companions.tell { try $0.look(nowNs) } }) {
+        try work.awaitEnd(look: { nowNs in try companions.tell { try $0.look(nowNs - window.startNs) } }) {
             report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks))
         }
         companions.tell { $0.loadEnded() }
@@ -65,10 +65,7 @@ public struct Trial {
         try companions.close(logs, into: &findings)
         verdict.add(findings.violations.map(spec.located))
 
-        let sheet = FigureSheet(
-            spec, window, endNs: endNs, history, logs, plan, verdict, findings.cpu, findings.hiccups, findings.probes)
-        var result = sheet.result()
-        findings.complete(&result, of: spec)
+        var result = FigureSheet(spec, endNs: endNs, history, logs, plan, verdict, findings).result()
         if let most = spec.traceEvents { result.recordings.trace = TraceSpans.spans(history, logs, window, most: most) }
         return result
     }
