@@ -4,6 +4,7 @@
 //
 // `progress` and `dueNs` may be read by any thread.
 import CPlatform
+import Foundation
 import Measure
 import Scenario
 import StoreDriver
@@ -60,24 +61,19 @@ final class Writer: @unchecked Sendable {
     }
 
     init(
-        _ index: Int, spec: TrialSpec, dataset: Dataset, shared: Query, cores: Int, company: Company,
+        _ index: Int, _ spec: TrialSpec, _ dataset: Dataset, shared: Query, company: Company = .init(),
         inheriting inheritance: Inheritance? = nil
     ) throws {
         name = "writer-\(index)"
         (self.index, self.spec, self.company) = (index, spec, company)
         generator = ChangeGenerator(spec, dataset: dataset, shared: shared, writer: index)
         if spec.writers.load == .open {
-            // Writers that follow one another share one schedule; those side by side have one each.
-            var writers = spec.writers
-            if inheritance != nil { writers.threads = 1 }
-            var schedule = ArrivalSchedule(
-                writers, writer: inheritance == nil ? index : 0, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs,
-                seed: spec.seed)
+            var schedule = ArrivalSchedule(spec, writer: index, isShared: inheritance != nil)
             for _ in 0..<(inheritance?.dueTimesDone ?? 0) { _ = schedule.next() }
             self.schedule = schedule
         }
         changes = .allocate(capacity: generator.count)
-        spins = spec.writers.threads < cores
+        spins = spec.writers.threads < ProcessInfo.processInfo.activeProcessorCount
         let capacity = TrialSize.commitsPerWriter(spec)
         recorder =
             try inheritance.map { CommitRecorder($0.records) }

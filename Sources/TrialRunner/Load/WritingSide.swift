@@ -1,16 +1,13 @@
 // Who commits in a trial: threads of this process, or processes of their own. Used on the conducting thread.
 import Measure
-import StoreDriver
 
 /// The one companion that every trial has: `end` lets the writers go, whose CPU clocks have been read by then.
 protocol WritingSide: Companion {
     /// Starts the writers and returns the measured window, which warm-up precedes.
     func launch() throws -> Window
     /// Returns once every writer has made its last commit.
-    /// - Parameters:
-    ///   - look: called every 10 ms.
-    ///   - report: called twice a second with the commits made so far.
-    func awaitEnd(look: (Int64) throws -> Void, report: (Int) -> Void) throws
+    /// - Parameter look: called every 10 ms with the time.
+    func awaitEnd(look: (Int64) throws -> Void) throws
     /// Commits made so far.
     var commitsSoFar: Int { get }
     /// Of each writer, in the order it committed; after `awaitEnd`.
@@ -33,10 +30,4 @@ extension WritingSide {
         findings.recoveryNs = recoveryNs
         findings.refusals = refusals
     }
-}
-
-extension Work: WritingSide {
-    var commitsSoFar: Int { writers.reduce(0) { $0 + $1.commits } }
-    var refusals: Int { writers.reduce(0) { $0 + $1.refusals } }
-    var recoveryNs: Int64? { nil }
 }

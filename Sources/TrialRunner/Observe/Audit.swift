@@ -1,6 +1,6 @@
-import Scenario
 // Torn transactions, looked for where an application would see them: every commit moves an amount between two rows, and
 // on each observing thread somebody adds all such rows up inside the callback, through the live collection itself.
+import Scenario
 import StoreDriver
 
 /// The auditors of a trial. The conducting thread.
@@ -9,14 +9,12 @@ final class Audit: Companion {
     private let spec: TrialSpec
 
     /// Subscribes one auditor on every site; none where the trial does not ask for it, or where there is nothing to read.
-    init(_ spec: TrialSpec, _ dataset: Dataset, _ watch: Watch, _ store: any DrivenStore, _ capabilities: Capabilities)
-        throws
-    {
-        self.spec = spec
-        let isAsked = spec.observers.audit == .sums && capabilities.hasContents
-        auditors = try (isAsked ? watch.sites : []).map { site in
-            let auditor = Auditor(site, rows: dataset.auditedRows)
-            try site.run(timeoutNs: spec.hangTimeoutNs) {
+    init(_ setup: TrialSetup) throws {
+        spec = setup.spec
+        let isAsked = spec.observers.audit == .sums && setup.driver.capabilities.hasContents
+        auditors = try (isAsked ? setup.watch.sites : []).map { site in
+            let auditor = Auditor(site, rows: setup.dataset.auditedRows)
+            try site.run(timeoutNs: setup.spec.hangTimeoutNs) { [store = setup.store] in
                 auditor.subscription = try store.subscribe(
                     to: Query(group: Dataset.auditedGroup), at: site.deliverySite, sink: auditor)
             }

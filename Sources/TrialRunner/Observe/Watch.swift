@@ -73,9 +73,6 @@ final class Watch: Sendable {
         return counters.allSatisfy { $0 != nil } ? counters.map { $0! } : nil
     }
 
-    /// The first observing thread or queue, if there is one.
-    var firstSite: Site? { sites.first }
-
     /// Callbacks of all observers so far.
     var callbacks: Int { observers.reduce(0) { $0 + $1.callbacks } }
 

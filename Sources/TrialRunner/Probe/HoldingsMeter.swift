@@ -24,11 +24,10 @@ final class HoldingsMeter: Companion {
     private var figures = HoldingsFigures()
 
     /// Nil where the trial does not ask.
-    init?(_ spec: TrialSpec, _ store: any DrivenStore, _ work: any WritingSide) {
-        asked = TrialProvider.holdings.filter { spec.metrics.contains($0.key) }
-        guard !asked.isEmpty else { return nil }
-        self.store = store
-        self.work = work
+    init?(_ setup: TrialSetup, _ work: any WritingSide) {
+        (store, self.work) = (setup.store, work)
+        asked = TrialProvider.holdings.filter { setup.spec.metrics.contains($0.key) }
+        if asked.isEmpty { return nil }
     }
 
     func begin(_ window: Window) throws {

@@ -25,16 +25,16 @@ final class StallProbe: Companion, Sendable {
     nonisolated(unsafe) private var fault: (any Error)?
 
     /// nil where the trial asks for no calls.
-    init?(_ spec: TrialSpec, _ store: any DrivenStore, _ watch: Watch) throws {
-        guard let site = watch.firstSite else { return nil }
-        switch spec.observers.calls {
+    init?(_ setup: TrialSetup) throws {
+        guard let site = setup.watch.sites.first else { return nil }
+        switch setup.spec.observers.calls {
         case .none: return nil
         case .beginWrite: call = .beginWrite
         case .refresh: call = .refresh
         }
-        self.store = try store.conforming(to: (any CallableOnSite).self)
+        store = try setup.store.conforming(to: (any CallableOnSite).self)
         self.site = site
-        timeoutNs = spec.hangTimeoutNs
+        timeoutNs = setup.spec.hangTimeoutNs
         samples.reserveCapacity(1 << 16)
     }
 

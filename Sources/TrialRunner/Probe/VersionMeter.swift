@@ -23,8 +23,9 @@ final class VersionMeter: Companion {
     private var pinned: [AnyObject] = []
     private var figures = VersionFigures()
 
-    init(_ spec: TrialSpec, _ store: any DrivenStore) throws {
-        self.store = store
+    init(_ setup: TrialSetup) throws {
+        let spec = setup.spec
+        store = setup.store
         pins = spec.observers.pins
         pinning = pins > 0 ? try store.conforming(to: (any Pinning).self) : nil
         counted = spec.metrics.contains(.activeVersions) ? store as? any Pinning : nil

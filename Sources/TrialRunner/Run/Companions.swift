@@ -13,25 +13,30 @@ struct Companions {
     /// Makes them, observers that come and go and processes of their own included. No commit has been made yet.
     init(_ setup: TrialSetup) throws {
         self.setup = setup
-        let (spec, store, watch) = (setup.spec, setup.store, setup.watch)
-        let audit = try Audit(spec, setup.dataset, watch, store, setup.driver.capabilities)
-        let churn = try Churn(spec, setup.plan, store)
+        let spec = setup.spec
+        let audit = try Audit(setup)
+        let churn = try Churn(setup)
         let floor = spec.metrics.contains(where: \.needsWakeProbe) ? try WakeProbe() : nil
-        let stalls = try StallProbe(spec, store, watch)
-        let work = try Self.writers(setup, .init(floor: floor, stalls: stalls, watch: watch))
+        let stalls = try StallProbe(setup)
+        let company = Writer.Company(floor: floor, stalls: stalls, watch: setup.watch)
+        let work: any WritingSide =
+            switch spec.writers.process {
+            case .own: RemoteWork(setup)
+            case .same: try Work(setup, company)
+            }
         self.work = work
         let made: [(any Companion)?] = [
             audit,
             HarnessCost(spec),
-            try VersionMeter(spec, store),
+            try VersionMeter(setup),
             stalls,
             floor,
             try Self.injected(setup),
             work,
             NoiseMeter(),
-            HoldingsMeter(spec, store, work),
+            HoldingsMeter(setup, work),
             churn,
-            spec.metrics.contains(where: \.countsAllocations) ? AllocationWindow(work, watch) : nil,
+            spec.metrics.contains(where: \.countsAllocations) ? AllocationWindow(work, setup.watch) : nil,
             CPUWindow(setup.driver, work),
         ]
         all = setup.companions + made.compactMap { $0 }
@@ -47,13 +52,6 @@ struct Companions {
         case .clockStep(let atNs): ClockStep(atNs: atNs)
         // These are up to the store's wrapper and to the writing side.
         case .none, .slowdown, .loss, .reorder, .writerKilled, .writerStopped: nil
-        }
-    }
-
-    private static func writers(_ setup: TrialSetup, _ company: Writer.Company) throws -> any WritingSide {
-        switch setup.spec.writers.process {
-        case .own: RemoteWork(setup.spec, setup.dataset, setup.plan, setup.store, directory: setup.directory)
-        case .same: try Work(setup.spec, setup.dataset, setup.plan, setup.store, company)
         }
     }
 

@@ -44,8 +44,12 @@ public struct Trial {
         try companions.tell { try $0.warmUp() }
         Pacing.sleep(untilNs: window.startNs)
         try companions.tell { try $0.begin(window) }
-        try work.awaitEnd(look: { nowNs in try companions.tell { try $0.look(nowNs - window.startNs) } }) {
-            report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks))
+        var reportNs = window.startNs
+        try work.awaitEnd { nowNs in
+            try companions.tell { try $0.look(nowNs - window.startNs) }
+            guard nowNs >= reportNs else { return }
+            report(.init(.measuring, window: window, commits: work.commitsSoFar, callbacks: watch.callbacks))
+            reportNs = nowNs + 500_000_000
         }
         companions.tell { $0.loadEnded() }
 
