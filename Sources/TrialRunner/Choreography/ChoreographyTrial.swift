@@ -36,29 +36,31 @@ struct ChoreographyTrial {
         }
         let elapsedNs = MonotonicClock.nowNs() - startNs
         let inversions = HangReport.inversions()
-        return Verdict(spec: spec, expected: play.ending(on: spec.driver), cycle: play.cycle).result(
-            hang, fault: performance.fault, inversions, elapsedNs: elapsedNs)
+        return Verdict(spec: spec, play: play).result(hang, performance.fault, inversions, elapsedNs: elapsedNs)
     }
 
-    /// The store, the stage and the actors; given by the conducting thread, looked at by another.
+    /// The store, the stage and the actors; given by the conducting thread, looked at by the watching one, which must wait for
+    /// nobody: atomics, no lock.
     private final class Performance: Sendable {
-        private let stage = SharedStage()
+        private let hasBegun = Atomic<Bool>(false)
         private let over = Atomic<Bool>(false)
-        private let early = Atomic<Int>(0)
+        // Each is written once, before its atomic is.
+        nonisolated(unsafe) private var stage: Stage?
+        nonisolated(unsafe) private var outcome: TrialFault?
 
         var isOver: Bool { over.load(ordering: .acquiring) }
-        var progress: Int { (stage.value?.progress ?? 0) + early.load(ordering: .relaxed) }
-        var fault: TrialFault? { stage.fault }
+        var progress: Int { hasBegun.load(ordering: .acquiring) ? stage!.progress + 1 : 0 }
+        var fault: TrialFault? { isOver ? outcome : nil }
 
         func give(_ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography) {
             do {
                 try ChoreographyTrial.perform(spec, driver, directory, play) { [self] in
-                    stage.set($0)
-                    early.add(1, ordering: .relaxed)
+                    stage = $0
+                    hasBegun.store(true, ordering: .releasing)
                 }
-                if let complaint = stage.value?.fault { throw TrialFault.store(complaint) }
+                if let complaint = stage?.fault { throw TrialFault.store(complaint) }
             } catch {
-                stage.set(TrialFault(error))
+                outcome = TrialFault(error)
             }
             over.store(true, ordering: .releasing)
         }
@@ -79,7 +81,7 @@ struct ChoreographyTrial {
         let threads = play.actors.compactMap { actor -> TracedThread? in
             let player = Player(stage: stage, actor: actor.name)
             guard actor.place == .thread else {
-                stage.perform(on: actor.name) {
+                stage.site(actor.name).perform {
                     player.perform(actor.steps, at: actor.name)
                     stage.end(actor.name)
                 }
@@ -98,35 +100,13 @@ struct ChoreographyTrial {
         if !waited {
             while !stage.areAllIdle { Pacing.sleep(untilNs: MonotonicClock.nowNs() + 200_000) }
         }
-        for actor in play.actors where actor.place != .thread { stage.performAndWait(on: actor.name) {} }
+        for actor in play.actors where actor.place != .thread { stage.site(actor.name).performAndWait {} }
         ScheduleControl.endChoosing()
         stage.ignoreWhatFollows()
         for actor in play.actors where actor.place != .thread {
-            stage.performAndWait(on: actor.name) { stage.dismiss(on: actor.name) }
+            stage.site(actor.name).performAndWait { stage.dismiss(on: actor.name) }
         }
         if !play.actors.contains(where: { $0.allSteps.contains(.close) }) { try store.close() }
         stage.end()
-    }
-}
-
-/// Written by the conducting thread, read by the watching one, which must wait for nobody: atomics, no lock.
-private final class SharedStage: Sendable {
-    private let isSet = Atomic<Bool>(false)
-    private let hasFault = Atomic<Bool>(false)
-    // Each is written once, before its atomic is.
-    nonisolated(unsafe) private var stage: Stage?
-    nonisolated(unsafe) private var outcome: TrialFault?
-
-    var value: Stage? { isSet.load(ordering: .acquiring) ? stage : nil }
-    var fault: TrialFault? { hasFault.load(ordering: .acquiring) ? outcome : nil }
-
-    func set(_ value: Stage) {
-        stage = value
-        isSet.store(true, ordering: .releasing)
-    }
-
-    func set(_ value: TrialFault) {
-        outcome = value
-        hasFault.store(true, ordering: .releasing)
     }
 }

@@ -56,10 +56,10 @@ struct Player: Sendable {
         case .meet(let point): stage.meet(point, as: actor)
         case .blocked(let other): stage.awaitBlocked(other)
         case .lock(let name, let inner): stage.mutex(name).withLock { run(inner, site) }
-        case .sync(let other, let inner): stage.performAndWait(on: other) { [self] in perform(inner, at: other) }
+        case .sync(let other, let inner): stage.site(other).performAndWait { [self] in perform(inner, at: other) }
         case .async(let other, let inner):
             stage.begin(actor)
-            stage.perform(on: other) { [self] in
+            stage.site(other).perform { [self] in
                 run(inner, other)
                 stage.end(actor)
             }
@@ -94,6 +94,6 @@ struct Player: Sendable {
         guard let site else {
             throw DriverUnavailable("'\(actor)' is no site: give it 'runs_on: run-loop' or 'runs_on: queue'")
         }
-        return stage.deliverySite(site)
+        return stage.site(site).deliverySite
     }
 }

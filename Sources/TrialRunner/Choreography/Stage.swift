@@ -30,7 +30,7 @@ final class Stage: Sendable {
 
     private let state = Guarded("choreography", State())
     private let changed: TracedCondition
-    private let sites: [String: DeliveryPlace]
+    private let sites: [String: Site]
     /// By actor: scripts, callbacks and blocks of it that run now.
     private let active: [String: ActiveCount]
     private let steps = Atomic<Int>(0)
@@ -44,12 +44,12 @@ final class Stage: Sendable {
         self.play = play
         changed = TracedCondition("choreography", state)
         active = Dictionary(uniqueKeysWithValues: play.actors.map { ($0.name, ActiveCount()) })
-        var sites: [String: DeliveryPlace] = [:]
+        var sites: [String: Site] = [:]
         for actor in play.actors {
             switch actor.place {
             case .thread: break
-            case .runLoop: sites[actor.name] = .runLoop(RunLoopThread(actor.name))
-            case .queue: sites[actor.name] = .queue(TracedQueue(actor.name))
+            case .runLoop: sites[actor.name] = Site(actor.name, .runLoop)
+            case .queue: sites[actor.name] = Site(actor.name, .queue)
             }
         }
         self.sites = sites
@@ -66,28 +66,14 @@ final class Stage: Sendable {
 
     func complain(_ text: String) { state.withLock { if $0.complaint == nil, !$0.isOver { $0.complaint = text } } }
 
-    /// Waits until every subscription that is left has been called for the last commit.
-    func awaitEverything() { for name in state.withLock({ $0.subscriptions.keys.sorted() }) { awaitCovered(name) } }
-
     /// What callbacks still do, to a store that is being closed, nobody judges.
     func ignoreWhatFollows() { state.withLock { $0.isOver = true } }
 
     // MARK: Sites
 
-    func site(_ name: String) -> DeliveryPlace { sites[name]! }
+    func site(_ name: String) -> Site { sites[name]! }
 
-    func deliverySite(_ name: String) -> DeliverySite { site(name).deliverySite }
-
-    func perform(on name: String, _ body: @escaping @Sendable () -> Void) { site(name).perform(body) }
-
-    func performAndWait(on name: String, _ body: @escaping @Sendable () -> Void) {
-        switch site(name) {
-        case .runLoop(let thread): try? thread.performAndWait(body)
-        case .queue(let queue): queue.sync(body)
-        }
-    }
-
-    func end() { for case .runLoop(let thread) in sites.values { thread.stop() } }
+    func end() { for site in sites.values { site.stop() } }
 
     // MARK: Who is at work
 
@@ -250,11 +236,7 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
     var subscription: (any DriverSubscription)?
 
     init(_ stage: Stage, _ site: String, _ query: Query, initial: @escaping () -> Void, update: @escaping () -> Void) {
-        self.stage = stage
-        self.site = site
-        self.query = query
-        self.initial = initial
-        self.update = update
+        (self.stage, self.site, self.query, self.initial, self.update) = (stage, site, query, initial, update)
     }
 
     var covered: Int64 { coveredVersion.load(ordering: .acquiring) }

@@ -60,23 +60,22 @@ struct PairFigures {
         callbacks += spans.count
         // Those that covered nothing at all were made all the same; those that covered commits of the warm-up alone belong to
         // it.
-        callbacks += (0..<log.count).count { index in
-            !covering.contains(index) && !log[index].isInitial && window.contains(log[index].enterNs)
+        callbacks += log.records.enumerated().count { index, record in
+            !covering.contains(index) && !record.isInitial && window.contains(record.enterNs)
         }
         firstDelivery.record(log.observer.subscribedNs, log.count > 0 ? log[0].enterNs : nil, seenUntil: endNs)
-        for record in (0..<log.count).lazy.map({ log[$0] }) where record.enterNs >= window.startNs && !record.isInitial {
+        for record in log.records where record.enterNs >= window.startNs && !record.isInitial {
             callbackTime.record(record.enterNs, record.exitNs > 0 ? record.exitNs : nil, seenUntil: endNs)
         }
-        for commit in history.unmade where window.contains(commit.dueNs) && commit.queries.contains(log.observer.query) {
-            endToEnd.recordCensored(endNs - commit.dueNs)
-        }
+        let missed = history.unmade.filter { $0.queries.contains(log.observer.query) && window.contains($0.dueNs) }
+        for commit in missed { endToEnd.recordCensored(endNs - commit.dueNs) }
         guard wantsStaleness else { return }
         staleness.add(
             commits: query.commits.prefix(settled).map { commit -> StalenessIntegrator.Commit in
                 let record = history.commits[Int(commit)].record
                 return .init(committedNs: record.committedNs, version: record.version)
             },
-            coverages: (0..<log.count).map { .init(enterNs: log[$0].enterNs, version: log[$0].version) })
+            coverages: log.records.map { .init(enterNs: $0.enterNs, version: $0.version) })
     }
 
     /// The last affecting commits need no callback where together they changed nothing.

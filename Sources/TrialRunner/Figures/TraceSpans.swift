@@ -19,7 +19,7 @@ enum TraceSpans {
         }
         var callbacks: [TraceSpan] = []
         for log in logs {
-            for record in (0..<log.count).lazy.map({ log[$0] }) where window.contains(record.enterNs) {
+            for record in log.records where window.contains(record.enterNs) {
                 let (name, site) = (log.observer.name, log.observer.site.name)
                 callbacks.append(span(name, site, record.enterNs, record.exitNs, record.version))
                 if callbacks.count >= 4 * most { break }

@@ -45,7 +45,7 @@ final class Churn: Companion, @unchecked Sendable {
     /// Nil where a trial has none; else the first of them are there.
     init?(_ setup: TrialSetup) throws {
         (spec, store) = (setup.spec, setup.store)
-        guard let count = setup.spec.observers.churn, count > 0, let query = setup.plan.queries.first else { return nil }
+        guard let count = spec.observers.churn, count > 0, let query = setup.plan.queries.first else { return nil }
         self.query = query
         forgetting = store as? any SiteForgetting
         slots = (0..<count).map { Slot(Site("churn-\($0)", setup.spec.observers.deliver)) }

@@ -33,12 +33,8 @@ final class Observer: DeliverySink {
         name: String, query: Int, site: Site, isBystander: Bool, workNs: Int64, capacity: Int, indexCapacity: Int,
         prefaulted: Int = 256, sampler: RowSampler? = nil
     ) throws {
-        self.name = name
-        self.query = query
-        self.site = site
-        self.isBystander = isBystander
+        (self.name, self.query, self.site, self.isBystander, self.sampler) = (name, query, site, isBystander, sampler)
         self.workNs = isBystander ? 0 : workNs
-        self.sampler = sampler
         recorder = try CallbackRecorder(
             capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, prefaulted))
     }
@@ -101,6 +97,8 @@ struct ObserverLog: Sendable {
         self.observer = observer
         count = observer.recorder.records.count
     }
+
+    var records: Slice<RecordBuffer<CallbackRecord>> { observer.recorder.records.prefix(count) }
 
     subscript(index: Int) -> CallbackRecord { observer.recorder.records[index] }
 
