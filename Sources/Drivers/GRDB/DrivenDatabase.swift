@@ -50,19 +50,9 @@ public final class DrivenDatabase: CallableOnSite {
     }
 
     private static func apply(_ change: Change, _ db: Database) throws {
-        let item = change.item
-        switch change.operation {
-        case .insert:
-            try db.cachedStatement(sql: ItemTable.insert)
-                .execute(arguments: [item.key, item.group, item.score, item.stamp])
-            return
-        case .updateScore:
-            try db.cachedStatement(sql: ItemTable.updateScore).execute(arguments: [item.score, item.stamp, item.key])
-        case .touch, .moveToFront:
-            try db.cachedStatement(sql: ItemTable.touch).execute(arguments: [item.stamp, item.key])
-        case .delete: try db.cachedStatement(sql: ItemTable.delete).execute(arguments: [item.key])
-        }
-        if db.changesCount == 0 { throw MissingItem(key: item.key) }
+        let (sql, values) = ItemTable.statement(change)
+        try db.cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
+        if db.changesCount == 0 { throw MissingItem(key: change.item.key) }
     }
 
     // MARK: Observing
@@ -115,11 +105,7 @@ public final class DrivenDatabase: CallableOnSite {
     }
 
     public func close() throws {
-        let ending = subscriptions.withLock { subscriptions in
-            defer { subscriptions = [:] }
-            return Array(subscriptions.values)
-        }
-        for subscription in ending { subscription.cancel() }
+        for subscription in subscriptions.replace(with: [:]).values { subscription.cancel() }
         for scheduler in schedulers.removeAll() { scheduler.loop.invalidate() }
         try database.close()
     }

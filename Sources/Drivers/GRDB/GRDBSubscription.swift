@@ -65,8 +65,7 @@ final class GRDBSubscription: DriverSubscription {
     }
 
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
-        guard let keys = shown?.keys else { return }
-        for key in keys[indices.clamped(to: 0..<keys.count)] { body(Item(key: key, group: 0, score: 0, stamp: 0)) }
+        forEachShown(indices, of: shown?.keys ?? [], body)
     }
 }
 

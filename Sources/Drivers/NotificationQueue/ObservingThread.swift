@@ -31,13 +31,7 @@ final class ObservingThread: Sendable {
         announcer.announce(query)
     }
 
-    private func drain() {
-        let posts = inbox.withLock { inbox in
-            defer { inbox = [] }
-            return inbox
-        }
-        for query in posts { announcer.announce(query) }
-    }
+    private func drain() { for query in inbox.replace(with: []) { announcer.announce(query) } }
 
     /// Any thread.
     func end() { observers?.end() }

@@ -84,7 +84,4 @@ struct SQLiteRow {
     fileprivate let statement: OpaquePointer
 
     subscript(column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
-
-    /// Of `SELECT key, grp, score, stamp`.
-    var item: (key: Int64, group: Int64, score: Int64, stamp: Int64) { (self[0], self[1], self[2], self[3]) }
 }
