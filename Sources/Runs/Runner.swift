@@ -127,11 +127,7 @@ public final class Runner {
             if let reason { noise[[spec.driver, spec.variant]] = reason }
             entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0, noise: reason) }
             peers.add(spec, figures)
-            points[spec.driver, default: []].append(
-                .init(
-                    variant: spec.variant, trial: spec.trial, dataset: spec.dataset, observers: spec.observers,
-                    rateHz: spec.writers.rateHz, hasCompleted: trial.record.fate == .completed, figures: figures,
-                    processCPUPerCommit: trial.record.processCPUPerCommitNs))
+            points[spec.driver, default: []].append(trial)
             return true
         }
         for spec in job.trials where !interruption.isRaised {
@@ -162,7 +158,7 @@ public final class Runner {
         for _ in 0..<job.searchSteps where !interruption.isRaised {
             // Whole commits per second: the variant names the rate.
             guard let rateHz = RateBracket(trials()).next?.rounded(), rateHz >= 1,
-                !trials().contains(where: { $0.rateHz == rateHz })
+                !trials().contains(where: { $0.spec.writers.rateHz == rateHz })
             else { return }
             var spec = first
             spec.writers.rateHz = rateHz
@@ -213,7 +209,7 @@ public final class Runner {
                 results[role] = known.result
                 continue
             }
-            delegate.began(spec, role: role.title, index: index, of: total)
+            delegate.began(spec, role: role.rawValue, index: index, of: total)
             let result = executor.run(spec) { [delegate] in delegate.progressed(spec, $0) }
             delegate.ended(spec, result)
             outcome = outcome.worse(Outcome(result.fate, isUnavailable: result.isUnavailable))
@@ -221,8 +217,7 @@ public final class Runner {
             if interruption.isRaised { break }
             if role == .noop, result.fate == .completed { noops.append((spec, result)) }
         }
-        guard let measured = results[.measured] else { return nil }
-        return GroupFigures(spec: group.spec, measured: measured, baseline: results[.baseline], noop: results[.noop])
+        return results[.measured].map { GroupFigures(group.spec, $0, beside: results) }
     }
 
     /// Of so many trials one may be repeated.
@@ -247,17 +242,6 @@ public final class Runner {
             case .broken: outcome = outcome.worse(.limitBroken)
             case .unknown: outcome = outcome.worse(.inconclusive)
             }
-        }
-    }
-}
-
-extension TrialGroup.Role {
-    /// For people.
-    var title: String {
-        switch self {
-        case .measured: "measured"
-        case .baseline: "without observers"
-        case .noop: "no-op driver"
         }
     }
 }

@@ -6,8 +6,11 @@ import Scenario
 import Trials
 
 struct TrialGroup {
-    enum Role {
-        case measured, baseline, noop
+    /// In words for people.
+    enum Role: String {
+        case measured
+        case baseline = "without observers"
+        case noop = "no-op driver"
     }
 
     let spec: TrialSpec
@@ -22,7 +25,11 @@ struct TrialGroup {
         if asked.contains(where: \.needsBaseline), subscriptions > 0 {
             members.append((.baseline, Self.baseline(spec)))
         }
-        if asked.contains(where: \.needsNoop), spec.driver != "noop" { members.append((.noop, Self.noop(spec))) }
+        if asked.contains(where: \.needsNoop), spec.driver != "noop" {
+            var noop = spec
+            noop.driver = "noop"
+            members.append((.noop, noop))
+        }
         self.members = spec.trial.isMultiple(of: 2) ? members : members.reversed()
     }
 
@@ -39,12 +46,6 @@ struct TrialGroup {
         baseline.measure = ([.processCPU, .achievedRate, .writeServiceTime] + counting).map(\.rawValue)
         return baseline
     }
-
-    private static func noop(_ spec: TrialSpec) -> TrialSpec {
-        var noop = spec
-        noop.driver = "noop"
-        return noop
-    }
 }
 
 /// The figures of a group, under the measured trial's name.
@@ -57,6 +58,10 @@ struct GroupFigures {
     var voids: [String] = []
     /// What disturbed the trial that stands.
     var disturbance: String?
+
+    init(_ spec: TrialSpec, _ measured: TrialResult, beside results: [TrialGroup.Role: TrialResult]) {
+        (self.spec, self.measured, baseline, noop) = (spec, measured, results[.baseline], results[.noop])
+    }
 
     /// In the order of the rows; nil where the trial does not have the metric.
     static let providers: KeyValuePairs<Metric, @Sendable (GroupFigures) -> Figure?> = [
