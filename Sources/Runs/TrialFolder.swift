@@ -37,7 +37,7 @@ struct TrialFolder {
     }
 
     /// The last lines the child wrote, for people.
-    func logTail() -> [String] { log.suffix(6) }
+    func logTail() -> [String] { Array(log.suffix(6)) }
 
     private var log: [String] {
         ((try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)

@@ -37,8 +37,7 @@ public struct TrialResult: Codable, Sendable {
     public var foreign: [ForeignFigure]?
 
     public init(fate: TrialFate, notes: [String] = []) {
-        self.fate = fate
-        self.notes = notes
+        (self.fate, self.notes) = (fate, notes)
     }
 
     /// Reads what a child wrote.

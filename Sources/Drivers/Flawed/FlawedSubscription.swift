@@ -17,8 +17,7 @@ final class FlawedSubscription: DriverSubscription {
     private let roomMade: TracedCondition
 
     init(_ store: FlawedStore, _ site: FlawedSite, _ sink: any DeliverySink) {
-        self.store = store
-        self.site = site
+        (self.store, self.site) = (store, site)
         self.sink = CancellableSink(sink)
         idle = TracedCondition("subscription idle", state)
         roomMade = TracedCondition("mailbox room", state)

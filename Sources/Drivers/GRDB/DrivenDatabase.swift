@@ -16,8 +16,7 @@ public final class DrivenDatabase: CallableOnSite {
     private let subscriptions = Guarded<[ObjectIdentifier: GRDBSubscription]>("grdb driver", [:])
 
     init(_ database: any DatabaseWriter, directory: String?) throws {
-        self.database = database
-        self.directory = directory
+        (self.database, self.directory) = (database, directory)
         try database.write { db in try db.execute(sql: ItemTable.schema) }
     }
 

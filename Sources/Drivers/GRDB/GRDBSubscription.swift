@@ -28,9 +28,7 @@ final class GRDBSubscription: DriverSubscription {
     /// - Parameter ended: called when cancelled.
     init(_ database: any DatabaseWriter, _ sink: CancellableSink, ended: @escaping @Sendable (GRDBSubscription) -> Void)
     {
-        self.database = database
-        self.sink = sink
-        self.ended = ended
+        (self.database, self.sink, self.ended) = (database, sink, ended)
     }
 
     func start(

@@ -48,8 +48,7 @@ final class NotifiedSubscription: PullingSubscription {
     nonisolated(unsafe) private var isInitial = true
 
     init(_ store: NotifyingStore, _ query: Query, _ sink: any DeliverySink) {
-        self.store = store
-        self.query = query
+        (self.store, self.query) = (store, query)
         self.sink = CancellableSink(sink)
     }
 

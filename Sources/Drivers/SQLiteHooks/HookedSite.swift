@@ -85,8 +85,7 @@ final class HookedSubscription: PullingSubscription {
     nonisolated(unsafe) private var shown: [Int64]?
 
     init(_ site: HookedSite, _ query: Query, _ sink: any DeliverySink) {
-        self.site = site
-        self.query = query
+        (self.site, self.query) = (site, query)
         self.sink = CancellableSink(sink)
     }
 

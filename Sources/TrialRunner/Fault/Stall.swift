@@ -12,8 +12,7 @@ final class Stall: Companion {
     private var thread: TracedThread?
 
     init(atNs: Int64, lengthNs: Int64) {
-        self.atNs = atNs
-        self.lengthNs = lengthNs
+        (self.atNs, self.lengthNs) = (atNs, lengthNs)
     }
 
     func begin(_ window: Window) {

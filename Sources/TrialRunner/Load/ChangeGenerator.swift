@@ -57,8 +57,7 @@ struct ChangeGenerator {
             var shuffle = RandomSource(seed: seed, stream: 3_000_000 + UInt64(writer))
             for index in stride(from: keys.count - 1, to: 0, by: -1) { keys.swapAt(index, shuffle.below(index + 1)) }
         }
-        self.keys = keys
-        self.lowestUpper = lowestUpper
+        (self.keys, self.lowestUpper) = (keys, lowestUpper)
         kinds = Self.shares(spec.changes)
     }
 

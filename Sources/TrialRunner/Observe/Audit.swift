@@ -50,8 +50,7 @@ private final class Auditor: DeliverySink, @unchecked Sendable {
     private(set) var violation: String?
 
     init(_ site: Site, rows: Int) {
-        self.site = site
-        self.rows = rows
+        (self.site, self.rows) = (site, rows)
     }
 
     func deliver(_ delivery: borrowing Delivery) {

@@ -167,8 +167,7 @@ extension ChangeSetReplay {
         var sentence: String
 
         init(_ index: Int?, _ sentence: String) {
-            self.index = index
-            self.sentence = sentence
+            (self.index, self.sentence) = (index, sentence)
         }
     }
 }

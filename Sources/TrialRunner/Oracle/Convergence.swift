@@ -17,8 +17,7 @@ struct Convergence {
     private(set) var rowsCompared = 0
 
     init(_ history: History, _ plan: QueryAssignment) {
-        self.history = history
-        self.plan = plan
+        (self.history, self.plan) = (history, plan)
     }
 
     /// - Parameter rows: the final state of `query` in the model.

@@ -124,8 +124,7 @@ struct History: Sendable {
         for (position, commit) in commits.enumerated() {
             replay(commit.writer, &table) { query, touch in queries[query].append(touch, commit: position) }
         }
-        self.queries = queries
-        self.table = table
+        (self.queries, self.table) = (queries, table)
         self.unmade = ContiguousArray(
             unmade.map { commit in
                 var affected: Set<Int> = []

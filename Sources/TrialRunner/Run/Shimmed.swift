@@ -24,8 +24,7 @@ private final class ShimmedSink: DeliverySink {
     nonisolated(unsafe) private var callbacks = 0
 
     init(_ sink: any DeliverySink, _ shim: Shim) {
-        self.sink = sink
-        self.shim = shim
+        (self.sink, self.shim) = (sink, shim)
     }
 
     func deliver(_ delivery: borrowing Delivery) {

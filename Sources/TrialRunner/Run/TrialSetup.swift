@@ -20,8 +20,7 @@ struct TrialSetup {
     init(_ asked: TrialSpec, _ driver: any StoreDriver, directory: String, _ report: (TrialProgress) -> Void) throws {
         try Fitness.check(asked, driver.capabilities)
         spec = asked.underLoad
-        self.driver = driver
-        self.directory = directory
+        (self.driver, self.directory) = (driver, directory)
         dataset = Dataset(spec)
 
         report(.init(.loading))

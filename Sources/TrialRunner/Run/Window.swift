@@ -17,7 +17,6 @@ extension TrialProgress {
     init(_ phase: Phase, window: Window, commits: Int, callbacks: Int) {
         self.init(phase)
         fraction = Double(MonotonicClock.nowNs() - window.startNs) / Double(max(window.lengthNs, 1))
-        self.commits = commits
-        self.callbacks = callbacks
+        (self.commits, self.callbacks) = (commits, callbacks)
     }
 }
