@@ -53,16 +53,11 @@ final class Writer: @unchecked Sendable {
         var watch: Watch?
     }
 
-    /// What a writer in a process of its own has from elsewhere: where its records go, and how much of the schedule others
-    /// have done before it.
-    struct Inheritance {
-        var records: RecordBuffer<CommitRecord>
-        var dueTimesDone: Int
-    }
-
+    /// - Parameter inheritance: what a writer in a process of its own has from elsewhere: where its records go, and how much of
+    ///   the schedule others have done before it.
     init(
         _ index: Int, _ spec: TrialSpec, _ dataset: Dataset, shared: Query, company: Company = .init(),
-        inheriting inheritance: Inheritance? = nil
+        inheriting inheritance: (records: RecordBuffer<CommitRecord>, dueTimesDone: Int)? = nil
     ) throws {
         name = "writer-\(index)"
         (self.index, self.spec, self.company) = (index, spec, company)

@@ -35,7 +35,7 @@ public enum TrialHelper {
         let records = try RecordBuffer<CommitRecord>(
             file: path, capacity: TrialSize.commitsPerWriter(spec), isNew: true)
         let writer = try Writer(
-            index, spec, dataset, shared: plan.shared, inheriting: .init(records: records, dueTimesDone: dueTimesDone))
+            index, spec, dataset, shared: plan.shared, inheriting: (records, dueTimesDone))
         let start = Gate("helper ready")
         let end = Gate("helper done")
         let thread = TracedThread(writer.name) { writer.run(store, start: start, end: end) }

@@ -46,10 +46,12 @@ struct Companions {
     private static func injected(_ setup: TrialSetup) throws -> (any Companion)? {
         switch setup.spec.fault.injection {
         case .stall(let atNs, let lengthNs): Stall(atNs: atNs, lengthNs: lengthNs)
-        case .observerKilled(let atNs): try KilledObserver(setup.spec, atNs: atNs, directory: setup.directory)
-        case .diskFull(let atNs, let lengthNs): FullDisk(atNs: atNs, lengthNs: lengthNs, directory: setup.directory)
-        case .slowFsync(let lengthNs): SlowFlushes(lengthNs: lengthNs)
-        case .clockStep(let atNs): ClockStep(atNs: atNs)
+        case .observerKilled(let atNs):
+            try TimedFault.killedObserver(setup.spec, atNs: atNs, directory: setup.directory)
+        case .diskFull(let atNs, let lengthNs):
+            TimedFault.fullDisk(atNs: atNs, lengthNs: lengthNs, directory: setup.directory)
+        case .slowFsync(let lengthNs): TimedFault.slowFlushes(lengthNs: lengthNs)
+        case .clockStep(let atNs): TimedFault.clockStep(atNs: atNs)
         // These are up to the store's wrapper and to the writing side.
         case .none, .slowdown, .loss, .reorder, .writerKilled, .writerStopped: nil
         }
