@@ -4,7 +4,6 @@ import Foundation
 import Measure
 import TracedSync
 
-/// Arranged when the window begins. The conducting thread.
 final class Stall: Companion {
     /// From the start of the window.
     private let atNs: Int64

@@ -5,7 +5,6 @@ import Scenario
 import Statistics
 import Trials
 
-/// Turns records into a `TrialResult`.
 struct FigureSheet {
     let spec: TrialSpec
     let history: History

@@ -3,7 +3,6 @@
 import Measure
 import Scenario
 
-/// Collects over all measured observers.
 struct PairFigures {
     private(set) var delivery = LatencyHistogram()
     private(set) var endToEnd = LatencyHistogram()

@@ -4,7 +4,6 @@
 import Scenario
 import StoreDriver
 
-/// The changes of one writer. One thread.
 struct ChangeGenerator {
     private let writer: Int
     private let lanes: Int

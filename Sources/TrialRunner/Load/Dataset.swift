@@ -6,7 +6,6 @@
 import Scenario
 import StoreDriver
 
-/// The initial rows; immutable.
 struct Dataset: Sendable {
     static let rowsPerGroup = 10
     /// Of the rows whose stamps add up to 0 in every version, two of each writer.

@@ -3,7 +3,6 @@
 import Scenario
 import StoreDriver
 
-/// The auditors of a trial. The conducting thread.
 final class Audit: Companion {
     private let auditors: [Auditor]
     private let spec: TrialSpec

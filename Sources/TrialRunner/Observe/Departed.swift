@@ -4,7 +4,6 @@ import Measure
 import Scenario
 import StoreDriver
 
-/// From before the first commit to the end of a trial. The conducting thread.
 final class Departed: Companion {
     private let watch: Watch
     private let cancelledNs: Int64

@@ -2,15 +2,13 @@
 // and as they should be after it.
 import Measure
 
-struct Excerpt {
-    let text: String
-
+extension ObserverLog {
     /// - Parameters:
     ///   - before: the collection that the callback's indices start from.
     ///   - after: as it should be after the callback.
-    init(_ log: ObserverLog, _ index: Int, from before: OrderedRows, to after: OrderedRows, around place: Int?) {
+    func excerpt(_ index: Int, from before: OrderedRows, to after: OrderedRows, around place: Int?) -> String {
+        let delivered = delivered(index)
         var lines: [String] = []
-        let delivered = log.delivered(index)
         if let delivered {
             lines.append("delivered: deletions \(Self.some(delivered.deletions))")
             lines.append("insertions \(Self.some(delivered.insertions))")
@@ -22,7 +20,7 @@ struct Excerpt {
         let place = place ?? named.map { Int($0) } ?? 0
         lines.append("before: \(Self.rows(before, around: place))")
         lines.append("should be: \(Self.rows(after, around: place))")
-        text = " (\(lines.joined(separator: ", ")))"
+        return lines.joined(separator: ", ")
     }
 
     /// `3 rows, 0...2 are 7 4 9`.

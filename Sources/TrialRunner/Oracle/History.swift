@@ -20,6 +20,9 @@ struct QueryHistory: Sendable {
         var after: Int64
         /// Of the row after the commit.
         var stamp: Int64 = 0
+
+        var wasIn: Bool { before != TableModel.absent }
+        var isIn: Bool { after != TableModel.absent }
     }
 
     /// Indices into `History.commits` of those that affect the query, ascending.
@@ -55,7 +58,7 @@ struct QueryHistory: Sendable {
                 merged.append(touch)
             }
         }
-        return merged.filter { $0.before != TableModel.absent || $0.after != TableModel.absent }
+        return merged.filter { $0.wasIn || $0.isIn }
     }
 }
 

@@ -7,8 +7,7 @@ extension ObserverLog {
         var hasher = Hasher()
         hasher.combine(observer.query)
         hasher.combine(count)
-        for index in 0..<count {
-            let record = self[index]
+        for (index, record) in records.enumerated() {
             hasher.combine(record.version)
             hasher.combine(record.count)
             hasher.combine(record.flags)

@@ -1,9 +1,12 @@
 // What the oracle found.
+import Scenario
 
 struct OracleVerdict: Sendable {
     /// Sentences kept; more are only counted.
     static let kept = 10
 
+    /// Where violations were seen.
+    let spec: TrialSpec
     private(set) var violations: [String] = []
     private(set) var violationCount = 0
     /// Observers whose last data is not the store's final state.
@@ -21,7 +24,7 @@ struct OracleVerdict: Sendable {
 
     mutating func add(_ violation: String) {
         violationCount += 1
-        if violations.count < Self.kept { violations.append(violation) }
+        if violations.count < Self.kept { violations.append(spec.located(violation)) }
     }
 
     mutating func add(_ violations: [String]) { for violation in violations { add(violation) } }

@@ -2,7 +2,6 @@
 // transactions, only rows by key.
 import StoreDriver
 
-/// The rows that exist. One thread.
 struct TableModel: Sendable {
     /// A row without what follows from its key.
     struct Row: Sendable {

@@ -1,8 +1,7 @@
-// What the harness adds to what it measures.
+// What the harness itself costs: reading the clock, measured in the warm-up, and recording, when all is over.
 import Measure
 import Scenario
 
-/// What the harness itself costs: reading the clock, measured in the warm-up, and recording, when all is over.
 final class HarnessCost: Companion {
     private let recordsCost: Bool
     private var clockNs: Double = 0

@@ -7,7 +7,6 @@ import Synchronization
 import TracedSync
 import Trials
 
-/// Busy from `init` until everything is delivered. The conducting thread.
 final class Neighbour: Companion {
     /// As many rows as make its upkeep and its file more than a trifle.
     private static let items = 20_000

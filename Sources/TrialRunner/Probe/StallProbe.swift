@@ -8,7 +8,6 @@ import StoreDriver
 import Synchronization
 import Trials
 
-/// Calls a store on a site, and measures.
 final class StallProbe: Companion, Sendable {
     private struct Sample: BitwiseCopyable {
         var beginNs: Int64

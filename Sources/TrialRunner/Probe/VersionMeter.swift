@@ -10,7 +10,6 @@ struct VersionFigures: Sendable {
     var amplification: Double?
 }
 
-/// Pins versions and counts them.
 final class VersionMeter: Companion {
     private let store: any DrivenStore
     private var lengthNs: Int64 = 0

@@ -3,7 +3,6 @@ import Foundation
 import Measure
 import Trials
 
-/// Conducting thread.
 final class HelperProcess {
     private let process: Subprocess
     private var splitter = LineSplitter()

@@ -9,7 +9,6 @@ import Scenario
 import StoreDriver
 import Trials
 
-/// One writer, then perhaps its successor. The conducting thread.
 final class RemoteWork: WritingSide {
     private static let lookEveryNs: Int64 = 10_000_000
     /// A process that starts, opens a store and makes a hundred thousand rows for itself.

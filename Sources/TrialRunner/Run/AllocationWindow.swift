@@ -3,7 +3,6 @@
 import Measure
 import Trials
 
-/// From the start of the measured window until everything is delivered.
 final class AllocationWindow: Companion {
     private let conductor: ThreadAllocations
     private let work: any WritingSide

@@ -4,7 +4,6 @@ import Measure
 import StoreDriver
 import Trials
 
-/// From the start of the measured window until everything is delivered.
 final class CPUWindow: Companion {
     private let probe = CPUProbe()
     private let conductor = cp_thread_id()

@@ -4,7 +4,6 @@ import Measure
 import Scenario
 import StoreDriver
 
-/// All companions of one trial, the writers among them. The conducting thread.
 struct Companions {
     let work: any WritingSide
     private let setup: TrialSetup

@@ -67,7 +67,7 @@ public struct Trial {
         let oracle = Oracle(spec, driver.capabilities, setup.dataset, plan, history, logs)
         var verdict = try oracle.verdict(setup.store, watch)
         try companions.close(logs, into: &findings)
-        verdict.add(findings.violations.map(spec.located))
+        verdict.add(findings.violations)
 
         var result = FigureSheet(spec, endNs: endNs, history, logs, plan, verdict, findings).result()
         if let most = spec.traceEvents { result.recordings.trace = TraceSpans.spans(history, logs, window, most: most) }
