@@ -20,7 +20,7 @@ import Testing
                     dueNs: dueNs, beginNs: dueNs, lockedNs: dueNs, committedNs: dueNs + tookNs, version: version))
         }
         let history = History(
-            spec: spec, dataset: dataset, plan: plan, writers: [recorder.records], unmade: [])
+            spec: spec, dataset: dataset, plan: plan, writers: [recorder.records], missed: [])
         return (history, plan)
     }
 

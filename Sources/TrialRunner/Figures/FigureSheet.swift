@@ -46,10 +46,10 @@ struct FigureSheet {
         result.noise = findings.noise
         result.allocations = findings.allocations
         result.counts.merge(findings.counts) { _, own in own }
-        if !history.unmade.isEmpty {
-            result.counts["unmade_commits"] = history.unmade.count
+        if !history.missed.isEmpty {
+            result.counts["unmade_commits"] = history.missed.count
             result.notes.append(
-                "\(history.unmade.count) of \(history.unmade.count + history.commits.count) commits that were due are not "
+                "\(history.missed.count) of \(history.missed.count + history.commits.count) commits that were due are not "
                     + "made: the writers were late, and gave up \(spec.overrunNs / 1_000_000) ms after the window")
         }
         if let harmed = findings.harmedDeliveries { result.expectCaught(spec, harmed: harmed) }
@@ -62,7 +62,7 @@ struct FigureSheet {
     var measured: [CommitRecord] { history.commits.lazy.map(\.record).filter { window.contains($0.dueNs) } }
 
     /// Commits due in the window that were not made.
-    var unmade: [UnmadeCommit] { history.unmade.filter { window.contains($0.dueNs) } }
+    var missed: [MissedCommit] { history.missed.filter { window.contains($0.dueNs) } }
 
     /// Nil for metrics of more than one trial, and where there is nobody to watch.
     private func provider(_ metric: Metric) -> TrialProvider? {

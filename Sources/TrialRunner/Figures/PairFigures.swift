@@ -66,7 +66,7 @@ struct PairFigures {
         for record in log.records where record.enterNs >= window.startNs && !record.isInitial {
             callbackTime.record(record.enterNs, record.exitNs > 0 ? record.exitNs : nil, seenUntil: endNs)
         }
-        let missed = history.unmade.filter { $0.queries.contains(log.observer.query) && window.contains($0.dueNs) }
+        let missed = history.missed.filter { $0.queries.contains(log.observer.query) && window.contains($0.dueNs) }
         for commit in missed { endToEnd.recordCensored(endNs - commit.dueNs) }
         guard wantsStaleness else { return }
         staleness.add(

@@ -8,7 +8,7 @@ extension TrialProvider {
         .scheduleDelay: .events(.schedule) { $0.fromDue { $0.beginNs - $0.dueNs } },
         .scheduleStarted: .number { $0.spec.writers.load == .open ? $0.scheduleStarted : nil },
         .unmadeCommits: .number {
-            $0.spec.writers.load == .open ? (Double($0.unmade.count), $0.measured.count + $0.unmade.count) : nil
+            $0.spec.writers.load == .open ? (Double($0.missed.count), $0.measured.count + $0.missed.count) : nil
         },
         .writeServiceTime: .events { $0.writer { $0.committedNs - $0.beginNs } },
         .writeResponseTime: .events(.schedule) { $0.fromDue { $0.committedNs - $0.dueNs } },
@@ -31,13 +31,13 @@ extension FigureSheet {
     /// From a due time: what was not made is at least as late as its writer was when it gave up.
     fileprivate func fromDue(_ timeNs: (CommitRecord) -> Int64) -> LatencyHistogram {
         var histogram = writer(timeNs)
-        for commit in unmade { histogram.recordCensored(window.startNs + spec.givesUpNs - commit.dueNs) }
+        for commit in missed { histogram.recordCensored(window.startNs + spec.givesUpNs - commit.dueNs) }
         return histogram
     }
 
     /// The share of the window's schedule that was begun within the window.
     fileprivate var scheduleStarted: (value: Double?, n: Int) {
-        each(Double(measured.count { $0.beginNs < window.endNs }), of: measured.count + unmade.count)
+        each(Double(measured.count { $0.beginNs < window.endNs }), of: measured.count + missed.count)
     }
 
     /// Commits that returned within the window, per second of it in which they could.

@@ -1,6 +1,6 @@
 // One writer thread: waits for the due time, commits, writes the times down. The open loop is `follow`: a due time in
 // the past is not waited for and not skipped, so lateness shows in the records and nowhere else; a writer that is late
-// without end gives up, and what it leaves is counted (`Unmade`).
+// without end gives up, and what it leaves is counted (`MissedCommit`).
 //
 // `progress` and `dueNs` may be read by any thread.
 import CPlatform

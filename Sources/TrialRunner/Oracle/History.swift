@@ -62,13 +62,6 @@ struct QueryHistory: Sendable {
     }
 }
 
-/// A commit that was due and not made.
-struct UnmadeCommit: Sendable {
-    var dueNs: Int64
-    /// Those it would have affected.
-    var queries: Set<Int>
-}
-
 /// All commits of a trial and their effects.
 struct History: Sendable {
     /// By version, ascending.
@@ -78,16 +71,16 @@ struct History: Sendable {
     /// The table after the last commit.
     let table: TableModel
     /// What was due and not made: how it would have concerned whom, had it come after all that was.
-    let unmade: ContiguousArray<UnmadeCommit>
+    let missed: [MissedCommit]
     /// Versions that were given out twice, or that went down within a writer; nil where all is well.
     let disorder: String?
 
     /// - Parameters:
     ///   - writers: the records of each writer, in the order it committed.
-    ///   - unmade: in the order it was due.
+    ///   - missed: in the order they were due.
     init(
         spec: TrialSpec, dataset: Dataset, plan: QueryAssignment, writers: [some Collection<CommitRecord>],
-        unmade: [Unmade] = []
+        missed: [MissedCommit] = []
     ) {
         var commits: ContiguousArray<Commit> = []
         for (writer, records) in writers.enumerated() {
@@ -128,12 +121,11 @@ struct History: Sendable {
             replay(commit.writer, &table) { query, touch in queries[query].append(touch, commit: position) }
         }
         (self.queries, self.table) = (queries, table)
-        self.unmade = ContiguousArray(
-            unmade.map { commit in
-                var affected: Set<Int> = []
-                replay(commit.writer, &table) { query, _ in affected.insert(query) }
-                return UnmadeCommit(dueNs: commit.dueNs, queries: affected)
-            })
+        self.missed = missed.map { commit in
+            var commit = commit
+            replay(commit.writer, &table) { query, _ in commit.queries.insert(query) }
+            return commit
+        }
     }
 
     /// Tells every query that a row was in, or is in now.

@@ -56,7 +56,7 @@ public struct Trial {
         report(.init(.settling))
         let history = History(
             spec: spec, dataset: setup.dataset, plan: plan, writers: work.records,
-            unmade: Unmade.rest(of: spec, window, made: work.records.map(\.count)))
+            missed: MissedCommit.rest(of: spec, window, made: work.records.map(\.count)))
         try watch.awaitQuiescence(history)
         var findings = Findings(history, plan, window)
         try companions.end(into: &findings)
