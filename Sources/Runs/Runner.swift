@@ -102,7 +102,7 @@ public final class Runner {
         var feasible = job
         feasible.trials = job.trials.filter { spec in
             guard let driver = drivers[spec.driver] else { return false }
-            guard let obstacle = Fitness.obstacle(spec, driver.capabilities) else { return true }
+            guard let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) else { return true }
             if told.insert(spec.driver + obstacle).inserted {
                 delegate.skipped(SkippedRecord(scenario: job.scenario, driver: spec.driver, reason: obstacle))
             }

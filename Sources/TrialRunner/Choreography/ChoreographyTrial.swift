@@ -15,7 +15,7 @@ struct ChoreographyTrial {
     let report: (TrialProgress) -> Void
 
     func run() -> TrialResult {
-        if let obstacle = Fitness.obstacle(spec, driver.capabilities) {
+        if let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) {
             return TrialResult(fate: .harnessFault(reason: "refused"), notes: ["\(spec.driver): \(obstacle)"])
         }
         Tracing.start()

@@ -21,7 +21,7 @@ public struct ExploredChoreography: Sendable {
             throw TrialFault.refused(
                 "'\(actor.name)' is on a queue, of which no schedule can be chosen: give it 'runs_on: run-loop'")
         }
-        if let obstacle = Fitness.obstacle(spec, driver.capabilities) { throw TrialFault.refused(obstacle) }
+        if let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) { throw TrialFault.refused(obstacle) }
         (self.spec, self.driver, self.play, self.folder) = (spec, driver, play, folder)
     }
 

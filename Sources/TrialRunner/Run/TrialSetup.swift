@@ -18,7 +18,7 @@ struct TrialSetup {
     let companions: [any Companion]
 
     init(_ asked: TrialSpec, _ driver: any StoreDriver, directory: String, _ report: (TrialProgress) -> Void) throws {
-        try Fitness.check(asked, driver.capabilities)
+        try CapabilityCheck.check(asked, driver.capabilities)
         spec = asked.underLoad
         (self.driver, self.directory) = (driver, directory)
         dataset = Dataset(spec)

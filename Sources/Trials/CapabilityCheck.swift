@@ -3,7 +3,7 @@
 import Scenario
 import StoreDriver
 
-public enum Fitness {
+public enum CapabilityCheck {
     /// Why `capabilities` do not carry `spec`, as a sentence; nil where they do.
     public static func obstacle(_ spec: TrialSpec, _ capabilities: Capabilities) -> String? {
         guard let durability = DurabilityLevel(rawValue: spec.durability) else {
