@@ -20,7 +20,7 @@ final class CPUWindow: Companion {
 
     /// Threads that wait for the trial, or measure beside it.
     private static func isHarness(_ tid: Int32, _ name: String, _ conductor: Int32) -> Bool {
-        tid == conductor || name == "hiccup" || name.hasPrefix(AtWork.wakeFloorPrefix)
+        tid == conductor || name == "hiccup" || name.hasPrefix(LivenessProbe.wakeFloorPrefix)
     }
 
     /// Who ran and who waited, of all threads but those; on the conducting thread. nil where the kernel does not say.
