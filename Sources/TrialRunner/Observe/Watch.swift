@@ -110,26 +110,26 @@ final class Watch: Sendable {
     }
 
     /// One more observer on every site, subscribed and called once.
-    func subscribeWitnesses(to query: Query, _ store: any DrivenStore) throws -> [Observer] {
-        let witnesses = try sites.map { site in
-            let witness = try Observer(
+    func subscribeLate(to query: Query, _ store: any DrivenStore) throws -> [Observer] {
+        let late = try sites.map { site in
+            let subscriber = try Observer(
                 name: "witness", query: -1, site: site, isBystander: true, workNs: 0, capacity: 1024,
                 indexCapacity: 1024)
-            try Self.subscribe(witness, to: query, store, spec)
-            return witness
+            try Self.subscribe(subscriber, to: query, store, spec)
+            return subscriber
         }
-        try wait(until: { witnesses.allSatisfy { $0.callbacks > 0 } }) {
+        try wait(until: { late.allSatisfy { $0.callbacks > 0 } }) {
             throw TrialFault.hang("a late subscription has had no initial delivery")
         }
-        return witnesses
+        return late
     }
 
     /// Waits for `witnesses` to be called at `version`, and for their sites to be through with that delivery.
     /// - Returns: those that were not within the hang timeout.
-    func await(_ witnesses: [Observer], covering version: Int64) throws -> [Observer] {
-        try wait(until: { witnesses.allSatisfy { $0.covered >= version } }) {}
+    func await(_ late: [Observer], covering version: Int64) throws -> [Observer] {
+        try wait(until: { late.allSatisfy { $0.covered >= version } }) {}
         for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
-        return witnesses.filter { $0.covered < version }
+        return late.filter { $0.covered < version }
     }
 
     private func wait(until isDone: () -> Bool, stuck: () throws -> Void) throws {

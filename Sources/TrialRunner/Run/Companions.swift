@@ -66,7 +66,7 @@ struct Companions {
     /// Ends the subscriptions, the store and the sites.
     /// - Parameter logs: what observers had been told until then.
     func close(_ logs: [ObserverLog], into findings: inout Findings) throws {
-        findings.violations += try Silence.check(setup.store, setup.watch, logs) {
+        findings.violations += try CancellationCheck.check(setup.store, setup.watch, logs) {
             for companion in all.reversed() { try companion.cancel() }
         }
         for companion in all.reversed() { try companion.close(into: &findings) }

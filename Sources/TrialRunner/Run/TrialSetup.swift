@@ -32,13 +32,13 @@ struct TrialSetup {
         let neighbour = try Neighbour(asked, driver, configuration)
 
         report(.init(.subscribing))
-        let departed = try Departed(asked, store)
+        let cancelled = try CancelledObservers(asked, store)
         plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
         watch = try Watch(spec, plan, store, sampling: driver.capabilities)
         try watch.awaitInitialDeliveries()
         try holder?.release()
-        let made: [(any Companion)?] = [injected, departed, neighbour]
+        let made: [(any Companion)?] = [injected, cancelled, neighbour]
         companions = made.compactMap { $0 }
     }
 }

@@ -4,7 +4,7 @@ import Measure
 import Scenario
 import StoreDriver
 
-final class Departed: Companion {
+final class CancelledObservers: Companion {
     private let watch: Watch
     private let cancelledNs: Int64
     private let callbacks: [Int]

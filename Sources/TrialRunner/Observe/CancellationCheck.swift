@@ -4,7 +4,7 @@
 import Measure
 import StoreDriver
 
-enum Silence {
+enum CancellationCheck {
     private static let topScore = Score.make(upper: 1 << 31 - 1, serial: Int(UInt32.max) - 1)
 
     /// Cancels, commits, waits for the witnesses, closes the store and ends the sites.
@@ -14,7 +14,7 @@ enum Silence {
     static func check(
         _ store: any DrivenStore, _ watch: Watch, _ logs: [ObserverLog], cancelOthers: () throws -> Void
     ) throws -> [String] {
-        let witnesses = try watch.subscribeWitnesses(to: Query(scores: topScore..<Int64.max), store)
+        let late = try watch.subscribeLate(to: Query(scores: topScore..<Int64.max), store)
         try cancelOthers()
         watch.cancel()
         let cancelledNs = MonotonicClock.nowNs()
@@ -22,10 +22,10 @@ enum Silence {
         let item = Item(key: .max - 1, group: 0, score: topScore, stamp: -1)
         let writer = try store.makeWriter()
         let version = try [Change(.insert, item)].withUnsafeBufferPointer { try writer.commit($0, locked: {}) }
-        let deaf = try watch.await(witnesses, covering: version ?? 0)
-        for witness in witnesses { witness.subscription?.cancel() }
+        let deaf = try watch.await(late, covering: version ?? 0)
+        for subscriber in late { subscriber.subscription?.cancel() }
         try store.close()
-        for observer in watch.observers + witnesses { observer.forget() }
+        for observer in watch.observers + late { observer.forget() }
         watch.stop()
         return deaf.map { "convergence: a late subscription on \($0.site.name) was not called for a commit" }
             + logs.compactMap { log in
