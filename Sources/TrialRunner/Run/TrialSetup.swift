@@ -29,7 +29,7 @@ struct TrialSetup {
         let injected = InjectedFault(asked.fault)
         store = injected.wrap(asked.shim?.wrap(opened) ?? opened)
         try store.load(count: dataset.count) { [dataset] in dataset.item(at: $0) }
-        let neighbour = try Neighbour(asked, driver, configuration)
+        let coTenant = try CoTenantStore(asked, driver, configuration)
 
         report(.init(.subscribing))
         let cancelled = try CancelledObservers(asked, store)
@@ -38,7 +38,7 @@ struct TrialSetup {
         watch = try Watch(spec, plan, store, sampling: driver.capabilities)
         try watch.awaitInitialDeliveries()
         try holder?.release()
-        let made: [(any Companion)?] = [injected, cancelled, neighbour]
+        let made: [(any Companion)?] = [injected, cancelled, coTenant]
         companions = made.compactMap { $0 }
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 import TracedSync
 import Trials
 
-final class Neighbour: Companion {
+final class CoTenantStore: Companion {
     /// As many rows as make its upkeep and its file more than a trifle.
     private static let items = 20_000
 
