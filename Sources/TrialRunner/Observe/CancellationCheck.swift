@@ -1,5 +1,5 @@
 // The end of a trial: everything is cancelled, one more commit is made that would concern everyone, and nobody may be
-// called for it. A witness on every site, subscribed for this alone, says when that commit has come through: until then
+// called for it. A late subscriber on every site, there for this alone, says when that commit has come through: until then
 // silence would prove nothing.
 import Measure
 import StoreDriver
@@ -7,9 +7,9 @@ import StoreDriver
 enum CancellationCheck {
     private static let topScore = Score.make(upper: 1 << 31 - 1, serial: Int(UInt32.max) - 1)
 
-    /// Cancels, commits, waits for the witnesses, closes the store and ends the sites.
+    /// Cancels, commits, waits for the late subscribers, closes the store and ends the sites.
     /// - Parameter cancelOthers: cancels what does not belong to `watch`.
-    /// - Returns: one violation per observer that was called after its subscription had been cancelled, and per witness
+    /// - Returns: one violation per observer that was called after its subscription had been cancelled, and per late subscriber
     ///   that was never called.
     static func check(
         _ store: any DrivenStore, _ watch: Watch, _ logs: [ObserverLog], cancelOthers: () throws -> Void

@@ -124,7 +124,7 @@ final class Watch: Sendable {
         return late
     }
 
-    /// Waits for `witnesses` to be called at `version`, and for their sites to be through with that delivery.
+    /// Waits for late subscribers to be called at `version`, and for their sites to be through with that delivery.
     /// - Returns: those that were not within the hang timeout.
     func await(_ late: [Observer], covering version: Int64) throws -> [Observer] {
         try wait(until: { late.allSatisfy { $0.covered >= version } }) {}

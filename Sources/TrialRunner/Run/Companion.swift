@@ -1,5 +1,5 @@
 // What stands beside the writers and observers of a trial: probes that measure, faults that are put in, a neighbouring store,
-// witnesses, pins of versions. All are told of the same moments, in the order below. Which of them a trial has, and in what
+// late subscribers, pins of versions. All are told of the same moments, in the order below. Which of them a trial has, and in what
 // order they are told, stands in `Companions`.
 
 /// Something beside the load of one trial. Every call comes on the conducting thread.
