@@ -50,7 +50,7 @@ final class Writer: @unchecked Sendable {
         var floor: WakeProbe?
         var stalls: StallProbe?
         /// Whom a writer in lockstep waits for.
-        var watch: Watch?
+        var group: ObserverGroup?
     }
 
     /// - Parameter inheritance: what a writer in a process of its own has from elsewhere: where its records go, and how much of
@@ -158,12 +158,12 @@ final class Writer: @unchecked Sendable {
         // What does not move from here on is not the writer.
         dueNs.store(.max, ordering: .relaxed)
         defer { dueNs.store(startNs, ordering: .relaxed) }
-        while let watch = company.watch, !watch.areAllCovered(lastVersion) {
+        while let group = company.group, !group.areAllCovered(lastVersion) {
             let nowNs = MonotonicClock.nowNs()
             let waitedNs = nowNs - startNs
             if deadline.hasPassed() {
                 throw TrialFault.hang(
-                    "not every observer was called for version \(lastVersion): \(watch.behind(lastVersion))")
+                    "not every observer was called for version \(lastVersion): \(group.behind(lastVersion))")
             }
             // Looks come seldomer with time: a commit begins a sixteenth of its predecessor's wait too late at most, and
             // no figure depends on when it does.

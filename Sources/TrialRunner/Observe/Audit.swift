@@ -11,7 +11,7 @@ final class Audit: Companion {
     init(_ setup: TrialSetup) throws {
         spec = setup.spec
         let isAsked = spec.observers.audit == .sums && setup.driver.capabilities.hasContents
-        auditors = try (isAsked ? setup.watch.sites : []).map { site in
+        auditors = try (isAsked ? setup.group.sites : []).map { site in
             let auditor = Auditor(site, rows: setup.dataset.auditedRows)
             try site.run(timeoutNs: setup.spec.hangTimeoutNs) { [store = setup.store] in
                 auditor.subscription = try store.subscribe(

@@ -8,25 +8,25 @@ enum CancellationCheck {
     private static let topScore = Score.make(upper: 1 << 31 - 1, serial: Int(UInt32.max) - 1)
 
     /// Cancels, commits, waits for the late subscribers, closes the store and ends the sites.
-    /// - Parameter cancelOthers: cancels what does not belong to `watch`.
+    /// - Parameter cancelOthers: cancels what does not belong to `group`.
     /// - Returns: one violation per observer that was called after its subscription had been cancelled, and per late subscriber
     ///   that was never called.
     static func check(
-        _ store: any DrivenStore, _ watch: Watch, _ logs: [ObserverLog], cancelOthers: () throws -> Void
+        _ store: any DrivenStore, _ group: ObserverGroup, _ logs: [ObserverLog], cancelOthers: () throws -> Void
     ) throws -> [String] {
-        let late = try watch.subscribeLate(to: Query(scores: topScore..<Int64.max), store)
+        let late = try group.subscribeLate(to: Query(scores: topScore..<Int64.max), store)
         try cancelOthers()
-        watch.cancel()
+        group.cancel()
         let cancelledNs = MonotonicClock.nowNs()
         // A new row at the top of the scores, which every `match` share includes.
         let item = Item(key: .max - 1, group: 0, score: topScore, stamp: -1)
         let writer = try store.makeWriter()
         let version = try [Change(.insert, item)].withUnsafeBufferPointer { try writer.commit($0, locked: {}) }
-        let deaf = try watch.await(late, covering: version ?? 0)
+        let deaf = try group.await(late, covering: version ?? 0)
         for subscriber in late { subscriber.subscription?.cancel() }
         try store.close()
-        for observer in watch.observers + late { observer.forget() }
-        watch.stop()
+        for observer in group.observers + late { observer.forget() }
+        group.stop()
         return deaf.map { "convergence: a late subscription on \($0.site.name) was not called for a commit" }
             + logs.compactMap { log in
                 log.observer.late(from: log.count, cancelledNs: cancelledNs).map {

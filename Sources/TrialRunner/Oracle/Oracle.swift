@@ -20,8 +20,8 @@ struct Oracle {
         initialRows = InitialRows(dataset)
     }
 
-    /// Checks everything; `store` and `watch` are asked for the rows they show now.
-    func verdict(_ store: any DrivenStore, _ watch: Watch) throws -> OracleVerdict {
+    /// Checks everything; `store` and `group` are asked for the rows they show now.
+    func verdict(_ store: any DrivenStore, _ group: ObserverGroup) throws -> OracleVerdict {
         let startNs = MonotonicClock.nowNs()
         var verdict = OracleVerdict(spec: spec)
         if let disorder = history.disorder {
@@ -38,7 +38,7 @@ struct Oracle {
             var rows = initialRows.rows(of: plan.queries[query])
             replay(alike, &rows, &verdict)
             if capabilities.hasContents {
-                verdict.add(try convergence.check(query, rows, alike.map(\.observer), store, watch))
+                verdict.add(try convergence.check(query, rows, alike.map(\.observer), store, group))
             }
         }
         if capabilities.hasContents { verdict.add(try convergence.checkTable(store)) }

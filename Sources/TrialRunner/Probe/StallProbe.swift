@@ -25,7 +25,7 @@ final class StallProbe: Companion, Sendable {
 
     /// nil where the trial asks for no calls.
     init?(_ setup: TrialSetup) throws {
-        guard let site = setup.watch.sites.first else { return nil }
+        guard let site = setup.group.sites.first else { return nil }
         switch setup.spec.observers.calls {
         case .none: return nil
         case .beginWrite: call = .beginWrite

@@ -55,8 +55,8 @@ public enum TrialHelper {
         alone.observers.count = 1
         alone.observers.bystanders = 0
         alone.observers.threads = 1
-        let watch = try Watch(alone, QueryAssignment(alone.observers, items: spec.dataset.items), store)
-        try watch.awaitInitialDeliveries()
+        let group = try ObserverGroup(alone, QueryAssignment(alone.observers, items: spec.dataset.items), store)
+        try group.awaitInitialDeliveries()
         say("ready")
         // Until it is killed, or until the trial is gone.
         while readLine() != nil {}

@@ -6,7 +6,7 @@ import Trials
 final class AllocationWindow: Companion {
     private let conductor: ThreadAllocations
     private let work: any WritingSide
-    private let watch: Watch
+    private let group: ObserverGroup
     private var writers: [ThreadAllocations] = []
     /// Nil where deliveries run on a queue, which has no thread of its own.
     private var sites: [ThreadAllocations]?
@@ -20,15 +20,15 @@ final class AllocationWindow: Companion {
     }
 
     /// Nil where nothing counts.
-    init?(_ work: any WritingSide, _ watch: Watch) {
+    init?(_ work: any WritingSide, _ group: ObserverGroup) {
         guard let conductor = ThreadAllocations() else { return nil }
-        (self.conductor, self.work, self.watch) = (conductor, work, watch)
+        (self.conductor, self.work, self.group) = (conductor, work, group)
     }
 
     /// Writers and sites have their threads by now.
     func begin(_ window: Window) {
         writers = work.allocations.compactMap { $0 }
-        sites = watch.allocations
+        sites = group.allocations
         start = Self.read(conductor, writers, sites ?? [])
     }
 

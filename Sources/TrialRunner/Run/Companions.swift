@@ -17,7 +17,7 @@ struct Companions {
         let churn = try Churn(setup)
         let floor = spec.metrics.contains(where: \.needsWakeProbe) ? try WakeProbe() : nil
         let stalls = try StallProbe(setup)
-        let company = Writer.Company(floor: floor, stalls: stalls, watch: setup.watch)
+        let company = Writer.Company(floor: floor, stalls: stalls, group: setup.group)
         let work: any WritingSide =
             switch spec.writers.process {
             case .own: RemoteWork(setup)
@@ -35,7 +35,7 @@ struct Companions {
             NoiseMeter(),
             HoldingsMeter(setup, work),
             churn,
-            spec.metrics.contains(where: \.countsAllocations) ? AllocationWindow(work, setup.watch) : nil,
+            spec.metrics.contains(where: \.countsAllocations) ? AllocationWindow(work, setup.group) : nil,
             CPUWindow(setup.driver, work),
         ]
         all = setup.companions + made.compactMap { $0 }
@@ -66,7 +66,7 @@ struct Companions {
     /// Ends the subscriptions, the store and the sites.
     /// - Parameter logs: what observers had been told until then.
     func close(_ logs: [ObserverLog], into findings: inout Findings) throws {
-        findings.violations += try CancellationCheck.check(setup.store, setup.watch, logs) {
+        findings.violations += try CancellationCheck.check(setup.store, setup.group, logs) {
             for companion in all.reversed() { try companion.cancel() }
         }
         for companion in all.reversed() { try companion.close(into: &findings) }

@@ -37,7 +37,7 @@ public struct Trial {
     private func measure() throws -> TrialResult {
         let setup = try TrialSetup(spec, driver, directory: storeDirectory, report)
         let companions = try Companions(setup)
-        let (spec, plan, watch, work) = (setup.spec, setup.plan, setup.watch, companions.work)
+        let (spec, plan, group, work) = (setup.spec, setup.plan, setup.group, companions.work)
 
         let window = try work.launch()
         report(.init(.measuring))
@@ -48,7 +48,7 @@ public struct Trial {
         try work.awaitEnd { nowNs in
             try companions.tell { try $0.look(nowNs - window.startNs) }
             guard nowNs >= reportNs else { return }
-            report(.init(.measuring, window: window, commits: work.commitsSoFar, callbacks: watch.callbacks))
+            report(.init(.measuring, window: window, commits: work.commitsSoFar, callbacks: group.callbacks))
             reportNs = nowNs + 500_000_000
         }
         companions.tell { $0.loadEnded() }
@@ -57,15 +57,15 @@ public struct Trial {
         let history = History(
             spec: spec, dataset: setup.dataset, plan: plan, writers: work.records,
             missed: MissedCommit.rest(of: spec, window, made: work.records.map(\.count)))
-        try watch.awaitQuiescence(history)
+        try group.awaitQuiescence(history)
         var findings = Findings(history, plan, window)
         try companions.end(into: &findings)
 
         report(.init(.checking))
         let endNs = MonotonicClock.nowNs()
-        let logs = try watch.logs()
+        let logs = try group.logs()
         let oracle = Oracle(spec, driver.capabilities, setup.dataset, plan, history, logs)
-        var verdict = try oracle.verdict(setup.store, watch)
+        var verdict = try oracle.verdict(setup.store, group)
         try companions.close(logs, into: &findings)
         verdict.add(findings.violations)
 

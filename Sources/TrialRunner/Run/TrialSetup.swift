@@ -13,7 +13,7 @@ struct TrialSetup {
     let directory: String
     let dataset: Dataset
     let plan: QueryAssignment
-    let watch: Watch
+    let group: ObserverGroup
     /// Those that were there before the first observer.
     let companions: [any Companion]
 
@@ -35,8 +35,8 @@ struct TrialSetup {
         let cancelled = try CancelledObservers(asked, store)
         plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
-        watch = try Watch(spec, plan, store, sampling: driver.capabilities)
-        try watch.awaitInitialDeliveries()
+        group = try ObserverGroup(spec, plan, store, sampling: driver.capabilities)
+        try group.awaitInitialDeliveries()
         try holder?.release()
         let made: [(any Companion)?] = [injected, cancelled, coTenant]
         companions = made.compactMap { $0 }

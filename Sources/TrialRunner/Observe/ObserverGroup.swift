@@ -7,7 +7,7 @@ import StoreDriver
 import Trials
 
 /// The observing side of one trial. `areAllCovered` and `behind` are for any thread, the rest for the conducting one.
-final class Watch: Sendable {
+final class ObserverGroup: Sendable {
     private static let lookEveryNs: Int64 = 1_000_000
 
     /// Callbacks whose memory is brought in beforehand, over all observers: some ten megabytes.
