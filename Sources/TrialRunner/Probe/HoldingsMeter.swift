@@ -17,15 +17,15 @@ final class HoldingsMeter: Companion {
     private typealias Holdings = [Metric: (looks: TrialProvider.Looks, amount: Amount)]
 
     private let store: any DrivenStore
-    private let work: any WritingSide
+    private let writing: any WritingSide
     private let asked: Holdings
     private var lengthNs: Int64 = 0
     private var nextNs: Int64 = 0
     private var figures = HoldingsFigures()
 
     /// Nil where the trial does not ask.
-    init?(_ setup: TrialSetup, _ work: any WritingSide) {
-        (store, self.work) = (setup.store, work)
+    init?(_ setup: TrialSetup, _ writing: any WritingSide) {
+        (store, self.writing) = (setup.store, writing)
         asked = TrialProvider.holdings.filter { setup.spec.metrics.contains($0.key) }
         if asked.isEmpty { return nil }
     }
@@ -48,7 +48,7 @@ final class HoldingsMeter: Companion {
     }
 
     private func look(at holdings: Holdings) throws {
-        let made = work.commitsSoFar
+        let made = writing.commitsSoFar
         for (metric, holding) in holdings {
             guard let amount = try holding.amount(store) else { continue }
             figures.held[metric, default: []].append((made, amount))

@@ -5,7 +5,7 @@ import Trials
 
 final class AllocationWindow: Companion {
     private let conductor: ThreadAllocations
-    private let work: any WritingSide
+    private let writing: any WritingSide
     private let group: ObserverGroup
     private var writers: [ThreadAllocations] = []
     /// Nil where deliveries run on a queue, which has no thread of its own.
@@ -20,14 +20,14 @@ final class AllocationWindow: Companion {
     }
 
     /// Nil where nothing counts.
-    init?(_ work: any WritingSide, _ group: ObserverGroup) {
+    init?(_ writing: any WritingSide, _ group: ObserverGroup) {
         guard let conductor = ThreadAllocations() else { return nil }
-        (self.conductor, self.work, self.group) = (conductor, work, group)
+        (self.conductor, self.writing, self.group) = (conductor, writing, group)
     }
 
     /// Writers and sites have their threads by now.
     func begin(_ window: Window) {
-        writers = work.allocations.compactMap { $0 }
+        writers = writing.allocations.compactMap { $0 }
         sites = group.allocations
         start = Self.read(conductor, writers, sites ?? [])
     }

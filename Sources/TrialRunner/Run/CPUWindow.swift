@@ -8,14 +8,14 @@ final class CPUWindow: Companion {
     private let probe = CPUProbe()
     private let conductor = cp_thread_id()
     private let upkeepThreadPrefixes: [String]
-    private let work: any WritingSide
+    private let writing: any WritingSide
     private var start: CPUSnapshot?
 
     /// On the thread that runs the trial.
     /// - Parameter driver: names the threads that belong to the engine.
-    init(_ driver: any StoreDriver, _ work: any WritingSide) {
+    init(_ driver: any StoreDriver, _ writing: any WritingSide) {
         upkeepThreadPrefixes = driver.capabilities.upkeepThreadPrefixes
-        self.work = work
+        self.writing = writing
     }
 
     /// Threads that wait for the trial, or measure beside it.
@@ -34,7 +34,7 @@ final class CPUWindow: Companion {
     func end(into findings: inout Findings) {
         guard let start else { return }
         let delta = probe.delta(since: start)
-        let spunNs = work.spunNs
+        let spunNs = writing.spunNs
         let harnessNs = delta.threads.reduce(Int64(0)) { sum, thread in
             Self.isHarness(thread.tid, thread.name, conductor) ? sum + thread.cpuNs : sum
         }

@@ -5,7 +5,7 @@ import Scenario
 import StoreDriver
 
 struct Companions {
-    let work: any WritingSide
+    let writing: any WritingSide
     private let setup: TrialSetup
     private let all: [any Companion]
 
@@ -18,12 +18,12 @@ struct Companions {
         let floor = spec.metrics.contains(where: \.needsWakeProbe) ? try WakeProbe() : nil
         let stalls = try StallProbe(setup)
         let company = Writer.Company(floor: floor, stalls: stalls, group: setup.group)
-        let work: any WritingSide =
+        let writing: any WritingSide =
             switch spec.writers.process {
-            case .own: RemoteWork(setup)
-            case .same: try Work(setup, company)
+            case .own: RemoteWriterGroup(setup)
+            case .same: try WriterGroup(setup, company)
             }
-        self.work = work
+        self.writing = writing
         let made: [(any Companion)?] = [
             audit,
             HarnessCost(spec),
@@ -31,12 +31,12 @@ struct Companions {
             stalls,
             floor,
             try Self.injected(setup),
-            work,
+            writing,
             NoiseMeter(),
-            HoldingsMeter(setup, work),
+            HoldingsMeter(setup, writing),
             churn,
-            spec.metrics.contains(where: \.countsAllocations) ? AllocationWindow(work, setup.group) : nil,
-            CPUWindow(setup.driver, work),
+            spec.metrics.contains(where: \.countsAllocations) ? AllocationWindow(writing, setup.group) : nil,
+            CPUWindow(setup.driver, writing),
         ]
         all = setup.companions + made.compactMap { $0 }
     }

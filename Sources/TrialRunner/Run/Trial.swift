@@ -1,5 +1,5 @@
 // One trial from an empty folder to its figures. `measure` is the whole story in order; what it calls stands in
-// `TrialSetup` (the store and its observers), `Work` (writers), `Companions` (all that stands beside them), `Oracle` and
+// `TrialSetup` (the store and its observers), `WriterGroup` (writers), `Companions` (all that stands beside them), `Oracle` and
 // `FigureSheet`.
 import Measure
 import Scenario
@@ -37,26 +37,26 @@ public struct Trial {
     private func measure() throws -> TrialResult {
         let setup = try TrialSetup(spec, driver, directory: storeDirectory, report)
         let companions = try Companions(setup)
-        let (spec, plan, group, work) = (setup.spec, setup.plan, setup.group, companions.work)
+        let (spec, plan, group, writing) = (setup.spec, setup.plan, setup.group, companions.writing)
 
-        let window = try work.launch()
+        let window = try writing.launch()
         report(.init(.measuring))
         try companions.tell { try $0.warmUp() }
         Pacing.sleep(untilNs: window.startNs)
         try companions.tell { try $0.begin(window) }
         var reportNs = window.startNs
-        try work.awaitEnd { nowNs in
+        try writing.awaitEnd { nowNs in
             try companions.tell { try $0.look(nowNs - window.startNs) }
             guard nowNs >= reportNs else { return }
-            report(.init(.measuring, window: window, commits: work.commitsSoFar, callbacks: group.callbacks))
+            report(.init(.measuring, window: window, commits: writing.commitsSoFar, callbacks: group.callbacks))
             reportNs = nowNs + 500_000_000
         }
         companions.tell { $0.loadEnded() }
 
         report(.init(.settling))
         let history = History(
-            spec: spec, dataset: setup.dataset, plan: plan, writers: work.records,
-            missed: MissedCommit.rest(of: spec, window, made: work.records.map(\.count)))
+            spec: spec, dataset: setup.dataset, plan: plan, writers: writing.records,
+            missed: MissedCommit.rest(of: spec, window, made: writing.records.map(\.count)))
         try group.awaitQuiescence(history)
         var findings = Findings(history, plan, window)
         try companions.end(into: &findings)

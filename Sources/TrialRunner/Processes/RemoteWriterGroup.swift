@@ -9,7 +9,7 @@ import Scenario
 import StoreDriver
 import Trials
 
-final class RemoteWork: WritingSide {
+final class RemoteWriterGroup: WritingSide {
     private static let lookEveryNs: Int64 = 10_000_000
     /// A process that starts, opens a store and makes a hundred thousand rows for itself.
     private static let startNs: Int64 = 60_000_000_000

@@ -6,7 +6,7 @@ import StoreDriver
 import TracedSync
 import Trials
 
-final class Work: WritingSide {
+final class WriterGroup: WritingSide {
     private static let lookEveryNs: Int64 = 10_000_000
     /// Between the last writer being ready and the first commit due.
     private static let leadNs: Int64 = 5_000_000
