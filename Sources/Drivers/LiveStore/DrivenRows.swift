@@ -16,19 +16,19 @@ protocol DrivenRows: Sendable {
 
 /// Writers change rows of `Row`; queries find those of `Shown`, which are the same or lead to them over links.
 struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
-    private let company: RowCompany<Row>
+    private let hooks: RowHooks<Row>
     let models: [StoredObject.Type]
 
-    init(_ company: RowCompany<Row> = .none, and others: [StoredObject.Type] = []) {
-        self.company = company
+    init(_ hooks: RowHooks<Row> = .none, and others: [StoredObject.Type] = []) {
+        self.hooks = hooks
         models = [Row.self] + others
     }
 
     func apply(_ change: Change, _ connection: Connection) throws {
         try Row.apply(change, connection) { row in
             switch change.operation {
-            case .insert: try company.added(row, connection)
-            case .moveToFront: try company.movedToFront(row, connection)
+            case .insert: try hooks.added(row, connection)
+            case .moveToFront: try hooks.movedToFront(row, connection)
             case .updateScore, .touch, .delete: break
             }
         }

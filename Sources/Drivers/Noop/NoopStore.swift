@@ -31,10 +31,10 @@ public final class NoopStore: RowlessStore, CallableOnSite {
         return subscription
     }
 
-    /// The head version; `work` becomes what the connection has to deliver for it. Both at one moment.
-    func take(_ connection: NoopConnection, _ work: inout NoopInbox.Work) -> Int64 {
+    /// The head version; `pending` becomes what the connection has to deliver for it. Both at one moment.
+    func take(_ connection: NoopConnection, _ pending: inout NoopInbox.Pending) -> Int64 {
         state.withLock {
-            connection.inbox.take(&work)
+            connection.inbox.take(&pending)
             return $0.version
         }
     }

@@ -43,10 +43,10 @@ final class Writer: @unchecked Sendable {
     private let changes: UnsafeMutableBufferPointer<Change>
     /// Spinning on the last free core would take it from the store.
     private let spins: Bool
-    private let company: Company
+    private let hooks: Hooks
 
     /// What goes on between the commits of a writer.
-    struct Company {
+    struct Hooks {
         var floor: WakeProbe?
         var stalls: StallProbe?
         /// Whom a writer in lockstep waits for.
@@ -56,11 +56,11 @@ final class Writer: @unchecked Sendable {
     /// - Parameter inheritance: what a writer in a process of its own has from elsewhere: where its records go, and how much of
     ///   the schedule others have done before it.
     init(
-        _ index: Int, _ spec: TrialSpec, _ dataset: Dataset, shared: Query, company: Company = .init(),
+        _ index: Int, _ spec: TrialSpec, _ dataset: Dataset, shared: Query, hooks: Hooks = .init(),
         inheriting inheritance: (records: RecordBuffer<CommitRecord>, dueTimesDone: Int)? = nil
     ) throws {
         name = "writer-\(index)"
-        (self.index, self.spec, self.company) = (index, spec, company)
+        (self.index, self.spec, self.hooks) = (index, spec, hooks)
         generator = ChangeGenerator(spec, dataset: dataset, shared: shared, writer: index)
         if spec.writers.load == .open {
             var schedule = ArrivalSchedule(spec, writer: index, isShared: inheritance != nil)
@@ -112,7 +112,7 @@ final class Writer: @unchecked Sendable {
         // A successor may have to be started first, which takes longer on a loaded machine than some windows.
         let givesUpNs = max(windowNs + spec.givesUpNs, MonotonicClock.nowNs() + spec.overrunNs)
         while lastCommittedNs < givesUpNs, let offsetNs = schedule?.next() {
-            if let floor = company.floor, let lastNs {
+            if let floor = hooks.floor, let lastNs {
                 // Halfway between two commits, so that its threads sleep as long as the store's.
                 let middleNs = windowNs + lastNs + (offsetNs - lastNs) / 2
                 let spunNs = Pacing.wait(untilNs: middleNs, spin: spins)
@@ -158,7 +158,7 @@ final class Writer: @unchecked Sendable {
         // What does not move from here on is not the writer.
         dueNs.store(.max, ordering: .relaxed)
         defer { dueNs.store(startNs, ordering: .relaxed) }
-        while let group = company.group, !group.areAllCovered(lastVersion) {
+        while let group = hooks.group, !group.areAllCovered(lastVersion) {
             let nowNs = MonotonicClock.nowNs()
             let waitedNs = nowNs - startNs
             if deadline.hasPassed() {
@@ -204,7 +204,7 @@ final class Writer: @unchecked Sendable {
         lastVersion = version
         lastCommittedNs = committedNs
         progress.store(commits + 1, ordering: .relaxed)
-        company.stalls?.request()
+        hooks.stalls?.request()
     }
 }
 

@@ -19,10 +19,10 @@ final class WriterGroup: WritingSide {
     private let store: any DrivenStore
     let recoveryNs: Int64? = nil
 
-    init(_ setup: TrialSetup, _ company: Writer.Company) throws {
+    init(_ setup: TrialSetup, _ hooks: Writer.Hooks) throws {
         (spec, store) = (setup.spec, setup.store)
         writers = try (0..<spec.writers.threads).map {
-            try Writer($0, setup.spec, setup.dataset, shared: setup.plan.shared, company: company)
+            try Writer($0, setup.spec, setup.dataset, shared: setup.plan.shared, hooks: hooks)
         }
     }
 

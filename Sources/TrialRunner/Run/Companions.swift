@@ -17,11 +17,11 @@ struct Companions {
         let churn = try Churn(setup)
         let floor = spec.metrics.contains(where: \.needsWakeProbe) ? try WakeProbe() : nil
         let stalls = try StallProbe(setup)
-        let company = Writer.Company(floor: floor, stalls: stalls, group: setup.group)
+        let hooks = Writer.Hooks(floor: floor, stalls: stalls, group: setup.group)
         let writing: any WritingSide =
             switch spec.writers.process {
             case .own: RemoteWriterGroup(setup)
-            case .same: try WriterGroup(setup, company)
+            case .same: try WriterGroup(setup, hooks)
             }
         self.writing = writing
         let made: [(any Companion)?] = [
