@@ -43,15 +43,15 @@ public final class Runner {
         /// Trials on each driver, beside those listed, with which the bracket of the sustainable rate is narrowed.
         public var searchSteps: Int
         /// Drivers that run beside those the scenario is about. Limits are not held against them.
-        public var guests: Set<String>
+        public var unjudged: Set<String>
         /// Whether trials that the machine disturbed are run again, a fifth of them at most.
         public var repeatsVoid: Bool
 
         public init(
             scenario: String, limits: [Limit], trials: [TrialSpec], reference: String? = nil, searchSteps: Int = 0,
-            guests: Set<String> = [], repeatsVoid: Bool = false
+            unjudged: Set<String> = [], repeatsVoid: Bool = false
         ) {
-            (self.reference, self.guests, self.searchSteps) = (reference, guests, searchSteps)
+            (self.reference, self.unjudged, self.searchSteps) = (reference, unjudged, searchSteps)
             (self.repeatsVoid, self.scenario, self.limits) = (repeatsVoid, scenario, limits)
             self.trials = trials
         }
@@ -234,7 +234,7 @@ public final class Runner {
     }
 
     private func judge(_ job: Job, _ entries: [LimitCheck.Entry]) throws {
-        let own = entries.filter { !job.guests.contains($0.driver) }
+        let own = entries.filter { !job.unjudged.contains($0.driver) }
         for judgement in LimitCheck(scenario: job.scenario, limits: job.limits, entries: own).judgements() {
             try delegate.judged(judgement)
             switch judgement.verdict {

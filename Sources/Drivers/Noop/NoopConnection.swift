@@ -8,7 +8,7 @@ import StoreDriver
 /// Unchecked because the store's lock guards the inbox, and the site has all the rest.
 final class NoopConnection: @unchecked Sendable {
     var inbox = NoopInbox()
-    // Weak, and so is the signal's hold of the connection: a site may be at pending when another thread ends the store.
+    // Weak, and so is the signal's hold of the connection: a site may be at work when another thread ends the store.
     private weak var store: NoopStore?
     private var signal: SiteSignal?
     /// What is being delivered; kept for its room. On the site.
