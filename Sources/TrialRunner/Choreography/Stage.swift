@@ -30,7 +30,7 @@ final class Stage: Sendable {
 
     private let state = Guarded("choreography", State())
     private let changed: TracedCondition
-    private let sites: [String: Site]
+    private let sites: [String: DeliveryContext]
     /// By actor: scripts, callbacks and blocks of it that run now.
     private let active: [String: ActiveCount]
     private let steps = Atomic<Int>(0)
@@ -44,12 +44,12 @@ final class Stage: Sendable {
         self.play = play
         changed = TracedCondition("choreography", state)
         active = Dictionary(uniqueKeysWithValues: play.actors.map { ($0.name, ActiveCount()) })
-        var sites: [String: Site] = [:]
+        var sites: [String: DeliveryContext] = [:]
         for actor in play.actors {
             switch actor.place {
             case .thread: break
-            case .runLoop: sites[actor.name] = Site(actor.name, .runLoop)
-            case .queue: sites[actor.name] = Site(actor.name, .queue)
+            case .runLoop: sites[actor.name] = DeliveryContext(actor.name, .runLoop)
+            case .queue: sites[actor.name] = DeliveryContext(actor.name, .queue)
             }
         }
         self.sites = sites
@@ -71,7 +71,7 @@ final class Stage: Sendable {
 
     // MARK: Sites
 
-    func site(_ name: String) -> Site { sites[name]! }
+    func site(_ name: String) -> DeliveryContext { sites[name]! }
 
     func end() { for site in sites.values { site.stop() } }
 

@@ -41,14 +41,14 @@ final class Audit: Companion {
 ///
 /// Unchecked because everything that changes is the site's own, and is read after a hop to it.
 private final class Auditor: DeliverySink, @unchecked Sendable {
-    let site: Site
+    let site: DeliveryContext
     var subscription: (any DriverSubscription)?
     private let rows: Int
     private(set) var audits = 0
     /// The first.
     private(set) var violation: String?
 
-    init(_ site: Site, rows: Int) {
+    init(_ site: DeliveryContext, rows: Int) {
         (self.site, self.rows) = (site, rows)
     }
 

@@ -14,7 +14,7 @@ final class Observer: DeliverySink {
     let name: String
     /// Index into the plan's queries.
     let query: Int
-    let site: Site
+    let site: DeliveryContext
     /// Watches rows that no commit touches; not part of any figure.
     let isBystander: Bool
     let recorder: CallbackRecorder
@@ -30,7 +30,7 @@ final class Observer: DeliverySink {
     nonisolated(unsafe) var subscribedNs: Int64 = 0
 
     init(
-        name: String, query: Int, site: Site, isBystander: Bool, workNs: Int64, capacity: Int, indexCapacity: Int,
+        name: String, query: Int, site: DeliveryContext, isBystander: Bool, workNs: Int64, capacity: Int, indexCapacity: Int,
         prefaulted: Int = 256, sampler: RowSampler? = nil
     ) throws {
         (self.name, self.query, self.site, self.isBystander, self.sampler) = (name, query, site, isBystander, sampler)

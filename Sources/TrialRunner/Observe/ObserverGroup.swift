@@ -16,7 +16,7 @@ final class ObserverGroup: Sendable {
     let spec: TrialSpec
     /// Main observers first, then bystanders, as in the plan.
     let observers: [Observer]
-    let sites: [Site]
+    let sites: [DeliveryContext]
 
     /// Subscribes every observer on its site.
     /// - Parameter capabilities: of the driver, where rows that callbacks show are to be looked at.
@@ -26,7 +26,7 @@ final class ObserverGroup: Sendable {
         self.spec = spec
         let total = plan.queryOfObserver.count
         let count = min(spec.observers.threads, total)
-        let sites = (0..<count).map { Site("observer-\($0)", spec.observers.deliver) }
+        let sites = (0..<count).map { DeliveryContext("observer-\($0)", spec.observers.deliver) }
         self.sites = sites
         observers = try plan.queryOfObserver.enumerated().map { index, query in
             let isBystander = index >= plan.mainObservers

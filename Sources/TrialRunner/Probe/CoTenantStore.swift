@@ -12,7 +12,7 @@ final class CoTenantStore: Companion {
     private static let items = 20_000
 
     private let store: any DrivenStore
-    private let site: Site
+    private let site: DeliveryContext
     private let subscription: any DriverSubscription
     private let thread: TracedThread
     private let state = State()
@@ -50,7 +50,7 @@ final class CoTenantStore: Companion {
         try store.load(count: dataset.count) { dataset.item(at: $0) }
         let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let query = plan.queries[0]
-        let site = Site("neighbour-site", .runLoop)
+        let site = DeliveryContext("neighbour-site", .runLoop)
         self.site = site
         subscription = try site.run(timeoutNs: spec.hangTimeoutNs) {
             try store.subscribe(to: query, at: site.deliverySite, sink: Deaf())

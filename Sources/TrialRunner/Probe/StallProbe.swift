@@ -15,7 +15,7 @@ final class StallProbe: Companion, Sendable {
     }
 
     private let store: any CallableOnSite
-    private let site: Site
+    private let site: DeliveryContext
     private let call: SiteCall
     private let timeoutNs: Int64
     private let isPending = Atomic<Bool>(false)

@@ -8,7 +8,7 @@ import TracedSync
 import Trials
 
 /// One observing thread or queue. Any thread but its own.
-final class Site: Sendable {
+final class DeliveryContext: Sendable {
     private enum Place {
         case runLoop(RunLoopThread)
         case queue(TracedQueue)
