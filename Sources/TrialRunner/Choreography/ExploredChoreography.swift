@@ -32,9 +32,9 @@ public struct ExploredChoreography: Sendable {
             defer { try? FileManager.default.removeItem(atPath: directory) }
             do {
                 try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-                var stage: Stage?
-                try ChoreographyTrial.perform(spec, driver, directory, play) { stage = $0 }
-                return stage?.fault
+                var test: InterleavingTest?
+                try ChoreographyTrial.perform(spec, driver, directory, play) { test = $0 }
+                return test?.fault
             } catch {
                 return "\(error)"
             }

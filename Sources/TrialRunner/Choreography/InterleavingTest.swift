@@ -8,12 +8,12 @@ import StoreDriver
 import Synchronization
 import TracedSync
 
-final class Stage: Sendable {
+final class InterleavingTest: Sendable {
     private struct State {
         var arrived: [String: Set<String>] = [:]
         var locks: [String: TracedMutex] = [:]
-        var subscriptions: [String: [PlayedSubscription]] = [:]
-        var everyone: [PlayedSubscription] = []
+        var subscriptions: [String: [ScriptedSubscription]] = [:]
+        var everyone: [ScriptedSubscription] = []
         var complaint: String?
         var isOver = false
         var lastVersion: Int64 = 0
@@ -160,7 +160,7 @@ final class Stage: Sendable {
         state.withLock { $0.lastVersion = max($0.lastVersion, version) }
     }
 
-    func add(_ subscription: PlayedSubscription, as name: String) {
+    func add(_ subscription: ScriptedSubscription, as name: String) {
         state.withLock {
             $0.subscriptions[name, default: []].append(subscription)
             $0.everyone.append(subscription)
@@ -177,7 +177,7 @@ final class Stage: Sendable {
         for subscription in mine { subscription.dismiss() }
     }
 
-    func remove(_ name: String) -> [PlayedSubscription] {
+    func remove(_ name: String) -> [ScriptedSubscription] {
         state.withLock { $0.subscriptions.updateValue([], forKey: name) ?? [] }
     }
 
@@ -192,7 +192,7 @@ final class Stage: Sendable {
         let mine = state.withLock { $0.subscriptions.values.joined().filter { $0.site == site && $0.covered >= 0 } }
         guard advancesTogether, mine.count > 1 else { return }
         var all: [Int64: Item] = [:]
-        var shown: [(subscription: PlayedSubscription, keys: Set<Int64>)] = []
+        var shown: [(subscription: ScriptedSubscription, keys: Set<Int64>)] = []
         for subscription in mine {
             guard let items = try? subscription.subscription?.currentItems() else { continue }
             for item in items { all[item.key] = item }
@@ -223,10 +223,10 @@ final class Stage: Sendable {
 /// An observer of a choreography: what it does when it is called. Deliveries on its site, one at a time.
 ///
 /// Unchecked because the site alone calls its blocks and changes it, before anybody can cancel it.
-final class PlayedSubscription: DeliverySink, @unchecked Sendable {
+final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
     let site: String
     let query: Query
-    private let stage: Stage
+    private let test: InterleavingTest
     private let initial: () -> Void
     private let update: () -> Void
     private let coveredVersion = Atomic<Int64>(-1)
@@ -235,8 +235,8 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
     /// Written on the site, before anybody can cancel it.
     var subscription: (any DriverSubscription)?
 
-    init(_ stage: Stage, _ site: String, _ query: Query, initial: @escaping () -> Void, update: @escaping () -> Void) {
-        (self.stage, self.site, self.query, self.initial, self.update) = (stage, site, query, initial, update)
+    init(_ test: InterleavingTest, _ site: String, _ query: Query, initial: @escaping () -> Void, update: @escaping () -> Void) {
+        (self.test, self.site, self.query, self.initial, self.update) = (test, site, query, initial, update)
     }
 
     var covered: Int64 { coveredVersion.load(ordering: .acquiring) }
@@ -257,13 +257,13 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
 
     func deliver(_ delivery: borrowing Delivery) {
         if isCancelled.load(ordering: .sequentiallyConsistent) {
-            stage.complain("an observer on '\(site)' was called after its subscription had been cancelled")
+            test.complain("an observer on '\(site)' was called after its subscription had been cancelled")
         }
         let version = delivery.version ?? 0
-        if version < covered { stage.complain("an observer on '\(site)' was called at \(version) after \(covered)") }
+        if version < covered { test.complain("an observer on '\(site)' was called at \(version) after \(covered)") }
         coveredVersion.store(delivery.version ?? .max, ordering: .releasing)
-        stage.didDeliver()
-        stage.checkTogether(on: site)
+        test.didDeliver()
+        test.checkTogether(on: site)
         if delivery.isInitial {
             initial()
         } else if !hasUpdated {
@@ -272,5 +272,5 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
         }
     }
 
-    func fail(_ error: any Error) { stage.complain("the engine gave up on a subscription: \(error)") }
+    func fail(_ error: any Error) { test.complain("the engine gave up on a subscription: \(error)") }
 }
