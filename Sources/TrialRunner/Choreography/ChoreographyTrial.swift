@@ -68,7 +68,8 @@ struct ChoreographyTrial {
 
     /// Plays it: returns when every actor is through and the store is closed. On a thread that may hang.
     static func perform(
-        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography, ready: (InterleavingTest) -> Void
+        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography,
+        ready: (InterleavingTest) -> Void
     ) throws {
         let store = try driver.open(
             StoreConfiguration(directory: directory, durability: DurabilityLevel(rawValue: spec.durability) ?? .memory))
@@ -94,9 +95,8 @@ struct ChoreographyTrial {
         }
         for thread in threads { thread.join() }
         // Callbacks and blocks that were left to others.
-        let waited = Tracing.wait(for: TracedResource(.signal, InterleavingTest.pointPrefix + "end"), mayTimeOut: false) {
-            test.areAllIdle
-        }
+        let end = TracedResource(.signal, InterleavingTest.pointPrefix + "end")
+        let waited = Tracing.wait(for: end, mayTimeOut: false) { test.areAllIdle }
         if !waited {
             while !test.areAllIdle { Pacing.sleep(untilNs: MonotonicClock.nowNs() + 200_000) }
         }

@@ -235,7 +235,10 @@ final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
     /// Written on the site, before anybody can cancel it.
     var subscription: (any DriverSubscription)?
 
-    init(_ test: InterleavingTest, _ site: String, _ query: Query, initial: @escaping () -> Void, update: @escaping () -> Void) {
+    init(
+        _ test: InterleavingTest, _ site: String, _ query: Query, initial: @escaping () -> Void,
+        update: @escaping () -> Void
+    ) {
         (self.test, self.site, self.query, self.initial, self.update) = (test, site, query, initial, update)
     }
 

@@ -30,8 +30,8 @@ final class Observer: DeliverySink {
     nonisolated(unsafe) var subscribedNs: Int64 = 0
 
     init(
-        name: String, query: Int, site: DeliveryContext, isBystander: Bool, workNs: Int64, capacity: Int, indexCapacity: Int,
-        prefaulted: Int = 256, sampler: RowSampler? = nil
+        name: String, query: Int, site: DeliveryContext, isBystander: Bool, workNs: Int64 = 0, capacity: Int,
+        indexCapacity: Int, prefaulted: Int = 256, sampler: RowSampler? = nil
     ) throws {
         (self.name, self.query, self.site, self.isBystander, self.sampler) = (name, query, site, isBystander, sampler)
         self.workNs = isBystander ? 0 : workNs

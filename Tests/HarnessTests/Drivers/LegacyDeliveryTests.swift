@@ -43,7 +43,9 @@ import TracedSync
         try store.close()
     }
 
-    private func subscribe(_ sink: Kept, _ site: DeliveryContext, _ store: ControlledStore) throws -> any DriverSubscription {
+    private func subscribe(
+        _ sink: Kept, _ site: DeliveryContext, _ store: ControlledStore
+    ) throws -> any DriverSubscription {
         let place = site.deliverySite
         return try site.run(timeoutNs: Self.patienceNs) { try store.subscribe(to: Self.byScore, at: place, sink: sink) }
     }
