@@ -113,8 +113,7 @@ public final class Runner {
 
     private func run(_ job: Job) throws {
         var entries: [LimitCheck.Entry] = []
-        var points: [String: [SweepFigures.Point]] = [:]
-        var peers = PeerFigures(reference: job.reference)
+        var trials: [KnownTrial] = []
         /// Driver and variant of disturbed trials, with what disturbed them.
         var noise: [[String]: String] = [:]
         noops = []
@@ -122,27 +121,26 @@ public final class Runner {
         /// Whether it came to its end.
         func measure(_ spec: TrialSpec) throws -> Bool {
             guard let trial = try known(spec) ?? run(spec) else { return false }
-            let figures = trial.figures
-            let reason = figures.lazy.flatMap(\.flags).compactMap(\.disturbance).first
+            trials.append(trial)
+            let reason = trial.figures.lazy.flatMap(\.flags).compactMap(\.disturbance).first
             if let reason { noise[[spec.driver, spec.variant]] = reason }
-            entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0, noise: reason) }
-            peers.add(spec, figures)
-            points[spec.driver, default: []].append(trial)
+            let (driver, variant) = (spec.driver, spec.variant)
+            entries += trial.figures.map { .init(driver: driver, variant: variant, figure: $0, noise: reason) }
             return true
         }
         for spec in job.trials where !interruption.isRaised {
             if try !measure(spec) { break }
         }
-        for driver in points.keys.sorted() where job.searchSteps > 0 {
-            try search(job, driver, trials: { points[driver] ?? [] }, measure)
+        for driver in Set(trials.map(\.spec.driver)).sorted() where job.searchSteps > 0 {
+            try search(job, driver, trials: { trials.filter { $0.spec.driver == driver } }, measure)
         }
-        for (driver, points) in points.sorted(by: { $0.key < $1.key }) {
+        for (driver, points) in Dictionary(grouping: trials, by: \.spec.driver).sorted(by: { $0.key < $1.key }) {
             let figures = try overSweep(job, driver, points)
             // One disturbed point bends the line through all of them.
             let reason = noise.filter { $0.key[0] == driver }.map(\.value).min()
             entries += figures.map { .init(driver: driver, variant: "*", figure: $0, noise: reason) }
         }
-        for (spec, figure) in peers.figures() {
+        for (spec, figure) in PeerFigures(reference: job.reference, trials: trials).figures() {
             try delegate.measured([figure], of: spec, nil)
             let reason = noise[[spec.driver, spec.variant]]
             entries.append(.init(driver: spec.driver, variant: spec.variant, figure: figure, noise: reason))
@@ -152,7 +150,7 @@ public final class Runner {
 
     /// Narrows the bracket of the sustainable rate: each step is a trial at a rate that the sweep does not have.
     private func search(
-        _ job: Job, _ driver: String, trials: () -> [SweepFigures.Point], _ measure: (TrialSpec) throws -> Bool
+        _ job: Job, _ driver: String, trials: () -> [KnownTrial], _ measure: (TrialSpec) throws -> Bool
     ) throws {
         guard let first = job.trials.first(where: { $0.driver == driver }) else { return }
         for _ in 0..<job.searchSteps where !interruption.isRaised {

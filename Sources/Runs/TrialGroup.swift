@@ -35,12 +35,8 @@ struct TrialGroup {
 
     private static func baseline(_ spec: TrialSpec) -> TrialSpec {
         var baseline = spec
-        baseline.observers.count = 0
-        baseline.observers.bystanders = 0
-        baseline.observers.calls = .none
-        baseline.observers.subscribe = .idle
-        baseline.observers.audit = .none
-        baseline.observers.operators = 0
+        (baseline.observers.count, baseline.observers.bystanders, baseline.observers.operators) = (0, 0, 0)
+        (baseline.observers.calls, baseline.observers.subscribe, baseline.observers.audit) = (.none, .idle, .none)
         // What counts allocations allocates nothing itself, but asks for them to be counted.
         let counting = spec.metrics.filter(\.countsAllocations)
         baseline.measure = ([.processCPU, .achievedRate, .writeServiceTime] + counting).map(\.rawValue)
@@ -101,8 +97,7 @@ struct GroupFigures {
             return Figure(.upkeepCost, .value, nil, n: 0, flags: [.noBaseline])
         }
         // Per commit and not in all: in a closed loop the two do not make the same number of commits.
-        let extraNs = Double(with.processNs) - without * Double(with.commits)
-        let cost = extraNs / Double(with.affectingCommits)
+        let cost = (Double(with.processNs) - without * Double(with.commits)) / Double(with.affectingCommits)
         let floor = harnessCost.value.map { $0 * Figure.floorFactor } ?? 0
         return Figure(.upkeepCost, .value, cost, n: with.affectingCommits, flags: cost < floor ? [.atFloor] : [])
     }

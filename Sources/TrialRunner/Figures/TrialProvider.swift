@@ -38,9 +38,11 @@ enum TrialProvider: Sendable {
     static let all: [Metric: TrialProvider] = Dictionary(
         uniqueKeysWithValues: [writing, delivery, resources, harness].joined().map { ($0.key, $0.value) })
 
+    typealias Holding = (looks: Looks, amount: @Sendable (any DrivenStore) throws -> Int?)
+
     /// What can be looked at while the load runs.
-    static let holdings = all.compactMapValues { provider in
-        if case .held(let looks, let amount) = provider { (looks: looks, amount: amount) } else { nil }
+    static let holdings = all.compactMapValues { provider -> Holding? in
+        if case .held(let looks, let amount) = provider { (looks, amount) } else { nil }
     }
 }
 

@@ -13,12 +13,9 @@ final class HoldingsMeter: Companion {
     /// Looks over the window, at most.
     private static let looks: Int64 = 64
 
-    private typealias Amount = @Sendable (any DrivenStore) throws -> Int?
-    private typealias Holdings = [Metric: (looks: TrialProvider.Looks, amount: Amount)]
-
     private let store: any DrivenStore
     private let writing: any WritingSide
-    private let asked: Holdings
+    private let asked: [Metric: TrialProvider.Holding]
     private var lengthNs: Int64 = 0
     private var nextNs: Int64 = 0
     private var figures = HoldingsFigures()
@@ -47,7 +44,7 @@ final class HoldingsMeter: Companion {
         findings.holdings = figures
     }
 
-    private func look(at holdings: Holdings) throws {
+    private func look(at holdings: [Metric: TrialProvider.Holding]) throws {
         let made = writing.commitsSoFar
         for (metric, holding) in holdings {
             guard let amount = try holding.amount(store) else { continue }

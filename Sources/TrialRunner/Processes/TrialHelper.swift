@@ -52,9 +52,7 @@ public enum TrialHelper {
 
     private static func observe(_ spec: TrialSpec, _ store: any DrivenStore) throws {
         var alone = spec
-        alone.observers.count = 1
-        alone.observers.bystanders = 0
-        alone.observers.threads = 1
+        (alone.observers.count, alone.observers.bystanders, alone.observers.threads) = (1, 0, 1)
         let group = try ObserverGroup(alone, QueryAssignment(alone.observers, items: spec.dataset.items), store)
         try group.awaitInitialDeliveries()
         say("ready")

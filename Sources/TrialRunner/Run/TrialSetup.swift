@@ -50,9 +50,7 @@ extension TrialSpec {
         // The writer that is killed, and its successor.
         if fault.kind == .writerKilled { spec.writers.threads = 2 }
         if observers.subscribe == .cancelled {
-            spec.observers.count = 0
-            spec.observers.bystanders = 0
-            spec.observers.calls = .none
+            (spec.observers.count, spec.observers.bystanders, spec.observers.calls) = (0, 0, .none)
         }
         return spec
     }
