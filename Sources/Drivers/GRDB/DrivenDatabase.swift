@@ -29,14 +29,14 @@ public final class DrivenDatabase: CallableOnSite {
         }
     }
 
-    public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
-        // `write` begins IMMEDIATE: whoever is in it has the lock. It traps where writes are nested, which nobody does.
-        try database.write { db in
-            locked()
-            for change in changes { try Self.apply(change, db) }
-            return try advance(db)
+    public func makeWriter() -> any StoreWriter {
+        CommittingWriter { [self] changes, locked in
+            // `write` begins IMMEDIATE: whoever is in it has the lock. It traps where writes are nested, which nobody does.
+            try database.write { db in
+                locked()
+                for change in changes { try Self.apply(change, db) }
+                return try advance(db)
+            }
         }
     }
 

@@ -17,7 +17,11 @@ public final class NoopStore: RowlessStore, CallableOnSite {
         state.withLock { $0.load(items) }
     }
 
-    public func makeWriter() -> any StoreWriter { NoopWriter(self) }
+    /// Of a writer that allocates nothing once it has woken as many as it ever will.
+    public func makeWriter() -> any StoreWriter {
+        var woken: [NoopConnection] = []
+        return CommittingWriter { [self] in commit($0, &woken, locked: $1) }
+    }
 
     public func fileBytes() -> Int { 0 }
 
@@ -124,17 +128,5 @@ private struct NoopState {
         index!.forEachMatch(key: key, group: group, score: score) { query in
             for connection in watchers[query] where connection.inbox.post(query) { woken.append(connection) }
         }
-    }
-}
-
-/// Commits on the calling thread, and allocates nothing once it has woken as many as it ever will.
-final class NoopWriter: StoreWriter {
-    private let store: NoopStore
-    private var woken: [NoopConnection] = []
-
-    init(_ store: NoopStore) { self.store = store }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64? {
-        store.commit(changes, &woken, locked: locked)
     }
 }

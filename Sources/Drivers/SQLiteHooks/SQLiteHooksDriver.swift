@@ -53,10 +53,12 @@ public final class HookedStore: CallableOnSite {
         }
     }
 
-    public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
-        try write(locked: locked) { writer in for change in changes { try Self.apply(change, writer) } }
+    public func makeWriter() -> any StoreWriter {
+        CommittingWriter { [self] changes, locked in
+            try write(locked: locked) { writer in
+                for change in changes { try Self.apply(change, writer) }
+            }
+        }
     }
 
     @discardableResult

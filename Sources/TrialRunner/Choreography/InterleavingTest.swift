@@ -84,7 +84,6 @@ final class InterleavingTest: Sendable {
         didStep()
     }
 
-    /// Whether nothing of an actor runs now.
     func isIdle(_ actor: String) -> Bool { active[actor]?.value.load(ordering: .sequentiallyConsistent) == 0 }
 
     var areAllIdle: Bool { play.actors.allSatisfy { isIdle($0.name) } }

@@ -23,7 +23,6 @@ final class Stall: Companion {
         }
     }
 
-    /// Stops a process and lets it go on.
     static func script(_ pid: Int32, lengthNs: Int64) -> String {
         "kill -STOP \(pid); sleep \(Double(lengthNs) / 1e9); kill -CONT \(pid)"
     }

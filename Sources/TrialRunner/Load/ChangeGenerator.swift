@@ -22,7 +22,6 @@ struct ChangeGenerator {
     private var keys: ContiguousArray<Int64>
     private var serial = 0
     private var inserted: Int64 = 0
-    /// Commits made so far.
     private(set) var commits: Int64 = 0
 
     init(_ spec: TrialSpec, dataset: Dataset, shared: Query, writer: Int) {

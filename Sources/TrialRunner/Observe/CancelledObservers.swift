@@ -9,7 +9,6 @@ final class CancelledObservers: Companion {
     private let cancelledNs: Int64
     private let callbacks: [Int]
 
-    /// nil where the trial has none.
     init?(_ spec: TrialSpec, _ store: any DrivenStore) throws {
         guard spec.observers.subscribe == .cancelled else { return nil }
         group = try ObserverGroup(spec, QueryAssignment(spec.observers, items: spec.dataset.items), store)

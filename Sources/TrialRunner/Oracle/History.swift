@@ -62,7 +62,6 @@ struct QueryHistory: Sendable {
     }
 }
 
-/// All commits of a trial and their effects.
 struct History: Sendable {
     /// By version, ascending.
     let commits: ContiguousArray<Commit>

@@ -29,7 +29,6 @@ final class CoTenantStore: Companion {
         func fail(_ error: any Error) {}
     }
 
-    /// nil where the trial has none.
     init?(_ spec: TrialSpec, _ driver: any StoreDriver, _ configuration: StoreConfiguration) throws {
         guard spec.dataset.neighbour == .busy else { return nil }
         var spec = spec

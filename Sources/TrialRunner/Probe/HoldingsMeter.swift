@@ -20,7 +20,6 @@ final class HoldingsMeter: Companion {
     private var nextNs: Int64 = 0
     private var figures = HoldingsFigures()
 
-    /// Nil where the trial does not ask.
     init?(_ setup: TrialSetup, _ writing: any WritingSide) {
         (store, self.writing) = (setup.store, writing)
         asked = TrialProvider.holdings.filter { setup.spec.metrics.contains($0.key) }

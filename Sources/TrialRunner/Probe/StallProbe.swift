@@ -23,7 +23,6 @@ final class StallProbe: Companion, Sendable {
     nonisolated(unsafe) private var samples: [Sample] = []
     nonisolated(unsafe) private var fault: (any Error)?
 
-    /// nil where the trial asks for no calls.
     init?(_ setup: TrialSetup) throws {
         guard let site = setup.group.sites.first else { return nil }
         switch setup.spec.observers.calls {

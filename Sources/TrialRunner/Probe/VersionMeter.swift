@@ -47,7 +47,6 @@ final class VersionMeter: Companion {
         figures.highest = max(figures.highest ?? 0, versions)
     }
 
-    /// Gives the versions back.
     func end(into findings: inout Findings) throws {
         try count()
         if let compared {

@@ -4,7 +4,6 @@ import Foundation
 import Scenario
 import StoreDriver
 
-/// A process that a trial starts beside itself.
 struct HelperOrder: Codable, Sendable {
     enum Role: Codable, Sendable {
         /// Commits what writer `index` would, into a file of records, from the due time after so many.

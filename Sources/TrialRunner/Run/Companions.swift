@@ -41,7 +41,6 @@ struct Companions {
         all = setup.companions + made.compactMap { $0 }
     }
 
-    /// What is done on purpose.
     private static func injected(_ setup: TrialSetup) throws -> (any Companion)? {
         switch setup.spec.fault.injection {
         case .stall(let atNs, let lengthNs): Stall(atNs: atNs, lengthNs: lengthNs)
@@ -56,7 +55,6 @@ struct Companions {
         }
     }
 
-    /// Tells all of a moment.
     func tell(_ moment: (any Companion) throws -> Void) rethrows { for companion in all { try moment(companion) } }
 
     func end(into findings: inout Findings) throws {

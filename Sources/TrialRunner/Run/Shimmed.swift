@@ -4,7 +4,6 @@ import Scenario
 import StoreDriver
 
 extension Shim {
-    /// A store that the shim stands in front of.
     func wrap(_ store: any DrivenStore) -> any DrivenStore {
         // With a share of nothing, too: the shim itself costs something, and the fair other side pays it.
         var delays = [CommitDelay.cpu(share: spinShare)]

@@ -76,7 +76,6 @@ public struct Trial {
 }
 
 extension TrialResult {
-    /// Of a trial that ended early.
     init(_ fault: TrialFault) {
         self.init(fate: .harnessFault(reason: fault.flag), notes: [fault.description])
         if case .unavailable = fault { isUnavailable = true }
