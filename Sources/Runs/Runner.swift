@@ -19,14 +19,6 @@ public protocol RunnerDelegate: AnyObject, Sendable {
     func judged(_ judgement: Judgement) throws
 }
 
-/// A trial that an earlier part of a resumed run has finished.
-public struct KnownTrial: Sendable {
-    public var figures: [Figure]
-    public var record: TrialRecord
-
-    public init(figures: [Figure], record: TrialRecord) { (self.figures, self.record) = (figures, record) }
-}
-
 extension RunnerDelegate {
     public func known(_ spec: TrialSpec) -> KnownTrial? { nil }
 }

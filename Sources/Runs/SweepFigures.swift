@@ -6,8 +6,15 @@
 import Measure
 import Scenario
 import Statistics
+import Trials
 
-extension KnownTrial {
+/// A trial that is through, now or in an earlier part of a resumed run.
+public struct KnownTrial: Sendable {
+    public var figures: [Figure]
+    public var record: TrialRecord
+
+    public init(figures: [Figure], record: TrialRecord) { (self.figures, self.record) = (figures, record) }
+
     var spec: TrialSpec { record.spec }
     fileprivate var upkeepCost: Figure? { figures.first { $0.metric == .upkeepCost } }
 

@@ -6,7 +6,6 @@
 // twice, at two moments at which the same observers are there. The conducting thread.
 import Measure
 import Scenario
-import Statistics
 import StoreDriver
 
 final class HoldingsMeter: Companion {
@@ -49,24 +48,5 @@ final class HoldingsMeter: Companion {
             guard let amount = try holding.amount(store) else { continue }
             figures.held[metric, default: []].append((made, amount))
         }
-    }
-}
-
-struct HoldingsFigures: Sendable {
-    var held: [Metric: [(commits: Int, amount: Int)]] = [:]
-
-    /// At the end, at most, and more per commit.
-    func figures(_ metric: Metric) -> [Figure] {
-        guard let samples = held[metric], let last = samples.last else { return [] }
-        // Two moments make a slope of descriptors; of what grows by leaps it takes some more.
-        let needed = TrialProvider.holdings[metric]?.looks == .atEnds ? 2 : 8
-        let slope =
-            samples.count < needed
-            ? nil : TheilSen.slope(x: samples.map { Double($0.commits) }, y: samples.map { Double($0.amount) })
-        return [
-            Figure(metric, .value, Double(last.amount), n: samples.count),
-            Figure(metric, .max, samples.map(\.amount).max().map { Double($0) }, n: samples.count),
-            Figure(metric, .slope, slope, n: samples.count),
-        ]
     }
 }

@@ -23,16 +23,16 @@ final class StallProbe: Companion, Sendable {
     nonisolated(unsafe) private var samples: [Sample] = []
     nonisolated(unsafe) private var fault: (any Error)?
 
-    init?(_ setup: TrialSetup) throws {
-        guard let site = setup.group.sites.first else { return nil }
-        switch setup.spec.observers.calls {
+    init?(_ spec: TrialSpec, _ store: any DrivenStore, _ group: ObserverGroup) throws {
+        guard let site = group.sites.first else { return nil }
+        switch spec.observers.calls {
         case .none: return nil
         case .beginWrite: call = .beginWrite
         case .refresh: call = .refresh
         }
-        store = try setup.store.conforming(to: (any CallableOnSite).self)
+        self.store = try store.conforming(to: (any CallableOnSite).self)
         self.site = site
-        timeoutNs = setup.spec.hangTimeoutNs
+        timeoutNs = spec.hangTimeoutNs
         samples.reserveCapacity(1 << 16)
     }
 

@@ -4,12 +4,6 @@ import Measure
 import Scenario
 import StoreDriver
 
-struct VersionFigures: Sendable {
-    var highest: Int?
-    var last: Int?
-    var amplification: Double?
-}
-
 final class VersionMeter: Companion {
     private let store: any DrivenStore
     private var lengthNs: Int64 = 0

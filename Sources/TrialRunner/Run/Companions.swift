@@ -16,7 +16,7 @@ struct Companions {
         let audit = try Audit(setup)
         let churn = try Churn(setup)
         let floor = spec.metrics.contains(where: \.needsWakeProbe) ? try WakeProbe() : nil
-        let stalls = try StallProbe(setup)
+        let stalls = try StallProbe(spec, setup.store, setup.group)
         let hooks = Writer.Hooks(floor: floor, stalls: stalls, group: setup.group)
         let writing: any WritingSide =
             switch spec.writers.process {

@@ -1,6 +1,7 @@
 // What the companions of a trial have found, on its way to the figures and the result.
 import Measure
 import Scenario
+import Statistics
 import Trials
 
 struct Findings {
@@ -37,6 +38,31 @@ struct Findings {
         let returned = history.commits.indices.filter { history.commits[$0].record.committedNs >= window.startNs }
         commits = returned.count
         affectingCommits = returned.count { affecting.contains(Int32($0)) }
+    }
+}
+
+struct VersionFigures: Sendable {
+    var highest: Int?
+    var last: Int?
+    var amplification: Double?
+}
+
+struct HoldingsFigures: Sendable {
+    var held: [Metric: [(commits: Int, amount: Int)]] = [:]
+
+    /// At the end, at most, and more per commit.
+    func figures(_ metric: Metric) -> [Figure] {
+        guard let samples = held[metric], let last = samples.last else { return [] }
+        // Two moments make a slope of descriptors; of what grows by leaps it takes some more.
+        let needed = TrialProvider.holdings[metric]?.looks == .atEnds ? 2 : 8
+        let slope =
+            samples.count < needed
+            ? nil : TheilSen.slope(x: samples.map { Double($0.commits) }, y: samples.map { Double($0.amount) })
+        return [
+            Figure(metric, .value, Double(last.amount), n: samples.count),
+            Figure(metric, .max, samples.map(\.amount).max().map { Double($0) }, n: samples.count),
+            Figure(metric, .slope, slope, n: samples.count),
+        ]
     }
 }
 
