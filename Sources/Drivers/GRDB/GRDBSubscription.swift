@@ -70,3 +70,14 @@ final class GRDBSubscription: DriverSubscription {
 extension Item {
     init(_ row: Row) { self.init(key: row[0], group: row[1], score: row[2], stamp: row[3]) }
 }
+
+/// GRDB delivers on dispatch queues; a run loop that is not the main thread's serves none. This hands its deliveries to a run
+/// loop, in order.
+///
+/// Of the run loop that it is made on. Any thread.
+struct RunLoopObservationScheduler: ValueObservationScheduler {
+    let loop = RunLoopHandOff("grdb delivery")
+
+    func immediateInitialValue() -> Bool { false }
+    func schedule(_ action: @escaping @Sendable () -> Void) { loop.perform(action) }
+}
