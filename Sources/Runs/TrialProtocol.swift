@@ -58,7 +58,5 @@ public struct OtherBinary: Sendable {
     public var path: String
     public var talks: TrialProtocol
 
-    public init(path: String, talks: TrialProtocol) {
-        (self.path, self.talks) = (path, talks)
-    }
+    public init(path: String, talks: TrialProtocol) { (self.path, self.talks) = (path, talks) }
 }

@@ -36,9 +36,7 @@ public struct TrialResult: Codable, Sendable {
     /// Figures whose metric this binary does not know, where another one ran the trial.
     public var foreign: [ForeignFigure]?
 
-    public init(fate: TrialFate, notes: [String] = []) {
-        (self.fate, self.notes) = (fate, notes)
-    }
+    public init(fate: TrialFate, notes: [String] = []) { (self.fate, self.notes) = (fate, notes) }
 
     /// Reads what a child wrote.
     /// - Throws: `TrialFault` where another version wrote it; what the decoder throws where it is no result at all.

@@ -116,9 +116,7 @@ final class HookedSubscription: PullingSubscription {
         return shown.compactMap { items[$0] }
     }
 
-    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
-        forEachShown(indices, of: shown ?? [], body)
-    }
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) { forEachShown(indices, of: shown ?? [], body) }
 }
 
 extension Item {

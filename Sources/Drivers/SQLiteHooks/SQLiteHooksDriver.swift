@@ -55,9 +55,7 @@ public final class HookedStore: CallableOnSite {
 
     public func makeWriter() -> any StoreWriter {
         CommittingWriter { [self] changes, locked in
-            try write(locked: locked) { writer in
-                for change in changes { try Self.apply(change, writer) }
-            }
+            try write(locked: locked) { writer in for change in changes { try Self.apply(change, writer) } }
         }
     }
 

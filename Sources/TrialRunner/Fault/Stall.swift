@@ -10,9 +10,7 @@ final class Stall: Companion {
     private let lengthNs: Int64
     private var thread: TracedThread?
 
-    init(atNs: Int64, lengthNs: Int64) {
-        (self.atNs, self.lengthNs) = (atNs, lengthNs)
-    }
+    init(atNs: Int64, lengthNs: Int64) { (self.atNs, self.lengthNs) = (atNs, lengthNs) }
 
     func begin(_ window: Window) {
         let atNs = window.startNs + atNs

@@ -16,9 +16,7 @@ final class TimedFault: Companion {
         (self.steps, self.undo) = (steps[...], undo)
     }
 
-    func look(_ sinceNs: Int64) {
-        if let step = steps.first, sinceNs >= step.atNs { steps.removeFirst().body() }
-    }
+    func look(_ sinceNs: Int64) { if let step = steps.first, sinceNs >= step.atNs { steps.removeFirst().body() } }
 
     func end(into findings: inout Findings) { undo() }
 

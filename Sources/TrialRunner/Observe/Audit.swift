@@ -48,9 +48,7 @@ private final class Auditor: DeliverySink, @unchecked Sendable {
     /// The first.
     private(set) var violation: String?
 
-    init(_ site: DeliveryContext, rows: Int) {
-        (self.site, self.rows) = (site, rows)
-    }
+    init(_ site: DeliveryContext, rows: Int) { (self.site, self.rows) = (site, rows) }
 
     func deliver(_ delivery: borrowing Delivery) {
         guard let subscription, violation == nil else { return }

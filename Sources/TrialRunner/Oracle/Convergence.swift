@@ -16,9 +16,7 @@ struct Convergence {
     private var comparedCollections = 0
     private(set) var rowsCompared = 0
 
-    init(_ history: History, _ plan: QueryAssignment) {
-        (self.history, self.plan) = (history, plan)
-    }
+    init(_ history: History, _ plan: QueryAssignment) { (self.history, self.plan) = (history, plan) }
 
     /// - Parameter rows: the final state of `query` in the model.
     mutating func check(

@@ -34,8 +34,7 @@ public enum TrialHelper {
         let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let records = try RecordBuffer<CommitRecord>(
             file: path, capacity: TrialSize.commitsPerWriter(spec), isNew: true)
-        let writer = try Writer(
-            index, spec, dataset, shared: plan.shared, inheriting: (records, dueTimesDone))
+        let writer = try Writer(index, spec, dataset, shared: plan.shared, inheriting: (records, dueTimesDone))
         let start = Gate("helper ready")
         let end = Gate("helper done")
         let thread = TracedThread(writer.name) { writer.run(store, start: start, end: end) }

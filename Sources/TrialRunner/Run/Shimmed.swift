@@ -22,9 +22,7 @@ private final class ShimmedSink: DeliverySink {
     /// The site's own.
     nonisolated(unsafe) private var callbacks = 0
 
-    init(_ sink: any DeliverySink, _ shim: Shim) {
-        (self.sink, self.shim) = (sink, shim)
-    }
+    init(_ sink: any DeliverySink, _ shim: Shim) { (self.sink, self.shim) = (sink, shim) }
 
     func deliver(_ delivery: borrowing Delivery) {
         sink.deliver(delivery)
