@@ -118,8 +118,7 @@ public struct StoreConfiguration: Sendable {
 
     public init(
         directory: String, durability: DurabilityLevel, keys: KeyKind = .ascending, links: Int = 0,
-        hasList: Bool = false,
-        operators: Int = 0, readsFirst: Bool = false
+        hasList: Bool = false, operators: Int = 0, readsFirst: Bool = false
     ) {
         (self.directory, self.durability, self.keys, self.links) = (directory, durability, keys, links)
         (self.hasList, self.operators, self.readsFirst) = (hasList, operators, readsFirst)
