@@ -188,7 +188,7 @@ public struct ComparisonEngine: Sendable {
 
     /// Gates that can be red at all.
     private var judgedCount: Int {
-        plan.subjects.count { Criterion(metric: $0.gate, statistic: $0.statistic).worse != .neither }
+        plan.subjects.count { Criterion(FigureName($0.gate, $0.statistic)).worse != .neither }
     }
 
     /// What the pairs decide when there will be no more of them.

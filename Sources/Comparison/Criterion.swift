@@ -34,6 +34,8 @@ public struct Criterion: Sendable, Equatable {
         unit = entry?.unit.rawValue ?? ""
     }
 
+    public init(_ name: FigureName) { self.init(metric: name.metric, statistic: name.statistic) }
+
     /// The threshold on the scale of the effect.
     public var delta: Double { scale == .difference ? threshold : log1p(threshold) }
 
@@ -52,9 +54,6 @@ public struct Criterion: Sendable, Equatable {
 
     /// Three readings of the clock, of some 30 ns each.
     private static let leastDifferenceNs = 100.0
-
-    /// Where samples are so few that they never decide.
-    public static func mayGate(statistic: String) -> Bool { !["p99_9", "p99_99", "max", "min"].contains(statistic) }
 
     /// A pair's logarithm or difference, above zero where the head is worse (or, where neither side is, higher). `nil` where
     /// the values have no logarithm.

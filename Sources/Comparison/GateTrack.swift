@@ -37,7 +37,7 @@ public struct GateTrack: Sendable {
 
     init(_ subject: ComparedSubject) {
         self.subject = subject
-        isCounted = Criterion(metric: subject.gate, statistic: subject.statistic).isCounted
+        isCounted = Criterion(FigureName(subject.gate, subject.statistic)).isCounted
     }
 
     /// Pairs that were run, whatever became of them.
@@ -78,8 +78,7 @@ public struct GateTrack: Sendable {
 
     /// Pairs that count for a figure: those of the gate; of what noise cannot touch, void ones too.
     public func goodPairs(for name: FigureName) -> [PairRecord] {
-        Criterion(metric: name.metric, statistic: name.statistic).isCounted
-            ? screen + confirm + voids : (screen + confirm).filter { $0.void == nil }
+        Criterion(name).isCounted ? screen + confirm + voids : (screen + confirm).filter { $0.void == nil }
     }
 
     // MARK: The gate's figure
@@ -113,7 +112,7 @@ extension PairRecord {
     /// of the logarithms, so each point weighs the same. nil where a point lacks the figure, or its values a logarithm.
     public func worsening(_ name: FigureName, on criterion: Criterion? = nil) -> Double? {
         guard let values = values(name) else { return nil }
-        let criterion = criterion ?? Criterion(metric: name.metric, statistic: name.statistic)
+        let criterion = criterion ?? Criterion(name)
         let effects = values.compactMap { criterion.worsening(base: $0.base, head: $0.head) }
         return effects.count == values.count ? mean(effects) : nil
     }

@@ -31,18 +31,12 @@ public struct HistoryPoint: Codable, Sendable, Equatable {
     /// The point of a gate that was compared with the anchor.
     public init(_ row: ComparedRow, commit: String, position: Int, anchor: String, machine: String) {
         (self.commit, self.position, self.anchor) = (commit, position, anchor)
-        scenario = row.scenario
-        driver = row.driver
-        variant = row.variant
-        metric = row.name.metric
-        statistic = row.name.statistic
+        (scenario, driver, variant) = (row.scenario, row.driver, row.variant)
+        (metric, statistic) = (row.name.metric, row.name.statistic)
         logRatio = Self.logarithm(row.change) ?? 0
         low = Self.logarithm(row.low)
         high = Self.logarithm(row.high)
-        value = row.head
-        unit = row.unit
-        pairs = row.pairs
-        self.machine = machine
+        (value, unit, pairs, self.machine) = (row.head, row.unit, row.pairs, machine)
     }
 
     private static func logarithm(_ change: Double?) -> Double? { change.flatMap { $0 > -1 ? log1p($0) : nil } }
@@ -95,7 +89,7 @@ public struct HistorySeries: Sendable, Equatable {
         let values = points.map(\.logRatio)
         var random = SplitMix64(seed: seed)
         let places = ChangePoints().breaks(values, using: &random)
-        let criterion = Criterion(metric: figure.metric, statistic: figure.statistic)
+        let criterion = Criterion(figure)
         let edges = [0] + places + [values.count]
         return places.enumerated().compactMap { number, place in
             let before = median(values[edges[number]..<place])!

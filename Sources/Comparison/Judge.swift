@@ -111,7 +111,9 @@ public struct Judge: Sendable {
             row.pairsToDecide = effect.pairsToDecide(criterion.delta)
         }
         if name.statistic == "p99", let metric = Metric(rawValue: name.metric) {
-            row.merged = merged(metric, pairs, point, Criterion(metric: name.metric, statistic: name.statistic))
+            var random = SplitMix64(seed: engine.plan.seed)
+            row.merged = MergedSamples.quantiles(metric.rawValue, pairs, point)?
+                .logRatio(at: 0.99, resamples: engine.plan.resamples, using: &random).map(Criterion(name).interval)
         }
         return row
     }
@@ -123,11 +125,8 @@ public struct Judge: Sendable {
         let values = pairs.compactMap { (isBase ? $0.points[point].base : $0.points[point].head).value(name) }
         // A percentile that the samples of one side just carry is no metric of its own.
         guard pairs.count >= 5, values.count > pairs.count / 2 else { return nil }
-        var row = ComparedRow(
-            scenario: subject.scenario, driver: subject.driver, variant: variant, name: name,
-            criterion: Criterion(metric: name.metric, statistic: name.statistic), isGate: false, pairs: 0)
-        row.verdict = isBase ? .onlyBase : .onlyHead
-        row.pairs = values.count
+        var row = self.row(subject, variant, name, PairedFigure(name, []), isGate: false)
+        (row.verdict, row.pairs) = (isBase ? .onlyBase : .onlyHead, values.count)
         if isBase { row.base = median(values) } else { row.head = median(values) }
         return row
     }
@@ -139,11 +138,11 @@ public struct Judge: Sendable {
         let adjusted = ManyTests.benjaminiHochberg(tested.map { rows[$0].pEither! })
         for (index, q) in zip(tested, adjusted) {
             rows[index].qValue = q
-            let criterion = Criterion(metric: rows[index].name.metric, statistic: rows[index].name.statistic)
             guard q < Self.falseDiscoveryRate, let worsening = rows[index].worsening, let delta = rows[index].delta,
                 abs(worsening) > delta
             else { continue }
-            rows[index].verdict = criterion.worse == .neither ? .shifted : worsening > 0 ? .regressed : .improved
+            let isNeutral = Criterion(rows[index].name).worse == .neither
+            rows[index].verdict = isNeutral ? .shifted : worsening > 0 ? .regressed : .improved
             rows[index].pairsToDecide = nil
         }
         return rows
@@ -164,9 +163,7 @@ public struct Judge: Sendable {
         (row.low, row.high) = criterion.worse == .less ? (ends[1], ends[0]) : (ends[0], ends[1])
         row.detectable = effect.detectable.map { abs(criterion.change($0)) }
         row.pValue = criterion.worse == .neither ? effect.pEither : effect.pWorse
-        row.pEither = effect.pEither
-        row.worsening = effect.estimate
-        row.delta = criterion.delta
+        (row.pEither, row.worsening, row.delta) = (effect.pEither, effect.estimate, criterion.delta)
         return row
     }
 
@@ -176,13 +173,5 @@ public struct Judge: Sendable {
             median(pairs.compactMap { $0.points[0].base.value(name) }),
             median(pairs.compactMap { $0.points[0].head.value(name) })
         )
-    }
-
-    private func merged(
-        _ metric: Metric, _ pairs: [PairRecord], _ point: Int, _ criterion: Criterion
-    ) -> ComparedRow.Interval? {
-        var random = SplitMix64(seed: engine.plan.seed)
-        return MergedSamples.quantiles(metric.rawValue, pairs, point)?
-            .logRatio(at: 0.99, resamples: engine.plan.resamples, using: &random).map(criterion.interval)
     }
 }

@@ -11,7 +11,6 @@ public struct PairedEffect: Sendable, Equatable, Codable {
     public var high: Double?
     /// The effect lies under this with 95 %, one-sided; nil with fewer than five pairs.
     public var upperBound: Double?
-    public var lowerBound: Double?
     /// Exact signed rank, one-sided.
     public var pWorse: Double
     public var pBetter: Double
@@ -25,16 +24,12 @@ public struct PairedEffect: Sendable, Equatable, Codable {
         guard let estimate = HodgesLehmann.location(worsening), let sigma = medianAbsoluteDeviation(worsening) else {
             return nil
         }
-        pairs = worsening.count
-        self.estimate = estimate
+        (pairs, self.estimate, self.sigma) = (worsening.count, estimate, sigma)
         let interval = LocationInterval.twoSided(worsening, confidence: 0.95)
-        low = interval?.low
-        high = interval?.high
+        (low, high) = (interval?.low, interval?.high)
         upperBound = LocationInterval.upperBound(worsening, confidence: 0.95)
-        lowerBound = LocationInterval.lowerBound(worsening, confidence: 0.95)
         pWorse = SignedRank.test(worsening).pValue
         pBetter = SignedRank.test(worsening.map { -$0 }).pValue
-        self.sigma = sigma
         detectable = DetectableEffect().effect(sigma: sigma, pairs: worsening.count)
     }
 

@@ -10,8 +10,7 @@ struct PairedFigure: Sendable {
     /// - Parameter point: the one point that is meant; nil: all of them together.
     init(_ name: FigureName, _ pairs: [PairRecord], point: Int? = nil) {
         let values = pairs.compactMap { $0.values(name, point: point) }
-        let criterion = Criterion(metric: name.metric, statistic: name.statistic)
-            .fitting(values.joined().flatMap { [$0.base, $0.head] })
+        let criterion = Criterion(name).fitting(values.joined().flatMap { [$0.base, $0.head] })
         self.criterion = criterion
         worsening = values.compactMap { points in
             mean(points.compactMap { criterion.worsening(base: $0.base, head: $0.head) })

@@ -66,13 +66,13 @@ private final class Child {
             other?.path ?? "/proc/\(getpid())/exe",
             ["trial", "--result-dir", folder.results, "--store-dir", folder.store], environment: environment,
             input: json, errors: .file(folder.logPath))
-        deadline = Patience.deadline(.loading, spec, of: process.pid)
+        deadline = Timeouts.deadline(.loading, spec, of: process.pid)
     }
 
     /// A line of JSON; what is none (an engine that prints) is passed over.
     private func hear(_ line: [UInt8]) {
         guard let progress = try? JSONDecoder().decode(TrialProgress.self, from: Data(line)) else { return }
-        deadline = Patience.deadline(progress.phase, spec, of: process.pid)
+        deadline = Timeouts.deadline(progress.phase, spec, of: process.pid)
         report(progress)
     }
 

@@ -10,20 +10,17 @@ struct PeerFigures {
     ]
 
     let reference: String?
-    private var trials: [(spec: TrialSpec, figures: [Figure])] = []
-
-    init(reference: String?) { self.reference = reference }
-
-    mutating func add(_ spec: TrialSpec, _ figures: [Figure]) { trials.append((spec, figures)) }
+    let trials: [KnownTrial]
 
     /// One for each trial that asks and is not the reference's own.
     func figures() -> [(spec: TrialSpec, figure: Figure)] {
-        trials.flatMap { spec, own -> [(spec: TrialSpec, figure: Figure)] in
+        trials.flatMap { trial -> [(spec: TrialSpec, figure: Figure)] in
+            let spec = trial.spec
             guard spec.driver != reference, spec.observers.count > 0 else { return [] }
             let other = trials.first {
                 $0.spec.driver == reference && $0.spec.variant == spec.variant && $0.spec.trial == spec.trial
             }
-            return spec.metrics.compactMap { Self.providers[$0] }.map { (spec, $0(own, other?.figures)) }
+            return spec.metrics.compactMap { Self.providers[$0] }.map { (spec, $0(trial.figures, other?.figures)) }
         }
     }
 

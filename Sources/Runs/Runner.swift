@@ -19,14 +19,6 @@ public protocol RunnerDelegate: AnyObject, Sendable {
     func judged(_ judgement: Judgement) throws
 }
 
-/// A trial that an earlier part of a resumed run has finished.
-public struct KnownTrial: Sendable {
-    public var figures: [Figure]
-    public var record: TrialRecord
-
-    public init(figures: [Figure], record: TrialRecord) { (self.figures, self.record) = (figures, record) }
-}
-
 extension RunnerDelegate {
     public func known(_ spec: TrialSpec) -> KnownTrial? { nil }
 }
@@ -43,15 +35,15 @@ public final class Runner {
         /// Trials on each driver, beside those listed, with which the bracket of the sustainable rate is narrowed.
         public var searchSteps: Int
         /// Drivers that run beside those the scenario is about. Limits are not held against them.
-        public var guests: Set<String>
+        public var unjudged: Set<String>
         /// Whether trials that the machine disturbed are run again, a fifth of them at most.
         public var repeatsVoid: Bool
 
         public init(
             scenario: String, limits: [Limit], trials: [TrialSpec], reference: String? = nil, searchSteps: Int = 0,
-            guests: Set<String> = [], repeatsVoid: Bool = false
+            unjudged: Set<String> = [], repeatsVoid: Bool = false
         ) {
-            (self.reference, self.guests, self.searchSteps) = (reference, guests, searchSteps)
+            (self.reference, self.unjudged, self.searchSteps) = (reference, unjudged, searchSteps)
             (self.repeatsVoid, self.scenario, self.limits) = (repeatsVoid, scenario, limits)
             self.trials = trials
         }
@@ -102,7 +94,7 @@ public final class Runner {
         var feasible = job
         feasible.trials = job.trials.filter { spec in
             guard let driver = drivers[spec.driver] else { return false }
-            guard let obstacle = Fitness.obstacle(spec, driver.capabilities) else { return true }
+            guard let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) else { return true }
             if told.insert(spec.driver + obstacle).inserted {
                 delegate.skipped(SkippedRecord(scenario: job.scenario, driver: spec.driver, reason: obstacle))
             }
@@ -113,8 +105,7 @@ public final class Runner {
 
     private func run(_ job: Job) throws {
         var entries: [LimitCheck.Entry] = []
-        var points: [String: [SweepFigures.Point]] = [:]
-        var peers = PeerFigures(reference: job.reference)
+        var trials: [KnownTrial] = []
         /// Driver and variant of disturbed trials, with what disturbed them.
         var noise: [[String]: String] = [:]
         noops = []
@@ -122,31 +113,26 @@ public final class Runner {
         /// Whether it came to its end.
         func measure(_ spec: TrialSpec) throws -> Bool {
             guard let trial = try known(spec) ?? run(spec) else { return false }
-            let figures = trial.figures
-            let reason = figures.lazy.flatMap(\.flags).compactMap(\.disturbance).first
+            trials.append(trial)
+            let reason = trial.figures.lazy.flatMap(\.flags).compactMap(\.disturbance).first
             if let reason { noise[[spec.driver, spec.variant]] = reason }
-            entries += figures.map { .init(driver: spec.driver, variant: spec.variant, figure: $0, noise: reason) }
-            peers.add(spec, figures)
-            points[spec.driver, default: []].append(
-                .init(
-                    variant: spec.variant, trial: spec.trial, dataset: spec.dataset, observers: spec.observers,
-                    rateHz: spec.writers.rateHz, hasCompleted: trial.record.fate == .completed, figures: figures,
-                    processCPUPerCommit: trial.record.processCPUPerCommitNs))
+            let (driver, variant) = (spec.driver, spec.variant)
+            entries += trial.figures.map { .init(driver: driver, variant: variant, figure: $0, noise: reason) }
             return true
         }
         for spec in job.trials where !interruption.isRaised {
             if try !measure(spec) { break }
         }
-        for driver in points.keys.sorted() where job.searchSteps > 0 {
-            try search(job, driver, trials: { points[driver] ?? [] }, measure)
+        for driver in Set(trials.map(\.spec.driver)).sorted() where job.searchSteps > 0 {
+            try search(job, driver, trials: { trials.filter { $0.spec.driver == driver } }, measure)
         }
-        for (driver, points) in points.sorted(by: { $0.key < $1.key }) {
+        for (driver, points) in Dictionary(grouping: trials, by: \.spec.driver).sorted(by: { $0.key < $1.key }) {
             let figures = try overSweep(job, driver, points)
             // One disturbed point bends the line through all of them.
             let reason = noise.filter { $0.key[0] == driver }.map(\.value).min()
             entries += figures.map { .init(driver: driver, variant: "*", figure: $0, noise: reason) }
         }
-        for (spec, figure) in peers.figures() {
+        for (spec, figure) in PeerFigures(reference: job.reference, trials: trials).figures() {
             try delegate.measured([figure], of: spec, nil)
             let reason = noise[[spec.driver, spec.variant]]
             entries.append(.init(driver: spec.driver, variant: spec.variant, figure: figure, noise: reason))
@@ -156,13 +142,13 @@ public final class Runner {
 
     /// Narrows the bracket of the sustainable rate: each step is a trial at a rate that the sweep does not have.
     private func search(
-        _ job: Job, _ driver: String, trials: () -> [SweepFigures.Point], _ measure: (TrialSpec) throws -> Bool
+        _ job: Job, _ driver: String, trials: () -> [KnownTrial], _ measure: (TrialSpec) throws -> Bool
     ) throws {
         guard let first = job.trials.first(where: { $0.driver == driver }) else { return }
         for _ in 0..<job.searchSteps where !interruption.isRaised {
             // Whole commits per second: the variant names the rate.
             guard let rateHz = RateBracket(trials()).next?.rounded(), rateHz >= 1,
-                !trials().contains(where: { $0.rateHz == rateHz })
+                !trials().contains(where: { $0.spec.writers.rateHz == rateHz })
             else { return }
             var spec = first
             spec.writers.rateHz = rateHz
@@ -213,7 +199,7 @@ public final class Runner {
                 results[role] = known.result
                 continue
             }
-            delegate.began(spec, role: role.title, index: index, of: total)
+            delegate.began(spec, role: role.rawValue, index: index, of: total)
             let result = executor.run(spec) { [delegate] in delegate.progressed(spec, $0) }
             delegate.ended(spec, result)
             outcome = outcome.worse(Outcome(result.fate, isUnavailable: result.isUnavailable))
@@ -221,8 +207,7 @@ public final class Runner {
             if interruption.isRaised { break }
             if role == .noop, result.fate == .completed { noops.append((spec, result)) }
         }
-        guard let measured = results[.measured] else { return nil }
-        return GroupFigures(spec: group.spec, measured: measured, baseline: results[.baseline], noop: results[.noop])
+        return results[.measured].map { GroupFigures(group.spec, $0, beside: results) }
     }
 
     /// Of so many trials one may be repeated.
@@ -239,7 +224,7 @@ public final class Runner {
     }
 
     private func judge(_ job: Job, _ entries: [LimitCheck.Entry]) throws {
-        let own = entries.filter { !job.guests.contains($0.driver) }
+        let own = entries.filter { !job.unjudged.contains($0.driver) }
         for judgement in LimitCheck(scenario: job.scenario, limits: job.limits, entries: own).judgements() {
             try delegate.judged(judgement)
             switch judgement.verdict {
@@ -247,17 +232,6 @@ public final class Runner {
             case .broken: outcome = outcome.worse(.limitBroken)
             case .unknown: outcome = outcome.worse(.inconclusive)
             }
-        }
-    }
-}
-
-extension TrialGroup.Role {
-    /// For people.
-    var title: String {
-        switch self {
-        case .measured: "measured"
-        case .baseline: "without observers"
-        case .noop: "no-op driver"
         }
     }
 }

@@ -36,10 +36,8 @@ public final class SideRunner {
         let lengthNs = MonotonicClock.nowNs() - startNs
         let failed = results.values.first { $0.fate != .completed }
         let measured = failed ?? results[.measured] ?? TrialResult(fate: .harnessFault(reason: "no_trial"))
-        let figures = GroupFigures(
-            spec: spec, measured: measured, baseline: results[.baseline], noop: results[.noop]
-        ).figures()
         return SideRun(
-            result: measured, figures: figures, pressure: PressureProbe.read().since(before), lengthNs: lengthNs)
+            result: measured, figures: GroupFigures(spec, measured, beside: results).figures(),
+            pressure: PressureProbe.read().since(before), lengthNs: lengthNs)
     }
 }

@@ -4,15 +4,15 @@ import Measure
 import Scenario
 import Statistics
 
-extension SweepFigures.Point {
+extension KnownTrial {
     /// Whether a trial kept up with its rate: nearly all of the schedule was begun in time, neither the observers' lag nor
     /// its age grew, and nothing broke. nil where the trial was too short to say.
     var isSustained: Bool? {
-        guard hasCompleted else { return false }
+        guard record.fate == .completed else { return false }
         guard let started = value(.scheduleStarted) else { return nil }
         if started < Self.leastStarted { return false }
         guard let lag = value(.versionLag, .slope), let age = value(.staleness, .slope) else { return nil }
-        return lag <= Self.mostLagGrowth * rateHz && age <= Self.mostAgeGrowthNs
+        return lag <= Self.mostLagGrowth * spec.writers.rateHz && age <= Self.mostAgeGrowthNs
     }
 
     private static let leastStarted = 0.99
@@ -39,7 +39,7 @@ struct RateBracket: Equatable {
     }
 
     init(_ trials: [SweepFigures.Point]) {
-        let byRate = Dictionary(grouping: trials, by: \.rateHz).sorted { $0.key < $1.key }
+        let byRate = Dictionary(grouping: trials, by: \.spec.writers.rateHz).sorted { $0.key < $1.key }
         self.init(
             byRate.compactMap { rate, trials in
                 let said = trials.compactMap(\.isSustained)
@@ -66,7 +66,7 @@ extension SweepFigures {
     func sustainableRate(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
         let bracket = RateBracket(points.flatMap { $0 })
         var flags = flags + (bracket.isMonotone ? [] : [.notMonotone])
-        let there = points.first { $0.first?.rateHz == bracket.low } ?? []
+        let there = points.first { $0.first?.spec.writers.rateHz == bracket.low } ?? []
         if let ratio = median(there.compactMap { $0.value(.coalescingRatio) }) {
             flags.append(.coalescing((ratio * 100).rounded() / 100))
         }

@@ -6,25 +6,26 @@
 import Measure
 import Scenario
 import Statistics
+import Trials
+
+/// A trial that is through, now or in an earlier part of a resumed run.
+public struct KnownTrial: Sendable {
+    public var figures: [Figure]
+    public var record: TrialRecord
+
+    public init(figures: [Figure], record: TrialRecord) { (self.figures, self.record) = (figures, record) }
+
+    var spec: TrialSpec { record.spec }
+    fileprivate var upkeepCost: Figure? { figures.first { $0.metric == .upkeepCost } }
+
+    func value(_ metric: Metric, _ statistic: Statistic = .value) -> Double? {
+        figures.first { $0.metric == metric && $0.statistic == statistic }?.value
+    }
+}
 
 struct SweepFigures {
     /// One trial of a point.
-    struct Point {
-        var variant: String
-        var trial: Int
-        var dataset: DatasetSpec
-        var observers: ObserversSpec
-        var rateHz: Double = 0
-        var hasCompleted = true
-        var figures: [Figure] = []
-        var processCPUPerCommit: Double?
-
-        var upkeepCost: Figure? { figures.first { $0.metric == .upkeepCost } }
-
-        func value(_ metric: Metric, _ statistic: Statistic = .value) -> Double? {
-            figures.first { $0.metric == metric && $0.statistic == statistic }?.value
-        }
-    }
+    typealias Point = KnownTrial
 
     let points: [Point]
 
@@ -47,10 +48,10 @@ struct SweepFigures {
     }
 
     static let axes: [Setting: @Sendable (Point) -> Double] = [
-        .items: { Double($0.dataset.items) },
-        .observerCount: { Double($0.observers.count) },
-        .bystanders: { Double($0.observers.bystanders) },
-        .rate: { $0.rateHz },
+        .items: { Double($0.spec.dataset.items) },
+        .observerCount: { Double($0.spec.observers.count) },
+        .bystanders: { Double($0.spec.observers.bystanders) },
+        .rate: { $0.spec.writers.rateHz },
     ]
 
     /// β, the slope of log(upkeep_cost) over log(items).
@@ -68,9 +69,9 @@ struct SweepFigures {
     /// upkeep_cost at the last point over that at the first. Of each trial by itself, and then the median: the points of a
     /// trial are measured next to one another, so that a drift of the machine is in both.
     private func growth(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
-        let first = Dictionary(points[0].map { ($0.trial, $0.upkeepCost?.value) }, uniquingKeysWith: { a, _ in a })
+        let first = Dictionary(points[0].map { ($0.spec.trial, $0.upkeepCost?.value) }, uniquingKeysWith: { a, _ in a })
         let ratios = points[points.count - 1].compactMap { point -> Double? in
-            guard let last = point.upkeepCost?.value, let first = first[point.trial] ?? nil, first > 0 else {
+            guard let last = point.upkeepCost?.value, let first = first[point.spec.trial] ?? nil, first > 0 else {
                 return nil
             }
             return last / first
@@ -81,7 +82,7 @@ struct SweepFigures {
     /// `value`: ns of process CPU per observer and commit; `low`: what a commit costs with nobody watching.
     private func fanoutCost(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
         let usable = zip(x, points).compactMap { x, trials in
-            median(trials.compactMap(\.processCPUPerCommit)).map { (x: x, y: $0) }
+            median(trials.compactMap(\.record.processCPUPerCommitNs)).map { (x: x, y: $0) }
         }
         let line = TheilSen.fit(x: usable.map(\.x), y: usable.map(\.y))
         return [
@@ -93,7 +94,7 @@ struct SweepFigures {
     private func over(
         _ key: String, _ x: (Point) -> Double, _ figures: ([Double], [[Point]], [FigureFlag]) -> [Figure]
     ) -> [Figure] {
-        let families = Dictionary(grouping: points) { Self.rest($0.variant, without: key) }
+        let families = Dictionary(grouping: points) { Self.rest($0.spec.variant, without: key) }
             .filter { _, points in Set(points.map(x)).count > 1 }
             .sorted { $0.key < $1.key }
         return families.flatMap { family, points in

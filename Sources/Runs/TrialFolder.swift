@@ -32,15 +32,14 @@ struct TrialFolder {
 
     /// What a child that stopped itself said last about it; nil where it said nothing.
     func reasonOfTrap() -> String? {
-        let text = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""
-        let lines = text.split(separator: "\n").map(String.init)
         let words = ["Fatal error", "BUG IN CLIENT", "Program crashed"]
-        return lines.first { line in words.contains { line.contains($0) } }?.filter { $0 != "\u{1B}" }
+        return log.first { line in words.contains { line.contains($0) } }?.filter { $0 != "\u{1B}" }
     }
 
     /// The last lines the child wrote, for people.
-    func logTail(lines: Int = 6) -> [String] {
-        let text = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").suffix(lines).map(String.init)
+    func logTail() -> [String] { Array(log.suffix(6)) }
+
+    private var log: [String] {
+        ((try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
     }
 }

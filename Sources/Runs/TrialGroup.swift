@@ -6,8 +6,11 @@ import Scenario
 import Trials
 
 struct TrialGroup {
-    enum Role {
-        case measured, baseline, noop
+    /// In words for people.
+    enum Role: String {
+        case measured
+        case baseline = "without observers"
+        case noop = "no-op driver"
     }
 
     let spec: TrialSpec
@@ -22,28 +25,22 @@ struct TrialGroup {
         if asked.contains(where: \.needsBaseline), subscriptions > 0 {
             members.append((.baseline, Self.baseline(spec)))
         }
-        if asked.contains(where: \.needsNoop), spec.driver != "noop" { members.append((.noop, Self.noop(spec))) }
+        if asked.contains(where: \.needsNoop), spec.driver != "noop" {
+            var noop = spec
+            noop.driver = "noop"
+            members.append((.noop, noop))
+        }
         self.members = spec.trial.isMultiple(of: 2) ? members : members.reversed()
     }
 
     private static func baseline(_ spec: TrialSpec) -> TrialSpec {
         var baseline = spec
-        baseline.observers.count = 0
-        baseline.observers.bystanders = 0
-        baseline.observers.calls = .none
-        baseline.observers.subscribe = .idle
-        baseline.observers.audit = .none
-        baseline.observers.operators = 0
+        (baseline.observers.count, baseline.observers.bystanders, baseline.observers.operators) = (0, 0, 0)
+        (baseline.observers.calls, baseline.observers.subscribe, baseline.observers.audit) = (.none, .idle, .none)
         // What counts allocations allocates nothing itself, but asks for them to be counted.
         let counting = spec.metrics.filter(\.countsAllocations)
         baseline.measure = ([.processCPU, .achievedRate, .writeServiceTime] + counting).map(\.rawValue)
         return baseline
-    }
-
-    private static func noop(_ spec: TrialSpec) -> TrialSpec {
-        var noop = spec
-        noop.driver = "noop"
-        return noop
     }
 }
 
@@ -57,6 +54,10 @@ struct GroupFigures {
     var voids: [String] = []
     /// What disturbed the trial that stands.
     var disturbance: String?
+
+    init(_ spec: TrialSpec, _ measured: TrialResult, beside results: [TrialGroup.Role: TrialResult]) {
+        (self.spec, self.measured, baseline, noop) = (spec, measured, results[.baseline], results[.noop])
+    }
 
     /// In the order of the rows; nil where the trial does not have the metric.
     static let providers: KeyValuePairs<Metric, @Sendable (GroupFigures) -> Figure?> = [
@@ -96,8 +97,7 @@ struct GroupFigures {
             return Figure(.upkeepCost, .value, nil, n: 0, flags: [.noBaseline])
         }
         // Per commit and not in all: in a closed loop the two do not make the same number of commits.
-        let extraNs = Double(with.processNs) - without * Double(with.commits)
-        let cost = extraNs / Double(with.affectingCommits)
+        let cost = (Double(with.processNs) - without * Double(with.commits)) / Double(with.affectingCommits)
         let floor = harnessCost.value.map { $0 * Figure.floorFactor } ?? 0
         return Figure(.upkeepCost, .value, cost, n: with.affectingCommits, flags: cost < floor ? [.atFloor] : [])
     }

@@ -10,14 +10,6 @@ public struct TrialProtocol: Codable, Sendable, Equatable {
     /// nil: too old to say.
     public var drivers: [String]?
 
-    /// Of this binary.
-    public init(_ drivers: [any StoreDriver]) {
-        specVersion = TrialSpec.currentVersion
-        self.drivers = drivers.map(\.name)
-    }
-
-    private init(specVersion: Int) { self.specVersion = specVersion }
-
     public func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -42,9 +34,9 @@ public struct TrialProtocol: Codable, Sendable, Equatable {
         return TrialProtocol(specVersion: version)
     }
 
-    private static func run(_ path: String, _ arguments: [String], _ text: String) throws -> (
-        output: String, errors: String
-    ) {
+    private static func run(
+        _ path: String, _ arguments: [String], _ text: String
+    ) throws -> (output: String, errors: String) {
         do {
             let ran = try Subprocess.run(path, arguments, input: text)
             return (String(decoding: ran.output, as: UTF8.self), String(decoding: ran.errors, as: UTF8.self))
@@ -54,13 +46,17 @@ public struct TrialProtocol: Codable, Sendable, Equatable {
     }
 }
 
+extension TrialProtocol {
+    /// Of this binary.
+    public init(_ drivers: [any StoreDriver]) {
+        self.init(specVersion: TrialSpec.currentVersion, drivers: drivers.map(\.name))
+    }
+}
+
 /// A binary that is not this one, and what it understands.
 public struct OtherBinary: Sendable {
     public var path: String
     public var talks: TrialProtocol
 
-    public init(path: String, talks: TrialProtocol) {
-        self.path = path
-        self.talks = talks
-    }
+    public init(path: String, talks: TrialProtocol) { (self.path, self.talks) = (path, talks) }
 }

@@ -25,9 +25,7 @@ public final class CancellableSink: DeliverySink {
     }
 
     /// Passes an error on unless cancelled.
-    public func fail(_ error: any Error) {
-        if !isCancelled { sink.fail(error) }
-    }
+    public func fail(_ error: any Error) { if !isCancelled { sink.fail(error) } }
 
     /// No delivery starts once this has returned.
     public func cancel() { state.store(State.cancelled, ordering: .sequentiallyConsistent) }

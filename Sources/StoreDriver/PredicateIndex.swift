@@ -63,9 +63,7 @@ public struct PredicateIndex: Sendable {
                 body(Int(index))
             }
         }
-        for index in byKey where queries[Int(index)].matches(key: key, group: group, score: score) {
-            body(Int(index))
-        }
+        for index in byKey where queries[Int(index)].matches(key: key, group: group, score: score) { body(Int(index)) }
     }
 
     /// The first cut above `score`.

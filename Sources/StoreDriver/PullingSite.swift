@@ -44,10 +44,6 @@ public final class PullingSite<Observer: PullingSubscription>: Sendable {
     /// Cancels everyone. No delivery starts after it returns. Any thread.
     public func end() {
         signal?.invalidate()
-        let ending = observers.withLock { observers in
-            defer { observers = [] }
-            return observers
-        }
-        for observer in ending { observer.cancel() }
+        for observer in observers.replace(with: []) { observer.cancel() }
     }
 }

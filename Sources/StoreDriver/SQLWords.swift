@@ -13,13 +13,20 @@ public enum ItemTable {
         """
     /// The columns of an `Item`, in the order of its fields.
     public static let columns = "key, grp, score, stamp"
-    public static let insert = "INSERT INTO item VALUES (?, ?, ?, ?)"
-    public static let updateScore = "UPDATE item SET score = ?, stamp = ? WHERE key = ?"
-    public static let touch = "UPDATE item SET stamp = ? WHERE key = ?"
-    public static let delete = "DELETE FROM item WHERE key = ?"
     public static let find = "SELECT key, grp, score, stamp FROM item WHERE key = ?"
     public static let setVersion = "UPDATE clock SET version = ?"
     public static let version = "SELECT version FROM clock"
+
+    /// What makes a change, and what is bound to it. It changes one row, or none where the row is missing.
+    public static func statement(_ change: Change) -> (sql: String, values: [Int64]) {
+        let item = change.item
+        return switch change.operation {
+        case .insert: ("INSERT INTO item VALUES (?, ?, ?, ?)", [item.key, item.group, item.score, item.stamp])
+        case .updateScore: ("UPDATE item SET score = ?, stamp = ? WHERE key = ?", [item.score, item.stamp, item.key])
+        case .touch, .moveToFront: ("UPDATE item SET stamp = ? WHERE key = ?", [item.stamp, item.key])
+        case .delete: ("DELETE FROM item WHERE key = ?", [item.key])
+        }
+    }
 }
 
 extension Query {

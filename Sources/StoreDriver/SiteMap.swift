@@ -30,12 +30,16 @@ public final class SiteMap<Value>: Sendable {
         return values.withLock { $0.removeValue(forKey: key) }?.value
     }
 
-    public func removeAll() -> [Value] {
-        let all = values.withLock { values in
-            defer { values = [:] }
-            return Array(values.values)
+    public func removeAll() -> [Value] { values.replace(with: [:]).values.map(\.value) }
+}
+
+extension Guarded where State: Sendable {
+    /// - Returns: what it was until then, to be used, and released, without the lock.
+    package func replace(with new: State) -> State {
+        withLock { state in
+            defer { state = new }
+            return state
         }
-        return all.map(\.value)
     }
 }
 

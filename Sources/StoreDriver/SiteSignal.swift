@@ -7,12 +7,12 @@ import TracedSync
 
 /// Calls a handler on a site. `raise` and `invalidate` from any thread.
 public final class SiteSignal: Sendable {
-    private enum Way {
+    private enum Target {
         case runLoop(RunLoopSignal)
         case queue(TracedQueue)
     }
 
-    private let way: Way
+    private let target: Target
     private let handler: @Sendable () -> Void
     private let isRaised = Atomic<Bool>(false)
     private let isOver = Atomic<Bool>(false)
@@ -23,14 +23,14 @@ public final class SiteSignal: Sendable {
     public init(_ site: DeliverySite, _ name: String, handler: @escaping @Sendable () -> Void) {
         self.handler = handler
         switch site {
-        case .queue(let queue): way = .queue(TracedQueue(queue))
-        case .runLoop: way = .runLoop(RunLoopSignal(name, handler: handler))
+        case .queue(let queue): target = .queue(TracedQueue(queue))
+        case .runLoop: target = .runLoop(RunLoopSignal(name, handler: handler))
         }
     }
 
     /// The handler runs soon; calls before it starts are one.
     public func raise() {
-        switch way {
+        switch target {
         case .runLoop(let signal): signal.signal()
         case .queue(let queue):
             guard !isRaised.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -44,6 +44,6 @@ public final class SiteSignal: Sendable {
     /// The handler does not start again.
     public func invalidate() {
         isOver.store(true, ordering: .sequentiallyConsistent)
-        if case .runLoop(let signal) = way { signal.invalidate() }
+        if case .runLoop(let signal) = target { signal.invalidate() }
     }
 }

@@ -72,6 +72,11 @@ extension DriverSubscription {
         let items = try currentItems()
         for item in items[indices.clamped(to: 0..<items.count)] { body(item) }
     }
+
+    /// The same where a delivery shows keys, and nothing else.
+    package func forEachShown(_ indices: Range<Int>, of keys: [Int64], _ body: (Item) -> Void) {
+        for key in keys[indices.clamped(to: 0..<keys.count)] { body(Item(key: key, group: 0, score: 0, stamp: 0)) }
+    }
 }
 
 /// Receives deliveries, on the site of the subscription, one at a time.

@@ -36,9 +36,7 @@ public struct Change: Sendable, Equatable {
     public var operation: Operation
     public var item: Item
 
-    public init(_ operation: Operation, _ item: Item) {
-        (self.operation, self.item) = (operation, item)
-    }
+    public init(_ operation: Operation, _ item: Item) { (self.operation, self.item) = (operation, item) }
 }
 
 /// What an observer watches: the conjunction of the conditions that are set, in the order given.
@@ -59,9 +57,7 @@ public struct Query: Sendable, Hashable {
     public var keys: Range<Int64>?
     public var order: Order
 
-    public init(
-        scores: Range<Int64>? = nil, group: Int64? = nil, keys: Range<Int64>? = nil, order: Order = .none
-    ) {
+    public init(scores: Range<Int64>? = nil, group: Int64? = nil, keys: Range<Int64>? = nil, order: Order = .none) {
         (self.scores, self.keys, self.group, self.order) = (scores, keys, group, order)
     }
 }
@@ -122,8 +118,7 @@ public struct StoreConfiguration: Sendable {
 
     public init(
         directory: String, durability: DurabilityLevel, keys: KeyKind = .ascending, links: Int = 0,
-        hasList: Bool = false,
-        operators: Int = 0, readsFirst: Bool = false
+        hasList: Bool = false, operators: Int = 0, readsFirst: Bool = false
     ) {
         (self.directory, self.durability, self.keys, self.links) = (directory, durability, keys, links)
         (self.hasList, self.operators, self.readsFirst) = (hasList, operators, readsFirst)

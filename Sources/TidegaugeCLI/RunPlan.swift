@@ -26,8 +26,8 @@ struct RunPlan {
             var trials = try refusing(
                 try scenario.trials(profile: header.profile, drivers: drivers, seed: header.seed, overrides: overrides))
             // A guest is measured, and not judged: once will do.
-            let guests = Self.guests(of: scenario, asked: header.drivers)
-            trials.removeAll { guests.contains($0.driver) && $0.trial > 0 }
+            let unjudged = Self.unjudged(of: scenario, asked: header.drivers)
+            trials.removeAll { unjudged.contains($0.driver) && $0.trial > 0 }
             if header.trace {
                 for index in trials.indices { trials[index].traceEvents = Self.traceEvents }
             }
@@ -35,7 +35,7 @@ struct RunPlan {
                 scenario: scenario.name, limits: Self.judges(header.profile) ? scenario.limits : [], trials: trials,
                 reference: scenario.drivers.first,
                 searchSteps: try refusing(
-                    try scenario.searchSteps(profile: header.profile, overrides: overrides)), guests: guests,
+                    try scenario.searchSteps(profile: header.profile, overrides: overrides)), unjudged: unjudged,
                 repeatsVoid: Self.judges(header.profile))
         }
         var header = header
@@ -56,7 +56,7 @@ struct RunPlan {
     }
 
     /// Peers that the command line names and the scenario does not: its limits are about another store.
-    private static func guests(of scenario: Scenario, asked: [String]) -> Set<String> {
+    private static func unjudged(of scenario: Scenario, asked: [String]) -> Set<String> {
         Set(asked).intersection(Drivers.askedFor).subtracting(scenario.drivers)
     }
 

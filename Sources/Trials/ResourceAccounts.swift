@@ -4,24 +4,19 @@ import Measure
 /// CPU time from the start of the measured window until every observer had covered its last commit. The harness's own
 /// work (the conducting thread, the hiccup probe, active waiting for due times) is in none of the figures.
 public struct CPUAccount: Codable, Sendable, Equatable {
-    public var processNs: Int64
+    public var processNs: Int64 = 0
     /// By `ThreadRole`.
-    public var roleNs: [String: Int64]
+    public var roleNs: [String: Int64] = [:]
     /// Taken off: conducting thread and hiccup probe.
-    public var harnessNs: Int64
+    public var harnessNs: Int64 = 0
     /// Taken off the writers: active waiting.
-    public var spunNs: Int64
+    public var spunNs: Int64 = 0
     /// Commits that returned in that time.
-    public var commits: Int
+    public var commits = 0
     /// Those of them that affect at least one observer.
-    public var affectingCommits: Int
+    public var affectingCommits = 0
 
-    package init(
-        processNs: Int64, roleNs: [String: Int64], harnessNs: Int64, spunNs: Int64, commits: Int, affectingCommits: Int
-    ) {
-        (self.processNs, self.roleNs, self.harnessNs) = (processNs, roleNs, harnessNs)
-        (self.spunNs, self.commits, self.affectingCommits) = (spunNs, commits, affectingCommits)
-    }
+    package init() {}
 
     /// Process CPU per commit, ns; nil without commits.
     public var perCommitNs: Double? { commits > 0 ? Double(processNs) / Double(commits) : nil }

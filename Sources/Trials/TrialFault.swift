@@ -14,15 +14,20 @@ package enum TrialFault: Error, CustomStringConvertible {
     /// The harness could not do its own part.
     case harness(String)
 
-    package var description: String {
+    private var parts: (flag: String, words: String, reason: String) {
         switch self {
-        case .hang(let reason): "hang: \(reason)"
-        case .refused(let reason): "refused: \(reason)"
-        case .store(let reason): "store error: \(reason)"
-        case .unavailable(let reason): "unavailable: \(reason)"
-        case .harness(let reason): "harness fault: \(reason)"
+        case .hang(let reason): ("hang", "hang", reason)
+        case .refused(let reason): ("refused", "refused", reason)
+        case .store(let reason): ("store_error", "store error", reason)
+        case .unavailable(let reason): ("unavailable", "unavailable", reason)
+        case .harness(let reason): ("harness", "harness fault", reason)
         }
     }
+
+    package var description: String { "\(parts.words): \(parts.reason)" }
+
+    /// For the `flags` column: a word.
+    package var flag: String { parts.flag }
 
     /// What an error that ended a trial says.
     package init(_ error: any Error) {
@@ -30,17 +35,6 @@ package enum TrialFault: Error, CustomStringConvertible {
         case let fault as TrialFault: self = fault
         case let fault as DriverUnavailable: self = .unavailable(fault.description)
         default: self = .store("\(error)")
-        }
-    }
-
-    /// For the `flags` column: a word.
-    package var flag: String {
-        switch self {
-        case .hang: "hang"
-        case .refused: "refused"
-        case .store: "store_error"
-        case .unavailable: "unavailable"
-        case .harness: "harness"
         }
     }
 }

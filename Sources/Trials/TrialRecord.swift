@@ -17,13 +17,8 @@ public struct TrialRecord: Codable, Sendable, Equatable {
     public var hangs: [HangRecord]?
 
     public init(_ result: TrialResult, of spec: TrialSpec) {
-        self.spec = spec
-        fate = result.fate
-        isUnavailable = result.isUnavailable
-        notes = result.notes
-        violations = result.violations
-        violationCount = result.violationCount
-        counts = result.counts
+        (self.spec, fate, isUnavailable, notes) = (spec, result.fate, result.isUnavailable, result.notes)
+        (violations, violationCount, counts) = (result.violations, result.violationCount, result.counts)
         processCPUPerCommitNs = result.cpu?.perCommitNs
         hangs = result.hangs.isEmpty ? nil : result.hangs
     }

@@ -36,10 +36,7 @@ public struct TrialResult: Codable, Sendable {
     /// Figures whose metric this binary does not know, where another one ran the trial.
     public var foreign: [ForeignFigure]?
 
-    public init(fate: TrialFate, notes: [String] = []) {
-        self.fate = fate
-        self.notes = notes
-    }
+    public init(fate: TrialFate, notes: [String] = []) { (self.fate, self.notes) = (fate, notes) }
 
     /// Reads what a child wrote.
     /// - Throws: `TrialFault` where another version wrote it; what the decoder throws where it is no result at all.
@@ -58,4 +55,24 @@ public struct TrialResult: Codable, Sendable {
 extension Figure {
     /// A figure under so many times its floor says more about the harness than about the store.
     package static let floorFactor = 3.0
+}
+
+/// What a child says while it runs a trial, as a line of JSON on its standard output.
+public struct TrialProgress: Codable, Sendable {
+    public enum Phase: String, Codable, Sendable {
+        case loading, subscribing, measuring, settling, checking
+    }
+
+    public var phase: Phase
+    /// Of the measured window, 0 … 1 (above 1 while writers are late).
+    public var fraction: Double
+    public var commits: Int
+    public var callbacks: Int
+
+    package init(_ phase: Phase) {
+        self.phase = phase
+        fraction = phase == .settling || phase == .checking ? 1 : 0
+        commits = 0
+        callbacks = 0
+    }
 }

@@ -71,8 +71,8 @@ import Testing
         let all = (0..<2).map { writer in
             dues(spec.writers, writer: writer, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs, seed: spec.seed)
         }
-        #expect(Unmade.rest(of: spec, window, made: all.map(\.count)).isEmpty)
-        let rest = Unmade.rest(of: spec, window, made: [3, all[1].count - 2])
+        #expect(MissedCommit.rest(of: spec, window, made: all.map(\.count)).isEmpty)
+        let rest = MissedCommit.rest(of: spec, window, made: [3, all[1].count - 2])
         #expect(rest.filter { $0.writer == 0 }.map(\.dueNs) == all[0].dropFirst(3).map { $0 + 1_000 })
         #expect(rest.filter { $0.writer == 1 }.map(\.dueNs) == all[1].suffix(2).map { $0 + 1_000 })
         #expect(rest.map(\.dueNs) == rest.map(\.dueNs).sorted())
@@ -81,10 +81,10 @@ import Testing
         var alone = spec.writers
         alone.threads = 1
         let shared = dues(alone, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs, seed: spec.seed)
-        let left = Unmade.rest(of: spec, window, made: [10, 20])
-        #expect(left == shared.dropFirst(30).map { Unmade(dueNs: $0 + 1_000, writer: 1) })
+        let left = MissedCommit.rest(of: spec, window, made: [10, 20])
+        #expect(left == shared.dropFirst(30).map { MissedCommit(dueNs: $0 + 1_000, writer: 1) })
         spec.writers.load = .closed
-        #expect(Unmade.rest(of: spec, window, made: [0, 0]).isEmpty)
+        #expect(MissedCommit.rest(of: spec, window, made: [0, 0]).isEmpty)
     }
 
     @Test func aShareOfTheScoresIsThatShareOfTheRows() {

@@ -20,7 +20,7 @@ import Testing
                     dueNs: dueNs, beginNs: dueNs, lockedNs: dueNs, committedNs: dueNs + tookNs, version: version))
         }
         let history = History(
-            spec: spec, dataset: dataset, plan: plan, writers: [recorder.records], unmade: [])
+            spec: spec, dataset: dataset, plan: plan, writers: [recorder.records], missed: [])
         return (history, plan)
     }
 
@@ -30,7 +30,7 @@ import Testing
         spec.observers.count = 1
         spec.observers.bystanders = 0
         let (history, _) = try history(spec, tookNs: tookNs)
-        let site = Site("observer-0", .queue)
+        let site = DeliveryContext("observer-0", .queue)
         defer { site.stop() }
         let observer = try Observer(
             name: "observer 0", query: 0, site: site, isBystander: false, workNs: 0, capacity: 100, indexCapacity: 100)

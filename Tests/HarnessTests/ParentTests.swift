@@ -47,13 +47,14 @@ private final class Told: RunnerDelegate, @unchecked Sendable {
 }
 
 private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAccount {
-    CPUAccount(
-        processNs: processNs, roleNs: [:], harnessNs: 0, spunNs: 0, commits: commits, affectingCommits: affecting)
+    var account = CPUAccount()
+    (account.processNs, account.commits, account.affectingCommits) = (processNs, commits, affecting)
+    return account
 }
 
 @Suite struct ParentTests {
     private func run(
-        _ trials: [TrialSpec], limits: [Limit] = [], reference: String? = nil, guests: Set<String> = [],
+        _ trials: [TrialSpec], limits: [Limit] = [], reference: String? = nil, unjudged: Set<String> = [],
         _ result: @escaping (TrialSpec) -> TrialResult
     ) throws -> (Outcome, CannedTrials, Told) {
         let executor = CannedTrials(result)
@@ -62,7 +63,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
             drivers: [NoopDriver(), ModelDriver(), FaultyDriver(.crash)], executor: executor,
             interruption: Interruption(), delegate: told)
         let outcome = try runner.run([
-            .init(scenario: "tiny", limits: limits, trials: trials, reference: reference, guests: guests)
+            .init(scenario: "tiny", limits: limits, trials: trials, reference: reference, unjudged: unjudged)
         ])
         return (outcome, executor, told)
     }
@@ -133,7 +134,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         }
         func slow(_ driver: String) throws -> (Outcome, Told) {
             let limits = [Limit(.processCPU, .lessOrEqual, 20)]
-            let (outcome, _, told) = try run(trials, limits: limits, guests: ["crash"]) { spec in
+            let (outcome, _, told) = try run(trials, limits: limits, unjudged: ["crash"]) { spec in
                 var result = TrialResult(fate: .completed)
                 result.figures = [Figure(.processCPU, .value, spec.driver == driver ? 30 : 10, n: 1)]
                 return result

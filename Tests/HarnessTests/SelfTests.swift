@@ -76,7 +76,7 @@ import Testing
     @Test func aStoreWithoutChangeSetsIsNotAskedForLostDeliveries() {
         var spec = TrialSpec.tiny(driver: "noop")
         spec.fault = FaultSpec(kind: .loss, every: 5)
-        #expect(Fitness.obstacle(spec, NoopDriver().capabilities)?.contains("no change sets") == true)
+        #expect(CapabilityCheck.obstacle(spec, NoopDriver().capabilities)?.contains("no change sets") == true)
     }
 
     /// Commits that take exactly as long as they are told to, so that what is read can be held against it.

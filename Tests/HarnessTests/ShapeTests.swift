@@ -40,7 +40,7 @@ import Testing
         }
         var spec = tiny(NoopDriver())
         spec.observers.sort = .list
-        #expect(Fitness.obstacle(spec, NoopDriver().capabilities) == "it has no lists")
+        #expect(CapabilityCheck.obstacle(spec, NoopDriver().capabilities) == "it has no lists")
     }
 
     @Test(arguments: [1, 2, 3])
@@ -52,8 +52,8 @@ import Testing
         expectSound(result, "\(links) links")
         #expect(result.counts["callbacks"]! > 10)
         spec.dataset.links = 4
-        #expect(Fitness.obstacle(spec, LiveStoreDriver().capabilities)?.contains("3 links at most") == true)
-        #expect(Fitness.obstacle(spec, ModelDriver().capabilities)?.contains("behind links") == true)
+        #expect(CapabilityCheck.obstacle(spec, LiveStoreDriver().capabilities)?.contains("3 links at most") == true)
+        #expect(CapabilityCheck.obstacle(spec, ModelDriver().capabilities)?.contains("behind links") == true)
     }
 
     @Test(arguments: [1, 25])
@@ -61,7 +61,7 @@ import Testing
         var spec = tiny(LiveStoreDriver())
         spec.observers.operators = operators
         expectSound(try runTrial(spec, on: LiveStoreDriver()), "\(operators) operators")
-        #expect(Fitness.obstacle(spec, NoopDriver().capabilities) == "it has no publishers")
+        #expect(CapabilityCheck.obstacle(spec, NoopDriver().capabilities) == "it has no publishers")
     }
 
     @Test func aQueryMayBeReadFirst() throws {
@@ -120,7 +120,7 @@ import Testing
         expectSound(result, "pins")
         #expect(try #require(result.value(.activeVersions, "max")) > 20)
         #expect(try #require(result.value(.spaceAmplification)) > 1)
-        #expect(Fitness.obstacle(spec, NoopDriver().capabilities) == "it holds no versions")
+        #expect(CapabilityCheck.obstacle(spec, NoopDriver().capabilities) == "it holds no versions")
         // Asked for without pins, on a store that does not count: no figure, and no refusal.
         spec.observers.pins = 0
         let noop = try runTrial(spec, on: NoopDriver())

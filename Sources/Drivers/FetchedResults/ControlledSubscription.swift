@@ -49,42 +49,35 @@ final class RowDelegate: FetchedResultsControllerDelegate {
     typealias Object = ShownRow
 
     private let sink: CancellableSink
-    private var deletions: [Int] = []
-    private var insertions: [Int] = []
-    private var modifications: [Int] = []
-    private var moves = 0
+    private var told = RowDelegate.nothing
+
+    private static var nothing: Delivery { Delivery(version: nil, isInitial: false, count: 0) }
 
     init(_ sink: CancellableSink) { self.sink = sink }
 
-    func controllerWillChangeContent(_ controller: FetchedResultsController<ShownRow>) {
-        deletions = []
-        insertions = []
-        modifications = []
-        moves = 0
-    }
+    func controllerWillChangeContent(_ controller: FetchedResultsController<ShownRow>) { told = Self.nothing }
 
     func controller(
         _ controller: FetchedResultsController<ShownRow>, didChange object: SafeObject<ShownRow>, at path: RowPath?,
         for type: FetchedChangeType, newPath: RowPath?
     ) {
         switch type {
-        case .insert: insertions.append(newPath!.row)
-        case .delete: deletions.append(path!.row)
+        case .insert: told.insertions.append(newPath!.row)
+        case .delete: told.deletions.append(path!.row)
         case .move:
-            deletions.append(path!.row)
-            insertions.append(newPath!.row)
-            moves += 1
-        case .update: modifications.append(newPath!.row)
+            told.deletions.append(path!.row)
+            told.insertions.append(newPath!.row)
+            told.moveCount += 1
+        case .update: told.modifications.append(newPath!.row)
         }
     }
 
     func controllerDidChangeContent(_ controller: FetchedResultsController<ShownRow>) {
-        if deletions.isEmpty, insertions.isEmpty, modifications.isEmpty { return }
-        sink.deliver(
-            Delivery(
-                version: Int64(controller.connection.version), isInitial: false,
-                count: controller.sections.reduce(0) { $0 + $1.objectCount }, deletions: deletions.sorted(),
-                insertions: insertions.sorted(), modifications: modifications.sorted(), moveCount: moves))
+        if told.deletions.isEmpty, told.insertions.isEmpty, told.modifications.isEmpty { return }
+        told.version = Int64(controller.connection.version)
+        told.count = controller.sections.reduce(0) { $0 + $1.objectCount }
+        for list in [\Delivery.deletions, \.insertions, \.modifications] { told[keyPath: list].sort() }
+        sink.deliver(told)
     }
 
     func controller(_ controller: FetchedResultsController<ShownRow>, didFailWith error: StoreError) {

@@ -4,32 +4,32 @@ import TracedSync
 
 /// Any thread, but for `init`, which is on the site.
 final class FlawedSite: Sendable {
-    private enum Way {
+    private enum Target {
         case runLoop(RunLoopHandOff)
         case queue(TracedQueue)
     }
 
-    private let way: Way
+    private let target: Target
     let identity: ObjectIdentifier
 
     init(_ site: DeliverySite) {
         identity = site.identity
         switch site {
-        case .queue(let queue): way = .queue(TracedQueue(queue))
-        case .runLoop: way = .runLoop(RunLoopHandOff("flawed store"))
+        case .queue(let queue): target = .queue(TracedQueue(queue))
+        case .runLoop: target = .runLoop(RunLoopHandOff("flawed store"))
         }
     }
 
     /// What waiting for the site is waiting for.
     var resource: TracedResource {
-        switch way {
+        switch target {
         case .runLoop(let loop): loop.resource
         case .queue(let queue): queue.resource
         }
     }
 
     func perform(_ block: @escaping @Sendable () -> Void) {
-        switch way {
+        switch target {
         case .queue(let queue): queue.async(block)
         case .runLoop(let loop): loop.perform(block)
         }
@@ -37,11 +37,11 @@ final class FlawedSite: Sendable {
 
     /// Also on the site itself, where it can only hang, or stop the process.
     func performAndWait(_ block: @escaping @Sendable () -> Void) {
-        switch way {
+        switch target {
         case .queue(let queue): queue.sync(block)
         case .runLoop(let loop): loop.performAndWait(block)
         }
     }
 
-    func end() { if case .runLoop(let loop) = way { loop.invalidate() } }
+    func end() { if case .runLoop(let loop) = target { loop.invalidate() } }
 }

@@ -17,8 +17,7 @@ final class FlawedSubscription: DriverSubscription {
     private let roomMade: TracedCondition
 
     init(_ store: FlawedStore, _ site: FlawedSite, _ sink: any DeliverySink) {
-        self.store = store
-        self.site = site
+        (self.store, self.site) = (store, site)
         self.sink = CancellableSink(sink)
         idle = TracedCondition("subscription idle", state)
         roomMade = TracedCondition("mailbox room", state)
@@ -40,9 +39,7 @@ final class FlawedSubscription: DriverSubscription {
     func awaitIdle() { state.wait(for: idle, from: running) { !$0.isRunning } }
 
     /// Waits for room for one more delivery, which the site makes.
-    func takeRoom() {
-        state.withLock(after: roomMade, for: site.resource, once: { $0.hasRoom }) { $0.hasRoom = false }
-    }
+    func takeRoom() { state.withLock(after: roomMade, for: site.resource, once: { $0.hasRoom }) { $0.hasRoom = false } }
 
     func makeRoom() {
         state.withLock {

@@ -126,8 +126,6 @@ extension Delivery {
         deletions.sort()
         let stamps = Dictionary(uniqueKeysWithValues: old.map { ($0.key, $0.stamp) })
         let arrived = Set(insertions)
-        modifications = new.indices.filter {
-            !arrived.contains($0) && stamps[new[$0].key] != new[$0].stamp
-        }
+        modifications = new.indices.filter { !arrived.contains($0) && stamps[new[$0].key] != new[$0].stamp }
     }
 }

@@ -16,8 +16,7 @@ public final class DrivenDatabase: CallableOnSite {
     private let subscriptions = Guarded<[ObjectIdentifier: GRDBSubscription]>("grdb driver", [:])
 
     init(_ database: any DatabaseWriter, directory: String?) throws {
-        self.database = database
-        self.directory = directory
+        (self.database, self.directory) = (database, directory)
         try database.write { db in try db.execute(sql: ItemTable.schema) }
     }
 
@@ -30,14 +29,14 @@ public final class DrivenDatabase: CallableOnSite {
         }
     }
 
-    public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
-        // `write` begins IMMEDIATE: whoever is in it has the lock. It traps where writes are nested, which nobody does.
-        try database.write { db in
-            locked()
-            for change in changes { try Self.apply(change, db) }
-            return try advance(db)
+    public func makeWriter() -> any StoreWriter {
+        CommittingWriter { [self] changes, locked in
+            // `write` begins IMMEDIATE: whoever is in it has the lock. It traps where writes are nested, which nobody does.
+            try database.write { db in
+                locked()
+                for change in changes { try Self.apply(change, db) }
+                return try advance(db)
+            }
         }
     }
 
@@ -50,22 +49,9 @@ public final class DrivenDatabase: CallableOnSite {
     }
 
     private static func apply(_ change: Change, _ db: Database) throws {
-        let item = change.item
-        switch change.operation {
-        case .insert:
-            try db.cachedStatement(sql: ItemTable.insert)
-                .execute(arguments: [item.key, item.group, item.score, item.stamp])
-            return
-        case .updateScore:
-            try db.cachedStatement(sql: ItemTable.updateScore)
-                .execute(arguments: [item.score, item.stamp, item.key])
-        case .touch, .moveToFront:
-            try db.cachedStatement(sql: ItemTable.touch)
-                .execute(arguments: [item.stamp, item.key])
-        case .delete:
-            try db.cachedStatement(sql: ItemTable.delete).execute(arguments: [item.key])
-        }
-        if db.changesCount == 0 { throw MissingItem(key: item.key) }
+        let (sql, values) = ItemTable.statement(change)
+        try db.cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
+        if db.changesCount == 0 { throw MissingItem(key: change.item.key) }
     }
 
     // MARK: Observing
@@ -106,9 +92,7 @@ public final class DrivenDatabase: CallableOnSite {
     // MARK: Reading
 
     public func contents(of query: Query) throws -> [Item] {
-        try database.read { db in
-            try Row.fetchAll(db, sql: query.select(ItemTable.columns)).map(Item.init)
-        }
+        try database.read { db in try Row.fetchAll(db, sql: query.select(ItemTable.columns)).map(Item.init) }
     }
 
     public func fileBytes() throws -> Int {
@@ -120,11 +104,7 @@ public final class DrivenDatabase: CallableOnSite {
     }
 
     public func close() throws {
-        let ending = subscriptions.withLock { subscriptions in
-            defer { subscriptions = [:] }
-            return Array(subscriptions.values)
-        }
-        for subscription in ending { subscription.cancel() }
+        for subscription in subscriptions.replace(with: [:]).values { subscription.cancel() }
         for scheduler in schedulers.removeAll() { scheduler.loop.invalidate() }
         try database.close()
     }

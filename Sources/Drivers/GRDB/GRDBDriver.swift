@@ -44,8 +44,7 @@ public struct GRDBDriver: StoreDriver {
 
     public func open(_ configuration: StoreConfiguration) throws -> DrivenDatabase {
         switch engine {
-        case .memory:
-            return try DrivenDatabase(try DatabaseQueue(), directory: nil)
+        case .memory: return try DrivenDatabase(try DatabaseQueue(), directory: nil)
         case .pool:
             var settings = Configuration()
             // A checkpoint or a reader that is just being opened can hold the lock for a moment, with one writer too.

@@ -28,9 +28,7 @@ final class GRDBSubscription: DriverSubscription {
     /// - Parameter ended: called when cancelled.
     init(_ database: any DatabaseWriter, _ sink: CancellableSink, ended: @escaping @Sendable (GRDBSubscription) -> Void)
     {
-        self.database = database
-        self.sink = sink
-        self.ended = ended
+        (self.database, self.sink, self.ended) = (database, sink, ended)
     }
 
     func start(
@@ -65,11 +63,21 @@ final class GRDBSubscription: DriverSubscription {
     }
 
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
-        guard let keys = shown?.keys else { return }
-        for key in keys[indices.clamped(to: 0..<keys.count)] { body(Item(key: key, group: 0, score: 0, stamp: 0)) }
+        forEachShown(indices, of: shown?.keys ?? [], body)
     }
 }
 
 extension Item {
     init(_ row: Row) { self.init(key: row[0], group: row[1], score: row[2], stamp: row[3]) }
+}
+
+/// GRDB delivers on dispatch queues; a run loop that is not the main thread's serves none. This hands its deliveries to a run
+/// loop, in order.
+///
+/// Of the run loop that it is made on. Any thread.
+struct RunLoopObservationScheduler: ValueObservationScheduler {
+    let loop = RunLoopHandOff("grdb delivery")
+
+    func immediateInitialValue() -> Bool { false }
+    func schedule(_ action: @escaping @Sendable () -> Void) { loop.perform(action) }
 }

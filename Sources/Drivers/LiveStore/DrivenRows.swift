@@ -6,7 +6,7 @@ import StoreDriver
 protocol DrivenRows: Sendable {
     /// All classes of the store.
     var models: [StoredObject.Type] { get }
-    func makeWriter(_ store: Store) -> any ConnectionWriter
+    func apply(_ change: Change, _ connection: Connection) throws
     func subscribe(
         to query: Query, _ connection: Connection, _ configuration: StoreConfiguration, _ sink: any DeliverySink
     ) throws -> any DriverSubscription
@@ -14,30 +14,32 @@ protocol DrivenRows: Sendable {
     func pin(_ store: Store) throws -> AnyObject
 }
 
-/// A writer that makes changes in a write of somebody else's, too.
-protocol ConnectionWriter: StoreWriter {
-    func apply(_ change: Change, _ connection: Connection) throws
-}
-
 /// Writers change rows of `Row`; queries find those of `Shown`, which are the same or lead to them over links.
 struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
-    private let company: RowCompany<Row>
+    private let hooks: RowHooks<Row>
     let models: [StoredObject.Type]
 
-    init(_ company: RowCompany<Row> = .none, and others: [StoredObject.Type] = []) {
-        self.company = company
+    init(_ hooks: RowHooks<Row> = .none, and others: [StoredObject.Type] = []) {
+        self.hooks = hooks
         models = [Row.self] + others
     }
 
-    func makeWriter(_ store: Store) -> any ConnectionWriter { LiveStoreWriter<Row>(store, company) }
+    func apply(_ change: Change, _ connection: Connection) throws {
+        try Row.apply(change, connection) { row in
+            switch change.operation {
+            case .insert: try hooks.added(row, connection)
+            case .moveToFront: try hooks.movedToFront(row, connection)
+            case .updateScore, .touch, .delete: break
+            }
+        }
+    }
 
     func subscribe(
         to query: Query, _ connection: Connection, _ configuration: StoreConfiguration, _ sink: any DeliverySink
     ) throws -> any DriverSubscription {
         let results = try results(query, connection)
         if configuration.readsFirst { _ = results.count }
-        if configuration.operators > 0 { return try PublishedSubscription(results, configuration.operators, sink) }
-        return try LiveStoreSubscription(results, sink)
+        return try results.subscribe(sink, operators: configuration.operators)
     }
 
     func contents(of query: Query, _ connection: Connection) throws -> [Item] {
@@ -49,48 +51,6 @@ struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
     }
 
     func pin(_ store: Store) throws -> AnyObject { try HeldVersion<Row>(store) }
-}
-
-final class LiveStoreWriter<Row: DrivenRow>: ConnectionWriter {
-    private let store: Store
-    private let company: RowCompany<Row>
-
-    init(_ store: Store, _ company: RowCompany<Row>) {
-        self.store = store
-        self.company = company
-    }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
-        try store.write { connection in
-            locked()
-            for change in changes { try apply(change, connection) }
-            // A transaction that changes nothing makes no version.
-            return Int64(connection.version) + (changes.isEmpty ? 0 : 1)
-        }
-    }
-
-    func apply(_ change: Change, _ connection: Connection) throws {
-        if change.operation == .insert {
-            let row = Row(change.item)
-            try connection.add(row)
-            return try company.added(row, connection)
-        }
-        guard let row = try connection.object(Row.self, forPrimaryKey: Row.primaryKey(change.item.key))
-        else {
-            throw MissingItem(key: change.item.key)
-        }
-        switch change.operation {
-        case .insert: break
-        case .updateScore:
-            row.score = Int(change.item.score)
-            row.stamp = Int(change.item.stamp)
-        case .touch: row.stamp = Int(change.item.stamp)
-        case .moveToFront:
-            row.stamp = Int(change.item.stamp)
-            try company.movedToFront(row, connection)
-        case .delete: try connection.delete(row)
-        }
-    }
 }
 
 /// Keeps a version of the store alive as a frozen object does.

@@ -22,6 +22,28 @@ package protocol DrivenRow: StoredObject {
 }
 
 extension DrivenRow {
+    /// Makes a change in a write of the connection.
+    /// - Parameter told: of the row, once it has changed; of one that is to be deleted, before.
+    package static func apply(
+        _ change: Change, _ connection: Connection, told: (Self) throws -> Void = { _ in }
+    ) throws {
+        if change.operation == .insert {
+            let row = Self(change.item)
+            try connection.add(row)
+            return try told(row)
+        }
+        guard let row = try connection.object(Self.self, forPrimaryKey: primaryKey(change.item.key)) else {
+            throw MissingItem(key: change.item.key)
+        }
+        if change.operation == .delete {
+            try told(row)
+            return try connection.delete(row)
+        }
+        if change.operation == .updateScore { row.score = Int(change.item.score) }
+        row.stamp = Int(change.item.stamp)
+        try told(row)
+    }
+
     /// Those of `all` that a query finds, in its order.
     package static func results(_ query: Query, _ all: Results<Self>) -> Results<Self> {
         var results = all

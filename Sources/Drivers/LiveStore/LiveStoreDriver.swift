@@ -42,93 +42,47 @@ public struct LiveStoreDriver: StoreDriver {
     }
 }
 
-extension StoreConfiguration {
-    package func open(_ models: [StoredObject.Type]) throws -> Store {
-        // Durabilities have the same names on both sides.
-        try Store(.init(path: directory, models: models, durability: .init(rawValue: durability.rawValue)!))
-    }
-}
-
-extension DeliverySite {
-    package func connect(to store: Store) throws -> Connection {
-        switch self {
-        case .runLoop: try store.connect(on: .runLoop)
-        case .queue(let queue): try store.connect(on: .queue(queue))
-        }
-    }
-}
-
 /// One store, whose rows are of the class that its configuration asks for.
-public final class DrivenLiveStore: CallableOnSite, TransactionalReading, AsynchronousWriting, Pinning, Compacting,
-    SiteForgetting
-{
-    /// Objects per transaction while loading: small enough for the log to list, large enough to cost nothing.
-    private static var loadBatch: Int { 50_000 }
-
-    private let store: Store
+public final class DrivenLiveStore: ConnectedStore, Pinning, Compacting, SiteForgetting {
+    public let store: Store
+    public let connections = SiteMap<Connection>("driver connections")
     private let rows: any DrivenRows
     private let configuration: StoreConfiguration
-    /// So that all observers of a site share one, as an application's would.
-    private let connections = SiteMap<Connection>("driver connections")
 
     init(_ store: Store, _ rows: any DrivenRows, _ configuration: StoreConfiguration) {
-        self.store = store
-        self.rows = rows
-        self.configuration = configuration
+        (self.store, self.rows, self.configuration) = (store, rows, configuration)
     }
 
-    public func load(count: Int, item: (Int) -> Item) throws {
-        let writer = rows.makeWriter(store)
-        for start in stride(from: 0, to: count, by: Self.loadBatch) {
+    public func apply(_ change: Change, _ connection: Connection) throws { try rows.apply(change, connection) }
+
+    public func makeWriter() -> any StoreWriter {
+        CommittingWriter { [store, rows] changes, locked in
             try store.write { connection in
-                for index in start..<min(count, start + Self.loadBatch) {
-                    try writer.apply(Change(.insert, item(index)), connection)
-                }
+                locked()
+                for change in changes { try rows.apply(change, connection) }
+                // A transaction that changes nothing makes no version.
+                return Int64(connection.version) + (changes.isEmpty ? 0 : 1)
             }
         }
     }
-
-    public func makeWriter() throws -> any StoreWriter { rows.makeWriter(store) }
 
     public func subscribe(
         to query: Query, at site: DeliverySite, sink: any DeliverySink
     ) throws -> any DriverSubscription {
         let connection = try connection(at: site)
-        if query.order == .list { return try LiveStoreListSubscription(RowList.rows(connection), connection, sink) }
-        return try rows.subscribe(to: query, connection, configuration, sink)
+        guard query.order == .list else { return try rows.subscribe(to: query, connection, configuration, sink) }
+        let list = try RowList.rows(connection)
+        let token = try list.observe { change in
+            switch change {
+            case .initial(let list): sink.deliver(Delivery(connection, list.count, nil))
+            case .update(let list, let changes): sink.deliver(Delivery(connection, list.count, changes))
+            case .error(let error): sink.fail(error)
+            }
+        }
+        return LiveStoreSubscription(list) { token.invalidate() }
     }
 
     public func forget(_ site: DeliverySite) { _ = connections.remove(site) }
-
-    public func call(_ call: SiteCall, at site: DeliverySite, granted: () -> Void) throws {
-        let connection = try connection(at: site)
-        switch call {
-        case .beginWrite:
-            try connection.beginWrite()
-            granted()
-            try connection.cancelWrite()
-        case .refresh:
-            try connection.refresh()
-            granted()
-        }
-    }
-
-    public func read(_ body: () throws -> Void) throws { try store.read { _ in try body() } }
-
-    public func writeLater(
-        _ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void
-    ) throws {
-        let rows = rows
-        store.writeAsync({ connection in
-            within()
-            let writer = rows.makeWriter(connection.store)
-            for change in changes { try writer.apply(change, connection) }
-        }) { _ in }
-    }
-
-    private func connection(at site: DeliverySite) throws -> Connection {
-        try connections.value(at: site) { try site.connect(to: store) }
-    }
 
     public func contents(of query: Query) throws -> [Item] {
         try store.read { connection in
@@ -156,11 +110,4 @@ public final class DrivenLiveStore: CallableOnSite, TransactionalReading, Asynch
     public func activeVersions() throws -> Int { store.activeVersions }
 
     public func pin() throws -> AnyObject { try rows.pin(store) }
-
-    public func fileBytes() throws -> Int { store.fileBytes }
-
-    public func close() throws {
-        store.close()
-        _ = connections.removeAll()
-    }
 }

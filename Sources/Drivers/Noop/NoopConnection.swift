@@ -12,7 +12,7 @@ final class NoopConnection: @unchecked Sendable {
     private weak var store: NoopStore?
     private var signal: SiteSignal?
     /// What is being delivered; kept for its room. On the site.
-    private var work = NoopInbox.Work()
+    private var pending = NoopInbox.Pending()
     /// By query.
     private var subscribers: [[NoopSubscription]] = []
 
@@ -29,11 +29,11 @@ final class NoopConnection: @unchecked Sendable {
     func end() { signal?.invalidate() }
 
     private func deliver() {
-        guard let version = store?.take(self, &work) else { return }
-        for query in work.queries where query < subscribers.count {
+        guard let version = store?.take(self, &pending) else { return }
+        for query in pending.queries where query < subscribers.count {
             for subscription in subscribers[query] { subscription.deliver(version, isInitial: false) }
         }
-        for (subscription, query) in work.admitted {
+        for (subscription, query) in pending.admitted {
             while subscribers.count <= query { subscribers.append([]) }
             subscribers[query].append(subscription)
             subscription.deliver(version, isInitial: true)
@@ -43,13 +43,13 @@ final class NoopConnection: @unchecked Sendable {
 
 /// What a site has yet to deliver.
 struct NoopInbox {
-    struct Work {
+    struct Pending {
         var queries: [Int] = []
         var admitted: [(NoopSubscription, query: Int)] = []
     }
 
-    private var work = Work()
-    /// By query: whether it is in `work.queries`.
+    private var pending = Pending()
+    /// By query: whether it is in `pending.queries`.
     private var isPosted: [Bool] = []
     private var isRaised = false
 
@@ -59,23 +59,23 @@ struct NoopInbox {
         while isPosted.count <= query { isPosted.append(false) }
         guard !isPosted[query] else { return false }
         isPosted[query] = true
-        work.queries.append(query)
+        pending.queries.append(query)
         defer { isRaised = true }
         return !isRaised
     }
 
     mutating func admit(_ subscription: NoopSubscription, query: Int) {
-        work.admitted.append((subscription, query))
+        pending.admitted.append((subscription, query))
         isRaised = true
     }
 
     /// Gives what there is for `taken`, whose room it goes on with.
-    mutating func take(_ taken: inout Work) {
-        for query in work.queries { isPosted[query] = false }
+    mutating func take(_ taken: inout Pending) {
+        for query in pending.queries { isPosted[query] = false }
         isRaised = false
         taken.queries.removeAll(keepingCapacity: true)
         taken.admitted.removeAll(keepingCapacity: true)
-        swap(&work, &taken)
+        swap(&pending, &taken)
     }
 }
 

@@ -17,13 +17,15 @@ public final class NoopStore: RowlessStore, CallableOnSite {
         state.withLock { $0.load(items) }
     }
 
-    public func makeWriter() -> any StoreWriter { NoopWriter(self) }
+    /// Of a writer that allocates nothing once it has woken as many as it ever will.
+    public func makeWriter() -> any StoreWriter {
+        var woken: [NoopConnection] = []
+        return CommittingWriter { [self] in commit($0, &woken, locked: $1) }
+    }
 
     public func fileBytes() -> Int { 0 }
 
-    public func close() {
-        for connection in connections.removeAll() { connection.end() }
-    }
+    public func close() { for connection in connections.removeAll() { connection.end() } }
 
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
         let connection = connections.value(at: site) { NoopConnection(self, site) }
@@ -33,18 +35,16 @@ public final class NoopStore: RowlessStore, CallableOnSite {
         return subscription
     }
 
-    /// The head version; `work` becomes what the connection has to deliver for it. Both at one moment.
-    func take(_ connection: NoopConnection, _ work: inout NoopInbox.Work) -> Int64 {
+    /// The head version; `pending` becomes what the connection has to deliver for it. Both at one moment.
+    func take(_ connection: NoopConnection, _ pending: inout NoopInbox.Pending) -> Int64 {
         state.withLock {
-            connection.inbox.take(&work)
+            connection.inbox.take(&pending)
             return $0.version
         }
     }
 
     /// - Parameter woken: room for the connections to wake, the caller's so that it is used again.
-    func commit(
-        _ changes: UnsafeBufferPointer<Change>, _ woken: inout [NoopConnection], locked: () -> Void
-    ) -> Int64 {
+    func commit(_ changes: UnsafeBufferPointer<Change>, _ woken: inout [NoopConnection], locked: () -> Void) -> Int64 {
         woken.removeAll(keepingCapacity: true)
         let committed = writeLock.withLock {
             locked()
@@ -128,17 +128,5 @@ private struct NoopState {
         index!.forEachMatch(key: key, group: group, score: score) { query in
             for connection in watchers[query] where connection.inbox.post(query) { woken.append(connection) }
         }
-    }
-}
-
-/// Commits on the calling thread, and allocates nothing once it has woken as many as it ever will.
-final class NoopWriter: StoreWriter {
-    private let store: NoopStore
-    private var woken: [NoopConnection] = []
-
-    init(_ store: NoopStore) { self.store = store }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) -> Int64? {
-        store.commit(changes, &woken, locked: locked)
     }
 }

@@ -29,7 +29,5 @@ public struct NotificationQueueDriver: StoreDriver {
         }
     }
 
-    public func open(_ configuration: StoreConfiguration) -> NotifyingStore {
-        NotifyingStore(isTyped: kind == .typed)
-    }
+    public func open(_ configuration: StoreConfiguration) -> NotifyingStore { NotifyingStore(isTyped: kind == .typed) }
 }

@@ -22,15 +22,15 @@ public final class NotifyingStore: DrivenStore {
         model.withLock { $0.load(items) }
     }
 
-    public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
-        let (committed, posts) = try writeLock.withLock {
-            locked()
-            return try model.withLock { try $0.commit(changes) }
+    public func makeWriter() -> any StoreWriter {
+        CommittingWriter { [self] changes, locked in
+            let (committed, posts) = try writeLock.withLock {
+                locked()
+                return try model.withLock { try $0.commit(changes) }
+            }
+            for post in posts { post.thread.post(post.query) }
+            return committed
         }
-        for post in posts { post.thread.post(post.query) }
-        return committed
     }
 
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws

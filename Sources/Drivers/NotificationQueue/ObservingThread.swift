@@ -31,13 +31,7 @@ final class ObservingThread: Sendable {
         announcer.announce(query)
     }
 
-    private func drain() {
-        let posts = inbox.withLock { inbox in
-            defer { inbox = [] }
-            return inbox
-        }
-        for query in posts { announcer.announce(query) }
-    }
+    private func drain() { for query in inbox.replace(with: []) { announcer.announce(query) } }
 
     /// Any thread.
     func end() { observers?.end() }
@@ -54,8 +48,7 @@ final class NotifiedSubscription: PullingSubscription {
     nonisolated(unsafe) private var isInitial = true
 
     init(_ store: NotifyingStore, _ query: Query, _ sink: any DeliverySink) {
-        self.store = store
-        self.query = query
+        (self.store, self.query) = (store, query)
         self.sink = CancellableSink(sink)
     }
 

@@ -19,20 +19,19 @@ final class HookJournal {
         sqlite3_update_hook(
             connection.handle,
             { context, _, _, table, row in
-                guard let context, let table, strcmp(table, "item") == 0 else { return }
-                Unmanaged<HookJournal>.fromOpaque(context).takeUnretainedValue().touched.add(row)
+                if let table, strcmp(table, "item") == 0 { HookJournal.of(context).touched.add(row) }
             }, context)
         sqlite3_commit_hook(
             connection.handle,
             { context in
-                Unmanaged<HookJournal>.fromOpaque(context!).takeUnretainedValue().isCommitted = true
+                HookJournal.of(context).isCommitted = true
                 return 0
             }, context)
-        sqlite3_rollback_hook(
-            connection.handle,
-            { context in
-                Unmanaged<HookJournal>.fromOpaque(context!).takeUnretainedValue().touched = TouchedRows()
-            }, context)
+        sqlite3_rollback_hook(connection.handle, { HookJournal.of($0).touched = TouchedRows() }, context)
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> HookJournal {
+        Unmanaged<HookJournal>.fromOpaque(context!).takeUnretainedValue()
     }
 
     /// What was touched by the transaction that ended.
@@ -49,9 +48,7 @@ struct TouchedRows {
 
     var isEmpty: Bool { keys.isEmpty && !isOverfull }
 
-    mutating func add(_ key: Int64) {
-        if keys.count < HookJournal.kept { keys.append(key) } else { isOverfull = true }
-    }
+    mutating func add(_ key: Int64) { if keys.count < HookJournal.kept { keys.append(key) } else { isOverfull = true } }
 
     mutating func add(_ other: TouchedRows) {
         for key in other.keys { add(key) }

@@ -34,10 +34,7 @@ final class HookedSite: Sendable {
     /// All queries that are concerned are fetched in one transaction, so that they stand at one version; then their sinks
     /// are called, with nothing held.
     private func look(_ all: [HookedSubscription]) {
-        let rows = touched.withLock { touched in
-            defer { touched = TouchedRows() }
-            return touched
-        }
+        let rows = touched.replace(with: TouchedRows())
         do {
             let looked: Looked = try connection.read {
                 let now = rows.isOverfull ? [:] : try items(rows.keys)
@@ -74,9 +71,7 @@ final class HookedSite: Sendable {
     func items(_ keys: [Int64]) throws -> [Int64: Item] {
         var items: [Int64: Item] = [:]
         for key in keys {
-            try connection.run(ItemTable.find, [key]) {
-                items[key] = Item($0.item)
-            }
+            try connection.run(ItemTable.find, [key]) { items[key] = Item($0) }
         }
         return items
     }
@@ -90,8 +85,7 @@ final class HookedSubscription: PullingSubscription {
     nonisolated(unsafe) private var shown: [Int64]?
 
     init(_ site: HookedSite, _ query: Query, _ sink: any DeliverySink) {
-        self.site = site
-        self.query = query
+        (self.site, self.query) = (site, query)
         self.sink = CancellableSink(sink)
     }
 
@@ -122,14 +116,10 @@ final class HookedSubscription: PullingSubscription {
         return shown.compactMap { items[$0] }
     }
 
-    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
-        guard let keys = shown else { return }
-        for key in keys[indices.clamped(to: 0..<keys.count)] { body(Item(key: key, group: 0, score: 0, stamp: 0)) }
-    }
+    func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) { forEachShown(indices, of: shown ?? [], body) }
 }
 
 extension Item {
-    init(_ row: (key: Int64, group: Int64, score: Int64, stamp: Int64)) {
-        self.init(key: row.key, group: row.group, score: row.score, stamp: row.stamp)
-    }
+    /// Of `ItemTable.columns`.
+    init(_ row: SQLiteRow) { self.init(key: row[0], group: row[1], score: row[2], stamp: row[3]) }
 }

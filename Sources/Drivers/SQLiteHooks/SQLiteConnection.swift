@@ -69,9 +69,7 @@ final class SQLiteConnection {
     private func statement(_ sql: String) throws -> OpaquePointer {
         if let known = statements[sql] { return known }
         var prepared: OpaquePointer?
-        guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let prepared else {
-            throw failure(sql)
-        }
+        guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let prepared else { throw failure(sql) }
         statements[sql] = prepared
         return prepared
     }
@@ -86,7 +84,4 @@ struct SQLiteRow {
     fileprivate let statement: OpaquePointer
 
     subscript(column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
-
-    /// Of `SELECT key, grp, score, stamp`.
-    var item: (key: Int64, group: Int64, score: Int64, stamp: Int64) { (self[0], self[1], self[2], self[3]) }
 }

@@ -19,9 +19,7 @@ public struct SQLiteHooksDriver: StoreDriver {
         }
     }
 
-    public func open(_ configuration: StoreConfiguration) throws -> HookedStore {
-        try HookedStore(configuration)
-    }
+    public func open(_ configuration: StoreConfiguration) throws -> HookedStore { try HookedStore(configuration) }
 }
 
 public final class HookedStore: CallableOnSite {
@@ -55,11 +53,9 @@ public final class HookedStore: CallableOnSite {
         }
     }
 
-    public func makeWriter() -> any StoreWriter { CommittingWriter { [self] in try commit($0, locked: $1) } }
-
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64 {
-        try write(locked: locked) { writer in
-            for change in changes { try Self.apply(change, writer) }
+    public func makeWriter() -> any StoreWriter {
+        CommittingWriter { [self] changes, locked in
+            try write(locked: locked) { writer in for change in changes { try Self.apply(change, writer) } }
         }
     }
 
@@ -87,16 +83,9 @@ public final class HookedStore: CallableOnSite {
     }
 
     private static func apply(_ change: Change, _ writer: SQLiteConnection) throws {
-        let item = change.item
-        switch change.operation {
-        case .insert:
-            try writer.run(ItemTable.insert, [item.key, item.group, item.score, item.stamp])
-        case .updateScore:
-            try writer.run(ItemTable.updateScore, [item.score, item.stamp, item.key])
-        case .touch, .moveToFront: try writer.run(ItemTable.touch, [item.stamp, item.key])
-        case .delete: try writer.run(ItemTable.delete, [item.key])
-        }
-        if writer.changes == 0 { throw MissingItem(key: item.key) }
+        let (sql, values) = ItemTable.statement(change)
+        try writer.run(sql, values)
+        if writer.changes == 0 { throw MissingItem(key: change.item.key) }
     }
 
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws
@@ -127,7 +116,7 @@ public final class HookedStore: CallableOnSite {
 
     public func contents(of query: Query) throws -> [Item] {
         var found: [Item] = []
-        try connect().run(query.select(ItemTable.columns)) { found.append(Item($0.item)) }
+        try connect().run(query.select(ItemTable.columns)) { found.append(Item($0)) }
         return found
     }
 

@@ -40,7 +40,9 @@ struct Subjects {
 
     private mutating func add(_ scenario: Scenario, _ driver: String, _ points: [TrialSpec]) {
         let capabilities = Drivers.all.first { $0.name == driver }?.capabilities
-        let obstacle = points.lazy.compactMap { spec in capabilities.flatMap { Fitness.obstacle(spec, $0) } }.first
+        let obstacle = points.lazy.compactMap { spec in
+            capabilities.flatMap { CapabilityCheck.obstacle(spec, $0) }
+        }.first
         let gate = scenario.gate
         let misfit = gate.isOverSweep ? "its gate '\(gate.rawValue)' is a figure over a sweep, which no pair has" : nil
         if let why = obstacle ?? misfit {

@@ -15,50 +15,52 @@ struct ChoreographyTrial {
     let report: (TrialProgress) -> Void
 
     func run() -> TrialResult {
-        if let obstacle = Fitness.obstacle(spec, driver.capabilities) {
+        if let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) {
             return TrialResult(fate: .harnessFault(reason: "refused"), notes: ["\(spec.driver): \(obstacle)"])
         }
         Tracing.start()
-        let performance = Performance()
+        let run = InterleavingRun()
         let startNs = MonotonicClock.nowNs()
         report(.init(.measuring))
         TracedThread("conductor") { [spec, driver, storeDirectory, play] in
-            performance.give(spec, driver, storeDirectory, play)
+            run.give(spec, driver, storeDirectory, play)
         }.detach()
         var watchdog = Watchdog(hangTimeoutNs: spec.hangTimeoutNs, "nothing has moved in the choreography")
         var hang: HangRecord?
         var nextLookNs = startNs
-        while !performance.isOver, hang == nil {
+        while !run.isOver, hang == nil {
             Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
             guard MonotonicClock.nowNs() >= nextLookNs else { continue }
             nextLookNs = MonotonicClock.nowNs() + Watchdog.lookEveryNs
-            hang = watchdog.look(progress: performance.progress)
+            hang = watchdog.look(progress: run.progress)
         }
         let elapsedNs = MonotonicClock.nowNs() - startNs
         let inversions = HangReport.inversions()
-        return Verdict(spec: spec, expected: play.ending(on: spec.driver), cycle: play.cycle).result(
-            hang, fault: performance.fault, inversions, elapsedNs: elapsedNs)
+        return Verdict(spec: spec, play: play).result(hang, run.fault, inversions, elapsedNs: elapsedNs)
     }
 
-    /// The store, the stage and the actors; given by the conducting thread, looked at by another.
-    private final class Performance: Sendable {
-        private let stage = SharedStage()
+    /// The store, the test and the actors; given by the conducting thread, looked at by the watching one, which must wait for
+    /// nobody: atomics, no lock.
+    private final class InterleavingRun: Sendable {
+        private let hasBegun = Atomic<Bool>(false)
         private let over = Atomic<Bool>(false)
-        private let early = Atomic<Int>(0)
+        // Each is written once, before its atomic is.
+        nonisolated(unsafe) private var test: InterleavingTest?
+        nonisolated(unsafe) private var outcome: TrialFault?
 
         var isOver: Bool { over.load(ordering: .acquiring) }
-        var progress: Int { (stage.value?.progress ?? 0) + early.load(ordering: .relaxed) }
-        var fault: TrialFault? { stage.fault }
+        var progress: Int { hasBegun.load(ordering: .acquiring) ? test!.progress + 1 : 0 }
+        var fault: TrialFault? { isOver ? outcome : nil }
 
         func give(_ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography) {
             do {
                 try ChoreographyTrial.perform(spec, driver, directory, play) { [self] in
-                    stage.set($0)
-                    early.add(1, ordering: .relaxed)
+                    test = $0
+                    hasBegun.store(true, ordering: .releasing)
                 }
-                if let complaint = stage.value?.fault { throw TrialFault.store(complaint) }
+                if let complaint = test?.fault { throw TrialFault.store(complaint) }
             } catch {
-                stage.set(TrialFault(error))
+                outcome = TrialFault(error)
             }
             over.store(true, ordering: .releasing)
         }
@@ -66,70 +68,45 @@ struct ChoreographyTrial {
 
     /// Plays it: returns when every actor is through and the store is closed. On a thread that may hang.
     static func perform(
-        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography, ready: (Stage) -> Void
+        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography,
+        ready: (InterleavingTest) -> Void
     ) throws {
         let store = try driver.open(
-            StoreConfiguration(
-                directory: directory, durability: DurabilityLevel(rawValue: spec.durability) ?? .memory))
-        try store.load(count: Choreography.items) {
-            Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0)
-        }
-        let stage = Stage(store, play, driver.capabilities)
-        ready(stage)
+            StoreConfiguration(directory: directory, durability: DurabilityLevel(rawValue: spec.durability) ?? .memory))
+        try store.load(count: Choreography.items) { Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0) }
+        let test = InterleavingTest(store, play, driver.capabilities)
+        ready(test)
         // All at work before the first is let go: none is taken for idle before it has begun.
-        for actor in play.actors { stage.begin(actor.name) }
+        for actor in play.actors { test.begin(actor.name) }
         ScheduleControl.beginChoosing()
         let threads = play.actors.compactMap { actor -> TracedThread? in
-            let player = Player(stage: stage, actor: actor.name)
+            let script = ActorScript(test: test, actor: actor.name)
             guard actor.place == .thread else {
-                stage.perform(on: actor.name) {
-                    player.perform(actor.steps, at: actor.name)
-                    stage.end(actor.name)
+                test.site(actor.name).perform {
+                    script.perform(actor.steps, at: actor.name)
+                    test.end(actor.name)
                 }
                 return nil
             }
             return TracedThread(actor.name) {
-                player.perform(actor.steps, at: nil)
-                stage.end(actor.name)
+                script.perform(actor.steps, at: nil)
+                test.end(actor.name)
             }
         }
         for thread in threads { thread.join() }
         // Callbacks and blocks that were left to others.
-        let waited = Tracing.wait(for: TracedResource(.signal, Stage.pointPrefix + "end"), mayTimeOut: false) {
-            stage.areAllIdle
-        }
+        let end = TracedResource(.signal, InterleavingTest.pointPrefix + "end")
+        let waited = Tracing.wait(for: end, mayTimeOut: false) { test.areAllIdle }
         if !waited {
-            while !stage.areAllIdle { Pacing.sleep(untilNs: MonotonicClock.nowNs() + 200_000) }
+            while !test.areAllIdle { Pacing.sleep(untilNs: MonotonicClock.nowNs() + 200_000) }
         }
-        for actor in play.actors where actor.place != .thread { stage.performAndWait(on: actor.name) {} }
+        for actor in play.actors where actor.place != .thread { test.site(actor.name).performAndWait {} }
         ScheduleControl.endChoosing()
-        stage.ignoreWhatFollows()
+        test.ignoreWhatFollows()
         for actor in play.actors where actor.place != .thread {
-            stage.performAndWait(on: actor.name) { stage.dismiss(on: actor.name) }
+            test.site(actor.name).performAndWait { test.dismiss(on: actor.name) }
         }
         if !play.actors.contains(where: { $0.allSteps.contains(.close) }) { try store.close() }
-        stage.end()
-    }
-}
-
-/// Written by the conducting thread, read by the watching one, which must wait for nobody: atomics, no lock.
-private final class SharedStage: Sendable {
-    private let isSet = Atomic<Bool>(false)
-    private let hasFault = Atomic<Bool>(false)
-    // Each is written once, before its atomic is.
-    nonisolated(unsafe) private var stage: Stage?
-    nonisolated(unsafe) private var outcome: TrialFault?
-
-    var value: Stage? { isSet.load(ordering: .acquiring) ? stage : nil }
-    var fault: TrialFault? { hasFault.load(ordering: .acquiring) ? outcome : nil }
-
-    func set(_ value: Stage) {
-        stage = value
-        isSet.store(true, ordering: .releasing)
-    }
-
-    func set(_ value: TrialFault) {
-        outcome = value
-        hasFault.store(true, ordering: .releasing)
+        test.end()
     }
 }

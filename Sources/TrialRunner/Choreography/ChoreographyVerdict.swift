@@ -6,34 +6,26 @@ import Trials
 extension ChoreographyTrial {
     struct Verdict {
         let spec: TrialSpec
-        let expected: Choreography.Ending
-        let cycle: [String]
+        let play: Choreography
+        private var expected: Choreography.Ending { play.ending(on: spec.driver) }
 
         /// - Parameters:
         ///   - hang: what the watchdog has found.
         ///   - fault: what the store or the harness reported instead.
         func result(
-            _ hang: HangRecord?, fault: TrialFault?, _ inversions: [HangRecord], elapsedNs: Int64
+            _ hang: HangRecord?, _ fault: TrialFault?, _ inversions: [HangRecord], elapsedNs: Int64
         ) -> TrialResult {
-            var result = TrialResult(fate: .completed)
-            result.hangs = inversions.map { inversion in
-                var inversion = inversion
-                inversion.isExpected = expected == .deadlock
-                return inversion
-            }
+            let fault = hang == nil ? fault : nil
+            var result = fault.map { TrialResult($0) } ?? TrialResult(fate: .completed)
+            result.hangs += inversions
+            for index in result.hangs.indices { result.hangs[index].isExpected = expected == .deadlock }
+            if fault != nil { return result }
             if let hang {
                 judge(hang, into: &result)
-                result.figures += figures(hang: hang, elapsedNs: elapsedNs)
-            } else if let fault {
-                result.fate = .harnessFault(reason: fault.flag)
-                result.notes = [fault.description]
-                if case .unavailable = fault { result.isUnavailable = true }
-            } else {
-                if expected != .completes {
-                    violate("it was to end in a \(expected.rawValue), and it completed", &result)
-                }
-                result.figures += figures(hang: nil, elapsedNs: elapsedNs)
+            } else if expected != .completes {
+                violate("it was to end in a \(expected.rawValue), and it completed", &result)
             }
+            result.figures = figures(hang: hang, elapsedNs: elapsedNs)
             return result
         }
 
@@ -52,15 +44,15 @@ extension ChoreographyTrial {
         private func judge(_ hang: HangRecord, into result: inout TrialResult) {
             var hang = hang
             hang.isExpected = hang.kind.rawValue == expected.rawValue
-            let isOther = hang.kind == .deadlock && !cycle.isEmpty && Self.turned(cycle) != Self.turned(hang.cycle)
+            let isAsSaid = play.cycle.isEmpty || Self.turned(play.cycle) == Self.turned(hang.cycle)
             result.notes = [hang.sentence]
             if !hang.isExpected {
                 result.fate = .hang
-            } else if isOther {
+            } else if hang.kind == .deadlock, !isAsSaid {
                 hang.isExpected = false
                 violate(
                     "it deadlocked otherwise than the scenario says: \(hang.cycle.joined(separator: ", ")) instead of "
-                        + cycle.joined(separator: ", "), &result)
+                        + play.cycle.joined(separator: ", "), &result)
             }
             result.hangs.insert(hang, at: 0)
         }

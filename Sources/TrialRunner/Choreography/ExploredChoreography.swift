@@ -21,7 +21,7 @@ public struct ExploredChoreography: Sendable {
             throw TrialFault.refused(
                 "'\(actor.name)' is on a queue, of which no schedule can be chosen: give it 'runs_on: run-loop'")
         }
-        if let obstacle = Fitness.obstacle(spec, driver.capabilities) { throw TrialFault.refused(obstacle) }
+        if let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) { throw TrialFault.refused(obstacle) }
         (self.spec, self.driver, self.play, self.folder) = (spec, driver, play, folder)
     }
 
@@ -32,9 +32,9 @@ public struct ExploredChoreography: Sendable {
             defer { try? FileManager.default.removeItem(atPath: directory) }
             do {
                 try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-                var stage: Stage?
-                try ChoreographyTrial.perform(spec, driver, directory, play) { stage = $0 }
-                return stage?.fault
+                var test: InterleavingTest?
+                try ChoreographyTrial.perform(spec, driver, directory, play) { test = $0 }
+                return test?.fault
             } catch {
                 return "\(error)"
             }

@@ -29,8 +29,7 @@ final class SlowWriter: StoreWriter {
     private var burner: Burner?
 
     init(_ writer: any StoreWriter, _ delays: [CommitDelay]) {
-        self.writer = writer
-        self.delays = delays
+        (self.writer, self.delays) = (writer, delays)
         for case .cpu(let share) in delays { burner = Burner(share: share) }
     }
 

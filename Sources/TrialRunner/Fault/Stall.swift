@@ -4,17 +4,13 @@ import Foundation
 import Measure
 import TracedSync
 
-/// Arranged when the window begins. The conducting thread.
 final class Stall: Companion {
     /// From the start of the window.
     private let atNs: Int64
     private let lengthNs: Int64
     private var thread: TracedThread?
 
-    init(atNs: Int64, lengthNs: Int64) {
-        self.atNs = atNs
-        self.lengthNs = lengthNs
-    }
+    init(atNs: Int64, lengthNs: Int64) { (self.atNs, self.lengthNs) = (atNs, lengthNs) }
 
     func begin(_ window: Window) {
         let atNs = window.startNs + atNs
@@ -25,7 +21,6 @@ final class Stall: Companion {
         }
     }
 
-    /// Stops a process and lets it go on.
     static func script(_ pid: Int32, lengthNs: Int64) -> String {
         "kill -STOP \(pid); sleep \(Double(lengthNs) / 1e9); kill -CONT \(pid)"
     }

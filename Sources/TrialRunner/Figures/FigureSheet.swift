@@ -5,15 +5,11 @@ import Scenario
 import Statistics
 import Trials
 
-/// Turns records into a `TrialResult`.
 struct FigureSheet {
     let spec: TrialSpec
-    let window: Window
     let history: History
     let verdict: OracleVerdict
-    let account: CPUAccount
-    let hiccups: LatencyHistogram
-    let probes: ProbeSamples
+    let findings: Findings
     let pairs: PairFigures
     let callbacks: Int
     let hasObservers: Bool
@@ -21,16 +17,14 @@ struct FigureSheet {
 
     /// - Parameter endNs: when `logs` were taken: what was not covered then is known to take longer than until then.
     init(
-        _ spec: TrialSpec, _ window: Window, endNs: Int64, _ history: History, _ logs: [ObserverLog],
-        _ plan: QueryAssignment, _ verdict: OracleVerdict, _ account: CPUAccount, _ hiccups: LatencyHistogram,
-        _ probes: ProbeSamples = .init()
+        _ spec: TrialSpec, endNs: Int64, _ history: History, _ logs: [ObserverLog], _ plan: QueryAssignment,
+        _ verdict: OracleVerdict, _ findings: Findings
     ) {
-        (self.spec, self.window, self.history, self.verdict) = (spec, window, history, verdict)
-        (self.account, self.hiccups, self.probes) = (account, hiccups, probes)
+        (self.spec, self.history, self.verdict, self.findings) = (spec, history, verdict, findings)
         asked = spec.neededMetrics
         hasObservers = plan.mainObservers > 0
         let wantsStaleness = !asked.isDisjoint(with: [.staleness, .versionLag])
-        var pairs = PairFigures(history, window, endNs: endNs)
+        var pairs = PairFigures(history, findings.window, endNs: endNs)
         for log in logs.prefix(plan.mainObservers) { pairs.add(log, wantsStaleness: wantsStaleness) }
         self.pairs = pairs
         callbacks = logs.reduce(0) { $0 + $1.count }
@@ -41,7 +35,7 @@ struct FigureSheet {
         result.figures = Metric.allCases.filter { asked.contains($0) }.flatMap { figures($0) }
         result.violations = verdict.violations
         result.violationCount = verdict.violationCount
-        result.cpu = account
+        result.cpu = findings.cpu
         result.oracleNs = verdict.costNs
         result.counts = [
             "commits": history.commits.count, "measured_commits": measured.count, "callbacks": callbacks,
@@ -49,20 +43,26 @@ struct FigureSheet {
             "row_samples": verdict.samplesCompared,
         ]
         result.recordings = recordings
-        if !history.unmade.isEmpty {
-            result.counts["unmade_commits"] = history.unmade.count
+        result.noise = findings.noise
+        result.allocations = findings.allocations
+        result.counts.merge(findings.counts) { _, own in own }
+        if !history.missed.isEmpty {
+            result.counts["unmade_commits"] = history.missed.count
             result.notes.append(
-                "\(history.unmade.count) of \(history.unmade.count + history.commits.count) commits that were due are not "
+                "\(history.missed.count) of \(history.missed.count + history.commits.count) commits that were due are not "
                     + "made: the writers were late, and gave up \(spec.overrunNs / 1_000_000) ms after the window")
         }
+        if let harmed = findings.harmedDeliveries { result.expectCaught(spec, harmed: harmed) }
         return result
     }
+
+    var window: Window { findings.window }
 
     /// Commits due in the window.
     var measured: [CommitRecord] { history.commits.lazy.map(\.record).filter { window.contains($0.dueNs) } }
 
     /// Commits due in the window that were not made.
-    var unmade: [UnmadeCommit] { history.unmade.filter { window.contains($0.dueNs) } }
+    var missed: [MissedCommit] { history.missed.filter { window.contains($0.dueNs) } }
 
     /// Nil for metrics of more than one trial, and where there is nobody to watch.
     private func provider(_ metric: Metric) -> TrialProvider? {
@@ -78,7 +78,7 @@ struct FigureSheet {
                 + [slope(metric, data(self).means)]
         case .number(let number): number(self).map { [Figure(metric, .value, $0.value, n: $0.n)] } ?? []
         case .figures(let figures): figures(self)
-        case .held: probes.holdings.figures(metric)
+        case .held: findings.holdings.figures(metric)
         case nil: []
         }
     }
@@ -108,9 +108,9 @@ extension FigureSheet {
         guard let value = figure.value, figure.metric.entry.unit == .ns, figure.statistic != .count else {
             return figure
         }
-        var floorNs = probes.clockNs
+        var floorNs = findings.clockNs
         // The harness's own part in what it measures is that it woke late.
-        if span.isFromDue, spec.writers.load == .open, let hiccup = hiccups.percentile(figure.statistic) {
+        if span.isFromDue, spec.writers.load == .open, let hiccup = findings.hiccups.percentile(figure.statistic) {
             floorNs = max(floorNs, Double(hiccup.value))
         }
         guard abs(value) < Figure.floorFactor * floorNs else { return figure }
@@ -133,7 +133,7 @@ extension FigureSheet {
     private var recordings: TrialRecordings {
         var recordings = TrialRecordings()
         recordings.histograms = Metric.allCases.filter { asked.contains($0) && $0.entry.unit == .ns }.compactMap {
-            histogram($0)?.record(for: $0, lengthNs: window.endNs - window.startNs)
+            histogram($0)?.record(for: $0, lengthNs: window.lengthNs)
         }
         recordings.series = series
         return recordings

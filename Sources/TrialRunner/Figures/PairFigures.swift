@@ -3,7 +3,6 @@
 import Measure
 import Scenario
 
-/// Collects over all measured observers.
 struct PairFigures {
     private(set) var delivery = LatencyHistogram()
     private(set) var endToEnd = LatencyHistogram()
@@ -22,21 +21,23 @@ struct PairFigures {
     private let window: Window
     /// When the last callback was looked for: what is not covered by then is known to be later than that.
     private let endNs: Int64
-    /// Per commit, over observers: first and last `enter`, and how many.
-    private var firstNs: ContiguousArray<Int64>
-    private var lastNs: ContiguousArray<Int64>
-    private var observers: ContiguousArray<Int32>
-    /// Per commit: observers that were never called for it.
-    private var missing: ContiguousArray<Int32>
+    /// Per commit.
+    private var told: ContiguousArray<Told>
+
+    private struct Told {
+        /// First and last `enter`, over the observers that were called for it.
+        var firstNs = Int64.max
+        var lastNs = Int64.min
+        var observers: Int32 = 0
+        /// Observers that were never called for it.
+        var missing: Int32 = 0
+    }
 
     init(_ history: History, _ window: Window, endNs: Int64) {
         (self.history, self.window, self.endNs) = (history, window, endNs)
         staleness = StalenessIntegrator(startNs: window.startNs, endNs: window.endNs)
         endToEndOverTime = IntervalSeries(startNs: window.startNs, endNs: window.endNs)
-        firstNs = ContiguousArray(repeating: .max, count: history.commits.count)
-        lastNs = ContiguousArray(repeating: .min, count: history.commits.count)
-        observers = ContiguousArray(repeating: 0, count: history.commits.count)
-        missing = observers
+        told = ContiguousArray(repeating: Told(), count: history.commits.count)
     }
 
     /// - Parameter wantsStaleness: integrating it costs more than the rest together.
@@ -46,10 +47,8 @@ struct PairFigures {
         var spans: [Int: Int64] = [:]
         var covering: Set<Int> = []
         let versions = query.commits.prefix(settled).lazy.map { [history] in history.commits[Int($0)].record.version }
-        Coverage.forEach(
-            commitVersions: versions,
-            callbackCount: log.count, callbackVersion: { log[$0].version }
-        ) { place, callback in
+        Coverage.forEach(commitVersions: versions, callbackCount: log.count, callbackVersion: { log[$0].version }) {
+            place, callback in
             let index = Int(query.commits[place])
             if let callback { covering.insert(callback) }
             if add(commit: index, enterNs: callback.map { log[$0].enterNs }), let callback {
@@ -60,30 +59,22 @@ struct PairFigures {
         callbacks += spans.count
         // Those that covered nothing at all were made all the same; those that covered commits of the warm-up alone belong to
         // it.
-        callbacks += (0..<log.count).count { index in
-            !covering.contains(index) && !log[index].isInitial && window.contains(log[index].enterNs)
+        callbacks += log.records.enumerated().count { index, record in
+            !covering.contains(index) && !record.isInitial && window.contains(record.enterNs)
         }
-        if log.count > 0 {
-            firstDelivery.record(log[0].enterNs - log.observer.subscribedNs)
-        } else {
-            firstDelivery.recordCensored(endNs - log.observer.subscribedNs)
+        firstDelivery.record(log.observer.subscribedNs, log.count > 0 ? log[0].enterNs : nil, seenUntil: endNs)
+        for record in log.records where record.enterNs >= window.startNs && !record.isInitial {
+            callbackTime.record(record.enterNs, record.exitNs > 0 ? record.exitNs : nil, seenUntil: endNs)
         }
-        for index in 0..<log.count where log[index].enterNs >= window.startNs && !log[index].isInitial {
-            if log[index].exitNs > 0 {
-                callbackTime.record(log[index].exitNs - log[index].enterNs)
-            } else {
-                callbackTime.recordCensored(endNs - log[index].enterNs)
-            }
-        }
-        for commit in history.unmade where window.contains(commit.dueNs) && commit.queries.contains(log.observer.query)
-        { endToEnd.recordCensored(endNs - commit.dueNs) }
+        let missed = history.missed.filter { $0.queries.contains(log.observer.query) && window.contains($0.dueNs) }
+        for commit in missed { endToEnd.recordCensored(endNs - commit.dueNs) }
         guard wantsStaleness else { return }
         staleness.add(
             commits: query.commits.prefix(settled).map { commit -> StalenessIntegrator.Commit in
                 let record = history.commits[Int(commit)].record
                 return .init(committedNs: record.committedNs, version: record.version)
             },
-            coverages: (0..<log.count).map { .init(enterNs: log[$0].enterNs, version: log[$0].version) })
+            coverages: log.records.map { .init(enterNs: $0.enterNs, version: $0.version) })
     }
 
     /// The last affecting commits need no callback where together they changed nothing.
@@ -98,34 +89,26 @@ struct PairFigures {
         let record = history.commits[index].record
         guard window.contains(record.dueNs) else { return false }
         pairs += 1
+        delivery.record(record.committedNs, enterNs, seenUntil: endNs)
+        endToEnd.record(record.dueNs, enterNs, seenUntil: endNs)
+        writeToCallback.record(record.beginNs, enterNs, seenUntil: endNs)
         guard let enterNs else {
-            delivery.recordCensored(endNs - record.committedNs)
-            endToEnd.recordCensored(endNs - record.dueNs)
-            writeToCallback.recordCensored(endNs - record.beginNs)
-            missing[index] += 1
+            told[index].missing += 1
             return false
         }
         coveredPairs += 1
-        delivery.record(enterNs - record.committedNs)
-        endToEnd.record(enterNs - record.dueNs)
-        writeToCallback.record(enterNs - record.beginNs)
         endToEndOverTime.add(atNs: record.dueNs, value: Double(enterNs - record.dueNs))
-        firstNs[index] = min(firstNs[index], enterNs)
-        lastNs[index] = max(lastNs[index], enterNs)
-        observers[index] += 1
+        told[index].firstNs = min(told[index].firstNs, enterNs)
+        told[index].lastNs = max(told[index].lastNs, enterNs)
+        told[index].observers += 1
         return true
     }
 
     /// Per commit, until the last of its observers was called.
     var lastDelivery: LatencyHistogram {
         var latencies = LatencyHistogram()
-        for index in observers.indices where observers[index] + missing[index] > 0 {
-            let committedNs = history.commits[index].record.committedNs
-            if missing[index] > 0 {
-                latencies.recordCensored(endNs - committedNs)
-            } else {
-                latencies.record(lastNs[index] - committedNs)
-            }
+        for (commit, told) in zip(history.commits, told) where told.observers + told.missing > 0 {
+            latencies.record(commit.record.committedNs, told.missing > 0 ? nil : told.lastNs, seenUntil: endNs)
         }
         return latencies
     }
@@ -133,18 +116,22 @@ struct PairFigures {
     /// Over commits that concern more than one observer.
     var fanoutSpan: LatencyHistogram {
         var spans = LatencyHistogram()
-        for index in observers.indices where observers[index] + missing[index] > 1 {
-            if missing[index] == 0 {
-                spans.record(lastNs[index] - firstNs[index])
-            } else {
-                spans.recordCensored(observers[index] > 0 ? endNs - firstNs[index] : 0)
-            }
+        for told in told where told.observers + told.missing > 1 {
+            let firstNs = told.observers > 0 ? told.firstNs : endNs
+            spans.record(firstNs, told.missing > 0 ? nil : told.lastNs, seenUntil: endNs)
         }
         return spans
     }
 
     /// Affecting commits covered per callback, over measured commits and all callbacks of the window.
     var coalescingRatio: Double? { callbacks > 0 ? Double(coveredPairs) / Double(callbacks) : nil }
+}
+
+extension LatencyHistogram {
+    /// Adds the time between two moments; where the second has not come, that it is later than what was seen.
+    fileprivate mutating func record(_ fromNs: Int64, _ untilNs: Int64?, seenUntil endNs: Int64) {
+        if let untilNs { record(untilNs - fromNs) } else { recordCensored(endNs - fromNs) }
+    }
 }
 
 /// Which callback covers which commit: the first one whose version reaches the commit's. Every affecting commit counts,

@@ -12,7 +12,6 @@ extension IntervalSeries {
     }
 }
 
-/// The test on the means of a series.
 struct SteadyState: Sendable {
     /// ±2 % per second.
     private static let allowedPerSecond = 0.02

@@ -9,7 +9,7 @@ extension TrialProvider {
         .lastDeliveryLatency: .events(.commitToCallback) { $0.pairs.lastDelivery },
         .endToEndLatency: .events(.dueToCallback) { $0.pairs.endToEnd },
         .writeToCallback: .events(.commitToCallback) { $0.pairs.writeToCallback },
-        .wakeFloor: .events { $0.probes.wakeFloor },
+        .wakeFloor: .events { $0.findings.wakeFloor },
         .deliveryOverFloor: .figures { $0.deliveryOverFloor },
         .callbackTime: .events { $0.pairs.callbackTime },
         .staleness: .overTime { ($0.pairs.staleness.staleness, $0.pairs.staleness.overTime) },
@@ -19,7 +19,7 @@ extension TrialProvider {
         .spuriousNotifications: .number { (Double($0.verdict.spurious), $0.callbacks) },
         .missedFinal: .number { (Double($0.verdict.missedFinal), $0.spec.observers.count) },
         .timeToFirstDelivery: .events(.outside) { $0.pairs.firstDelivery },
-        .observerStall: .events { $0.probes.stalls },
+        .observerStall: .events { $0.findings.stalls },
         .fanoutSpan: .events { $0.pairs.fanoutSpan },
     ]
 }
@@ -27,7 +27,7 @@ extension TrialProvider {
 extension FigureSheet {
     /// Of the medians: what a store adds to the wakes it cannot do without.
     fileprivate var deliveryOverFloor: [Figure] {
-        guard let floor = probes.wakeFloor else { return [] }
+        guard let floor = findings.wakeFloor else { return [] }
         let ratio = pairs.writeToCallback.medianRatio(to: floor)
         // As many samples as a median needs, on either side.
         let n = min(pairs.writeToCallback.count, floor.count)

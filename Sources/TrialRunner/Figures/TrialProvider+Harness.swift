@@ -5,16 +5,12 @@ import Trials
 
 extension TrialProvider {
     static let harness: [Metric: TrialProvider] = [
-        .harnessHiccup: .events(.outside) { $0.hiccups },
+        .harnessHiccup: .events(.outside) { $0.findings.hiccups },
         .recordingCost: .figures { $0.recordingCost },
-        .recordingBytes: .number { sheet in
-            let recording = sheet.probes.recording
-            return (recording?.bytes.map { Double($0) }, recording?.pairs ?? 0)
+        .recordingBytes: .number {
+            ($0.findings.recording?.bytes.map { Double($0) }, $0.findings.recording?.pairs ?? 0)
         },
-        .oracleCost: .number { sheet in
-            let commits = sheet.history.commits.count
-            return (commits > 0 ? Double(sheet.verdict.costNs) / Double(commits) : nil, commits)
-        },
+        .oracleCost: .number { each(Double($0.verdict.costNs), of: $0.history.commits.count) },
         .oracleViolations: .number { (Double($0.verdict.violationCount), $0.verdict.replayed) },
         .faultsCaught: .number {
             $0.spec.fault.kind.mustBeCaught ? (Double($0.verdict.violationCount), $0.verdict.replayed) : nil
@@ -26,12 +22,10 @@ extension TrialProvider {
 
 extension FigureSheet {
     fileprivate var recordingCost: [Figure] {
-        let recording = probes.recording
-        let clock = FigureFlag.clock(readings: RecordingCost.clockReads, ns: Int(probes.clockNs))
-        return [
-            Figure(
-                .recordingCost, .value, recording?.ns, n: recording?.pairs ?? 0, flags: recording == nil ? [] : [clock])
-        ]
+        let recording = findings.recording
+        let clock = FigureFlag.clock(readings: RecordingCost.clockReads, ns: Int(findings.clockNs))
+        let flags = recording == nil ? [] : [clock]
+        return [Figure(.recordingCost, .value, recording?.ns, n: recording?.pairs ?? 0, flags: flags)]
     }
 
     /// The p99 of the times from a due time, over what it has to be: of commits due evenly, all that came due while the
@@ -39,10 +33,10 @@ extension FigureSheet {
     /// hundredth of the window. How long it really stood still, a thread knows that did nothing but sleep.
     fileprivate var stallSeen: (value: Double?, n: Int) {
         let corrected = histogram(.writeResponseTime)
-        let longest = hiccups.figures(for: .harnessHiccup).first { $0.statistic == .max }?.value
+        let longest = findings.hiccups.figures(for: .harnessHiccup).first { $0.statistic == .max }?.value
         let ratio = corrected?.percentile(.p99).flatMap { p99 in
             longest.flatMap { longest -> Double? in
-                let predicted = longest - 0.01 * Double(window.endNs - window.startNs)
+                let predicted = longest - 0.01 * Double(window.lengthNs)
                 return predicted > 0 ? Double(p99.value) / predicted : nil
             }
         }

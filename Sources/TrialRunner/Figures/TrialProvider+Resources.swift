@@ -5,7 +5,7 @@ import Trials
 
 extension TrialProvider {
     static let resources: [Metric: TrialProvider] = [
-        .processCPU: .number { ($0.account.perCommitNs, $0.account.commits) },
+        .processCPU: .number { ($0.findings.cpu.perCommitNs, $0.findings.cpu.commits) },
         .writerCPU: .number { $0.cpu(.writer) },
         .upkeepCPU: .number { $0.cpu(.upkeep) },
         .observerCPU: .figures { $0.observerCPU },
@@ -17,21 +17,19 @@ extension TrialProvider {
         .residentBytes: .held(.often) { _ in ProcessHoldings.residentBytes },
         .fileBytes: .held(.often) { try $0.fileBytes() },
         .openFiles: .held(.atEnds) { _ in ProcessHoldings.openFiles },
-        .spaceAmplification: .number { ($0.probes.versions.amplification, 1) },
+        .spaceAmplification: .number { ($0.findings.versions.amplification, 1) },
         .activeVersions: .figures { sheet in
-            let versions = sheet.probes.versions
-            return [
-                Figure(.activeVersions, .value, versions.last.map { Double($0) }, n: 1),
-                Figure(.activeVersions, .max, versions.highest.map { Double($0) }, n: 1),
-            ]
+            let versions = sheet.findings.versions
+            return [(Statistic.value, versions.last), (.max, versions.highest)].map { statistic, count in
+                Figure(.activeVersions, statistic, count.map { Double($0) }, n: 1)
+            }
         },
     ]
 }
 
 extension FigureSheet {
     fileprivate func cpu(_ role: ThreadRole) -> (value: Double?, n: Int) {
-        let cpuNs = Double(account.roleNs[role.rawValue] ?? 0)
-        return (account.commits > 0 ? cpuNs / Double(account.commits) : nil, account.commits)
+        each(Double(findings.cpu.roleNs[role.rawValue] ?? 0), of: findings.cpu.commits)
     }
 
     /// A queue runs deliveries on threads that it shares with everything else that is dispatched: no clock is theirs alone.
@@ -42,8 +40,6 @@ extension FigureSheet {
     }
 
     fileprivate func allocated(_ bytes: (AllocationAccount) -> Int64?) -> (value: Double?, n: Int) {
-        let commits = probes.allocations?.commits ?? 0
-        let all = probes.allocations.flatMap(bytes)
-        return (all.flatMap { commits > 0 ? Double($0) / Double(commits) : nil }, commits)
+        each(findings.allocations.flatMap(bytes).map { Double($0) }, of: findings.allocations?.commits ?? 0)
     }
 }

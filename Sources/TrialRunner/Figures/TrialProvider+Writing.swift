@@ -8,7 +8,7 @@ extension TrialProvider {
         .scheduleDelay: .events(.schedule) { $0.fromDue { $0.beginNs - $0.dueNs } },
         .scheduleStarted: .number { $0.spec.writers.load == .open ? $0.scheduleStarted : nil },
         .unmadeCommits: .number {
-            $0.spec.writers.load == .open ? (Double($0.unmade.count), $0.measured.count + $0.unmade.count) : nil
+            $0.spec.writers.load == .open ? (Double($0.missed.count), $0.measured.count + $0.missed.count) : nil
         },
         .writeServiceTime: .events { $0.writer { $0.committedNs - $0.beginNs } },
         .writeResponseTime: .events(.schedule) { $0.fromDue { $0.committedNs - $0.dueNs } },
@@ -16,7 +16,7 @@ extension TrialProvider {
         .achievedRate: .number { ($0.achievedRate, $0.measured.count) },
         .objectRate: .number { $0.spec.writers.load == .closed ? ($0.objectRate, $0.measured.count) : nil },
         .writerShareMin: .number { $0.spec.writers.threads > 1 ? ($0.writerShareMin, $0.measured.count) : nil },
-        .failedCommits: .number { (Double($0.probes.refusals), $0.measured.count) },
+        .failedCommits: .number { (Double($0.findings.refusals), $0.measured.count) },
         .recoveryTime: .events { $0.recovery },
     ]
 }
@@ -31,15 +31,13 @@ extension FigureSheet {
     /// From a due time: what was not made is at least as late as its writer was when it gave up.
     fileprivate func fromDue(_ timeNs: (CommitRecord) -> Int64) -> LatencyHistogram {
         var histogram = writer(timeNs)
-        for commit in unmade { histogram.recordCensored(window.startNs + spec.givesUpNs - commit.dueNs) }
+        for commit in missed { histogram.recordCensored(window.startNs + spec.givesUpNs - commit.dueNs) }
         return histogram
     }
 
     /// The share of the window's schedule that was begun within the window.
     fileprivate var scheduleStarted: (value: Double?, n: Int) {
-        let begun = measured.count { $0.beginNs < window.endNs }
-        let due = measured.count + unmade.count
-        return (due > 0 ? Double(begun) / Double(due) : nil, due)
+        each(Double(measured.count { $0.beginNs < window.endNs }), of: measured.count + missed.count)
     }
 
     /// Commits that returned within the window, per second of it in which they could.
@@ -69,7 +67,7 @@ extension FigureSheet {
     fileprivate var recovery: LatencyHistogram? {
         guard spec.fault.kind == .writerKilled || spec.fault.kind == .writerStopped else { return nil }
         var histogram = LatencyHistogram()
-        if let recoveryNs = probes.recoveryNs { histogram.record(recoveryNs) }
+        if let recoveryNs = findings.recoveryNs { histogram.record(recoveryNs) }
         return histogram
     }
 }

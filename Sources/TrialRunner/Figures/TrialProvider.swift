@@ -26,6 +26,18 @@ enum TrialProvider: Sendable {
         case within
         /// Before the window, or nothing of the load: it cannot drift with it.
         case outside
+
+        var isFromDue: Bool { self == .schedule || self == .dueToCallback }
+        var isDelivery: Bool { self == .dueToCallback || self == .commitToCallback }
+
+        /// A closed loop has no due times; what is measured from one would be called a latency and be none.
+        func exists(_ load: WritersSpec.Load) -> Bool {
+            switch self {
+            case .schedule: load == .open
+            case .dueToCallback, .commitToCallback: load != .closed
+            case .within, .outside: true
+            }
+        }
     }
 
     enum Looks: Sendable {
@@ -38,31 +50,21 @@ enum TrialProvider: Sendable {
     static let all: [Metric: TrialProvider] = Dictionary(
         uniqueKeysWithValues: [writing, delivery, resources, harness].joined().map { ($0.key, $0.value) })
 
+    typealias Holding = (looks: Looks, amount: @Sendable (any DrivenStore) throws -> Int?)
+
     /// What can be looked at while the load runs.
-    static let holdings = all.compactMapValues { provider in
-        if case .held(let looks, let amount) = provider { (looks: looks, amount: amount) } else { nil }
+    static let holdings = all.compactMapValues { provider -> Holding? in
+        if case .held(let looks, let amount) = provider { (looks, amount) } else { nil }
     }
 }
 
+/// So much of an amount for each of `n`.
+func each(_ amount: Double?, of n: Int) -> (value: Double?, n: Int) { (n > 0 ? amount.map { $0 / Double(n) } : nil, n) }
+
 extension LatencyHistogram {
-    /// Its median over that of `other`.
     func medianRatio(to other: LatencyHistogram) -> Double? {
         percentile(.p50).flatMap { own in
             other.percentile(.p50).map { Double(own.value) / Double(Swift.max($0.value, 1)) }
-        }
-    }
-}
-
-extension TrialProvider.Span {
-    var isFromDue: Bool { self == .schedule || self == .dueToCallback }
-    var isDelivery: Bool { self == .dueToCallback || self == .commitToCallback }
-
-    /// A closed loop has no due times; what is measured from one would be called a latency and be none.
-    func exists(_ load: WritersSpec.Load) -> Bool {
-        switch self {
-        case .schedule: load == .open
-        case .dueToCallback, .commitToCallback: load != .closed
-        case .within, .outside: true
         }
     }
 }

@@ -4,11 +4,8 @@ import Measure
 import TracedSync
 import Trials
 
-/// Watches one process, its own. One thread.
 struct Watchdog {
-    /// How long a circle must stand.
     static let confirmNs: Int64 = 100_000_000
-    /// How often to look.
     static let lookEveryNs: Int64 = 20_000_000
     /// The kernel is asked by reading a file per thread.
     private static let kernelEvery = 5

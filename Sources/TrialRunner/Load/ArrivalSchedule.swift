@@ -42,7 +42,7 @@ struct ArrivalSchedule: Sendable {
         atNs = spec.arrivals == .onOff ? Self.busyNs(-Double(warmUpNs), onNs, offNs) : -Double(warmUpNs)
     }
 
-    /// Of a trial's writer; those that follow one another, in a process of their own each, share one schedule.
+    /// Of a trial's writer. Those that follow one another, in a process of their own each, share one schedule.
     init(_ spec: TrialSpec, writer: Int, isShared: Bool) {
         var writers = spec.writers
         if isShared { writers.threads = 1 }

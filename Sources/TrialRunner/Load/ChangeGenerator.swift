@@ -4,7 +4,6 @@
 import Scenario
 import StoreDriver
 
-/// The changes of one writer. One thread.
 struct ChangeGenerator {
     private let writer: Int
     private let lanes: Int
@@ -23,7 +22,6 @@ struct ChangeGenerator {
     private var keys: ContiguousArray<Int64>
     private var serial = 0
     private var inserted: Int64 = 0
-    /// Commits made so far.
     private(set) var commits: Int64 = 0
 
     init(_ spec: TrialSpec, dataset: Dataset, shared: Query, writer: Int) {
@@ -37,11 +35,8 @@ struct ChangeGenerator {
     ///   - movesInList: a move is one in the list and not by a score.
     init(_ spec: WritersSpec, dataset: Dataset, shared: Query, writer: Int, seed: UInt64, movesInList: Bool = false) {
         auditedKey = dataset.auditedKey(writer: writer)
-        self.movesInList = movesInList
+        (self.movesInList, self.writer, lanes, rowsPerCommit) = (movesInList, writer, dataset.lanes, spec.rowsPerCommit)
         choice = KeyChoice(spec)
-        self.writer = writer
-        lanes = dataset.lanes
-        rowsPerCommit = spec.rowsPerCommit
         firstNewKey = Int64(dataset.count)
         random = RandomSource(seed: seed, stream: 2_000_000 + UInt64(writer))
         var keys = ContiguousArray(stride(from: Int64(writer), to: Int64(dataset.items), by: spec.threads))
@@ -57,8 +52,7 @@ struct ChangeGenerator {
             var shuffle = RandomSource(seed: seed, stream: 3_000_000 + UInt64(writer))
             for index in stride(from: keys.count - 1, to: 0, by: -1) { keys.swapAt(index, shuffle.below(index + 1)) }
         }
-        self.keys = keys
-        self.lowestUpper = lowestUpper
+        (self.keys, self.lowestUpper) = (keys, lowestUpper)
         kinds = Self.shares(spec.changes)
     }
 
@@ -108,37 +102,32 @@ struct ChangeGenerator {
             let drawn = random.next()
             kind = kinds.first { drawn <= $0.upTo }!.kind
         }
+        func change(_ operation: Change.Operation, _ key: Int64, score: Int64 = 0) -> Change {
+            Change(operation, Item(key: key, group: 0, score: score, stamp: stamp))
+        }
         switch kind {
         case .insert:
             let key = firstNewKey + inserted * Int64(lanes) + Int64(writer)
             inserted += 1
             keys.append(key)
-            return Change(.insert, Item(key: key, group: 0, score: newScore(), stamp: stamp))
+            return change(.insert, key, score: newScore())
         case .delete:
             let index = choice.draw(keys.count, &random)
-            let key = keys[index]
-            if choice.keepsOrder {
-                keys.remove(at: index)
-            } else {
-                keys[index] = keys[keys.count - 1]
-                keys.removeLast()
-            }
-            return Change(.delete, Item(key: key, group: 0, score: 0, stamp: stamp))
-        case .updateScore:
-            let key = keys[choice.draw(keys.count, &random)]
-            return Change(.updateScore, Item(key: key, group: 0, score: newScore(), stamp: stamp))
-        case .touch:
-            let key = keys[choice.draw(keys.count, &random)]
-            return Change(.touch, Item(key: key, group: 0, score: 0, stamp: stamp))
+            if choice.keepsOrder { return change(.delete, keys.remove(at: index)) }
+            keys.swapAt(index, keys.count - 1)
+            return change(.delete, keys.removeLast())
+        case .updateScore: return change(.updateScore, drawKey(), score: newScore())
+        case .touch: return change(.touch, drawKey())
         case .move:
-            let key = keys[choice.draw(keys.count, &random)]
-            if movesInList { return Change(.moveToFront, Item(key: key, group: 0, score: 0, stamp: stamp)) }
+            let key = drawKey()
+            if movesInList { return change(.moveToFront, key) }
             defer { serial += 1 }
             // The highest of all, since serial numbers only rise.
-            let score = Score.make(upper: 1 << 31 - 1, serial: serial * lanes + writer + 1)
-            return Change(.updateScore, Item(key: key, group: 0, score: score, stamp: stamp))
+            return change(.updateScore, key, score: Score.make(upper: 1 << 31 - 1, serial: serial * lanes + writer + 1))
         }
     }
+
+    private mutating func drawKey() -> Int64 { keys[choice.draw(keys.count, &random)] }
 
     private mutating func newScore() -> Int64 {
         defer { serial += 1 }

@@ -6,7 +6,6 @@
 import Scenario
 import StoreDriver
 
-/// The initial rows; immutable.
 struct Dataset: Sendable {
     static let rowsPerGroup = 10
     /// Of the rows whose stamps add up to 0 in every version, two of each writer.
@@ -22,8 +21,7 @@ struct Dataset: Sendable {
     private let places: ContiguousArray<Int32>
 
     init(items: Int, groups: Int, writers: Int, isAudited: Bool = false, seed: UInt64) {
-        self.items = items
-        self.groups = groups
+        (self.items, self.groups) = (items, groups)
         auditedRows = isAudited ? 2 * writers : 0
         lanes = writers + 1
         var random = RandomSource(seed: seed, stream: 0)

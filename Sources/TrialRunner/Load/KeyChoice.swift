@@ -5,7 +5,7 @@ import Scenario
 
 /// Draws positions among rows that stand in the order in which they were added.
 struct KeyChoice: Sendable {
-    private enum Way {
+    private enum Distribution {
         case uniform
         case zipf(Zipf)
         /// From the row added last backwards.
@@ -14,10 +14,10 @@ struct KeyChoice: Sendable {
         case hot(rows: Double, changes: Double)
     }
 
-    private let way: Way
+    private let distribution: Distribution
 
     init(_ spec: WritersSpec) {
-        way =
+        distribution =
             switch spec.keys {
             case .uniform, .matching: .uniform
             case .zipf: .zipf(Zipf(exponent: spec.zipfExponent))
@@ -27,11 +27,11 @@ struct KeyChoice: Sendable {
     }
 
     /// Whether the order in which rows were added has to be kept when one goes.
-    var keepsOrder: Bool { if case .latest = way { true } else { false } }
+    var keepsOrder: Bool { if case .latest = distribution { true } else { false } }
 
     /// Whether rows have to stand in a random order: ranks must say nothing about keys.
     var wantsShuffle: Bool {
-        switch way {
+        switch distribution {
         case .zipf, .hot: true
         case .uniform, .latest: false
         }
@@ -39,7 +39,7 @@ struct KeyChoice: Sendable {
 
     /// A position below `count`, which is not 0.
     func draw(_ count: Int, _ random: inout RandomSource) -> Int {
-        switch way {
+        switch distribution {
         case .uniform: return random.below(count)
         case .zipf(let zipf): return zipf.draw(count, &random)
         case .latest(let zipf): return count - 1 - zipf.draw(count, &random)

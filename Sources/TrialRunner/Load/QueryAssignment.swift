@@ -2,7 +2,6 @@
 import Scenario
 import StoreDriver
 
-/// The distinct queries of a trial and who watches which.
 struct QueryAssignment: Sendable {
     /// Distinct; the main ones first.
     let queries: [Query]

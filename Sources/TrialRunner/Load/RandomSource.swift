@@ -4,7 +4,6 @@
 import Glibc
 import Statistics
 
-/// A seeded generator. A value: one thread each.
 struct RandomSource: RandomNumberGenerator, Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
 

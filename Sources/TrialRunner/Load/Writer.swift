@@ -1,9 +1,10 @@
 // One writer thread: waits for the due time, commits, writes the times down. The open loop is `follow`: a due time in
 // the past is not waited for and not skipped, so lateness shows in the records and nowhere else; a writer that is late
-// without end gives up, and what it leaves is counted (`Unmade`).
+// without end gives up, and what it leaves is counted (`MissedCommit`).
 //
 // `progress` and `dueNs` may be read by any thread.
 import CPlatform
+import Foundation
 import Measure
 import Scenario
 import StoreDriver
@@ -42,42 +43,32 @@ final class Writer: @unchecked Sendable {
     private let changes: UnsafeMutableBufferPointer<Change>
     /// Spinning on the last free core would take it from the store.
     private let spins: Bool
-    private let company: Company
+    private let hooks: Hooks
 
     /// What goes on between the commits of a writer.
-    struct Company {
+    struct Hooks {
         var floor: WakeProbe?
         var stalls: StallProbe?
         /// Whom a writer in lockstep waits for.
-        var watch: Watch?
+        var group: ObserverGroup?
     }
 
-    /// What a writer in a process of its own has from elsewhere: where its records go, and how much of the schedule others
-    /// have done before it.
-    struct Inheritance {
-        var records: RecordBuffer<CommitRecord>
-        var dueTimesDone: Int
-    }
-
+    /// - Parameter inheritance: what a writer in a process of its own has from elsewhere: where its records go, and how much of
+    ///   the schedule others have done before it.
     init(
-        _ index: Int, spec: TrialSpec, dataset: Dataset, shared: Query, cores: Int, company: Company,
-        inheriting inheritance: Inheritance? = nil
+        _ index: Int, _ spec: TrialSpec, _ dataset: Dataset, shared: Query, hooks: Hooks = .init(),
+        inheriting inheritance: (records: RecordBuffer<CommitRecord>, dueTimesDone: Int)? = nil
     ) throws {
         name = "writer-\(index)"
-        (self.index, self.spec, self.company) = (index, spec, company)
+        (self.index, self.spec, self.hooks) = (index, spec, hooks)
         generator = ChangeGenerator(spec, dataset: dataset, shared: shared, writer: index)
         if spec.writers.load == .open {
-            // Writers that follow one another share one schedule; those side by side have one each.
-            var writers = spec.writers
-            if inheritance != nil { writers.threads = 1 }
-            var schedule = ArrivalSchedule(
-                writers, writer: inheritance == nil ? index : 0, warmUpNs: spec.warmUpNs, durationNs: spec.durationNs,
-                seed: spec.seed)
+            var schedule = ArrivalSchedule(spec, writer: index, isShared: inheritance != nil)
             for _ in 0..<(inheritance?.dueTimesDone ?? 0) { _ = schedule.next() }
             self.schedule = schedule
         }
         changes = .allocate(capacity: generator.count)
-        spins = spec.writers.threads < cores
+        spins = spec.writers.threads < ProcessInfo.processInfo.activeProcessorCount
         let capacity = TrialSize.commitsPerWriter(spec)
         recorder =
             try inheritance.map { CommitRecorder($0.records) }
@@ -121,7 +112,7 @@ final class Writer: @unchecked Sendable {
         // A successor may have to be started first, which takes longer on a loaded machine than some windows.
         let givesUpNs = max(windowNs + spec.givesUpNs, MonotonicClock.nowNs() + spec.overrunNs)
         while lastCommittedNs < givesUpNs, let offsetNs = schedule?.next() {
-            if let floor = company.floor, let lastNs {
+            if let floor = hooks.floor, let lastNs {
                 // Halfway between two commits, so that its threads sleep as long as the store's.
                 let middleNs = windowNs + lastNs + (offsetNs - lastNs) / 2
                 let spunNs = Pacing.wait(untilNs: middleNs, spin: spins)
@@ -167,12 +158,12 @@ final class Writer: @unchecked Sendable {
         // What does not move from here on is not the writer.
         dueNs.store(.max, ordering: .relaxed)
         defer { dueNs.store(startNs, ordering: .relaxed) }
-        while let watch = company.watch, !watch.areAllCovered(lastVersion) {
+        while let group = hooks.group, !group.areAllCovered(lastVersion) {
             let nowNs = MonotonicClock.nowNs()
             let waitedNs = nowNs - startNs
             if deadline.hasPassed() {
                 throw TrialFault.hang(
-                    "not every observer was called for version \(lastVersion): \(watch.behind(lastVersion))")
+                    "not every observer was called for version \(lastVersion): \(group.behind(lastVersion))")
             }
             // Looks come seldomer with time: a commit begins a sixteenth of its predecessor's wait too late at most, and
             // no figure depends on when it does.
@@ -213,7 +204,7 @@ final class Writer: @unchecked Sendable {
         lastVersion = version
         lastCommittedNs = committedNs
         progress.store(commits + 1, ordering: .relaxed)
-        company.stalls?.request()
+        hooks.stalls?.request()
     }
 }
 

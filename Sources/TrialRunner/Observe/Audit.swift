@@ -1,22 +1,19 @@
-import Scenario
 // Torn transactions, looked for where an application would see them: every commit moves an amount between two rows, and
 // on each observing thread somebody adds all such rows up inside the callback, through the live collection itself.
+import Scenario
 import StoreDriver
 
-/// The auditors of a trial. The conducting thread.
 final class Audit: Companion {
     private let auditors: [Auditor]
     private let spec: TrialSpec
 
     /// Subscribes one auditor on every site; none where the trial does not ask for it, or where there is nothing to read.
-    init(_ spec: TrialSpec, _ dataset: Dataset, _ watch: Watch, _ store: any DrivenStore, _ capabilities: Capabilities)
-        throws
-    {
-        self.spec = spec
-        let isAsked = spec.observers.audit == .sums && capabilities.hasContents
-        auditors = try (isAsked ? watch.sites : []).map { site in
-            let auditor = Auditor(site, rows: dataset.auditedRows)
-            try site.run(timeoutNs: spec.hangTimeoutNs) {
+    init(_ setup: TrialSetup) throws {
+        spec = setup.spec
+        let isAsked = spec.observers.audit == .sums && setup.driver.capabilities.hasContents
+        auditors = try (isAsked ? setup.group.sites : []).map { site in
+            let auditor = Auditor(site, rows: setup.dataset.auditedRows)
+            try site.run(timeoutNs: setup.spec.hangTimeoutNs) { [store = setup.store] in
                 auditor.subscription = try store.subscribe(
                     to: Query(group: Dataset.auditedGroup), at: site.deliverySite, sink: auditor)
             }
@@ -44,17 +41,14 @@ final class Audit: Companion {
 ///
 /// Unchecked because everything that changes is the site's own, and is read after a hop to it.
 private final class Auditor: DeliverySink, @unchecked Sendable {
-    let site: Site
+    let site: DeliveryContext
     var subscription: (any DriverSubscription)?
     private let rows: Int
     private(set) var audits = 0
     /// The first.
     private(set) var violation: String?
 
-    init(_ site: Site, rows: Int) {
-        self.site = site
-        self.rows = rows
-    }
+    init(_ site: DeliveryContext, rows: Int) { (self.site, self.rows) = (site, rows) }
 
     func deliver(_ delivery: borrowing Delivery) {
         guard let subscription, violation == nil else { return }

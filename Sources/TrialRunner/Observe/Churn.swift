@@ -21,12 +21,12 @@ final class Churn: Companion, @unchecked Sendable {
     private static let livesOfASite = 8
 
     private final class Slot {
-        var site: Site
+        var site: DeliveryContext
         var lives = 0
         var observer: ChurnedObserver?
         var subscription: (any DriverSubscription)?
 
-        init(_ site: Site) { self.site = site }
+        init(_ site: DeliveryContext) { self.site = site }
     }
 
     private let spec: TrialSpec
@@ -43,11 +43,12 @@ final class Churn: Companion, @unchecked Sendable {
     private var made = 0
 
     /// Nil where a trial has none; else the first of them are there.
-    init?(_ spec: TrialSpec, _ plan: QueryAssignment, _ store: any DrivenStore) throws {
-        guard let count = spec.observers.churn, count > 0, let query = plan.queries.first else { return nil }
-        (self.spec, self.query, self.store) = (spec, query, store)
+    init?(_ setup: TrialSetup) throws {
+        (spec, store) = (setup.spec, setup.store)
+        guard let count = spec.observers.churn, count > 0, let query = setup.plan.queries.first else { return nil }
+        self.query = query
         forgetting = store as? any SiteForgetting
-        slots = (0..<count).map { Slot(Site("churn-\($0)", spec.observers.deliver)) }
+        slots = (0..<count).map { Slot(DeliveryContext("churn-\($0)", setup.spec.observers.deliver)) }
         for slot in slots { try replace(slot) }
     }
 
@@ -72,7 +73,7 @@ final class Churn: Companion, @unchecked Sendable {
         cancel(slot)
         if slot.lives == Self.livesOfASite, forgetting != nil {
             try end(slot)
-            slot.site = Site(slot.site.name, spec.observers.deliver)
+            slot.site = DeliveryContext(slot.site.name, spec.observers.deliver)
             slot.lives = 0
         }
         slot.lives += 1

@@ -14,7 +14,7 @@ final class Observer: DeliverySink {
     let name: String
     /// Index into the plan's queries.
     let query: Int
-    let site: Site
+    let site: DeliveryContext
     /// Watches rows that no commit touches; not part of any figure.
     let isBystander: Bool
     let recorder: CallbackRecorder
@@ -30,15 +30,11 @@ final class Observer: DeliverySink {
     nonisolated(unsafe) var subscribedNs: Int64 = 0
 
     init(
-        name: String, query: Int, site: Site, isBystander: Bool, workNs: Int64, capacity: Int, indexCapacity: Int,
-        prefaulted: Int = 256, sampler: RowSampler? = nil
+        name: String, query: Int, site: DeliveryContext, isBystander: Bool, workNs: Int64 = 0, capacity: Int,
+        indexCapacity: Int, prefaulted: Int = 256, sampler: RowSampler? = nil
     ) throws {
-        self.name = name
-        self.query = query
-        self.site = site
-        self.isBystander = isBystander
+        (self.name, self.query, self.site, self.isBystander, self.sampler) = (name, query, site, isBystander, sampler)
         self.workNs = isBystander ? 0 : workNs
-        self.sampler = sampler
         recorder = try CallbackRecorder(
             capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, prefaulted))
     }
@@ -68,9 +64,7 @@ final class Observer: DeliverySink {
     @inline(__always)
     func finish(exitNs: Int64) { recorder.finish(exitNs: exitNs) }
 
-    func fail(_ error: any Error) {
-        failure.withLock { if $0 == nil { $0 = error } }
-    }
+    func fail(_ error: any Error) { failure.withLock { if $0 == nil { $0 = error } } }
 
     /// Callbacks begun; any thread.
     var callbacks: Int { callbackCount.load(ordering: .acquiring) }
@@ -103,6 +97,8 @@ struct ObserverLog: Sendable {
         self.observer = observer
         count = observer.recorder.records.count
     }
+
+    var records: Slice<RecordBuffer<CallbackRecord>> { observer.recorder.records.prefix(count) }
 
     subscript(index: Int) -> CallbackRecord { observer.recorder.records[index] }
 

@@ -10,7 +10,6 @@
 import Algorithms
 import StoreDriver
 
-/// One observer's collection, advanced delivery by delivery. One thread.
 struct ChangeSetReplay {
     /// The delivered lists of one callback.
     struct Delivered {
@@ -29,12 +28,9 @@ struct ChangeSetReplay {
 
     /// Advances without a change set, as the initial delivery does.
     mutating func advance(_ net: [QueryHistory.Touch]) {
-        for touch in net where touch.before != touch.after && touch.before != TableModel.absent {
-            rows.remove(touch.before)
-        }
-        for touch in net where touch.before != touch.after && touch.after != TableModel.absent {
-            rows.insert(.init(order: touch.after, key: touch.key))
-        }
+        let moved = net.filter { $0.before != $0.after }
+        for touch in moved where touch.wasIn { rows.remove(touch.before) }
+        for touch in moved where touch.isIn { rows.insert(.init(order: touch.after, key: touch.key)) }
     }
 
     /// Advances by what the commits in between did, and checks the change set that was delivered for them.
@@ -46,7 +42,7 @@ struct ChangeSetReplay {
             return problem
         }
         let deleted = delivered.deletions.map { rows[Int($0)].key }
-        let oldRanks = net.map { $0.before == TableModel.absent ? -1 : rows.rank(of: $0.before) }
+        let oldRanks = net.map { $0.wasIn ? rows.rank(of: $0.before) : -1 }
 
         advance(net)
         if delivered.count != rows.count {
@@ -71,28 +67,26 @@ struct ChangeSetReplay {
         let deletedKeys = Set(deleted)
         let insertedKeys = Set(inserted)
         for (key, index) in zip(deleted, delivered.deletions) where !insertedKeys.contains(key) {
-            guard let place = touched[key], net[place].after == TableModel.absent else {
+            guard let place = touched[key], !net[place].isIn else {
                 return Problem(Int(index), "deletion \(index) is row \(key), which is still in the collection")
             }
         }
         for (key, index) in zip(inserted, delivered.insertions) where !deletedKeys.contains(key) {
-            guard let place = touched[key], net[place].before == TableModel.absent else {
+            guard let place = touched[key], !net[place].wasIn else {
                 return Problem(Int(index), "insertion \(index) is row \(key), which was in the collection before")
             }
         }
         for touch in net {
-            if touch.after == TableModel.absent, !deletedKeys.contains(touch.key) {
+            if !touch.isIn, !deletedKeys.contains(touch.key) {
                 return Problem(nil, "row \(touch.key) left the collection and no deletion says so")
             }
-            if touch.before == TableModel.absent, !insertedKeys.contains(touch.key) {
+            if !touch.wasIn, !insertedKeys.contains(touch.key) {
                 let index = rows.rank(of: touch.after)
                 return Problem(index, "row \(touch.key) entered the collection at \(index) and no insertion says so")
             }
         }
         let moves = deletedKeys.intersection(insertedKeys).count
-        let reordered = net.count {
-            $0.before != $0.after && $0.before != TableModel.absent && $0.after != TableModel.absent
-        }
+        let reordered = net.count { $0.before != $0.after && $0.wasIn && $0.isIn }
         if moves != delivered.moveCount {
             return Problem(nil, "says \(delivered.moveCount) rows moved; \(moves) are both deleted and inserted")
         }
@@ -106,9 +100,7 @@ struct ChangeSetReplay {
     private func places(
         _ net: [QueryHistory.Touch], _ oldRanks: [Int], _ deleted: Set<Int64>, _ delivered: Delivered
     ) -> Problem? {
-        for (touch, oldRank) in zip(net, oldRanks) {
-            guard touch.before != TableModel.absent, touch.after != TableModel.absent, !deleted.contains(touch.key)
-            else { continue }
+        for (touch, oldRank) in zip(net, oldRanks) where touch.wasIn && touch.isIn && !deleted.contains(touch.key) {
             let newRank = rows.rank(of: touch.after)
             let oldPlace = oldRank - Self.countBelow(oldRank, delivered.deletions)
             let newPlace = newRank - Self.countBelow(newRank, delivered.insertions)
@@ -129,19 +121,15 @@ struct ChangeSetReplay {
         var modified: Set<Int64> = []
         for index in delivered.modifications {
             let key = rows[Int(index)].key
-            guard let place = touched[key], net[place].before != TableModel.absent, !deleted.contains(key) else {
+            guard let place = touched[key], net[place].wasIn, !deleted.contains(key) else {
                 return Problem(Int(index), "modification \(index) is row \(key), which did not change in place")
             }
             modified.insert(key)
         }
-        for touch in net
-        where touch.before != TableModel.absent && touch.after != TableModel.absent && !deleted.contains(touch.key) {
-            if !modified.contains(touch.key) {
-                let index = rows.rank(of: touch.after)
-                return Problem(index, "row \(touch.key) at \(index) changed and no modification says so")
-            }
-        }
-        return nil
+        let told = modified.union(deleted)
+        guard let silent = net.first(where: { $0.wasIn && $0.isIn && !told.contains($0.key) }) else { return nil }
+        let index = rows.rank(of: silent.after)
+        return Problem(index, "row \(silent.key) at \(index) changed and no modification says so")
     }
 
     private static func shape(_ list: UnsafeBufferPointer<Int32>, _ name: String, below bound: Int) -> Problem? {
@@ -166,9 +154,6 @@ extension ChangeSetReplay {
         var index: Int?
         var sentence: String
 
-        init(_ index: Int?, _ sentence: String) {
-            self.index = index
-            self.sentence = sentence
-        }
+        init(_ index: Int?, _ sentence: String) { (self.index, self.sentence) = (index, sentence) }
     }
 }

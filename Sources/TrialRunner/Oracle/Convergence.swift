@@ -16,14 +16,11 @@ struct Convergence {
     private var comparedCollections = 0
     private(set) var rowsCompared = 0
 
-    init(_ history: History, _ plan: QueryAssignment) {
-        self.history = history
-        self.plan = plan
-    }
+    init(_ history: History, _ plan: QueryAssignment) { (self.history, self.plan) = (history, plan) }
 
     /// - Parameter rows: the final state of `query` in the model.
     mutating func check(
-        _ query: Int, _ rows: OrderedRows, _ observers: [Observer], _ store: any DrivenStore, _ watch: Watch
+        _ query: Int, _ rows: OrderedRows, _ observers: [Observer], _ store: any DrivenStore, _ group: ObserverGroup
     ) throws -> [String] {
         var violations: [String] = []
         let order = plan.queries[query].order
@@ -43,7 +40,7 @@ struct Convergence {
         for observer in observers where hasBudget(rows.count, first: comparedCollections == 0) {
             comparedCollections += 1
             rowsCompared += rows.count
-            let shown = try watch.currentItems(of: observer)
+            let shown = try group.currentItems(of: observer)
             if let difference = Self.difference(expected, shown, order) {
                 violations.append("convergence: the live collection of \(observer.name) is wrong: \(difference)")
             }

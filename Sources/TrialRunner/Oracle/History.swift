@@ -20,6 +20,9 @@ struct QueryHistory: Sendable {
         var after: Int64
         /// Of the row after the commit.
         var stamp: Int64 = 0
+
+        var wasIn: Bool { before != TableModel.absent }
+        var isIn: Bool { after != TableModel.absent }
     }
 
     /// Indices into `History.commits` of those that affect the query, ascending.
@@ -55,18 +58,10 @@ struct QueryHistory: Sendable {
                 merged.append(touch)
             }
         }
-        return merged.filter { $0.before != TableModel.absent || $0.after != TableModel.absent }
+        return merged.filter { $0.wasIn || $0.isIn }
     }
 }
 
-/// A commit that was due and not made.
-struct UnmadeCommit: Sendable {
-    var dueNs: Int64
-    /// Those it would have affected.
-    var queries: Set<Int>
-}
-
-/// All commits of a trial and their effects.
 struct History: Sendable {
     /// By version, ascending.
     let commits: ContiguousArray<Commit>
@@ -75,16 +70,16 @@ struct History: Sendable {
     /// The table after the last commit.
     let table: TableModel
     /// What was due and not made: how it would have concerned whom, had it come after all that was.
-    let unmade: ContiguousArray<UnmadeCommit>
+    let missed: [MissedCommit]
     /// Versions that were given out twice, or that went down within a writer; nil where all is well.
     let disorder: String?
 
     /// - Parameters:
     ///   - writers: the records of each writer, in the order it committed.
-    ///   - unmade: in the order it was due.
+    ///   - missed: in the order they were due.
     init(
         spec: TrialSpec, dataset: Dataset, plan: QueryAssignment, writers: [some Collection<CommitRecord>],
-        unmade: [Unmade] = []
+        missed: [MissedCommit] = []
     ) {
         var commits: ContiguousArray<Commit> = []
         for (writer, records) in writers.enumerated() {
@@ -124,14 +119,12 @@ struct History: Sendable {
         for (position, commit) in commits.enumerated() {
             replay(commit.writer, &table) { query, touch in queries[query].append(touch, commit: position) }
         }
-        self.queries = queries
-        self.table = table
-        self.unmade = ContiguousArray(
-            unmade.map { commit in
-                var affected: Set<Int> = []
-                replay(commit.writer, &table) { query, _ in affected.insert(query) }
-                return UnmadeCommit(dueNs: commit.dueNs, queries: affected)
-            })
+        (self.queries, self.table) = (queries, table)
+        self.missed = missed.map { commit in
+            var commit = commit
+            replay(commit.writer, &table) { query, _ in commit.queries.insert(query) }
+            return commit
+        }
     }
 
     /// Tells every query that a row was in, or is in now.

@@ -4,7 +4,6 @@ import Measure
 import Scenario
 import StoreDriver
 
-/// Judges one trial. One thread.
 struct Oracle {
     let spec: TrialSpec
     let capabilities: Capabilities
@@ -15,26 +14,23 @@ struct Oracle {
 
     init(
         _ spec: TrialSpec, _ capabilities: Capabilities, _ dataset: Dataset, _ plan: QueryAssignment,
-        _ history: History,
-        _ logs: [ObserverLog]
+        _ history: History, _ logs: [ObserverLog]
     ) {
-        (self.spec, self.capabilities, self.plan) = (spec, capabilities, plan)
-        (self.history, self.logs) = (history, logs)
+        (self.spec, self.capabilities, self.plan, self.history, self.logs) = (spec, capabilities, plan, history, logs)
         initialRows = InitialRows(dataset)
     }
 
-    /// Checks everything; `store` and `watch` are asked for the rows they show now.
-    func verdict(_ store: any DrivenStore, _ watch: Watch) throws -> OracleVerdict {
+    /// Checks everything; `store` and `group` are asked for the rows they show now.
+    func verdict(_ store: any DrivenStore, _ group: ObserverGroup) throws -> OracleVerdict {
         let startNs = MonotonicClock.nowNs()
-        var verdict = OracleVerdict()
+        var verdict = OracleVerdict(spec: spec)
         if let disorder = history.disorder {
-            verdict.add(spec.located("monotonicity: \(disorder)"))
+            verdict.add("monotonicity: \(disorder)")
             return verdict
         }
-        for log in logs { verdict.add(SequenceCheck.violations(log).map(spec.located)) }
+        for log in logs { verdict.add(SequenceCheck.violations(log)) }
         for (name, logs) in Dictionary(grouping: logs, by: { $0.observer.site.name }).sorted(by: { $0.key < $1.key }) {
-            let found = SequenceCheck.violations(site: name, logs, together: capabilities.advancesTogether)
-            verdict.add(found.map(spec.located))
+            verdict.add(SequenceCheck.violations(site: name, logs, together: capabilities.advancesTogether))
         }
         var convergence = Convergence(history, plan)
         for alike in groups() {
@@ -42,10 +38,10 @@ struct Oracle {
             var rows = initialRows.rows(of: plan.queries[query])
             replay(alike, &rows, &verdict)
             if capabilities.hasContents {
-                verdict.add(try convergence.check(query, rows, alike.map(\.observer), store, watch).map(spec.located))
+                verdict.add(try convergence.check(query, rows, alike.map(\.observer), store, group))
             }
         }
-        if capabilities.hasContents { verdict.add(try convergence.checkTable(store).map(spec.located)) }
+        if capabilities.hasContents { verdict.add(try convergence.checkTable(store)) }
         verdict.rowsCompared = convergence.rowsCompared
         verdict.costNs = MonotonicClock.nowNs() - startNs
         return verdict
@@ -67,7 +63,7 @@ struct Oracle {
             let net = query.net(done..<next)
             let problem = check(log, index, net, &replay)
             shown.advance(net)
-            verdict.add(shown.problems(at: index, covered == next ? replay.rows : nil).map(spec.located))
+            verdict.add(shown.problems(at: index, covered == next ? replay.rows : nil))
             if let problem, isSound {
                 isSound = false
                 let from = index == 0 ? "" : "from version \(log[index - 1].version) "
@@ -75,8 +71,8 @@ struct Oracle {
                 // Whatever was delivered, the model has gone on by what really happened, and can go back by it.
                 var before = replay
                 before.advance(net.map { .init(key: $0.key, before: $0.after, after: $0.before) })
-                let state = Excerpt(log, index, from: before.rows, to: replay.rows, around: problem.index)
-                verdict.add(spec.located("change-set replay: \(place): \(problem.sentence)\(state.text)"))
+                let state = log.excerpt(index, from: before.rows, to: replay.rows, around: problem.index)
+                verdict.add("change-set replay: \(place): \(problem.sentence) (\(state))")
             }
             if index > 0, net.isEmpty, !log.observer.isBystander { verdict.spurious += alike.count }
             done = next
@@ -86,7 +82,7 @@ struct Oracle {
         let rest = query.net(done..<query.commits.count)
         if !rest.isEmpty || log.count == 0 {
             verdict.missedFinal += alike.count
-            for log in alike { verdict.add(spec.located(missed(log, query))) }
+            for log in alike { verdict.add(missed(log, query)) }
         }
         replay.advance(rest)
         rows = replay.rows
@@ -130,4 +126,34 @@ struct Oracle {
         }
         return groups
     }
+}
+
+/// What the oracle found.
+struct OracleVerdict: Sendable {
+    /// Sentences kept; more are only counted.
+    static let kept = 10
+
+    /// Where violations were seen.
+    let spec: TrialSpec
+    private(set) var violations: [String] = []
+    private(set) var violationCount = 0
+    /// Observers whose last data is not the store's final state.
+    var missedFinal = 0
+    /// Callbacks of measured observers whose data equals the previous callback's.
+    var spurious = 0
+    /// Callbacks whose change set was replayed, those found equal to one replayed already included.
+    var replayed = 0
+    /// Rows that were read back and compared at the end.
+    var rowsCompared = 0
+    /// Looks at rows inside callbacks that were compared with the version of the callback.
+    var samplesCompared = 0
+    /// What checking took, off the clock.
+    var costNs: Int64 = 0
+
+    mutating func add(_ violation: String) {
+        violationCount += 1
+        if violations.count < Self.kept { violations.append(spec.located(violation)) }
+    }
+
+    mutating func add(_ violations: [String]) { for violation in violations { add(violation) } }
 }

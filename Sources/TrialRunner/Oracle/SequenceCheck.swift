@@ -32,7 +32,7 @@ enum SequenceCheck {
     static func violations(site name: String, _ logs: [ObserverLog], together: Bool) -> [String] {
         var callbacks: [(record: CallbackRecord, observer: String)] = []
         for log in logs {
-            for index in 0..<log.count where !log[index].isInitial { callbacks.append((log[index], log.observer.name)) }
+            for record in log.records where !record.isInitial { callbacks.append((record, log.observer.name)) }
         }
         // One observer's callbacks are in order already; equal times cannot be, deliveries of a site are serial.
         callbacks.sort { $0.record.enterNs < $1.record.enterNs }

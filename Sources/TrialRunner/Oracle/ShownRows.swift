@@ -17,7 +17,6 @@ struct ShownRows {
     private let empty: RowDigest
     /// Of rows that a commit has touched; the others have their first, 0.
     private var stamps: [Int64: Int64] = [:]
-    /// Samples compared.
     private(set) var compared = 0
 
     init(_ alike: [ObserverLog], _ query: Query, _ capabilities: Capabilities) {

@@ -2,7 +2,6 @@
 // transactions, only rows by key.
 import StoreDriver
 
-/// The rows that exist. One thread.
 struct TableModel: Sendable {
     /// A row without what follows from its key.
     struct Row: Sendable {
@@ -60,10 +59,8 @@ struct TableModel: Sendable {
             rows[index].stamp = change.item.stamp
             lastFront -= 1
             rows[index].place = lastFront
-        case .touch:
-            rows[index].stamp = change.item.stamp
-        case .delete:
-            rows[index].score = Self.absent
+        case .touch: rows[index].stamp = change.item.stamp
+        case .delete: rows[index].score = Self.absent
         }
     }
 }

@@ -1,8 +1,7 @@
-// What the harness adds to what it measures.
+// What the harness itself costs: reading the clock, measured in the warm-up, and recording, when all is over.
 import Measure
 import Scenario
 
-/// What the harness itself costs: reading the clock, measured in the warm-up, and recording, when all is over.
 final class HarnessCost: Companion {
     private let recordsCost: Bool
     private var clockNs: Double = 0
@@ -12,8 +11,8 @@ final class HarnessCost: Companion {
     func warmUp() { clockNs = ClockCost.measure() }
 
     func end(into findings: inout Findings) throws {
-        findings.probes.clockNs = clockNs
-        if recordsCost { findings.probes.recording = try RecordingCost() }
+        findings.clockNs = clockNs
+        if recordsCost { findings.recording = try RecordingCost() }
     }
 }
 

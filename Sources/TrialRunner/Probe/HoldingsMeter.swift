@@ -12,47 +12,41 @@ final class HoldingsMeter: Companion {
     /// Looks over the window, at most.
     private static let looks: Int64 = 64
 
-    private typealias Amount = @Sendable (any DrivenStore) throws -> Int?
-    private typealias Holdings = [Metric: (looks: TrialProvider.Looks, amount: Amount)]
-
     private let store: any DrivenStore
-    private let work: any WritingSide
-    private let asked: Holdings
-    private var window = Window(startNs: 0, endNs: 0)
+    private let writing: any WritingSide
+    private let asked: [Metric: TrialProvider.Holding]
+    private var lengthNs: Int64 = 0
     private var nextNs: Int64 = 0
-    private var held: [Metric: [(commits: Int, amount: Int)]] = [:]
+    private var figures = HoldingsFigures()
 
-    /// Nil where the trial does not ask.
-    init?(_ spec: TrialSpec, _ store: any DrivenStore, _ work: any WritingSide) {
-        asked = TrialProvider.holdings.filter { spec.metrics.contains($0.key) }
-        guard !asked.isEmpty else { return nil }
-        self.store = store
-        self.work = work
+    init?(_ setup: TrialSetup, _ writing: any WritingSide) {
+        (store, self.writing) = (setup.store, writing)
+        asked = TrialProvider.holdings.filter { setup.spec.metrics.contains($0.key) }
+        if asked.isEmpty { return nil }
     }
 
     func begin(_ window: Window) throws {
-        self.window = window
-        nextNs = window.startNs
+        lengthNs = window.lengthNs
         try look(at: asked)
     }
 
-    func look(_ nowNs: Int64) throws {
-        guard nowNs >= nextNs, nowNs < window.endNs else { return }
-        nextNs = nowNs + (window.endNs - window.startNs) / Self.looks
+    func look(_ sinceNs: Int64) throws {
+        guard sinceNs >= nextNs, sinceNs < lengthNs else { return }
+        nextNs = sinceNs + lengthNs / Self.looks
         try look(at: asked.filter { $0.value.looks == .often })
     }
 
     /// When all has come to rest, with the observers that were there at the start.
     func end(into findings: inout Findings) throws {
         try look(at: asked)
-        findings.probes.holdings = HoldingsFigures(held: held)
+        findings.holdings = figures
     }
 
-    private func look(at holdings: Holdings) throws {
-        let made = work.commitsSoFar
+    private func look(at holdings: [Metric: TrialProvider.Holding]) throws {
+        let made = writing.commitsSoFar
         for (metric, holding) in holdings {
             guard let amount = try holding.amount(store) else { continue }
-            held[metric, default: []].append((made, amount))
+            figures.held[metric, default: []].append((made, amount))
         }
     }
 }

@@ -2,7 +2,6 @@
 import Measure
 import Trials
 
-/// Watches the machine over the measured window. The conducting thread.
 final class NoiseMeter: Companion {
     private let hiccup = HiccupProbe()
     private var startNs: Int64 = 0

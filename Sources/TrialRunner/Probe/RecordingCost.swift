@@ -19,7 +19,7 @@ struct RecordingCost: Sendable {
     let bytes: Int?
 
     init() throws {
-        let site = Site("recording", .queue)
+        let site = DeliveryContext("recording", .queue)
         defer { site.stop() }
         let observer = try Observer(
             name: "recording", query: 0, site: site, isBystander: false, workNs: 0, capacity: Self.pairs + 1_000,

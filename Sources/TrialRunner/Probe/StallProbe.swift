@@ -8,7 +8,6 @@ import StoreDriver
 import Synchronization
 import Trials
 
-/// Calls a store on a site, and measures.
 final class StallProbe: Companion, Sendable {
     private struct Sample: BitwiseCopyable {
         var beginNs: Int64
@@ -16,7 +15,7 @@ final class StallProbe: Companion, Sendable {
     }
 
     private let store: any CallableOnSite
-    private let site: Site
+    private let site: DeliveryContext
     private let call: SiteCall
     private let timeoutNs: Int64
     private let isPending = Atomic<Bool>(false)
@@ -24,9 +23,8 @@ final class StallProbe: Companion, Sendable {
     nonisolated(unsafe) private var samples: [Sample] = []
     nonisolated(unsafe) private var fault: (any Error)?
 
-    /// nil where the trial asks for no calls.
-    init?(_ spec: TrialSpec, _ store: any DrivenStore, _ watch: Watch) throws {
-        guard let site = watch.firstSite else { return nil }
+    init?(_ spec: TrialSpec, _ store: any DrivenStore, _ group: ObserverGroup) throws {
+        guard let site = group.sites.first else { return nil }
         switch spec.observers.calls {
         case .none: return nil
         case .beginWrite: call = .beginWrite
@@ -65,6 +63,6 @@ final class StallProbe: Companion, Sendable {
         for sample in samples where findings.window.contains(sample.beginNs) {
             histogram.record(sample.grantedNs - sample.beginNs)
         }
-        findings.probes.stalls = histogram
+        findings.stalls = histogram
     }
 }

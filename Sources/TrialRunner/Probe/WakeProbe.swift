@@ -22,7 +22,7 @@ final class WakeProbe: Companion, Sendable {
     private let isUnderWay = Atomic<Bool>(false)
     /// The run loop's thread's until it has been stopped.
     nonisolated(unsafe) private var samples = LatencyHistogram()
-    private let loop = RunLoopThread("\(AtWork.wakeFloorPrefix)loop")
+    private let loop = RunLoopThread("\(LivenessProbe.wakeFloorPrefix)loop")
     /// The conducting thread's.
     nonisolated(unsafe) private var relay: TracedThread?
 
@@ -33,7 +33,7 @@ final class WakeProbe: Companion, Sendable {
         let signal = try loop.performAndWait { [unowned self] in
             RunLoopSignal("wake floor") { [unowned self] in arrive() }
         }
-        relay = TracedThread("\(AtWork.wakeFloorPrefix)relay") { [unowned self] in pass(on: signal) }
+        relay = TracedThread("\(LivenessProbe.wakeFloorPrefix)relay") { [unowned self] in pass(on: signal) }
     }
 
     deinit { word.deallocate() }
@@ -73,6 +73,6 @@ final class WakeProbe: Companion, Sendable {
         relay?.join()
         relay = nil
         loop.stop()
-        findings.probes.wakeFloor = samples
+        findings.wakeFloor = samples
     }
 }

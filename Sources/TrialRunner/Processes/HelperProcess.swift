@@ -1,9 +1,10 @@
-// A helper seen from the trial that started it: told what to do, listened to, stopped and killed.
+// A process beside the trial's own, seen from the trial that started it: told what to do, listened to, stopped and killed.
 import Foundation
 import Measure
+import Scenario
+import StoreDriver
 import Trials
 
-/// Conducting thread.
 final class HelperProcess {
     private let process: Subprocess
     private var splitter = LineSplitter()
@@ -43,7 +44,31 @@ final class HelperProcess {
     func end() { process.kill() }
 
     /// Ends within the time, by itself.
-    func awaitEnd() {
-        while process.exit == nil { advance(untilNs: .max) }
+    func awaitEnd() { while process.exit == nil { advance(untilNs: .max) } }
+}
+
+/// What a helper is told: one line of JSON on its standard input. It answers by lines too: `ready` when it has the store open and
+/// could begin, `done` with what it has to say when it is through.
+struct HelperOrder: Codable, Sendable {
+    enum Role: Codable, Sendable {
+        /// Commits what writer `index` would, into a file of records, from the due time after so many.
+        case writer(index: Int, dueTimesDone: Int, records: String)
+        /// Observes the first query until it is killed.
+        case observer
+    }
+
+    var spec: TrialSpec
+    var role: Role
+    var storeDirectory: String
+}
+
+extension StoreConfiguration {
+    /// As a trial asks for it.
+    init(_ spec: TrialSpec, directory: String) {
+        self.init(
+            directory: directory, durability: DurabilityLevel(rawValue: spec.durability)!,
+            keys: KeyKind(rawValue: spec.dataset.keys.rawValue)!, links: spec.dataset.links,
+            hasList: spec.observers.sort == .list, operators: spec.observers.operators,
+            readsFirst: spec.observers.subscribe == .readFirst)
     }
 }

@@ -34,10 +34,7 @@ public enum TrialHelper {
         let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let records = try RecordBuffer<CommitRecord>(
             file: path, capacity: TrialSize.commitsPerWriter(spec), isNew: true)
-        let writer = try Writer(
-            index, spec: spec, dataset: dataset, shared: plan.shared,
-            cores: ProcessInfo.processInfo.activeProcessorCount, company: .init(),
-            inheriting: .init(records: records, dueTimesDone: dueTimesDone))
+        let writer = try Writer(index, spec, dataset, shared: plan.shared, inheriting: (records, dueTimesDone))
         let start = Gate("helper ready")
         let end = Gate("helper done")
         let thread = TracedThread(writer.name) { writer.run(store, start: start, end: end) }
@@ -54,11 +51,9 @@ public enum TrialHelper {
 
     private static func observe(_ spec: TrialSpec, _ store: any DrivenStore) throws {
         var alone = spec
-        alone.observers.count = 1
-        alone.observers.bystanders = 0
-        alone.observers.threads = 1
-        let watch = try Watch(alone, QueryAssignment(alone.observers, items: spec.dataset.items), store)
-        try watch.awaitInitialDeliveries()
+        (alone.observers.count, alone.observers.bystanders, alone.observers.threads) = (1, 0, 1)
+        let group = try ObserverGroup(alone, QueryAssignment(alone.observers, items: spec.dataset.items), store)
+        try group.awaitInitialDeliveries()
         say("ready")
         // Until it is killed, or until the trial is gone.
         while readLine() != nil {}

@@ -3,11 +3,10 @@
 import Measure
 import Trials
 
-/// From the start of the measured window until everything is delivered.
 final class AllocationWindow: Companion {
     private let conductor: ThreadAllocations
-    private let work: any WritingSide
-    private let watch: Watch
+    private let writing: any WritingSide
+    private let group: ObserverGroup
     private var writers: [ThreadAllocations] = []
     /// Nil where deliveries run on a queue, which has no thread of its own.
     private var sites: [ThreadAllocations]?
@@ -21,15 +20,15 @@ final class AllocationWindow: Companion {
     }
 
     /// Nil where nothing counts.
-    init?(_ work: any WritingSide, _ watch: Watch) {
+    init?(_ writing: any WritingSide, _ group: ObserverGroup) {
         guard let conductor = ThreadAllocations() else { return nil }
-        (self.conductor, self.work, self.watch) = (conductor, work, watch)
+        (self.conductor, self.writing, self.group) = (conductor, writing, group)
     }
 
     /// Writers and sites have their threads by now.
     func begin(_ window: Window) {
-        writers = work.allocations.compactMap { $0 }
-        sites = watch.allocations
+        writers = writing.allocations.compactMap { $0 }
+        sites = group.allocations
         start = Self.read(conductor, writers, sites ?? [])
     }
 
@@ -49,7 +48,7 @@ final class AllocationWindow: Companion {
         let observing = sites.map { _ in Int64(end.sites - start.sites) }
         var all = end.process - start.process
         all.bytes = max(0, all.bytes - harness)
-        findings.probes.allocations = AllocationAccount(
+        findings.allocations = AllocationAccount(
             process: all, writerBytes: writing, observerBytes: observing, commits: findings.commits,
             affectingCommits: findings.affectingCommits)
     }

@@ -4,24 +4,23 @@ import Measure
 import StoreDriver
 import Trials
 
-/// From the start of the measured window until everything is delivered.
 final class CPUWindow: Companion {
     private let probe = CPUProbe()
     private let conductor = cp_thread_id()
     private let upkeepThreadPrefixes: [String]
-    private let work: any WritingSide
+    private let writing: any WritingSide
     private var start: CPUSnapshot?
 
     /// On the thread that runs the trial.
     /// - Parameter driver: names the threads that belong to the engine.
-    init(_ driver: any StoreDriver, _ work: any WritingSide) {
+    init(_ driver: any StoreDriver, _ writing: any WritingSide) {
         upkeepThreadPrefixes = driver.capabilities.upkeepThreadPrefixes
-        self.work = work
+        self.writing = writing
     }
 
     /// Threads that wait for the trial, or measure beside it.
     private static func isHarness(_ tid: Int32, _ name: String, _ conductor: Int32) -> Bool {
-        tid == conductor || name == "hiccup" || name.hasPrefix(AtWork.wakeFloorPrefix)
+        tid == conductor || name == "hiccup" || name.hasPrefix(LivenessProbe.wakeFloorPrefix)
     }
 
     /// Who ran and who waited, of all threads but those; on the conducting thread. nil where the kernel does not say.
@@ -35,7 +34,7 @@ final class CPUWindow: Companion {
     func end(into findings: inout Findings) {
         guard let start else { return }
         let delta = probe.delta(since: start)
-        let spunNs = work.spunNs
+        let spunNs = writing.spunNs
         let harnessNs = delta.threads.reduce(Int64(0)) { sum, thread in
             Self.isHarness(thread.tid, thread.name, conductor) ? sum + thread.cpuNs : sum
         }
@@ -46,10 +45,9 @@ final class CPUWindow: Companion {
         }
         roles[.other] = max(0, roles[.other]! - harnessNs)
         roles[.writer] = max(0, roles[.writer]! - spunNs)
-        findings.cpu = CPUAccount(
-            processNs: max(0, delta.processNs - harnessNs - spunNs),
-            roleNs: Dictionary(uniqueKeysWithValues: roles.map { ($0.key.rawValue, $0.value) }),
-            harnessNs: harnessNs, spunNs: spunNs, commits: findings.commits,
-            affectingCommits: findings.affectingCommits)
+        findings.cpu.processNs = max(0, delta.processNs - harnessNs - spunNs)
+        findings.cpu.roleNs = Dictionary(uniqueKeysWithValues: roles.map { ($0.key.rawValue, $0.value) })
+        (findings.cpu.harnessNs, findings.cpu.spunNs) = (harnessNs, spunNs)
+        (findings.cpu.commits, findings.cpu.affectingCommits) = (findings.commits, findings.affectingCommits)
     }
 }

@@ -1,5 +1,5 @@
 // What stands beside the writers and observers of a trial: probes that measure, faults that are put in, a neighbouring store,
-// witnesses, pins of versions. All are told of the same moments, in the order below. Which of them a trial has, and in what
+// late subscribers, pins of versions. All are told of the same moments, in the order below. Which of them a trial has, and in what
 // order they are told, stands in `Companions`.
 
 /// Something beside the load of one trial. Every call comes on the conducting thread.
@@ -8,8 +8,8 @@ protocol Companion: AnyObject {
     func warmUp() throws
     /// The measured window begins now.
     func begin(_ window: Window) throws
-    /// Every 10 ms while writers write.
-    func look(_ nowNs: Int64) throws
+    /// Every 10 ms while writers write, so long after the start of the window.
+    func look(_ sinceNs: Int64) throws
     /// The last writer has made its last commit; deliveries may still be on their way.
     func loadEnded()
     /// Everything has been delivered: ends what was begun and says what it has found.
@@ -23,7 +23,7 @@ protocol Companion: AnyObject {
 extension Companion {
     func warmUp() throws {}
     func begin(_ window: Window) throws {}
-    func look(_ nowNs: Int64) throws {}
+    func look(_ sinceNs: Int64) throws {}
     func loadEnded() {}
     func end(into findings: inout Findings) throws {}
     func cancel() throws {}

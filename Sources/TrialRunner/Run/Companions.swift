@@ -4,63 +4,58 @@ import Measure
 import Scenario
 import StoreDriver
 
-/// All companions of one trial, the writers among them. The conducting thread.
 struct Companions {
-    let work: any WritingSide
+    let writing: any WritingSide
     private let setup: TrialSetup
     private let all: [any Companion]
 
     /// Makes them, observers that come and go and processes of their own included. No commit has been made yet.
     init(_ setup: TrialSetup) throws {
         self.setup = setup
-        let (spec, store, watch) = (setup.spec, setup.store, setup.watch)
-        let audit = try Audit(spec, setup.dataset, watch, store, setup.driver.capabilities)
-        let churn = try Churn(spec, setup.plan, store)
+        let spec = setup.spec
+        let audit = try Audit(setup)
+        let churn = try Churn(setup)
         let floor = spec.metrics.contains(where: \.needsWakeProbe) ? try WakeProbe() : nil
-        let stalls = try StallProbe(spec, store, watch)
-        let work = try Self.writers(setup, .init(floor: floor, stalls: stalls, watch: watch))
-        self.work = work
+        let stalls = try StallProbe(spec, setup.store, setup.group)
+        let hooks = Writer.Hooks(floor: floor, stalls: stalls, group: setup.group)
+        let writing: any WritingSide =
+            switch spec.writers.process {
+            case .own: RemoteWriterGroup(setup)
+            case .same: try WriterGroup(setup, hooks)
+            }
+        self.writing = writing
         let made: [(any Companion)?] = [
             audit,
             HarnessCost(spec),
-            try VersionMeter(spec, store),
+            try VersionMeter(setup),
             stalls,
             floor,
             try Self.injected(setup),
-            work,
+            writing,
             NoiseMeter(),
-            HoldingsMeter(spec, store, work),
+            HoldingsMeter(setup, writing),
             churn,
-            spec.metrics.contains(where: \.countsAllocations) ? AllocationWindow(work, watch) : nil,
-            CPUWindow(setup.driver, work),
+            spec.metrics.contains(where: \.countsAllocations) ? AllocationWindow(writing, setup.group) : nil,
+            CPUWindow(setup.driver, writing),
         ]
         all = setup.companions + made.compactMap { $0 }
     }
 
-    /// What is done on purpose.
     private static func injected(_ setup: TrialSetup) throws -> (any Companion)? {
         switch setup.spec.fault.injection {
         case .stall(let atNs, let lengthNs): Stall(atNs: atNs, lengthNs: lengthNs)
-        case .observerKilled(let atNs): try KilledObserver(setup.spec, atNs: atNs, directory: setup.directory)
-        case .diskFull(let atNs, let lengthNs): FullDisk(atNs: atNs, lengthNs: lengthNs, directory: setup.directory)
-        case .slowFsync(let lengthNs): SlowFlushes(lengthNs: lengthNs)
-        case .clockStep(let atNs): ClockStep(atNs: atNs)
+        case .observerKilled(let atNs):
+            try TimedFault.killedObserver(setup.spec, atNs: atNs, directory: setup.directory)
+        case .diskFull(let atNs, let lengthNs):
+            TimedFault.fullDisk(atNs: atNs, lengthNs: lengthNs, directory: setup.directory)
+        case .slowFsync(let lengthNs): TimedFault.slowFlushes(lengthNs: lengthNs)
+        case .clockStep(let atNs): TimedFault.clockStep(atNs: atNs)
         // These are up to the store's wrapper and to the writing side.
         case .none, .slowdown, .loss, .reorder, .writerKilled, .writerStopped: nil
         }
     }
 
-    private static func writers(_ setup: TrialSetup, _ company: Writer.Company) throws -> any WritingSide {
-        switch setup.spec.writers.process {
-        case .own: RemoteWork(setup.spec, setup.dataset, setup.plan, setup.store, directory: setup.directory)
-        case .same: try Work(setup.spec, setup.dataset, setup.plan, setup.store, company)
-        }
-    }
-
-    /// Tells all of a moment.
-    func tell(_ moment: (any Companion) throws -> Void) rethrows {
-        for companion in all { try moment(companion) }
-    }
+    func tell(_ moment: (any Companion) throws -> Void) rethrows { for companion in all { try moment(companion) } }
 
     func end(into findings: inout Findings) throws {
         for companion in all.reversed() { try companion.end(into: &findings) }
@@ -69,7 +64,7 @@ struct Companions {
     /// Ends the subscriptions, the store and the sites.
     /// - Parameter logs: what observers had been told until then.
     func close(_ logs: [ObserverLog], into findings: inout Findings) throws {
-        findings.violations += try Silence.check(setup.store, setup.watch, logs) {
+        findings.violations += try CancellationCheck.check(setup.store, setup.group, logs) {
             for companion in all.reversed() { try companion.cancel() }
         }
         for companion in all.reversed() { try companion.close(into: &findings) }

@@ -1,19 +1,29 @@
 // What the companions of a trial have found, on its way to the figures and the result.
 import Measure
 import Scenario
+import Statistics
 import Trials
 
-/// What the companions of a trial have found.
 struct Findings {
     let window: Window
     /// Commits that returned at or after the start of the window, and those of them that affect a measured observer.
     let commits: Int
     let affectingCommits: Int
 
-    var cpu = CPUAccount(processNs: 0, roleNs: [:], harnessNs: 0, spunNs: 0, commits: 0, affectingCommits: 0)
+    var cpu = CPUAccount()
     var hiccups = LatencyHistogram()
     var noise: NoiseAccount?
-    var probes = ProbeSamples()
+    var allocations: AllocationAccount?
+    // What was measured beside the commits and the deliveries, as far as it was asked for.
+    var wakeFloor: LatencyHistogram?
+    var stalls: LatencyHistogram?
+    var versions = VersionFigures()
+    var holdings = HoldingsFigures()
+    /// Of one reading of the clock.
+    var clockNs: Double = 0
+    var recording: RecordingCost?
+    var recoveryNs: Int64?
+    var refusals = 0
     /// By the name they have in the result.
     var counts: [String: Int] = [:]
     /// What is wrong with the store, beside what the oracle sees.
@@ -29,13 +39,30 @@ struct Findings {
         commits = returned.count
         affectingCommits = returned.count { affecting.contains(Int32($0)) }
     }
+}
 
-    /// Adds what is no figure.
-    func complete(_ result: inout TrialResult, of spec: TrialSpec) {
-        if let harmedDeliveries { result.expectCaught(spec, harmed: harmedDeliveries) }
-        result.noise = noise
-        result.allocations = probes.allocations
-        result.counts.merge(counts) { _, own in own }
+struct VersionFigures: Sendable {
+    var highest: Int?
+    var last: Int?
+    var amplification: Double?
+}
+
+struct HoldingsFigures: Sendable {
+    var held: [Metric: [(commits: Int, amount: Int)]] = [:]
+
+    /// At the end, at most, and more per commit.
+    func figures(_ metric: Metric) -> [Figure] {
+        guard let samples = held[metric], let last = samples.last else { return [] }
+        // Two moments make a slope of descriptors; of what grows by leaps it takes some more.
+        let needed = TrialProvider.holdings[metric]?.looks == .atEnds ? 2 : 8
+        let slope =
+            samples.count < needed
+            ? nil : TheilSen.slope(x: samples.map { Double($0.commits) }, y: samples.map { Double($0.amount) })
+        return [
+            Figure(metric, .value, Double(last.amount), n: samples.count),
+            Figure(metric, .max, samples.map(\.amount).max().map { Double($0) }, n: samples.count),
+            Figure(metric, .slope, slope, n: samples.count),
+        ]
     }
 }
 

@@ -4,7 +4,6 @@ import Scenario
 import StoreDriver
 
 extension Shim {
-    /// A store that the shim stands in front of.
     func wrap(_ store: any DrivenStore) -> any DrivenStore {
         // With a share of nothing, too: the shim itself costs something, and the fair other side pays it.
         var delays = [CommitDelay.cpu(share: spinShare)]
@@ -23,10 +22,7 @@ private final class ShimmedSink: DeliverySink {
     /// The site's own.
     nonisolated(unsafe) private var callbacks = 0
 
-    init(_ sink: any DeliverySink, _ shim: Shim) {
-        self.sink = sink
-        self.shim = shim
-    }
+    init(_ sink: any DeliverySink, _ shim: Shim) { (self.sink, self.shim) = (sink, shim) }
 
     func deliver(_ delivery: borrowing Delivery) {
         sink.deliver(delivery)

@@ -1,5 +1,5 @@
 // One trial from an empty folder to its figures. `measure` is the whole story in order; what it calls stands in
-// `TrialSetup` (the store and its observers), `Work` (writers), `Companions` (all that stands beside them), `Oracle` and
+// `TrialSetup` (the store and its observers), `WriterGroup` (writers), `Companions` (all that stands beside them), `Oracle` and
 // `FigureSheet`.
 import Measure
 import Scenario
@@ -37,45 +37,45 @@ public struct Trial {
     private func measure() throws -> TrialResult {
         let setup = try TrialSetup(spec, driver, directory: storeDirectory, report)
         let companions = try Companions(setup)
-        let (spec, plan, watch, work) = (setup.spec, setup.plan, setup.watch, companions.work)
+        let (spec, plan, group, writing) = (setup.spec, setup.plan, setup.group, companions.writing)
 
-        let window = try work.launch()
+        let window = try writing.launch()
         report(.init(.measuring))
         try companions.tell { try $0.warmUp() }
         Pacing.sleep(untilNs: window.startNs)
         try companions.tell { try $0.begin(window) }
-        try work.awaitEnd(look: { nowNs in try companions.tell { try $0.look(nowNs) } }) {
-            report(.init(.measuring, window: window, commits: $0, callbacks: watch.callbacks))
+        var reportNs = window.startNs
+        try writing.awaitEnd { nowNs in
+            try companions.tell { try $0.look(nowNs - window.startNs) }
+            guard nowNs >= reportNs else { return }
+            report(.init(.measuring, window: window, commits: writing.commitsSoFar, callbacks: group.callbacks))
+            reportNs = nowNs + 500_000_000
         }
         companions.tell { $0.loadEnded() }
 
         report(.init(.settling))
         let history = History(
-            spec: spec, dataset: setup.dataset, plan: plan, writers: work.records,
-            unmade: Unmade.rest(of: spec, window, made: work.records.map(\.count)))
-        try watch.awaitQuiescence(history)
+            spec: spec, dataset: setup.dataset, plan: plan, writers: writing.records,
+            missed: MissedCommit.rest(of: spec, window, made: writing.records.map(\.count)))
+        try group.awaitQuiescence(history)
         var findings = Findings(history, plan, window)
         try companions.end(into: &findings)
 
         report(.init(.checking))
         let endNs = MonotonicClock.nowNs()
-        let logs = try watch.logs()
+        let logs = try group.logs()
         let oracle = Oracle(spec, driver.capabilities, setup.dataset, plan, history, logs)
-        var verdict = try oracle.verdict(setup.store, watch)
+        var verdict = try oracle.verdict(setup.store, group)
         try companions.close(logs, into: &findings)
-        verdict.add(findings.violations.map(spec.located))
+        verdict.add(findings.violations)
 
-        let sheet = FigureSheet(
-            spec, window, endNs: endNs, history, logs, plan, verdict, findings.cpu, findings.hiccups, findings.probes)
-        var result = sheet.result()
-        findings.complete(&result, of: spec)
+        var result = FigureSheet(spec, endNs: endNs, history, logs, plan, verdict, findings).result()
         if let most = spec.traceEvents { result.recordings.trace = TraceSpans.spans(history, logs, window, most: most) }
         return result
     }
 }
 
 extension TrialResult {
-    /// Of a trial that ended early.
     init(_ fault: TrialFault) {
         self.init(fate: .harnessFault(reason: fault.flag), notes: [fault.description])
         if case .unavailable = fault { isUnavailable = true }

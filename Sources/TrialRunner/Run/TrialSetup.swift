@@ -13,15 +13,14 @@ struct TrialSetup {
     let directory: String
     let dataset: Dataset
     let plan: QueryAssignment
-    let watch: Watch
+    let group: ObserverGroup
     /// Those that were there before the first observer.
     let companions: [any Companion]
 
     init(_ asked: TrialSpec, _ driver: any StoreDriver, directory: String, _ report: (TrialProgress) -> Void) throws {
-        try Fitness.check(asked, driver.capabilities)
+        try CapabilityCheck.check(asked, driver.capabilities)
         spec = asked.underLoad
-        self.driver = driver
-        self.directory = directory
+        (self.driver, self.directory) = (driver, directory)
         dataset = Dataset(spec)
 
         report(.init(.loading))
@@ -30,16 +29,16 @@ struct TrialSetup {
         let injected = InjectedFault(asked.fault)
         store = injected.wrap(asked.shim?.wrap(opened) ?? opened)
         try store.load(count: dataset.count) { [dataset] in dataset.item(at: $0) }
-        let neighbour = try Neighbour(asked, driver, configuration)
+        let coTenant = try CoTenantStore(asked, driver, configuration)
 
         report(.init(.subscribing))
-        let departed = try Departed(asked, store)
+        let cancelled = try CancelledObservers(asked, store)
         plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
-        watch = try Watch(spec, plan, store, sampling: driver.capabilities)
-        try watch.awaitInitialDeliveries()
+        group = try ObserverGroup(spec, plan, store, sampling: driver.capabilities)
+        try group.awaitInitialDeliveries()
         try holder?.release()
-        let made: [(any Companion)?] = [injected, departed, neighbour]
+        let made: [(any Companion)?] = [injected, cancelled, coTenant]
         companions = made.compactMap { $0 }
     }
 }
@@ -51,9 +50,7 @@ extension TrialSpec {
         // The writer that is killed, and its successor.
         if fault.kind == .writerKilled { spec.writers.threads = 2 }
         if observers.subscribe == .cancelled {
-            spec.observers.count = 0
-            spec.observers.bystanders = 0
-            spec.observers.calls = .none
+            (spec.observers.count, spec.observers.bystanders, spec.observers.calls) = (0, 0, .none)
         }
         return spec
     }

@@ -7,6 +7,8 @@ struct Window: Sendable {
     var startNs: Int64
     var endNs: Int64
 
+    var lengthNs: Int64 { endNs - startNs }
+
     func contains(_ dueNs: Int64) -> Bool { dueNs >= startNs && dueNs < endNs }
 }
 
@@ -14,8 +16,7 @@ extension TrialProgress {
     /// While the load runs; in the warm-up `fraction` is negative.
     init(_ phase: Phase, window: Window, commits: Int, callbacks: Int) {
         self.init(phase)
-        fraction = Double(MonotonicClock.nowNs() - window.startNs) / Double(max(window.endNs - window.startNs, 1))
-        self.commits = commits
-        self.callbacks = callbacks
+        fraction = Double(MonotonicClock.nowNs() - window.startNs) / Double(max(window.lengthNs, 1))
+        (self.commits, self.callbacks) = (commits, callbacks)
     }
 }

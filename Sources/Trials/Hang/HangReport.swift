@@ -32,7 +32,7 @@ package enum HangReport {
         if let cycle = WaitForGraph(KernelView.snapshot(of: pid)).cycles.first {
             return HangRecord(.deadlock, cycle: cycle.edges, sentence: cycle.sentence)
         }
-        let busy = AtWork.threads(of: pid)
+        let busy = LivenessProbe.threads(of: pid)
         if !busy.isEmpty {
             let names = busy.map { "'\($0)'" }.joined(separator: ", ")
             return HangRecord(.slow, sentence: "not finished in time, and at work: \(names) compute")

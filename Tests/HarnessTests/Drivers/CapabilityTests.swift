@@ -47,7 +47,7 @@ import Testing
         var spec = TrialSpec.tiny(driver: "template")
         let steps = [Choreography.Step.subscribe(name: "observer", count: 1, initial: [step], update: [])]
         spec.choreography = Choreography(actors: [.init(name: "main", place: .runLoop, steps: steps)])
-        #expect(Fitness.obstacle(spec, TemplateDriver().capabilities) == reason)
-        #expect(Fitness.obstacle(spec, LiveStoreDriver().capabilities) == nil)
+        #expect(CapabilityCheck.obstacle(spec, TemplateDriver().capabilities) == reason)
+        #expect(CapabilityCheck.obstacle(spec, LiveStoreDriver().capabilities) == nil)
     }
 }

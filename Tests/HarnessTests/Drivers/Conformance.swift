@@ -77,14 +77,14 @@ struct Conformance {
         return complaints
     }
 
-    func withSite(_ place: ObserversSpec.Deliver, _ body: (Site) throws -> [String]) throws -> [String] {
-        let site = Site("observer-0", place)
+    func withSite(_ place: ObserversSpec.Deliver, _ body: (DeliveryContext) throws -> [String]) throws -> [String] {
+        let site = DeliveryContext("observer-0", place)
         defer { site.stop() }
         return try body(site)
     }
 
     /// Subscribed, and called once.
-    func watch(_ query: Query, _ site: Site, _ store: any DrivenStore) throws -> Listener {
+    func watch(_ query: Query, _ site: DeliveryContext, _ store: any DrivenStore) throws -> Listener {
         let listener = try Listener.subscribe(query, site, store, patienceNs)
         guard listener.wait(untilNs: deadlineNs, { $0.isEmpty == false }) else {
             throw Complaint("a subscription has had no initial delivery")

@@ -43,7 +43,9 @@ import TracedSync
         try store.close()
     }
 
-    private func subscribe(_ sink: Kept, _ site: Site, _ store: ControlledStore) throws -> any DriverSubscription {
+    private func subscribe(
+        _ sink: Kept, _ site: DeliveryContext, _ store: ControlledStore
+    ) throws -> any DriverSubscription {
         let place = site.deliverySite
         return try site.run(timeoutNs: Self.patienceNs) { try store.subscribe(to: Self.byScore, at: place, sink: sink) }
     }
@@ -51,7 +53,7 @@ import TracedSync
     @Test(arguments: [ObserversSpec.Deliver.runLoop, .queue])
     func whoCommitsWaitsForTheObserver(_ place: ObserversSpec.Deliver) throws {
         try withStore { store in
-            let site = Site("interface", place)
+            let site = DeliveryContext("interface", place)
             defer { site.stop() }
             let sink = Kept()
             let subscription = try subscribe(sink, site, store)
@@ -84,7 +86,7 @@ import TracedSync
 
     @Test func aStoreThatCannotBeReadIsSaidSoOnce() throws {
         try withStore { store in
-            let site = Site("interface", .queue)
+            let site = DeliveryContext("interface", .queue)
             defer { site.stop() }
             let sink = Kept()
             let subscription = try subscribe(sink, site, store)

@@ -16,7 +16,7 @@ final class Listener: DeliverySink, @unchecked Sendable {
     }
 
     let query: Query
-    private let site: Site
+    private let site: DeliveryContext
     private let lock = TracedMutex("listener")
     private let changed: TracedCondition
     private var heard: [Heard] = []
@@ -40,7 +40,7 @@ final class Listener: DeliverySink, @unchecked Sendable {
         }
     }
 
-    private init(_ query: Query, _ site: Site, _ home: Home, _ reaction: (@Sendable (Listener) -> Void)?) {
+    private init(_ query: Query, _ site: DeliveryContext, _ home: Home, _ reaction: (@Sendable (Listener) -> Void)?) {
         self.query = query
         self.site = site
         self.home = home
@@ -50,7 +50,7 @@ final class Listener: DeliverySink, @unchecked Sendable {
 
     /// Subscribes on the site.
     static func subscribe(
-        _ query: Query, _ site: Site, _ store: any DrivenStore, _ patienceNs: Int64,
+        _ query: Query, _ site: DeliveryContext, _ store: any DrivenStore, _ patienceNs: Int64,
         reaction: (@Sendable (Listener) -> Void)? = nil
     ) throws -> Listener {
         let place = site.deliverySite

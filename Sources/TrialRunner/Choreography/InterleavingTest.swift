@@ -8,12 +8,12 @@ import StoreDriver
 import Synchronization
 import TracedSync
 
-final class Stage: Sendable {
+final class InterleavingTest: Sendable {
     private struct State {
         var arrived: [String: Set<String>] = [:]
         var locks: [String: TracedMutex] = [:]
-        var subscriptions: [String: [PlayedSubscription]] = [:]
-        var everyone: [PlayedSubscription] = []
+        var subscriptions: [String: [ScriptedSubscription]] = [:]
+        var everyone: [ScriptedSubscription] = []
         var complaint: String?
         var isOver = false
         var lastVersion: Int64 = 0
@@ -30,7 +30,7 @@ final class Stage: Sendable {
 
     private let state = Guarded("choreography", State())
     private let changed: TracedCondition
-    private let sites: [String: DeliveryPlace]
+    private let sites: [String: DeliveryContext]
     /// By actor: scripts, callbacks and blocks of it that run now.
     private let active: [String: ActiveCount]
     private let steps = Atomic<Int>(0)
@@ -44,12 +44,12 @@ final class Stage: Sendable {
         self.play = play
         changed = TracedCondition("choreography", state)
         active = Dictionary(uniqueKeysWithValues: play.actors.map { ($0.name, ActiveCount()) })
-        var sites: [String: DeliveryPlace] = [:]
+        var sites: [String: DeliveryContext] = [:]
         for actor in play.actors {
             switch actor.place {
             case .thread: break
-            case .runLoop: sites[actor.name] = .runLoop(RunLoopThread(actor.name))
-            case .queue: sites[actor.name] = .queue(TracedQueue(actor.name))
+            case .runLoop: sites[actor.name] = DeliveryContext(actor.name, .runLoop)
+            case .queue: sites[actor.name] = DeliveryContext(actor.name, .queue)
             }
         }
         self.sites = sites
@@ -66,30 +66,14 @@ final class Stage: Sendable {
 
     func complain(_ text: String) { state.withLock { if $0.complaint == nil, !$0.isOver { $0.complaint = text } } }
 
-    /// Waits until every subscription that is left has been called for the last commit.
-    func awaitEverything() { for name in state.withLock({ $0.subscriptions.keys.sorted() }) { awaitCovered(name) } }
-
     /// What callbacks still do, to a store that is being closed, nobody judges.
     func ignoreWhatFollows() { state.withLock { $0.isOver = true } }
 
     // MARK: Sites
 
-    func site(_ name: String) -> DeliveryPlace { sites[name]! }
+    func site(_ name: String) -> DeliveryContext { sites[name]! }
 
-    func deliverySite(_ name: String) -> DeliverySite { site(name).deliverySite }
-
-    func perform(on name: String, _ body: @escaping @Sendable () -> Void) { site(name).perform(body) }
-
-    func performAndWait(on name: String, _ body: @escaping @Sendable () -> Void) {
-        switch site(name) {
-        case .runLoop(let thread): try? thread.performAndWait(body)
-        case .queue(let queue): queue.sync(body)
-        }
-    }
-
-    func end() {
-        for case .runLoop(let thread) in sites.values { thread.stop() }
-    }
+    func end() { for site in sites.values { site.stop() } }
 
     // MARK: Who is at work
 
@@ -100,7 +84,6 @@ final class Stage: Sendable {
         didStep()
     }
 
-    /// Whether nothing of an actor runs now.
     func isIdle(_ actor: String) -> Bool { active[actor]?.value.load(ordering: .sequentiallyConsistent) == 0 }
 
     var areAllIdle: Bool { play.actors.allSatisfy { isIdle($0.name) } }
@@ -176,7 +159,7 @@ final class Stage: Sendable {
         state.withLock { $0.lastVersion = max($0.lastVersion, version) }
     }
 
-    func add(_ subscription: PlayedSubscription, as name: String) {
+    func add(_ subscription: ScriptedSubscription, as name: String) {
         state.withLock {
             $0.subscriptions[name, default: []].append(subscription)
             $0.everyone.append(subscription)
@@ -193,7 +176,7 @@ final class Stage: Sendable {
         for subscription in mine { subscription.dismiss() }
     }
 
-    func remove(_ name: String) -> [PlayedSubscription] {
+    func remove(_ name: String) -> [ScriptedSubscription] {
         state.withLock { $0.subscriptions.updateValue([], forKey: name) ?? [] }
     }
 
@@ -205,12 +188,10 @@ final class Stage: Sendable {
     /// Whether what the subscriptions of a site show is of one version: each shows exactly those of all the rows shown
     /// there that are its own. On the site, in a callback.
     func checkTogether(on site: String) {
-        let mine = state.withLock {
-            $0.subscriptions.values.joined().filter { $0.site == site && $0.covered >= 0 }
-        }
+        let mine = state.withLock { $0.subscriptions.values.joined().filter { $0.site == site && $0.covered >= 0 } }
         guard advancesTogether, mine.count > 1 else { return }
         var all: [Int64: Item] = [:]
-        var shown: [(subscription: PlayedSubscription, keys: Set<Int64>)] = []
+        var shown: [(subscription: ScriptedSubscription, keys: Set<Int64>)] = []
         for subscription in mine {
             guard let items = try? subscription.subscription?.currentItems() else { continue }
             for item in items { all[item.key] = item }
@@ -241,10 +222,10 @@ final class Stage: Sendable {
 /// An observer of a choreography: what it does when it is called. Deliveries on its site, one at a time.
 ///
 /// Unchecked because the site alone calls its blocks and changes it, before anybody can cancel it.
-final class PlayedSubscription: DeliverySink, @unchecked Sendable {
+final class ScriptedSubscription: DeliverySink, @unchecked Sendable {
     let site: String
     let query: Query
-    private let stage: Stage
+    private let test: InterleavingTest
     private let initial: () -> Void
     private let update: () -> Void
     private let coveredVersion = Atomic<Int64>(-1)
@@ -254,13 +235,10 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
     var subscription: (any DriverSubscription)?
 
     init(
-        _ stage: Stage, _ site: String, _ query: Query, initial: @escaping () -> Void, update: @escaping () -> Void
+        _ test: InterleavingTest, _ site: String, _ query: Query, initial: @escaping () -> Void,
+        update: @escaping () -> Void
     ) {
-        self.stage = stage
-        self.site = site
-        self.query = query
-        self.initial = initial
-        self.update = update
+        (self.test, self.site, self.query, self.initial, self.update) = (test, site, query, initial, update)
     }
 
     var covered: Int64 { coveredVersion.load(ordering: .acquiring) }
@@ -281,13 +259,13 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
 
     func deliver(_ delivery: borrowing Delivery) {
         if isCancelled.load(ordering: .sequentiallyConsistent) {
-            stage.complain("an observer on '\(site)' was called after its subscription had been cancelled")
+            test.complain("an observer on '\(site)' was called after its subscription had been cancelled")
         }
         let version = delivery.version ?? 0
-        if version < covered { stage.complain("an observer on '\(site)' was called at \(version) after \(covered)") }
+        if version < covered { test.complain("an observer on '\(site)' was called at \(version) after \(covered)") }
         coveredVersion.store(delivery.version ?? .max, ordering: .releasing)
-        stage.didDeliver()
-        stage.checkTogether(on: site)
+        test.didDeliver()
+        test.checkTogether(on: site)
         if delivery.isInitial {
             initial()
         } else if !hasUpdated {
@@ -296,5 +274,5 @@ final class PlayedSubscription: DeliverySink, @unchecked Sendable {
         }
     }
 
-    func fail(_ error: any Error) { stage.complain("the engine gave up on a subscription: \(error)") }
+    func fail(_ error: any Error) { test.complain("the engine gave up on a subscription: \(error)") }
 }

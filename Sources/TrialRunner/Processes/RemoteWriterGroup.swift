@@ -9,18 +9,14 @@ import Scenario
 import StoreDriver
 import Trials
 
-/// One writer, then perhaps its successor. The conducting thread.
-final class RemoteWork: WritingSide {
+final class RemoteWriterGroup: WritingSide {
     private static let lookEveryNs: Int64 = 10_000_000
     /// A process that starts, opens a store and makes a hundred thousand rows for itself.
     private static let startNs: Int64 = 60_000_000_000
     private static let leadNs: Int64 = 20_000_000
 
+    private let setup: TrialSetup
     private let spec: TrialSpec
-    private let dataset: Dataset
-    private let plan: QueryAssignment
-    private let store: any DrivenStore
-    private let directory: String
     private var helpers: [HelperProcess] = []
     private var window = Window(startNs: 0, endNs: 0)
     /// When something was done to the writing process, and when it was over.
@@ -28,49 +24,45 @@ final class RemoteWork: WritingSide {
     private var releasedNs: Int64?
     private(set) var records: [RecordBuffer<CommitRecord>] = []
 
-    var spunNs: Int64 { 0 }
-    var allocations: [ThreadAllocations?] { [] }
-    var refusals: Int { 0 }
+    let spunNs: Int64 = 0
+    let allocations: [ThreadAllocations?] = []
+    let refusals = 0
 
-    init(_ spec: TrialSpec, _ dataset: Dataset, _ plan: QueryAssignment, _ store: any DrivenStore, directory: String) {
-        (self.spec, self.dataset, self.plan) = (spec, dataset, plan)
-        (self.store, self.directory) = (store, directory)
-    }
+    init(_ setup: TrialSetup) { (self.setup, spec) = (setup, setup.spec) }
 
     deinit { dismiss() }
 
-    private func path(_ writer: Int) -> String { "\(directory)/tidegauge-writer-\(writer)" }
+    private func path(_ writer: Int) -> String { "\(setup.directory)/tidegauge-writer-\(writer)" }
 
+    /// A process that writes and is ready to.
     private func helper(_ writer: Int, dueTimesDone: Int) throws -> HelperProcess {
-        let helper = try HelperProcess(
-            HelperOrder(
-                spec: spec, role: .writer(index: writer, dueTimesDone: dueTimesDone, records: path(writer)),
-                storeDirectory: directory))
+        let role = HelperOrder.Role.writer(index: writer, dueTimesDone: dueTimesDone, records: path(writer))
+        let helper = try HelperProcess(HelperOrder(spec: spec, role: role, storeDirectory: setup.directory))
         helpers.append(helper)
+        try helper.awaitReady(Self.startNs)
         return helper
     }
 
-    private func open(_ writer: Int) throws {
-        records.append(try RecordBuffer(file: path(writer), capacity: TrialSize.commitsPerWriter(spec), isNew: false))
+    /// What a writer has recorded until now.
+    private func recorded(_ writer: Int) throws -> RecordBuffer<CommitRecord> {
+        try RecordBuffer(file: path(writer), capacity: TrialSize.commitsPerWriter(spec), isNew: false)
     }
 
     func launch() throws -> Window {
         let writer = try helper(0, dueTimesDone: 0)
-        try writer.awaitReady(Self.startNs)
         let startNs = MonotonicClock.nowNs() + Self.leadNs + spec.warmUpNs
         window = Window(startNs: startNs, endNs: startNs + spec.durationNs)
         writer.tell("\(startNs)")
-        try open(0)
+        records.append(try recorded(0))
         return window
     }
 
     var commitsSoFar: Int { records.reduce(0) { $0 + $1.publishedCount } }
 
-    func awaitEnd(look: (Int64) throws -> Void, report: (Int) -> Void) throws {
+    func awaitEnd(look: (Int64) throws -> Void) throws {
         var seen = -1
-        var progressNs = MonotonicClock.nowNs()
-        var reportNs = progressNs
-        let patienceNs = spec.hangTimeoutNs + spec.fault.lengthNs + Self.startNs
+        let timeoutNs = spec.hangTimeoutNs + spec.fault.lengthNs + Self.startNs
+        var deadline = HangDeadline(timeoutNs: timeoutNs, mostExtensions: 0)
         while true {
             let nowNs = MonotonicClock.nowNs()
             try hit(nowNs)
@@ -82,15 +74,11 @@ final class RemoteWork: WritingSide {
             }
             try look(nowNs)
             let commits = commitsSoFar
-            if nowNs >= reportNs {
-                report(commits)
-                reportNs = nowNs + 500_000_000
-            }
             if commits != seen || nowNs < window.startNs {
                 seen = commits
-                progressNs = nowNs
-            } else if nowNs - progressNs > patienceNs {
-                throw TrialFault.hang("no commit returned in the writing process for \(patienceNs / 1_000_000) ms")
+                deadline.restart()
+            } else if deadline.hasPassed() {
+                throw TrialFault.hang("no commit returned in the writing process for \(timeoutNs / 1_000_000) ms")
             }
         }
     }
@@ -118,28 +106,23 @@ final class RemoteWork: WritingSide {
 
     /// Starts the successor of a writer that is gone.
     private func replace() throws {
-        try reread(0)
+        records[0] = try recorded(0)
         let (done, lost) = (records[0].count, try unacknowledged())
         if let lost { records[0].append(lost) }
         let next = try helper(1, dueTimesDone: done + (lost == nil ? 0 : 1))
-        try next.awaitReady(Self.startNs)
         next.tell("\(window.startNs)")
-        try open(1)
-    }
-
-    private func reread(_ writer: Int) throws {
-        records[writer] = try RecordBuffer(file: path(writer), capacity: TrialSize.commitsPerWriter(spec), isNew: false)
+        records.append(try recorded(1))
     }
 
     /// The commit that the killed process was making, if it is in the store.
     private func unacknowledged() throws -> CommitRecord? {
         let committed = records[0].count
-        var generator = ChangeGenerator(spec, dataset: dataset, shared: plan.shared, writer: 0)
+        var generator = ChangeGenerator(spec, dataset: setup.dataset, shared: setup.plan.shared, writer: 0)
         let changes = UnsafeMutableBufferPointer<Change>.allocate(capacity: generator.count)
         defer { changes.deallocate() }
         for _ in 0..<committed { generator.fill(changes) }
         let stamp = generator.nextStamp
-        guard try store.contents(of: Query()).contains(where: { $0.stamp == stamp }) else { return nil }
+        guard try setup.store.contents(of: Query()).contains(where: { $0.stamp == stamp }) else { return nil }
         var schedule = ArrivalSchedule(spec, writer: 0, isShared: true)
         var dueNs: Int64 = 0
         for _ in 0...committed { dueNs = schedule.next() ?? dueNs }
@@ -156,7 +139,7 @@ final class RemoteWork: WritingSide {
         for helper in helpers { helper.awaitEnd() }
         helpers = []
         // The last one has gone on writing since it was opened here.
-        try reread(records.count - 1)
+        records[records.count - 1] = try recorded(records.count - 1)
         while records.count < spec.writers.threads {
             records.append(try RecordBuffer(file: path(records.count), capacity: 1, isNew: true))
         }

@@ -7,13 +7,12 @@ import Synchronization
 import TracedSync
 import Trials
 
-/// Busy from `init` until everything is delivered. The conducting thread.
-final class Neighbour: Companion {
+final class CoTenantStore: Companion {
     /// As many rows as make its upkeep and its file more than a trifle.
     private static let items = 20_000
 
     private let store: any DrivenStore
-    private let site: Site
+    private let site: DeliveryContext
     private let subscription: any DriverSubscription
     private let thread: TracedThread
     private let state = State()
@@ -30,7 +29,6 @@ final class Neighbour: Companion {
         func fail(_ error: any Error) {}
     }
 
-    /// nil where the trial has none.
     init?(_ spec: TrialSpec, _ driver: any StoreDriver, _ configuration: StoreConfiguration) throws {
         guard spec.dataset.neighbour == .busy else { return nil }
         var spec = spec
@@ -51,7 +49,7 @@ final class Neighbour: Companion {
         try store.load(count: dataset.count) { dataset.item(at: $0) }
         let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
         let query = plan.queries[0]
-        let site = Site("neighbour-site", .runLoop)
+        let site = DeliveryContext("neighbour-site", .runLoop)
         self.site = site
         subscription = try site.run(timeoutNs: spec.hangTimeoutNs) {
             try store.subscribe(to: query, at: site.deliverySite, sink: Deaf())

@@ -3,7 +3,9 @@
 import Scenario
 import StoreDriver
 
-public enum Fitness {
+public enum CapabilityCheck {
+    private static let noCalls = "it cannot be called on an observing thread"
+
     /// Why `capabilities` do not carry `spec`, as a sentence; nil where they do.
     public static func obstacle(_ spec: TrialSpec, _ capabilities: Capabilities) -> String? {
         guard let durability = DurabilityLevel(rawValue: spec.durability) else {
@@ -14,36 +16,33 @@ public enum Fitness {
             return "it has no '\(spec.dataset.keys.rawValue)' keys"
         }
         if let play = spec.choreography { return obstacle(play, capabilities) }
-        if spec.observers.calls != .none, !capabilities.can(.callableOnSite) {
-            return "it cannot be called on an observing thread"
-        }
-        if spec.observers.subscribe == .locked, !capabilities.readsBesideWriter {
+        let observers = spec.observers
+        if observers.calls != .none, !capabilities.can(.callableOnSite) { return noCalls }
+        if observers.subscribe == .locked, !capabilities.readsBesideWriter {
             return "its observers wait while a writer holds the lock, and could not subscribe meanwhile"
         }
-        if spec.observers.count + spec.observers.bystanders > 0 {
-            switch spec.observers.deliver {
-            case .runLoop where !capabilities.sites.contains(.runLoop): return "it cannot deliver on a run loop"
-            case .queue where !capabilities.sites.contains(.queue): return "it cannot deliver on a queue"
-            default: break
-            }
+        if observers.count + observers.bystanders > 0,
+            let obstacle = obstacle(observers.deliver == .runLoop ? [.runLoop] : [.queue], capabilities)
+        {
+            return obstacle
         }
         if let obstacle = shape(spec, capabilities) { return obstacle }
-        if !capabilities.hasVersions {
-            return "it has no versions, without which this harness cannot tell which callback covers which commit"
-        }
-        return nil
+        return capabilities.hasVersions
+            ? nil : "it has no versions, without which this harness cannot tell which callback covers which commit"
+    }
+
+    private static func obstacle(_ sites: Set<DeliverySite.Kind>, _ capabilities: Capabilities) -> String? {
+        if sites.contains(.runLoop), !capabilities.sites.contains(.runLoop) { return "it cannot deliver on a run loop" }
+        return sites.contains(.queue) && !capabilities.sites.contains(.queue) ? "it cannot deliver on a queue" : nil
     }
 
     private static func obstacle(_ play: Choreography, _ capabilities: Capabilities) -> String? {
         let places = play.actors.map(\.place)
-        if places.contains(.runLoop), !capabilities.sites.contains(.runLoop) {
-            return "it cannot deliver on a run loop"
-        }
-        if places.contains(.queue), !capabilities.sites.contains(.queue) { return "it cannot deliver on a queue" }
+        let sites = DeliverySite.Kind.allCases.filter { places.contains($0 == .runLoop ? .runLoop : .queue) }
+        if let obstacle = obstacle(Set(sites), capabilities) { return obstacle }
         let steps = play.actors.flatMap(\.allSteps)
-        if !capabilities.can(.callableOnSite), steps.contains(.beginWrite) || steps.contains(.refresh) {
-            return "it cannot be called on an observing thread"
-        }
+        let calls = steps.contains(.beginWrite) || steps.contains(.refresh)
+        if calls, !capabilities.can(.callableOnSite) { return noCalls }
         for step in steps {
             switch step {
             case .read where !capabilities.can(.transactionalReading): return "it has no way to read in steps"

@@ -4,26 +4,24 @@ import Measure
 import Scenario
 import StoreDriver
 
-/// From before the first commit to the end of a trial. The conducting thread.
-final class Departed: Companion {
-    private let watch: Watch
+final class CancelledObservers: Companion {
+    private let group: ObserverGroup
     private let cancelledNs: Int64
     private let callbacks: [Int]
 
-    /// nil where the trial has none.
     init?(_ spec: TrialSpec, _ store: any DrivenStore) throws {
         guard spec.observers.subscribe == .cancelled else { return nil }
-        watch = try Watch(spec, QueryAssignment(spec.observers, items: spec.dataset.items), store)
-        try watch.awaitInitialDeliveries()
-        watch.cancel()
+        group = try ObserverGroup(spec, QueryAssignment(spec.observers, items: spec.dataset.items), store)
+        try group.awaitInitialDeliveries()
+        group.cancel()
         cancelledNs = MonotonicClock.nowNs()
-        callbacks = watch.observers.map(\.callbacks)
+        callbacks = group.observers.map(\.callbacks)
     }
 
     /// Ends their sites; a violation for each observer that was called after it had gone.
     func close(into findings: inout Findings) {
-        watch.stop()
-        findings.violations += zip(watch.observers, callbacks).compactMap { observer, before in
+        group.stop()
+        findings.violations += zip(group.observers, callbacks).compactMap { observer, before in
             observer.late(from: before, cancelledNs: cancelledNs).map {
                 "silence: \(observer.name) was called (version \($0.version)) after it had been cancelled"
             }

@@ -7,7 +7,7 @@ import StoreDriver
 import Trials
 
 /// The observing side of one trial. `areAllCovered` and `behind` are for any thread, the rest for the conducting one.
-final class Watch: Sendable {
+final class ObserverGroup: Sendable {
     private static let lookEveryNs: Int64 = 1_000_000
 
     /// Callbacks whose memory is brought in beforehand, over all observers: some ten megabytes.
@@ -16,7 +16,7 @@ final class Watch: Sendable {
     let spec: TrialSpec
     /// Main observers first, then bystanders, as in the plan.
     let observers: [Observer]
-    let sites: [Site]
+    let sites: [DeliveryContext]
 
     /// Subscribes every observer on its site.
     /// - Parameter capabilities: of the driver, where rows that callbacks show are to be looked at.
@@ -26,7 +26,7 @@ final class Watch: Sendable {
         self.spec = spec
         let total = plan.queryOfObserver.count
         let count = min(spec.observers.threads, total)
-        let sites = (0..<count).map { Site("observer-\($0)", spec.observers.deliver) }
+        let sites = (0..<count).map { DeliveryContext("observer-\($0)", spec.observers.deliver) }
         self.sites = sites
         observers = try plan.queryOfObserver.enumerated().map { index, query in
             let isBystander = index >= plan.mainObservers
@@ -73,9 +73,6 @@ final class Watch: Sendable {
         return counters.allSatisfy { $0 != nil } ? counters.map { $0! } : nil
     }
 
-    /// The first observing thread or queue, if there is one.
-    var firstSite: Site? { sites.first }
-
     /// Callbacks of all observers so far.
     var callbacks: Int { observers.reduce(0) { $0 + $1.callbacks } }
 
@@ -113,26 +110,26 @@ final class Watch: Sendable {
     }
 
     /// One more observer on every site, subscribed and called once.
-    func subscribeWitnesses(to query: Query, _ store: any DrivenStore) throws -> [Observer] {
-        let witnesses = try sites.map { site in
-            let witness = try Observer(
+    func subscribeLate(to query: Query, _ store: any DrivenStore) throws -> [Observer] {
+        let late = try sites.map { site in
+            let subscriber = try Observer(
                 name: "witness", query: -1, site: site, isBystander: true, workNs: 0, capacity: 1024,
                 indexCapacity: 1024)
-            try Self.subscribe(witness, to: query, store, spec)
-            return witness
+            try Self.subscribe(subscriber, to: query, store, spec)
+            return subscriber
         }
-        try wait(until: { witnesses.allSatisfy { $0.callbacks > 0 } }) {
+        try wait(until: { late.allSatisfy { $0.callbacks > 0 } }) {
             throw TrialFault.hang("a late subscription has had no initial delivery")
         }
-        return witnesses
+        return late
     }
 
-    /// Waits for `witnesses` to be called at `version`, and for their sites to be through with that delivery.
+    /// Waits for late subscribers to be called at `version`, and for their sites to be through with that delivery.
     /// - Returns: those that were not within the hang timeout.
-    func await(_ witnesses: [Observer], covering version: Int64) throws -> [Observer] {
-        try wait(until: { witnesses.allSatisfy { $0.covered >= version } }) {}
+    func await(_ late: [Observer], covering version: Int64) throws -> [Observer] {
+        try wait(until: { late.allSatisfy { $0.covered >= version } }) {}
         for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
-        return witnesses.filter { $0.covered < version }
+        return late.filter { $0.covered < version }
     }
 
     private func wait(until isDone: () -> Bool, stuck: () throws -> Void) throws {
@@ -172,11 +169,7 @@ final class Watch: Sendable {
         try observer.site.run(timeoutNs: spec.hangTimeoutNs) { try observer.subscription!.currentItems() }
     }
 
-    func cancel() {
-        for observer in observers { observer.subscription?.cancel() }
-    }
+    func cancel() { for observer in observers { observer.subscription?.cancel() } }
 
-    func stop() {
-        for site in sites { site.stop() }
-    }
+    func stop() { for site in sites { site.stop() } }
 }

@@ -4,14 +4,16 @@
 import Scenario
 
 /// A commit of the schedule that nobody made.
-struct Unmade: Sendable, Equatable {
+struct MissedCommit: Sendable, Equatable {
     var dueNs: Int64
     var writer: Int
+    /// Those it would have affected; by their place in the plan.
+    var queries: Set<Int> = []
 
     /// What is left of the schedule.
     /// - Parameter made: commits of each writer.
     /// - Returns: in the order they were due.
-    static func rest(of spec: TrialSpec, _ window: Window, made: [Int]) -> [Unmade] {
+    static func rest(of spec: TrialSpec, _ window: Window, made: [Int]) -> [MissedCommit] {
         guard spec.writers.load == .open, !made.isEmpty else { return [] }
         // Writers that follow one another share one schedule, and the last has what is left.
         let isShared = spec.writers.process == .own
@@ -19,9 +21,9 @@ struct Unmade: Sendable, Equatable {
         return writers.flatMap { writer, made in
             var schedule = ArrivalSchedule(spec, writer: writer, isShared: isShared)
             for _ in 0..<made { _ = schedule.next() }
-            var rest: [Unmade] = []
+            var rest: [MissedCommit] = []
             while let offsetNs = schedule.next() {
-                rest.append(Unmade(dueNs: window.startNs + offsetNs, writer: writer))
+                rest.append(MissedCommit(dueNs: window.startNs + offsetNs, writer: writer))
             }
             return rest
         }.sorted { $0.dueNs < $1.dueNs }

@@ -3,22 +3,22 @@ import LiveStore
 import StoreDriver
 
 /// What has to happen when a row comes, or goes to the front.
-struct RowCompany<Row: DrivenRow>: Sendable {
+struct RowHooks<Row: DrivenRow>: Sendable {
     var added: @Sendable (Row, Connection) throws -> Void
     var movedToFront: @Sendable (Row, Connection) throws -> Void
 
-    static var none: RowCompany {
-        RowCompany(
+    static var none: RowHooks {
+        RowHooks(
             added: { _, _ in },
             movedToFront: { _, _ in throw DriverUnavailable("the store was opened without a list") })
     }
 }
 
-extension RowCompany where Row == ItemRow {
+extension RowHooks where Row == ItemRow {
     /// A row that queries find, and so many links from it to the row that writers change.
-    static func chained(_ links: Int) -> RowCompany {
-        var company = RowCompany.none
-        company.added = { row, connection in
+    static func chained(_ links: Int) -> RowHooks {
+        var hooks = RowHooks.none
+        hooks.added = { row, connection in
             let head = HeadRow(row.item)
             if links == 1 {
                 head.row = row
@@ -37,10 +37,10 @@ extension RowCompany where Row == ItemRow {
             }
             try connection.add(head)
         }
-        return company
+        return hooks
     }
 
-    static let listed = RowCompany(
+    static let listed = RowHooks(
         added: { row, connection in
             guard row.group == 0 else { return }
             try RowList.rows(connection).append(row)

@@ -3,7 +3,7 @@
 import Scenario
 import Trials
 
-enum Patience {
+enum Timeouts {
     /// Inserting or comparing a row, generously: a loaded machine and a debug build.
     private static let nsPerItem: Int64 = 200_000
     private static let nsPerObserver: Int64 = 10_000_000

@@ -1,32 +1,32 @@
 // The end of a trial: everything is cancelled, one more commit is made that would concern everyone, and nobody may be
-// called for it. A witness on every site, subscribed for this alone, says when that commit has come through: until then
+// called for it. A late subscriber on every site, there for this alone, says when that commit has come through: until then
 // silence would prove nothing.
 import Measure
 import StoreDriver
 
-enum Silence {
+enum CancellationCheck {
     private static let topScore = Score.make(upper: 1 << 31 - 1, serial: Int(UInt32.max) - 1)
 
-    /// Cancels, commits, waits for the witnesses, closes the store and ends the sites.
-    /// - Parameter cancelOthers: cancels what does not belong to `watch`.
-    /// - Returns: one violation per observer that was called after its subscription had been cancelled, and per witness
+    /// Cancels, commits, waits for the late subscribers, closes the store and ends the sites.
+    /// - Parameter cancelOthers: cancels what does not belong to `group`.
+    /// - Returns: one violation per observer that was called after its subscription had been cancelled, and per late subscriber
     ///   that was never called.
     static func check(
-        _ store: any DrivenStore, _ watch: Watch, _ logs: [ObserverLog], cancelOthers: () throws -> Void
+        _ store: any DrivenStore, _ group: ObserverGroup, _ logs: [ObserverLog], cancelOthers: () throws -> Void
     ) throws -> [String] {
-        let witnesses = try watch.subscribeWitnesses(to: Query(scores: topScore..<Int64.max), store)
+        let late = try group.subscribeLate(to: Query(scores: topScore..<Int64.max), store)
         try cancelOthers()
-        watch.cancel()
+        group.cancel()
         let cancelledNs = MonotonicClock.nowNs()
         // A new row at the top of the scores, which every `match` share includes.
         let item = Item(key: .max - 1, group: 0, score: topScore, stamp: -1)
         let writer = try store.makeWriter()
         let version = try [Change(.insert, item)].withUnsafeBufferPointer { try writer.commit($0, locked: {}) }
-        let deaf = try watch.await(witnesses, covering: version ?? 0)
-        for witness in witnesses { witness.subscription?.cancel() }
+        let deaf = try group.await(late, covering: version ?? 0)
+        for subscriber in late { subscriber.subscription?.cancel() }
         try store.close()
-        for observer in watch.observers + witnesses { observer.forget() }
-        watch.stop()
+        for observer in group.observers + late { observer.forget() }
+        group.stop()
         return deaf.map { "convergence: a late subscription on \($0.site.name) was not called for a commit" }
             + logs.compactMap { log in
                 log.observer.late(from: log.count, cancelledNs: cancelledNs).map {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Trials
 
-@Suite struct AtWorkTests {
+@Suite struct LivenessProbeTests {
     private func run(_ script: String, _ body: (Int32) throws -> Void) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -21,7 +21,7 @@ import Testing
 
     @Test func whoSleepsIsNotAtWork() throws {
         try run("exec sleep 600") { child in
-            #expect(AtWork.threads(of: child) == [])
+            #expect(LivenessProbe.threads(of: child) == [])
             var deadline = HangDeadline(timeoutNs: 1_000_000, child: child)
             Pacing.sleep(untilNs: deadline.endNs)
             let isOver = deadline.hasPassed()
@@ -32,7 +32,7 @@ import Testing
 
     @Test func whoComputesGetsMoreTimeButNotForEver() throws {
         try run("while :; do :; done") { child in
-            #expect(AtWork.threads(of: child) == ["sh"])
+            #expect(LivenessProbe.threads(of: child) == ["sh"])
             var deadline = HangDeadline(timeoutNs: 1_000_000, mostExtensions: 3, child: child)
             for _ in 0..<3 {
                 Pacing.sleep(untilNs: deadline.endNs)

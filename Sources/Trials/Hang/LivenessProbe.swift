@@ -5,7 +5,7 @@ import Glibc
 import Measure
 import TracedSync
 
-package enum AtWork {
+package enum LivenessProbe {
     /// Threads that come and go by the clock, whatever the rest does: the harness's own, and a store beside the one measured.
     private static let clockwork = ["hiccup", wakeFloorPrefix, "neighbour"]
     /// Names of the threads of the wake probe start so.
@@ -56,7 +56,7 @@ package struct HangDeadline {
     /// Whether the time is over and nobody is at work.
     package mutating func hasPassed() -> Bool {
         guard MonotonicClock.nowNs() > endNs else { return false }
-        guard extensions < mostExtensions, !AtWork.threads(of: child ?? getpid()).isEmpty else { return true }
+        guard extensions < mostExtensions, !LivenessProbe.threads(of: child ?? getpid()).isEmpty else { return true }
         extensions += 1
         endNs = MonotonicClock.nowNs() + timeoutNs
         return false

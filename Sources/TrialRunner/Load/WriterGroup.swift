@@ -1,40 +1,31 @@
-// All writers of a trial: started together, watched for progress, kept alive until their CPU clocks have been read. Runs
-// on the conducting thread.
-import Foundation
+// Who commits in a trial: threads of this process, started together, watched for progress, kept alive until their CPU clocks
+// have been read; or processes of their own (`RemoteWriterGroup`). Used on the conducting thread.
 import Measure
 import Scenario
 import StoreDriver
 import TracedSync
 import Trials
 
-/// The writing side of one trial.
-final class Work {
+final class WriterGroup: WritingSide {
     private static let lookEveryNs: Int64 = 10_000_000
     /// Between the last writer being ready and the first commit due.
     private static let leadNs: Int64 = 5_000_000
 
     private let spec: TrialSpec
-    let writers: [Writer]
+    private let writers: [Writer]
     private var threads: [TracedThread] = []
     private let start = Gate("writers ready")
     private let end = Gate("writers done")
     private let store: any DrivenStore
+    let recoveryNs: Int64? = nil
 
-    init(
-        _ spec: TrialSpec, _ dataset: Dataset, _ plan: QueryAssignment, _ store: any DrivenStore,
-        _ company: Writer.Company
-    )
-        throws
-    {
-        self.spec = spec
-        self.store = store
-        let cores = ProcessInfo.processInfo.activeProcessorCount
+    init(_ setup: TrialSetup, _ hooks: Writer.Hooks) throws {
+        (spec, store) = (setup.spec, setup.store)
         writers = try (0..<spec.writers.threads).map {
-            try Writer($0, spec: spec, dataset: dataset, shared: plan.shared, cores: cores, company: company)
+            try Writer($0, setup.spec, setup.dataset, shared: setup.plan.shared, hooks: hooks)
         }
     }
 
-    /// Starts the writers and returns the measured window, which warm-up precedes.
     func launch() throws -> Window {
         threads = writers.map { writer in
             TracedThread(writer.name) { [store, start, end] in writer.run(store, start: start, end: end) }
@@ -51,21 +42,12 @@ final class Work {
         return Window(startNs: startNs, endNs: startNs + spec.wallNs(spec.durationNs))
     }
 
-    /// Returns once every writer has made its last commit.
-    /// - Parameters:
-    ///   - look: called every 10 ms.
-    ///   - report: called twice a second with the commits made so far.
-    func awaitEnd(look: (Int64) throws -> Void, report: (Int) -> Void) throws {
+    func awaitEnd(look: (Int64) throws -> Void) throws {
         var seen = -1
         var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
-        var reportNs = MonotonicClock.nowNs()
         while end.arrivals < writers.count {
             let nowNs = MonotonicClock.nowNs()
             let commits = commitsSoFar
-            if nowNs >= reportNs {
-                report(commits)
-                reportNs = nowNs + 500_000_000
-            }
             // A writer that waits for a due time yet to come, or in lockstep for its observers, makes no progress either, and
             // owes none.
             if commits != seen || writers.allSatisfy({ $0.waitsUntilNs > nowNs }) {
@@ -85,19 +67,46 @@ final class Work {
 
     private var positions: String { writers.map { "\($0.name) is in commit \($0.commits)" }.joined(separator: ", ") }
 
-    /// Of the writers' threads, which are ready.
+    var commitsSoFar: Int { writers.reduce(0) { $0 + $1.commits } }
     var allocations: [ThreadAllocations?] { writers.map(\.allocations) }
-
-    /// Of each writer, in the order it committed; after `awaitEnd`.
     var records: [RecordBuffer<CommitRecord>] { writers.map(\.recorder.records) }
-
-    /// After `awaitEnd`.
     var spunNs: Int64 { writers.reduce(0) { $0 + $1.spunNs } }
+    var refusals: Int { writers.reduce(0) { $0 + $1.refusals } }
 
-    /// Lets the writers' threads end.
     func dismiss() {
         end.open(0)
         for thread in threads { thread.join() }
         threads = []
+    }
+}
+
+/// The one companion that every trial has: `end` lets the writers go, whose CPU clocks have been read by then.
+protocol WritingSide: Companion {
+    /// Starts the writers and returns the measured window, which warm-up precedes.
+    func launch() throws -> Window
+    /// Returns once every writer has made its last commit.
+    /// - Parameter look: called every 10 ms with the time.
+    func awaitEnd(look: (Int64) throws -> Void) throws
+    /// Commits made so far.
+    var commitsSoFar: Int { get }
+    /// Of each writer, in the order it committed; after `awaitEnd`.
+    var records: [RecordBuffer<CommitRecord>] { get }
+    /// CPU time that writers of this process spent waiting actively.
+    var spunNs: Int64 { get }
+    /// Of the writers' threads in this process.
+    var allocations: [ThreadAllocations?] { get }
+    /// Commits that the store refused and that were made again.
+    var refusals: Int { get }
+    /// From what was done to a writer to the next commit that returned.
+    var recoveryNs: Int64? { get }
+    /// Lets the writers end.
+    func dismiss()
+}
+
+extension WritingSide {
+    func end(into findings: inout Findings) {
+        dismiss()
+        findings.recoveryNs = recoveryNs
+        findings.refusals = refusals
     }
 }
