@@ -52,7 +52,7 @@ public final class MetricsCSV: ReportFormat {
             let seed = UInt64(record[9]), let metric = Metric(rawValue: record[10]),
             let statistic = Statistic(rawValue: record[11]), let n = Int(record[14]), let censored = Int(record[15])
         else { return nil }
-        let flags = record[16].split(separator: ";").map { FigureFlag(String($0)) }
+        let flags = record[16].split(separator: ";").map { FigureFlag(rawValue: String($0)) }
         return RunRow(
             runID: record[1], commit: record[2], dirty: record[3] == "true", scenario: record[4],
             scenarioSHA: record[5], driver: record[6], variant: record[7], trial: trial, seed: seed,
