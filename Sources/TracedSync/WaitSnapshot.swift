@@ -15,9 +15,7 @@ public struct WaitSnapshot: Sendable {
         public var sinceNs: Int64
 
         public init(_ resource: TracedResource, at place: String = "", sinceNs: Int64 = 0) {
-            self.resource = resource
-            self.place = place
-            self.sinceNs = sinceNs
+            (self.resource, self.place, self.sinceNs) = (resource, place, sinceNs)
         }
     }
 
@@ -30,20 +28,14 @@ public struct WaitSnapshot: Sendable {
         public var wait: Stake?
 
         public init(tid: Int32, name: String, holds: [Stake] = [], wait: Stake? = nil) {
-            self.tid = tid
-            self.name = name
-            self.holds = holds
-            self.wait = wait
+            (self.tid, self.name, self.holds, self.wait) = (tid, name, holds, wait)
         }
     }
 
     public var threads: [Thread]
     public var atNs: Int64
 
-    public init(threads: [Thread], atNs: Int64 = 0) {
-        self.threads = threads
-        self.atNs = atNs
-    }
+    public init(threads: [Thread], atNs: Int64 = 0) { (self.threads, self.atNs) = (threads, atNs) }
 
     /// What this process has recorded since `Tracing.start()`. Any thread.
     public static func recorded() -> WaitSnapshot {
