@@ -13,8 +13,7 @@ struct ScenarioReader {
     var limitPlaces: [Limit: Position] = [:]
 
     init(problems: ProblemList, knownDrivers: [String]) {
-        self.problems = problems
-        self.knownDrivers = knownDrivers
+        (self.problems, self.knownDrivers) = (problems, knownDrivers)
     }
 
     /// The scenario as far as it could be read, or nil where too little of it is there. Check `problems` either way.
@@ -121,11 +120,8 @@ struct ScenarioReader {
         let moved = Setting.allCases.map(\.rawValue).filter { $0.hasSuffix("." + entry.key) }
         let new = Nearest.replacement(of: entry.key, among: known)
         let near = new ?? Nearest.nearest(to: entry.key, among: moved + known)
-        let hint =
-            new != nil
-            ? Nearest.hint(for: entry.key, among: known)
-            : near.map { "(did you mean '\($0)'?)" } ?? Nearest.hint(for: entry.key, among: known)
-        problems.add(entry.position, "unknown key '\(key)' \(hint)")
+        let hint = new == nil ? near.map { "(did you mean '\($0)'?)" } : nil
+        problems.add(entry.position, "unknown key '\(key)' \(hint ?? Nearest.hint(for: entry.key, among: known))")
         return near.flatMap { known.contains($0) ? $0 : nil }
     }
 

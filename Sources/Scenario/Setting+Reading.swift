@@ -15,9 +15,7 @@ extension Setting {
         case .integer(let range):
             try requirePlain(text, isPlain, wanted: "a whole number")
             let value = try Quantity.integer(text)
-            guard range.contains(value) else {
-                throw ValueFault("must be from \(range.lowerBound) to \(range.upperBound), found \(value)")
-            }
+            try require(range, value, found: "\(value)") { "\($0)" }
             return .integer(value)
         case .share:
             try requirePlain(text, isPlain, wanted: "a number")
@@ -28,12 +26,7 @@ extension Setting {
             return .share(value)
         case .durationNs(let range):
             let value = try Quantity.durationNs(text)
-            guard range.contains(value) else {
-                let bounds =
-                    "from \(Quantity.text(durationNs: range.lowerBound)) to "
-                    + Quantity.text(durationNs: range.upperBound)
-                throw ValueFault("must be \(bounds), found \(Quantity.clipped(text))")
-            }
+            try require(range, value, found: text) { Quantity.text(durationNs: $0) }
             return .durationNs(value)
         case .rateHz(let highest):
             let value = try Quantity.rateHz(text)
@@ -46,10 +39,7 @@ extension Setting {
         case .number(let range):
             try requirePlain(text, isPlain, wanted: "a number")
             let value = try Quantity.number(text)
-            guard range.contains(value) else {
-                let bounds = "from \(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound))"
-                throw ValueFault("must be \(bounds), found \(Quantity.clipped(text))")
-            }
+            try require(range, value, found: text) { Quantity.text($0) }
             return .number(value)
         case .file:
             let isName = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
@@ -81,6 +71,14 @@ extension Setting {
         }
     }
 
+    private func require<Bound>(
+        _ range: ClosedRange<Bound>, _ value: Bound, found: String, _ text: (Bound) -> String
+    ) throws(ValueFault) {
+        if range.contains(value) { return }
+        let bounds = "from \(text(range.lowerBound)) to \(text(range.upperBound))"
+        throw ValueFault("must be \(bounds), found \(Quantity.clipped(found))")
+    }
+
     private func requirePlain(_ text: String, _ isPlain: Bool, wanted: String) throws(ValueFault) {
         guard isPlain else {
             throw ValueFault("expects \(wanted), found the text \"\(Quantity.clipped(text))\" (remove the quotes)")
@@ -93,10 +91,7 @@ struct PlacedFault: Error {
     var position: Position
     var message: String
 
-    init(_ position: Position, _ message: String) {
-        self.position = position
-        self.message = message
-    }
+    init(_ position: Position, _ message: String) { (self.position, self.message) = (position, message) }
 
     /// Runs `body`; a fault of it is one at `position`.
     static func at<Value>(_ position: Position, _ body: () throws(ValueFault) -> Value) throws(PlacedFault) -> Value {

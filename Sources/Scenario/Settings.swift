@@ -46,10 +46,6 @@ struct Settings {
 
     func word(_ setting: Setting) -> String { value(setting)?.text ?? "" }
 
-    func integer(_ setting: Setting) -> Int {
-        if case .integer(let value)? = value(setting) { value } else { 0 }
-    }
-
     /// A closed loop that waits for the deliveries.
     var isLockstep: Bool { writers.load == .closed && point.wait == .delivery }
 }
