@@ -13,7 +13,10 @@ public enum WeakComparison {
             head.header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })
         let before = figures(base)
         let after = figures(head)
-        let rows = after.keys.sorted().compactMap { key -> ComparedRow? in
+        let keys = after.keys.sorted {
+            ($0.scenario, $0.driver, $0.variant, $0.name) < ($1.scenario, $1.driver, $1.variant, $1.name)
+        }
+        let rows = keys.compactMap { key -> ComparedRow? in
             guard let old = before[key], let new = after[key], let metric = Metric(rawValue: key.name.metric),
                 metric.entry.subject == .store
             else { return nil }
@@ -23,17 +26,11 @@ public enum WeakComparison {
         return rows.filter(\.isGate) + rows.filter { !$0.isGate && $0.isNews }
     }
 
-    struct Key: Hashable, Comparable {
+    private struct Key: Hashable {
         var scenario: String
         var driver: String
         var variant: String
         var name: FigureName
-
-        static func < (left: Key, right: Key) -> Bool {
-            (left.scenario, left.driver, left.variant, left.name) < (
-                right.scenario, right.driver, right.variant, right.name
-            )
-        }
     }
 
     /// Values by repetition.
