@@ -1,8 +1,6 @@
 // journal.ndjson: what happened in a run, one JSON object per line, in the order it did: what no figure says, and what a
 // run needs to be gone on with. Grows after each trial.
 import Foundation
-import Measure
-import Trials
 
 /// Appends events to `journal.ndjson` in the run's folder.
 public final class Journal: ReportFormat {

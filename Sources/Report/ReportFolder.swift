@@ -1,7 +1,6 @@
 // Folders that reports go to: made where they are not there, and refused where they cannot be used, before anything is measured
 // that would have nowhere to go.
 import Foundation
-import Measure
 
 public enum ReportFolder {
     /// Leaves room for the names of what is in it.

@@ -1,6 +1,5 @@
 // What a run tells its report besides figures: what it was asked to do, how each trial went, what was skipped, how limits
 // were judged. Plain values, as they stand in journal.ndjson.
-import Measure
 import Scenario
 import Trials
 

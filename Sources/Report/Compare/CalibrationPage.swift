@@ -1,5 +1,4 @@
 // A calibration for people: on a terminal, and as a page with its two curves. Pure but for the drawing of plots.
-import Comparison
 import Foundation
 import Statistics
 

@@ -1,7 +1,6 @@
 // The words and numbers of a compared row as people read them, the same on a terminal, in Markdown and on a page. Pure.
 import Comparison
 import Foundation
-import Measure
 
 struct ComparedCells {
     let row: ComparedRow

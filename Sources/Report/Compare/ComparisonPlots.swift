@@ -2,8 +2,6 @@
 // have been seen. Pure.
 import Comparison
 import Foundation
-import Measure
-import Scenario
 import Statistics
 
 enum ComparisonPlots {

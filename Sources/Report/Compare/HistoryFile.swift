@@ -1,7 +1,6 @@
 // history.ndjson: a line per commit, scenario and metric; grows at its end and is kept in the repository. And how it reads.
 import Comparison
 import Foundation
-import Statistics
 
 public enum HistoryFile {
     public static let fileName = "history.ndjson"
