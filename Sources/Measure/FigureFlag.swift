@@ -103,8 +103,7 @@ extension FigureFlag.Word {
                 + "a limit on a time or rate that only such trials break is *unknown*, with the reason; counts, bytes "
                 + "and promises are judged as ever. Run it again when the machine is quiet"
         case .noReference:
-            "the driver to compare with did not run: it is the first that the scenario names, and `--driver` has to "
-                + "name it too"
+            "the driver to compare with did not run: it is the first that the scenario names, and `--driver` has to name it too"
         case .notSteady:
             "figures still drifted within the measured window; a longer `warm_up` lets a store settle, and a lower "
                 + "`writers.rate` one that falls behind"

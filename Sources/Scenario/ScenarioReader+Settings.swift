@@ -33,11 +33,9 @@ extension ScenarioReader {
 
     private mutating func readSection(_ section: YAMLNode.Entry, into layer: inout SettingsLayer) {
         let known = Setting.all(in: section.key)
-        guard case .mapping(let entries) = section.value.content else {
-            let keys = known.map(\.key).joined(separator: ", ")
-            expected("'\(section.key)' expects a map", at: section.value, " (keys: \(keys))")
-            layer.refused.formUnion(known)
-            return
+        let keys = known.map(\.key).joined(separator: ", ")
+        guard let entries = entries(of: section.value, "'\(section.key)' expects a map", " (keys: \(keys))") else {
+            return layer.refused.formUnion(known)
         }
         for entry in entries {
             if let setting = known.first(where: { $0.key == entry.key }) {
@@ -155,17 +153,14 @@ extension ScenarioReader {
 
     mutating func readProfiles(_ node: YAMLNode) -> [Profile: Scenario.ProfileLayer] {
         let names = Profile.allCases.map(\.rawValue)
-        guard case .mapping(let entries) = node.content else {
-            expected("'profiles' expects a map", at: node, " (keys: \(names.joined(separator: ", ")))")
-            return [:]
-        }
+        let keys = " (keys: \(names.joined(separator: ", ")))"
+        guard let entries = entries(of: node, "'profiles' expects a map", keys) else { return [:] }
         var profiles: [Profile: Scenario.ProfileLayer] = [:]
         for entry in entries {
             if let profile = Profile(rawValue: entry.key) {
                 profiles[profile] = readProfile(entry)
             } else {
-                let hint = Nearest.hint(for: entry.key, among: names)
-                problems.add(entry.position, "unknown profile '\(Quantity.clipped(entry.key))' \(hint)")
+                refuse("profile", entry.key, at: entry.position, among: names)
             }
         }
         return profiles
@@ -173,10 +168,8 @@ extension ScenarioReader {
 
     private mutating func readProfile(_ profile: YAMLNode.Entry) -> Scenario.ProfileLayer {
         var result = Scenario.ProfileLayer()
-        guard case .mapping(let entries) = profile.value.content else {
-            expected("the profile '\(profile.key)' expects a map such as '{ duration: 5s }'", at: profile.value)
-            return result
-        }
+        let expected = "the profile '\(profile.key)' expects a map such as '{ duration: 5s }'"
+        guard let entries = entries(of: profile.value, expected) else { return result }
         let known = ["sweep"] + Self.sections + Setting.all(in: nil).map(\.rawValue)
         var layer = SettingsLayer(.profile)
         for entry in entries {

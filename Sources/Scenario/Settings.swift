@@ -8,10 +8,8 @@ struct GivenValue {
     /// The base of the file, a profile, a sweep, an option: later layers win, and get the blame.
     var layer: Layer
 
-    enum Layer: Int, Comparable {
+    enum Layer: Comparable {
         case base, profile, sweep, option
-
-        static func < (a: Layer, b: Layer) -> Bool { a.rawValue < b.rawValue }
     }
 }
 

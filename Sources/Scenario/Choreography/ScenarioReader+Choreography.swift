@@ -97,11 +97,7 @@ extension ScenarioReader {
                 switch field.key {
                 case "runs_on": actor.place = word(field.value, of: "runs_on", Choreography.Place.self) ?? .thread
                 case "steps": actor.steps = steps(field.value, &places)
-                default:
-                    problems.add(
-                        field.position,
-                        "unknown key '\(Quantity.clipped(field.key))' "
-                            + Nearest.hint(for: field.key, among: ["runs_on", "steps"]))
+                default: refuse("key", field.key, at: field.position, among: ["runs_on", "steps"])
                 }
             }
             return actor
@@ -109,10 +105,7 @@ extension ScenarioReader {
     }
 
     private mutating func steps(_ node: YAMLNode, _ places: inout [String: Position]) -> [Choreography.Step] {
-        guard case .sequence(let nodes) = node.content else {
-            expected("expects a list of steps", at: node, " (write '[…]')")
-            return []
-        }
+        guard let nodes = nodes(of: node, "expects a list of steps", " (write '[…]')") else { return [] }
         return nodes.compactMap { step($0, &places) }
     }
 
@@ -127,9 +120,7 @@ extension ScenarioReader {
             return nil
         }
         guard let form = StepForm.all.first(where: { $0.key == name })?.value else {
-            let known = StepForm.all.map(\.key)
-            problems.add(
-                node.position, "unknown step '\(Quantity.clipped(name))' \(Nearest.hint(for: name, among: known))")
+            refuse("step", name, at: node.position, among: StepForm.all.map(\.key))
             return nil
         }
         guard let step = step(form, argument, &places) else {
