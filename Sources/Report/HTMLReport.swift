@@ -3,7 +3,6 @@
 import Foundation
 
 enum HTMLReport {
-    /// - Throws: a template that cannot be read, which a test sees first.
     static func render(_ record: RunRecord, _ drawing: any PlotDrawing) throws -> String {
         let names = record.scenarioNames
         let plots = names.map { ScenarioPlots($0, record).plots() }

@@ -152,11 +152,9 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         case `return`
         case delivery
     }
-    /// Where writers run.
+    /// Where writers run: in the observers' process, or in one of their own.
     public enum Process: String, Codable, Sendable, CaseIterable {
-        /// In the observers' process.
         case same
-        /// In a process of their own.
         case own
     }
     public enum Arrivals: String, Codable, Sendable, CaseIterable {
