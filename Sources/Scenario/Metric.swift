@@ -107,8 +107,9 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .wakeFloor:
             .init(
                 .ns, .clock, .distribution, needs: [.wakeProbe, .setting(.gapsToWakeIn)], about: .harness,
-                "from waking a thread that sleeps on a futex to a run loop that this thread wakes in turn: the way of a "
-                    + "notification without a store. Measured halfway between the commits, by threads that have slept as long")
+                "from waking a thread that sleeps on a futex to a run loop that this thread wakes in turn: the "
+                    + "way of a notification without a store. Measured halfway between the commits, by threads that "
+                    + "have slept as long")
         case .deliveryOverFloor:
             .init(
                 .one, .clock, needs: [.observers, .wakeProbe, .setting(.gapsToWakeIn)],
@@ -140,8 +141,9 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .observerStall:
             .init(
                 .ns, .clock, .distribution, needs: [.observers, .setting(.calls)],
-                "how long an observing thread was blocked in a call on the store right after a writer's commit, as "
-                    + "`observers.calls` says: in begin-write until the write lock was granted, in refresh until it returned")
+                "how long an observing thread was blocked in a call on the store right after a writer's commit, "
+                    + "as `observers.calls` says: in begin-write until the write lock was granted, in refresh until it "
+                    + "returned")
         case .fanoutSpan:
             .init(
                 .ns, .clock, .distribution, needs: [.observers], "last − first enter over the observers of one commit")
@@ -162,7 +164,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
             .init(
                 .one, .clock, from: .sweep(over: [.items, .observerCount, .bystanders]), takes: [.upkeepCost],
                 needs: [.observers, .baseline],
-                "`upkeep_cost` at the last point of the sweep ÷ at the first, of each repetition by itself, then the median")
+                "`upkeep_cost` at the last point of the sweep ÷ at the first, of each repetition by itself, then "
+                    + "the median")
         case .upkeepRatio:
             .init(
                 .one, .clock, from: .peers, takes: [.upkeepCost], needs: [.observers, .baseline],
@@ -217,9 +220,10 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 .commitsPerSecond, .clock, .bracket, worse: .less, from: .sweep(over: [.rate]),
                 takes: [.scheduleStarted, .versionLag, .staleness, .coalescingRatio],
                 needs: [.observers, .setting(.schedule)],
-                "over a sweep of rates, and the further trials of a `search`: `low` is the highest rate that is kept up with, "
-                    + "`high` the lowest that is not. Kept up with means: `schedule_started` ≥ 0.99, `version_lag` grows by no "
-                    + "more than 0.1 % of the rate per second, `staleness` by no more than 1 ms per second, nothing broke")
+                "over a sweep of rates, and the further trials of a `search`: `low` is the highest rate that is "
+                    + "kept up with, `high` the lowest that is not. Kept up with means: `schedule_started` ≥ 0.99, "
+                    + "`version_lag` grows by no more than 0.1 % of the rate per second, `staleness` by no more than 1 "
+                    + "ms per second, nothing broke")
         case .kneeRate:
             .init(
                 .commitsPerSecond, .clock, worse: .less, from: .sweep(over: [.rate]), takes: [.coalescingRatio],
@@ -255,7 +259,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .residentBytes:
             .init(
                 .bytes, .holding,
-                "the same of anonymous memory that is resident (`RssAnon`), which holds the harness's own records as well")
+                "the same of anonymous memory that is resident (`RssAnon`), which holds the harness's own records "
+                    + "as well")
         case .fileBytes:
             .init(
                 .bytes, .holding,
@@ -275,7 +280,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .harnessHiccup:
             .init(
                 .ns, .clock, .distribution, about: .harness,
-                "how much too late a thread woke that asked to sleep 1 ms, over and over: the floor of any latency here")
+                "how much too late a thread woke that asked to sleep 1 ms, over and over: the floor of any "
+                    + "latency here")
         case .harnessCost:
             .init(
                 .nsPerCommit, .processor, from: .companions, needs: [.noop], about: .harness,
@@ -298,7 +304,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .faultsCaught:
             .init(
                 .count, .event, worse: .less, needs: [.setting(.harmedDeliveries)],
-                "what the oracle found wrong where deliveries were harmed on purpose; a trial in which it finds nothing fails")
+                "what the oracle found wrong where deliveries were harmed on purpose; a trial in which it finds "
+                    + "nothing fails")
         case .slowdownSeen:
             .init(
                 .one, .clock, needs: [.setting(.slowdown)], about: .harness,

@@ -32,7 +32,8 @@ extension Setting {
             let value = try Quantity.rateHz(text)
             guard value > 0, value <= highest else {
                 throw ValueFault(
-                    "must be greater than 0/s and at most \(Quantity.text(rateHz: highest)), found \(Quantity.clipped(text))")
+                    "must be greater than 0/s and at most \(Quantity.text(rateHz: highest)), found "
+                        + "\(Quantity.clipped(text))")
             }
             return .rateHz(value)
         case .number(let range):

@@ -93,7 +93,8 @@ extension Settings {
     private func checkLockstep(_ blame: Blame) {
         blame(
             writers.keys != .matching, [.wait, .keys, .load],
-            "'wait: delivery' waits for all observers, so every commit has to concern them all (write 'keys: matching')")
+            "'wait: delivery' waits for all observers, so every commit has to concern them all "
+                + "(write 'keys: matching')")
         blame(
             writers.rowsPerCommit > 1 && writers.changes[WritersSpec.ChangeKind.delete.rawValue] != nil,
             [.change, .rowsPerCommit, .wait, .load],

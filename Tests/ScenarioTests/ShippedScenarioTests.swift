@@ -35,7 +35,8 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         // Inserting a row in bulk and building the first result from it.
         let loadNs = Int64(spec.dataset.items + 10 * spec.dataset.groups) * 2_000
         let subscribeNs = Int64(spec.observers.count + spec.observers.bystanders) * 100_000
-        return (processNs + loadNs + subscribeNs + spec.warmUpNs + spec.durationNs) * Int64(processes * point.repetitions)
+        let trialNs = processNs + loadNs + subscribeNs + spec.warmUpNs + spec.durationNs
+        return trialNs * Int64(processes * point.repetitions)
     }
 
     @Test func allAreValid() throws {

@@ -71,9 +71,10 @@ extension ComparisonConsole {
     /// Two runs that were measured one after the other.
     public static func weak(_ rows: [ComparedRow], _ base: RunRecord, _ head: RunRecord) -> String {
         var lines = [
-            "\(base.runID) → \(head.runID): finished runs, one after the other. What the machine did in between is in one side "
-                + "alone, and about one such comparison in four sees a change that is none. Nothing here is a regression; "
-                + "tidegauge compare \(base.environment.commit.prefix(12)) \(head.environment.commit.prefix(12)) can tell.", "",
+            "\(base.runID) → \(head.runID): finished runs, one after the other. What the machine did in between is in "
+                + "one side alone, and about one such comparison in four sees a change that is none. Nothing here is a "
+                + "regression; tidegauge compare \(base.environment.commit.prefix(12)) "
+                + "\(head.environment.commit.prefix(12)) can tell.", "",
         ]
         if base.environment.cpuModel != head.environment.cpuModel || base.environment.cores != head.environment.cores {
             lines.insert("the machines differ: \(base.environment.cpuModel), \(head.environment.cpuModel)", at: 1)
