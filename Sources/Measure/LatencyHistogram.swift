@@ -100,7 +100,7 @@ extension LatencyHistogram {
     /// Complete samples, and censored ones at their bound.
     var everything: SignedHistogram {
         var everything = complete
-        if let bounds { everything.add(SignedHistogram(bounds)) }
+        if let bounds { everything.add(SignedHistogram(positive: bounds)) }
         return everything
     }
 

@@ -40,7 +40,7 @@ extension Scenario {
     private func points(
         _ profile: Profile, _ options: [Setting: GivenValue]
     ) -> [(variant: String, settings: Settings)] {
-        var layered = base.overlaid(by: profiles[profile]?.settings ?? [:]).overlaid(by: options)
+        var layered = base.overlaid(by: profiles[profile]?.values ?? [:]).overlaid(by: options)
         layered.refused.formUnion(profiles[profile]?.refused ?? [])
         guard let sweep = sweep(in: profile) else { return [("", layered)] }
         return sweep.points(over: layered, pinned: Set(options.keys))

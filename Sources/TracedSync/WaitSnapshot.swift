@@ -60,22 +60,18 @@ public struct WaitSnapshot: Sendable {
     public func completed(by other: WaitSnapshot) -> WaitSnapshot {
         var result = self
         for thread in other.threads {
-            if let index = result.threads.firstIndex(where: { $0.tid == thread.tid }) {
-                if result.threads[index].wait == nil {
-                    result.threads[index].wait = thread.wait
-                    result.threads[index].holds += thread.holds
-                }
-            } else {
+            guard let index = result.threads.firstIndex(where: { $0.tid == thread.tid }) else {
                 result.threads.append(thread)
+                continue
             }
-        }
-        // Who owns what only the other view knows of may well wait here.
-        for thread in other.threads {
-            guard let index = result.threads.firstIndex(where: { $0.tid == thread.tid }) else { continue }
-            for hold in thread.holds
-            where !result.threads[index].holds.contains(where: { $0.resource == hold.resource }) {
-                result.threads[index].holds.append(hold)
+            var known = result.threads[index]
+            if known.wait == nil {
+                known.wait = thread.wait
+                known.holds += thread.holds
             }
+            // Who owns what only the other view knows of may well wait here.
+            known.holds += thread.holds.filter { hold in !known.holds.contains { $0.resource == hold.resource } }
+            result.threads[index] = known
         }
         return result
     }
