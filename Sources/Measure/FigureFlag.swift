@@ -2,7 +2,7 @@
 // it is a case.
 
 /// An entry of the `flags` column: each of those that this binary writes has a name here.
-public struct FigureFlag: Hashable, Sendable {
+public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
     /// What a flag begins with.
     public enum Word: String, CaseIterable, Sendable {
         case atLeast = "at_least"
@@ -27,13 +27,14 @@ public struct FigureFlag: Hashable, Sendable {
     /// nil: of another commit's binary; kept as it came.
     public let word: Word?
     /// As in the file.
-    public let text: String
+    public let rawValue: String
+    public var text: String { rawValue }
 
     /// Reads every text.
-    public init(_ text: String) { (word, self.text) = (Word(rawValue: String(text.prefix { $0 != ":" })), text) }
+    public init(rawValue text: String) { (word, rawValue) = (Word(rawValue: String(text.prefix { $0 != ":" })), text) }
 
     private init(_ word: Word, _ detail: String? = nil) {
-        (self.word, text) = (word, detail.map { "\(word.rawValue):\($0)" } ?? word.rawValue)
+        (self.word, rawValue) = (word, detail.map { "\(word.rawValue):\($0)" } ?? word.rawValue)
     }
 
     public static let atLeast = FigureFlag(.atLeast)
@@ -102,8 +103,7 @@ extension FigureFlag.Word {
                 + "a limit on a time or rate that only such trials break is *unknown*, with the reason; counts, bytes "
                 + "and promises are judged as ever. Run it again when the machine is quiet"
         case .noReference:
-            "the driver to compare with did not run: it is the first that the scenario names, and `--driver` has to "
-                + "name it too"
+            "the driver to compare with did not run: it is the first that the scenario names, and `--driver` has to name it too"
         case .notSteady:
             "figures still drifted within the measured window; a longer `warm_up` lets a store settle, and a lower "
                 + "`writers.rate` one that falls behind"
@@ -121,14 +121,5 @@ extension FigureFlag.Word {
         case .interrupted:
             "the trial, on `trial_outcome`: the run was interrupted; `tidegauge run --resume` goes on with it"
         }
-    }
-}
-
-extension FigureFlag: Codable {
-    public init(from decoder: any Decoder) throws { self.init(try decoder.singleValueContainer().decode(String.self)) }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(text)
     }
 }

@@ -100,38 +100,24 @@ extension LatencyHistogram {
     /// Complete samples, and censored ones at their bound.
     var everything: SignedHistogram {
         var everything = complete
-        if let bounds { everything.add(SignedHistogram(bounds)) }
+        if let bounds { everything.add(SignedHistogram(positive: bounds)) }
         return everything
     }
 
-    /// The percentiles asked for, then min, max, mean and count, under the rules of honest measuring: a percentile
-    /// with fewer than ten samples beyond it has no value; one that censored samples may move carries `at_least`.
+    /// Percentiles, min, max, mean and count. What censored samples may move carries `at_least`.
     /// - Parameter flags: put on every figure.
-    public func figures(
-        for metric: Metric, percentiles: [Statistic] = [.p50, .p90, .p99, .p99_9, .p99_99], flags: [FigureFlag] = []
-    ) -> [Figure] {
-        let shared = flags + (negativeCount > 0 ? [.negative(samples: negativeCount)] : [])
-        func figure(_ statistic: Statistic, _ value: Double?, isLowerBound: Bool = false) -> Figure {
-            Figure(
-                metric, statistic, value, n: count, censored: censoredCount,
-                flags: shared + (isLowerBound && value != nil ? [.atLeast] : []))
-        }
-        var figures: [Figure] = []
-        for statistic in percentiles {
-            guard let denominator = statistic.tailDenominator else { continue }
-            let isCarried = count >= samplesBeyondPercentile * Int(denominator)
-            let known = isCarried ? percentile(statistic) : nil
-            figures.append(
-                figure(statistic, known.map { Double($0.value) }, isLowerBound: known?.isLowerBound ?? false))
-        }
+    public func figures(for metric: Metric, flags: [FigureFlag] = []) -> [Figure] {
         let isCensored = censoredCount > 0
         // A censored sample can be anything from its bound up, so the minimum is known if a complete sample is it.
         let minimumIsKnown =
             complete.count > 0 && (bounds == nil || complete.negated != nil || complete.positive.min <= bounds!.min)
-        figures.append(figure(.min, min.map { Double($0) }, isLowerBound: !minimumIsKnown))
-        figures.append(figure(.max, max.map { Double($0) }, isLowerBound: isCensored))
-        figures.append(figure(.mean, mean, isLowerBound: isCensored))
-        figures.append(figure(.count, Double(count)))
-        return figures
+        return distributionFigures(
+            metric, n: count, censored: censoredCount,
+            flags: flags + (negativeCount > 0 ? [.negative(samples: negativeCount)] : []),
+            rest: [
+                (.min, min.map { Double($0) }, !minimumIsKnown), (.max, max.map { Double($0) }, isCensored),
+                (.mean, mean, isCensored), (.count, Double(count), false),
+            ]
+        ) { percentile($0).map { (Double($0.value), $0.isLowerBound) } }
     }
 }

@@ -46,18 +46,15 @@ enum MachineFacts {
     /// By affinity: what a container or `taskset` leaves of the machine.
     static func usableCores() -> Int { ProcessInfo.processInfo.activeProcessorCount }
 
-    static func kernel() -> String { systemName { text($0.release) } }
+    static func kernel() -> String { systemName(\.release) }
 
-    static func architecture() -> String { systemName { text($0.machine) } }
+    static func architecture() -> String { systemName(\.machine) }
 
-    private static func systemName(_ pick: (utsname) -> String) -> String {
+    private static func systemName<Characters>(_ field: KeyPath<utsname, Characters>) -> String {
         var name = utsname()
-        return uname(&name) == 0 ? pick(name) : "unknown"
-    }
-
-    /// A C array of characters, which Swift sees as a tuple.
-    private static func text<Characters>(_ characters: Characters) -> String {
-        withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        guard uname(&name) == 0 else { return "unknown" }
+        // A C array of characters, which Swift sees as a tuple.
+        return withUnsafeBytes(of: name[keyPath: field]) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
     static func virtualisation() -> String {
@@ -92,16 +89,13 @@ public enum MachineKey {
 }
 
 /// Which commit a working tree stands at.
-public struct GitRevision: Codable, Sendable, Equatable {
-    public var commit: String
-    public var dirty: Bool
-
+enum GitRevision {
     /// Asks `git`; `nil` where there is no repository or no git.
-    public static func read(in folder: String) -> GitRevision? {
+    static func read(in folder: String) -> (commit: String, dirty: Bool)? {
         guard let head = git(["rev-parse", "HEAD"], in: folder),
             let status = git(["status", "--porcelain"], in: folder)
         else { return nil }
-        return GitRevision(commit: head.trimmingCharacters(in: .whitespacesAndNewlines), dirty: !status.isEmpty)
+        return (head.trimmingCharacters(in: .whitespacesAndNewlines), !status.isEmpty)
     }
 
     private static func git(_ arguments: [String], in folder: String) -> String? {

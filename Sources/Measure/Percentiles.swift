@@ -17,7 +17,25 @@ extension Statistic {
 }
 
 /// Percentiles need so many samples beyond them: with fewer, one sample more or less moves the figure.
-let samplesBeyondPercentile = 10
+private let samplesBeyondPercentile: UInt64 = 10
+
+/// The figures of a distribution that rests on `n` samples: a percentile with fewer than ten beyond it has no value, and a value
+/// that is a lower bound carries `at_least`.
+func distributionFigures(
+    _ metric: Metric, n: Int, censored: Int = 0, flags: [FigureFlag], rest: [(Statistic, Double?, isLowerBound: Bool)],
+    percentile: (Statistic) -> (value: Double, isLowerBound: Bool)?
+) -> [Figure] {
+    var values: [(Statistic, Double?, isLowerBound: Bool)] = []
+    for statistic in Statistic.allCases {
+        guard let denominator = statistic.tailDenominator else { continue }
+        let known = UInt64(n) >= samplesBeyondPercentile * denominator ? percentile(statistic) : nil
+        values.append((statistic, known?.value, known?.isLowerBound ?? false))
+    }
+    return (values + rest).map { statistic, value, isLowerBound in
+        let own: [FigureFlag] = isLowerBound && value != nil ? [.atLeast] : []
+        return Figure(metric, statistic, value, n: n, censored: censored, flags: flags + own)
+    }
+}
 
 /// Weights by value, ascending; `upperEdge` is the highest value that falls into the bucket.
 struct BucketedWeights {

@@ -33,18 +33,17 @@ public struct Pressure: Codable, Sendable, Equatable {
 
     /// The window from `earlier` to this reading.
     public func since(_ earlier: Pressure) -> Pressure {
-        func difference(_ later: Int64?, _ earlier: Int64?) -> Int64? {
-            guard let later, let earlier else { return nil }
-            return later - earlier
+        var window = self
+        let times: [WritableKeyPath<Pressure, Int64?>] = [
+            \.stealNs, \.cpuSomeNs, \.memorySomeNs, \.memoryFullNs, \.ioSomeNs, \.ioFullNs,
+        ]
+        for time in times {
+            let before = earlier[keyPath: time]
+            window[keyPath: time] = self[keyPath: time].flatMap { now in before.map { now - $0 } }
         }
-        return Pressure(
-            stealNs: difference(stealNs, earlier.stealNs), cpuSomeNs: difference(cpuSomeNs, earlier.cpuSomeNs),
-            memorySomeNs: difference(memorySomeNs, earlier.memorySomeNs),
-            memoryFullNs: difference(memoryFullNs, earlier.memoryFullNs),
-            ioSomeNs: difference(ioSomeNs, earlier.ioSomeNs), ioFullNs: difference(ioFullNs, earlier.ioFullNs),
-            involuntarySwitches: involuntarySwitches - earlier.involuntarySwitches,
-            voluntarySwitches: voluntarySwitches - earlier.voluntarySwitches,
-            majorFaults: majorFaults - earlier.majorFaults)
+        let counts: [WritableKeyPath<Pressure, Int64>] = [\.involuntarySwitches, \.voluntarySwitches, \.majorFaults]
+        for count in counts { window[keyPath: count] -= earlier[keyPath: count] }
+        return window
     }
 }
 

@@ -137,8 +137,7 @@ public enum RecorderError: Error, CustomStringConvertible, Equatable {
     public var description: String {
         switch self {
         case .noAddressSpace(let bytes, let code):
-            "recorder: cannot reserve \(bytes) bytes of address space (errno \(code)); "
-                + "raise `ulimit -v` or shorten the trial"
+            "recorder: cannot reserve \(bytes) bytes of address space (errno \(code)); raise `ulimit -v` or shorten the trial"
         case .noFile(let path, let code): "recorder: cannot keep records in \(path) (errno \(code)); make room there"
         }
     }

@@ -7,10 +7,6 @@ struct SignedHistogram: Sendable {
     /// Magnitudes of the samples under zero.
     private(set) var negated: Histogram<UInt64>?
 
-    init() {}
-
-    init(_ positive: Histogram<UInt64>) { self.positive = positive }
-
     var count: UInt64 { positive.totalCount + (negated?.totalCount ?? 0) }
 
     mutating func record(_ value: Int64, count: UInt64) {

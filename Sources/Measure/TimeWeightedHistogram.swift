@@ -102,24 +102,16 @@ extension TimeWeightedHistogram {
         return bucketedWeights().value(atRank: rank).map { Swift.min($0, maximum) }
     }
 
-    /// The percentiles asked for, then min, max, mean and count (of events). A percentile with fewer than ten events
-    /// beyond it has no value.
+    /// Percentiles, min, max, mean and count, all of events.
     /// - Parameter flags: put on every figure.
-    public func figures(
-        for metric: Metric, percentiles: [Statistic] = [.p50, .p90, .p99, .p99_9, .p99_99], flags: [FigureFlag] = []
-    ) -> [Figure] {
-        var figures: [Figure] = []
-        for statistic in percentiles {
-            guard let denominator = statistic.tailDenominator else { continue }
-            let isCarried = sampleCount >= samplesBeyondPercentile * Int(denominator)
-            let value = isCarried ? percentile(statistic).map { Double($0) } : nil
-            figures.append(Figure(metric, statistic, value, n: sampleCount, flags: flags))
-        }
-        figures.append(Figure(metric, .min, min.map { Double($0) }, n: sampleCount, flags: flags))
-        figures.append(Figure(metric, .max, max.map { Double($0) }, n: sampleCount, flags: flags))
-        figures.append(Figure(metric, .mean, mean, n: sampleCount, flags: flags))
-        figures.append(Figure(metric, .count, Double(sampleCount), n: sampleCount, flags: flags))
-        return figures
+    public func figures(for metric: Metric, flags: [FigureFlag] = []) -> [Figure] {
+        distributionFigures(
+            metric, n: sampleCount, flags: flags,
+            rest: [
+                (.min, min.map { Double($0) }, false), (.max, max.map { Double($0) }, false), (.mean, mean, false),
+                (.count, Double(sampleCount), false),
+            ]
+        ) { percentile($0).map { (Double($0), false) } }
     }
 
     func bucketedWeights() -> BucketedWeights {

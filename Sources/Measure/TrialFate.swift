@@ -1,6 +1,5 @@
 // How a trial ended, and how that stands in metrics.csv: the metric `trial_outcome`, one row per trial, so that a crash
 // is a row and not a gap. The numbers are part of the file format.
-import Scenario
 
 /// The end of one trial.
 public enum TrialFate: Codable, Sendable, Equatable {

@@ -5,7 +5,6 @@ import Foundation
 import Measure
 import Trials
 
-/// Writes `trace.json` in the run's folder.
 public final class ChromeTrace: ReportFormat {
     public static let fileName = "trace.json"
     private static let end = "\n]\n"
@@ -41,40 +40,28 @@ public final class ChromeTrace: ReportFormat {
         var tid: Int
         var ts: Double?
         var dur: Double?
-        var args: [String: Argument]
+        var args: Arguments
     }
 
-    private enum Argument: Encodable {
-        case text(String), number(Int64)
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .text(let text): try container.encode(text)
-            case .number(let number): try container.encode(number)
-            }
-        }
+    private struct Arguments: Encodable {
+        var name: String?
+        var version: Int64?
     }
 
     /// One line of JSON each; times are µs.
     static func events(_ spans: [TraceSpan], of trial: TrialKey, process: Int) throws -> [String] {
         let title = [trial.scenario, trial.driver, trial.variant, "trial \(trial.trial)"].filter { !$0.isEmpty }
         let threads = Digest.inOrder(spans.map(\.thread))
-        var events = [
-            Event(
-                name: "process_name", ph: "M", pid: process, tid: 0,
-                args: ["name": .text(title.joined(separator: " "))])
-        ]
-        for (index, thread) in threads.enumerated() {
-            events.append(
-                Event(name: "thread_name", ph: "M", pid: process, tid: index + 1, args: ["name": .text(thread)]))
+        func named(_ kind: String, _ thread: Int, _ name: String) -> Event {
+            Event(name: kind, ph: "M", pid: process, tid: thread, args: Arguments(name: name))
         }
-        for span in spans {
-            events.append(
-                Event(
-                    name: span.name, ph: "X", pid: process, tid: threads.firstIndex(of: span.thread)! + 1,
-                    ts: Double(span.startNs) / 1e3, dur: Double(span.lengthNs) / 1e3,
-                    args: ["version": .number(span.version)]))
+        var events = [named("process_name", 0, title.joined(separator: " "))]
+        events += threads.enumerated().map { named("thread_name", $0.offset + 1, $0.element) }
+        events += spans.map { span in
+            Event(
+                name: span.name, ph: "X", pid: process, tid: threads.firstIndex(of: span.thread)! + 1,
+                ts: Double(span.startNs) / 1e3, dur: Double(span.lengthNs) / 1e3,
+                args: Arguments(version: span.version))
         }
         return try events.map { try JSONFile.text($0) }
     }

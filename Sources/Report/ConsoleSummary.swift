@@ -1,9 +1,6 @@
 // What a person sees at the end of a run: per scenario one small table of headline figures, then what went wrong. A
 // digest of metrics.csv, never more than is there.
 import Foundation
-import Measure
-import Scenario
-import Statistics
 
 /// Collects the headline rows of a run and prints the summary when it ends.
 public final class ConsoleSummary: ReportFormat {
@@ -37,26 +34,12 @@ public final class ConsoleSummary: ReportFormat {
 
 extension ConsoleSummary {
     private static func scenarioText(_ scenario: String, _ rows: [RunRow]) -> String {
-        let perTrial = rows.filter { $0.variant != RunRow.overSweep }
-        let points = Digest.inOrder(perTrial.map { Digest.Point(driver: $0.driver, variant: $0.variant) })
-        let headlines = Headline.all.filter { headline in perTrial.contains { headline.shows($0.figure) } }
-        var table = [["driver", "variant"] + headlines.map(\.title)]
-        for point in points {
-            let own = perTrial.filter { $0.driver == point.driver && $0.variant == point.variant }
-            table.append(
-                [point.driver, point.variant.isEmpty ? "-" : point.variant]
-                    + headlines.map { headline in Digest.cell(own.map(\.figure).filter(headline.shows)) })
-        }
-        var lines = [scenario]
-        if !headlines.isEmpty { lines += Digest.aligned(table) }
-        for row in rows where row.variant == RunRow.overSweep && row.figure.statistic != .count {
-            lines.append(sweepLine(row))
-        }
-        lines += points.flatMap { point in
-            Digest.notes(point, perTrial.filter { $0.driver == point.driver && $0.variant == point.variant })
-                .map { "! " + $0 }
-        }
-        return lines[0] + "\n" + lines.dropFirst().map { "  \($0)\n" }.joined()
+        let table = Digest.table(scenario, rows, asRun: true)
+        let cells = table.rows.map { [$0.driver, $0.variant] + $0.cells }
+        var lines = table.titles.isEmpty ? [] : Digest.aligned([["driver", "variant"] + table.titles] + cells)
+        lines += rows.filter { $0.variant == RunRow.overSweep && $0.figure.statistic != .count }.map(sweepLine)
+        lines += table.notes.map { "! " + $0 }
+        return scenario + "\n" + lines.map { "  \($0)\n" }.joined()
     }
 
     /// One figure over the sweep, with what it runs over where that has to be said.

@@ -25,6 +25,10 @@ struct Headline {
     ]
 }
 
+extension RunRow {
+    var point: Digest.Point { Digest.Point(driver: driver, variant: variant) }
+}
+
 enum Digest {
     /// The rows of one driver at one point of the sweep, over all trials.
     struct Point: Hashable {
@@ -99,13 +103,17 @@ extension Digest {
         var notes: [String]
     }
 
-    static func table(_ scenario: String, _ rows: [RunRow]) -> Table {
+    /// - Parameter asRun: points in the order they were run, whichever their engines.
+    static func table(_ scenario: String, _ rows: [RunRow], asRun: Bool = false) -> Table {
         let perTrial = rows.filter { $0.scenario == scenario && $0.variant != RunRow.overSweep }
         let headlines = Headline.all.filter { headline in perTrial.contains { headline.shows($0.figure) } }
-        let drivers = inOrder(perTrial.map(\.driver))
-        let groups = Dictionary(grouping: perTrial) { Point(driver: $0.driver, variant: $0.variant) }
-        let points = inOrder(perTrial.map(\.variant)).flatMap { variant in
-            drivers.map { Point(driver: $0, variant: variant) }.filter { groups[$0] != nil }
+        let groups = Dictionary(grouping: perTrial, by: \.point)
+        var points = inOrder(perTrial.map(\.point))
+        if !asRun {
+            let drivers = inOrder(points.map(\.driver))
+            points = inOrder(points.map(\.variant)).flatMap { variant in
+                drivers.map { Point(driver: $0, variant: variant) }.filter { groups[$0] != nil }
+            }
         }
         return Table(
             titles: headlines.map(\.title),

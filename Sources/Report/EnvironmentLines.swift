@@ -1,7 +1,6 @@
 // The machine and its noise in a few lines for people. Pure.
 import Foundation
 import Measure
-import Scenario
 import Statistics
 
 enum EnvironmentLines {

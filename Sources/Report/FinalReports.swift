@@ -1,7 +1,6 @@
 // The formats that need the whole run: made at its end, and again by `tidegauge report`, from the folder alone, so that both
 // make the same.
 import Foundation
-import Measure
 
 /// Writes `report.html`, `report.json`, `junit.xml` and `summary.md`.
 public final class FinalReports: ReportFormat {

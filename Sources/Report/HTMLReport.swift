@@ -1,12 +1,8 @@
 // report.html: the whole run on one page that needs nothing else: no script, no font, no picture from anywhere. What stands
 // in it is decided here; how it looks, in HTMLReport+Template. Pure but for the drawing of plots.
 import Foundation
-import Measure
-import Scenario
-import Statistics
 
 enum HTMLReport {
-    /// - Throws: a template that cannot be read, which a test sees first.
     static func render(_ record: RunRecord, _ drawing: any PlotDrawing) throws -> String {
         let names = record.scenarioNames
         let plots = names.map { ScenarioPlots($0, record).plots() }

@@ -1,7 +1,6 @@
 // Numbers for people: three significant digits and a fitting unit. Files for machines never use this.
 import Foundation
 
-/// Text for a terminal.
 enum Humanised {
     /// A value of the `unit` column; `n/a` where there is none.
     static func text(_ value: Double?, unit: String) -> String {

@@ -1,7 +1,5 @@
 // summary.md: what a pull request needs to see of a run. The verdict, what is wrong, one line per scenario; the rest is
 // folded away. Pure.
-import Measure
-import Scenario
 import Trials
 
 enum MarkdownSummary {

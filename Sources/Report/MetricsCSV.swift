@@ -31,15 +31,13 @@ public final class MetricsCSV: ReportFormat {
         return CSV.line([
             "\(RunRow.schemaVersion)", row.runID, row.commit, row.dirty ? "true" : "false", row.scenario,
             row.scenarioSHA, row.driver, row.variant, "\(row.trial)", "\(row.seed)", figure.metric.rawValue,
-            figure.statistic.rawValue, value(figure), figure.metric.unit, "\(figure.n)", "\(figure.censored)",
-            figure.flags.map(\.text).joined(separator: ";"),
+            figure.statistic.rawValue, value(figure.value, unit: figure.metric.unit), figure.metric.unit,
+            "\(figure.n)", "\(figure.censored)", figure.flags.map(\.text).joined(separator: ";"),
         ])
     }
 
     /// Whole numbers without a point (a time in ns always is one), others as short as they read back exactly, `n/a`
     /// where there is none.
-    static func value(_ figure: Figure) -> String { value(figure.value, unit: figure.metric.unit) }
-
     static func value(_ value: Double?, unit: String) -> String {
         guard let value, value.isFinite else { return "n/a" }
         let shown = unit == "ns" ? value.rounded() : value
@@ -52,7 +50,7 @@ public final class MetricsCSV: ReportFormat {
             let seed = UInt64(record[9]), let metric = Metric(rawValue: record[10]),
             let statistic = Statistic(rawValue: record[11]), let n = Int(record[14]), let censored = Int(record[15])
         else { return nil }
-        let flags = record[16].split(separator: ";").map { FigureFlag(String($0)) }
+        let flags = record[16].split(separator: ";").map { FigureFlag(rawValue: String($0)) }
         return RunRow(
             runID: record[1], commit: record[2], dirty: record[3] == "true", scenario: record[4],
             scenarioSHA: record[5], driver: record[6], variant: record[7], trial: trial, seed: seed,

@@ -43,6 +43,10 @@ struct Plot: Sendable, Equatable {
         var slot: Int
         var style: Style
         var points: [Point]
+
+        init(_ label: String?, _ slot: Int, _ style: Style, _ points: [Point]) {
+            (self.label, self.slot, self.style, self.points) = (label, slot, style, points)
+        }
     }
 
     /// Colours there are; more series than this are not told apart.
@@ -68,20 +72,6 @@ struct Plot: Sendable, Equatable {
             return series.points.isEmpty ? nil : series
         }
         return plot.series.isEmpty ? nil : plot
-    }
-}
-
-extension Plot {
-    /// Shares as the per cent that an axis of changes shows.
-    func inPerCent() -> Plot {
-        var plot = self
-        for series in plot.series.indices {
-            for point in plot.series[series].points.indices {
-                if x == .change { plot.series[series].points[point].x *= 100 }
-                if y == .change { plot.series[series].points[point].y *= 100 }
-            }
-        }
-        return plot
     }
 }
 

@@ -9,9 +9,12 @@ enum PlotScript {
         lines += axis("y", plot.y, plot.series.flatMap { $0.points.map(\.y) })
         lines.append("set xlabel '\(plot.xLabel)\(plot.x == .change ? " (%)" : "")'")
         lines.append("set ylabel '\(plot.yLabel)\(plot.y == .change ? " (%)" : "")'")
-        for (index, series) in plot.inPerCent().series.enumerated() {
+        // Shares as the per cent that an axis of changes shows.
+        let (xScale, yScale) = (plot.x == .change ? 100.0 : 1, plot.y == .change ? 100.0 : 1)
+        for (index, series) in plot.series.enumerated() {
+            let points = series.points.map { Plot.Point($0.x * xScale, $0.y * yScale) }
             lines.append("$d\(index) << EOD")
-            lines += series.style == .segments ? strokes(series.points) : series.points.map(place)
+            lines += series.style == .segments ? strokes(points) : points.map(place)
             lines.append("EOD")
         }
         let curves = plot.series.enumerated().map { index, series in

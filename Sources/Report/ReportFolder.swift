@@ -1,32 +1,26 @@
 // Folders that reports go to: made where they are not there, and refused where they cannot be used, before anything is measured
 // that would have nowhere to go.
 import Foundation
-import Measure
 
 public enum ReportFolder {
     /// Leaves room for the names of what is in it.
     private static let longest = Int(PATH_MAX) - 512
+    private static let use = "use it as a folder for reports"
 
     /// Makes `path`, and the folders above it; fine where it is there.
     /// - Throws: `ReportError` where something else is there, where it may not be made, or where somebody else could have put
     ///   it there: see `checkOwners`.
     public static func make(_ path: String) throws {
-        guard !path.isEmpty else {
-            throw ReportError("use it as a folder for reports", "''", reason: "its name is empty")
-        }
-        guard path.utf8.count <= longest else {
-            throw ReportError("use it as a folder for reports", path, errno: ENAMETOOLONG)
-        }
+        guard !path.isEmpty else { throw ReportError(use, "''", reason: "its name is empty") }
+        guard path.utf8.count <= longest else { throw ReportError(use, path, errno: ENAMETOOLONG) }
         for part in ancestors(path) where mkdir(part, 0o777) != 0 {
             let code = errno
             var status = stat()
             // What is there is looked at, whatever the call found fault with: a read-only file system names itself first.
             if stat(part, &status) == 0 {
-                guard status.st_mode & S_IFMT == S_IFDIR else {
-                    throw ReportError("use it as a folder for reports", part, reason: "it is a file")
-                }
+                guard status.st_mode & S_IFMT == S_IFDIR else { throw ReportError(use, part, reason: "it is a file") }
             } else if code == EEXIST {
-                throw ReportError("use it as a folder for reports", part, reason: "it is a link that leads nowhere")
+                throw ReportError(use, part, reason: "it is a link that leads nowhere")
             } else {
                 throw ReportError("make the folder", part, errno: code)
             }
@@ -60,8 +54,7 @@ public enum ReportFolder {
             guard lstat(part, &own) == 0, stat(above, &parent) == 0 else { continue }
             if own.st_uid != geteuid(), own.st_uid != 0, parent.st_mode & 0o002 != 0 {
                 throw ReportError(
-                    "use it as a folder for reports", part,
-                    reason: "it belongs to another user, in a folder that everybody may write to")
+                    use, part, reason: "it belongs to another user, in a folder that everybody may write to")
             }
         }
     }

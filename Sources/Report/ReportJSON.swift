@@ -2,7 +2,6 @@
 // null. Pure.
 import Foundation
 import Measure
-import Scenario
 import Trials
 
 enum ReportJSON {

@@ -63,8 +63,8 @@ public struct Resumption: Sendable {
             }
             try ReportFile.replace(seriesPath, with: kept.map(CSV.line).joined().utf8)
         }
-        let inOrder = record.trials.filter { $0.fate != .interrupted }.map { Journal.Line(.trial($0)) }
-        let lines = try ([Journal.Line(run: record.header)] + inOrder).map { try $0.text() }
+        let inOrder = record.trials.filter { $0.fate != .interrupted }.map { RunEvent.trial($0) }
+        let lines = try ([RunEvent(run: record.header)] + inOrder).map { try $0.line() }
         try ReportFile.replace("\(directory)/\(Journal.fileName)", with: lines.joined().utf8)
     }
 }

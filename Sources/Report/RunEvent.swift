@@ -1,6 +1,5 @@
 // What a run tells its report besides figures: what it was asked to do, how each trial went, what was skipped, how limits
 // were judged. Plain values, as they stand in journal.ndjson.
-import Measure
 import Scenario
 import Trials
 
@@ -48,20 +47,24 @@ public struct EndRecord: Codable, Sendable, Equatable {
     public init(exitCode: Int32) { self.exitCode = exitCode }
 }
 
-/// One thing that happened.
-public enum RunEvent: Sendable, Equatable {
-    case trial(TrialRecord)
-    case skipped(SkippedRecord)
-    case judged(Judgement)
-    case ended(EndRecord)
-}
+/// One thing that happened, a line of the journal: exactly one of its fields is there.
+public struct RunEvent: Codable, Sendable, Equatable {
+    var run: RunHeader?
+    var trial: TrialRecord?
+    var skipped: SkippedRecord?
+    var judged: Judgement?
+    var ended: EndRecord?
 
-extension TrialRecord {
-    /// Without the last events of hangs, which have a file of their own.
-    var withoutEvents: TrialRecord {
-        var record = self
-        for index in record.hangs?.indices ?? 0..<0 { record.hangs![index].events = [] }
-        return record
+    public static func trial(_ record: TrialRecord) -> RunEvent { RunEvent(trial: record) }
+    public static func skipped(_ record: SkippedRecord) -> RunEvent { RunEvent(skipped: record) }
+    public static func judged(_ record: Judgement) -> RunEvent { RunEvent(judged: record) }
+    public static func ended(_ record: EndRecord) -> RunEvent { RunEvent(ended: record) }
+
+    /// As it stands in the journal: without the last events of hangs, which have a file of their own.
+    func line() throws -> String {
+        var event = self
+        for index in event.trial?.hangs?.indices ?? 0..<0 { event.trial!.hangs![index].events = [] }
+        return try JSONLines.text(event)
     }
 }
 

@@ -31,8 +31,7 @@ public struct RunRecord: Sendable {
         let journal = try Journal.read("\(directory)/\(Journal.fileName)")
         let folder = URL(fileURLWithPath: directory).resolvingSymlinksInPath().lastPathComponent
         var record = RunRecord(runID: folder, environment: try EnvironmentJSON.read(directory))
-        record.header = journal.header
-        journal.events.forEach { record.take($0) }
+        for event in journal { record.take(event) }
         let lines = CSV.records(String(decoding: try data(MetricsCSV.fileName), as: UTF8.self))
         for (number, fields) in lines.enumerated().dropFirst() {
             guard let row = MetricsCSV.row(fields) else {
@@ -51,12 +50,11 @@ public struct RunRecord: Sendable {
     }
 
     mutating func take(_ event: RunEvent) {
-        switch event {
-        case .trial(let trial): trials.append(trial)
-        case .skipped(let record): if !skipped.contains(record) { skipped.append(record) }
-        case .judged(let record): judgements.append(record)
-        case .ended(let record): end = record
-        }
+        if let run = event.run { header = run }
+        if let trial = event.trial { trials.append(trial) }
+        if let record = event.skipped, !skipped.contains(record) { skipped.append(record) }
+        if let judgement = event.judged { judgements.append(judgement) }
+        end = event.ended ?? end
     }
 
     private mutating func readHistograms(_ folder: String) {

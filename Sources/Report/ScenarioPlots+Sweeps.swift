@@ -61,13 +61,9 @@ extension ScenarioPlots {
                 family.driver, family.rest, fit.map { "β = " + String(format: "%.2f", $0) } ?? "",
                 knee.map { "knee at " + Humanised.text($0, unit: "commits/s") + "/s" } ?? "",
             ]
-            series.append(
-                Plot.Series(
-                    label: words.filter { !$0.isEmpty }.joined(separator: " "), slot: slot, style: .points,
-                    points: points))
+            series.append(.init(words.filter { !$0.isEmpty }.joined(separator: " "), slot, .points, points))
             let line = fit.map { Self.line(points, exponent: $0) } ?? knee.map { Self.knee($0, points) }
-            series.append(
-                Plot.Series(label: nil, slot: slot, style: line == nil ? .line : .dashed, points: line ?? points))
+            series.append(.init(nil, slot, line == nil ? .line : .dashed, line ?? points))
         }
         guard !series.isEmpty else { return nil }
         let name = metric.rawValue + (statistic == "value" ? "" : " \(statistic)")

@@ -11,11 +11,10 @@ struct ScenarioPlots {
     private let points: [Digest.Point]
 
     init(_ scenario: String, _ record: RunRecord) {
-        self.scenario = scenario
-        self.record = record
+        (self.scenario, self.record) = (scenario, record)
         rows = record.rows.filter { $0.scenario == scenario }
         let perTrial = rows.filter { $0.variant != RunRow.overSweep }
-        points = Digest.inOrder(perTrial.map { Digest.Point(driver: $0.driver, variant: $0.variant) })
+        points = Digest.inOrder(perTrial.map(\.point))
     }
 
     func plots() -> [Plot] { ([spectrum()] + sweeps() + [stalenessOverTime()]).compactMap { $0?.drawable() } }
@@ -53,7 +52,7 @@ struct ScenarioPlots {
     private func spectrum() -> Plot? {
         guard let metric = spectrumMetric else { return nil }
         let series = shownPoints.enumerated().map { index, point in
-            Plot.Series(label: label(point), slot: index + 1, style: .line, points: spectrum(metric, point))
+            Plot.Series(label(point), index + 1, .line, spectrum(metric, point))
         }
         return Plot(
             title: "\(metric.rawValue) by percentile",
@@ -107,8 +106,7 @@ struct ScenarioPlots {
                     .map { Plot.Point(Double($0.timeNs) / 1e9, $0.value / 1e9) }
             }
             return [
-                Plot.Series(label: label(point), slot: index + 1, style: .line, points: line(.max)),
-                Plot.Series(label: nil, slot: index + 1, style: .dashed, points: line(.mean)),
+                .init(label(point), index + 1, .line, line(.max)), .init(nil, index + 1, .dashed, line(.mean)),
             ]
         }
         return Plot(

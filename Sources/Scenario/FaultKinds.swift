@@ -19,51 +19,48 @@ extension FaultSpec.Kind {
     }
 
     struct Row {
+        let summary: String
         /// The settings it has to say, in the order they are asked for; no other may stand beside it.
-        var takes: [Setting] = []
-        var needs: Need?
-        var summary: String
+        let takes: [Setting]
+        let needs: Need?
+
+        init(_ summary: String, takes: Setting..., needs: Need? = nil) {
+            (self.summary, self.takes, self.needs) = (summary, takes, needs)
+        }
     }
 
     var row: Row {
         switch self {
-        case .none: Row(summary: "Nothing is done.")
+        case .none: Row("Nothing is done.")
         case .stall:
             Row(
-                takes: [.faultAt, .faultLength],
-                summary: "The harness's process stands still: every figure from a due time has to show it.")
+                "The harness's process stands still: every figure from a due time has to show it.",
+                takes: .faultAt, .faultLength)
         case .slowdown:
             Row(
-                takes: [.faultAmount],
-                summary:
-                    "Half of the commits, drawn at random, take longer by a share of their time; the others say by how "
-                    + "much it reads.")
+                "Half of the commits, drawn at random, take longer by a share of their time; the others say by how "
+                    + "much it reads.", takes: .faultAmount)
         case .loss:
             Row(
-                takes: [.faultEvery], needs: .checkedDeliveries,
-                summary: "One delivery in so many is lost on its way. The oracle has to see it.")
+                "One delivery in so many is lost on its way. The oracle has to see it.", takes: .faultEvery,
+                needs: .checkedDeliveries)
         case .reorder:
             Row(
-                takes: [.faultEvery], needs: .checkedDeliveries,
-                summary: "The delivery of this number comes after its successor. The oracle has to see it.")
+                "The delivery of this number comes after its successor. The oracle has to see it.",
+                takes: .faultEvery, needs: .checkedDeliveries)
         case .writerKilled:
-            Row(
-                takes: [.faultAt], needs: .ownWriters,
-                summary: "The writing process is killed, and another one goes on.")
+            Row("The writing process is killed, and another one goes on.", takes: .faultAt, needs: .ownWriters)
         case .writerStopped:
-            Row(takes: [.faultAt, .faultLength], needs: .ownWriters, summary: "The writing process stands still.")
+            Row("The writing process stands still.", takes: .faultAt, .faultLength, needs: .ownWriters)
         case .observerKilled:
-            Row(takes: [.faultAt], needs: .sharedStore, summary: "A process that observes the same store is killed.")
+            Row("A process that observes the same store is killed.", takes: .faultAt, needs: .sharedStore)
         case .diskFull:
             Row(
-                takes: [.faultAt, .faultLength], needs: .files(durability: "relaxed"),
-                summary:
-                    "The store's file system is full: commits fail meanwhile, and none that was acknowledged is lost.")
+                "The store's file system is full: commits fail meanwhile, and none that was acknowledged is lost.",
+                takes: .faultAt, .faultLength, needs: .files(durability: "relaxed"))
         case .slowFsync:
-            Row(
-                takes: [.faultLength], needs: .files(durability: "full"),
-                summary: "Every flush to the disk takes longer.")
-        case .clockStep: Row(takes: [.faultAt], summary: "The wall clock is set back and forth.")
+            Row("Every flush to the disk takes longer.", takes: .faultLength, needs: .files(durability: "full"))
+        case .clockStep: Row("The wall clock is set back and forth.", takes: .faultAt)
         }
     }
 

@@ -23,36 +23,31 @@ enum SettingNeed: Sendable {
 extension SettingNeed {
     /// Why the values of a point do not carry the metric, as the end of a sentence; nil where they do.
     func obstacle(_ settings: Settings) -> String? {
-        let isOpen = settings.word(.load) == WritersSpec.Load.open.rawValue
+        let (writers, observers) = (settings.writers, settings.observers)
         switch self {
         case .gapsToWakeIn:
-            let isBursts = settings.word(.arrivals) == WritersSpec.Arrivals.bursts.rawValue
-            if !isOpen || isBursts || settings.integer(.writerThreads) > 1 {
+            if writers.load != .open || writers.arrivals == .bursts || writers.threads > 1 {
                 return "needs gaps to measure in: 'load: open', one writer, and no 'arrivals: bursts'"
             }
-            let isRunLoop = settings.word(.deliver) == ObserversSpec.Deliver.runLoop.rawValue
-            return isRunLoop ? nil : "wakes a run loop to compare with: it needs 'deliver: run-loop'"
+            return observers.deliver == .runLoop
+                ? nil : "wakes a run loop to compare with: it needs 'deliver: run-loop'"
         case .calls:
-            let isCalling = settings.word(.calls) != ObserversSpec.Calls.none.rawValue
-            return isCalling ? nil : "needs a call that can stall: 'observers.calls' is 'none'"
-        case .severalWriters:
-            return settings.integer(.writerThreads) > 1 ? nil : "needs two or more 'writers.threads' to compare"
+            return observers.calls != .none ? nil : "needs a call that can stall: 'observers.calls' is 'none'"
+        case .severalWriters: return writers.threads > 1 ? nil : "needs two or more 'writers.threads' to compare"
         case .closedLoad:
-            let isClosed = settings.word(.load) == WritersSpec.Load.closed.rawValue
-            return isClosed ? nil : "asks for what is possible, not for what was scheduled: it needs 'load: closed'"
-        case .schedule: return isOpen ? nil : "asks how a schedule was kept: it needs 'load: open'"
+            return writers.load == .closed
+                ? nil : "asks for what is possible, not for what was scheduled: it needs 'load: closed'"
+        case .schedule: return writers.load == .open ? nil : "asks how a schedule was kept: it needs 'load: open'"
         case .cancelledObservers:
-            let isCancelled = settings.word(.subscribe) == ObserversSpec.Subscribe.cancelled.rawValue
-            return isCancelled ? nil : "is what is left when all have gone: it needs 'observers.subscribe: cancelled'"
+            return observers.subscribe == .cancelled
+                ? nil : "is what is left when all have gone: it needs 'observers.subscribe: cancelled'"
         case .harmedWriter:
-            let needs: [FaultSpec.Kind] = [.writerKilled, .writerStopped]
-            return needs.contains(settings.fault.kind)
+            return [.writerKilled, .writerStopped].contains(settings.fault.kind)
                 ? nil : "needs something to recover from: a 'fault.kind' of writer-killed or writer-stopped"
         case .harmedDeliveries:
             return settings.fault.kind.mustBeCaught ? nil : "needs a 'fault.kind' of loss or reorder"
         case .evenStall:
-            let isEven = settings.word(.arrivals) == WritersSpec.Arrivals.uniform.rawValue
-            return settings.fault.kind == .stall && isEven
+            return settings.fault.kind == .stall && writers.arrivals == .uniform
                 ? nil : "needs a 'fault.kind' of stall and even arrivals, for which it can be predicted"
         case .slowdown: return settings.fault.kind == .slowdown ? nil : "needs a 'fault.kind' of slowdown"
         }

@@ -99,14 +99,7 @@ public struct MetricEntry: Sendable {
 
 extension MetricEntry.Unit {
     /// In nanoseconds, per something or not.
-    public var isTime: Bool {
-        switch self {
-        case .ns, .nsPerCommit, .nsPerObserverCommit: true
-        case .versions, .commits, .files, .bytes, .count, .commitsPerCallback, .allocationsPerCommit, .bytesPerCommit,
-            .commitsPerSecond, .objectsPerSecond, .one:
-            false
-        }
-    }
+    public var isTime: Bool { rawValue.hasPrefix("ns") }
 }
 
 extension MetricEntry.Kind {

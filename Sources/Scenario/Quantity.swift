@@ -3,8 +3,10 @@
 /// Why a text is no value of the kind wanted; a half sentence that ends in the remedy.
 struct ValueFault: Error {
     var message: String
+    /// Of the part that is wrong, where that is not the whole value.
+    var position: Position?
 
-    init(_ message: String) { self.message = message }
+    init(_ message: String, at position: Position? = nil) { (self.message, self.position) = (message, position) }
 }
 
 enum Quantity {

@@ -1,4 +1,4 @@
-// The points at which a scenario is measured in a profile, and what they cost. Pure.
+// The points at which a scenario is measured in a profile. Pure.
 
 extension Scenario {
     /// The points of `profile`, in the order written. A profile that the file does not name runs the scenario as it is.
@@ -16,8 +16,6 @@ extension Scenario {
             point.spec.dataset.groups = max(point.spec.dataset.groups, point.spec.observers.bystanders)
             if settings.isLockstep { point.spec.writers.load = .lockstep }
             if settings.writers.arrivals == .trace { point.spec.writers.traceNs = traces[point.traceFile] ?? [] }
-            let hasBaseline = settings.observers.count > 0 && measure.contains(where: \.needsBaseline)
-            point.processesPerTrial = 1 + (hasBaseline ? 1 : 0) + (measure.contains(where: \.needsNoop) ? 1 : 0)
             return point
         }
     }
@@ -42,7 +40,7 @@ extension Scenario {
     private func points(
         _ profile: Profile, _ options: [Setting: GivenValue]
     ) -> [(variant: String, settings: Settings)] {
-        var layered = base.overlaid(by: profiles[profile]?.settings ?? [:]).overlaid(by: options)
+        var layered = base.overlaid(by: profiles[profile]?.values ?? [:]).overlaid(by: options)
         layered.refused.formUnion(profiles[profile]?.refused ?? [])
         guard let sweep = sweep(in: profile) else { return [("", layered)] }
         return sweep.points(over: layered, pinned: Set(options.keys))

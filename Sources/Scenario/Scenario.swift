@@ -37,17 +37,10 @@ public struct Scenario: Sendable {
     let start: ScenarioProblem.Place
     let base: Settings
     let sweep: Sweep?
-    let profiles: [Profile: ProfileLayer]
+    /// What each profile changes.
+    let profiles: [Profile: SettingsLayer]
     /// Due times by the name of their file, in ns from the start of the warm-up.
     var traces: [String: [Int64]] = [:]
-
-    /// What a profile changes.
-    struct ProfileLayer {
-        var settings: [Setting: GivenValue] = [:]
-        var refused: Set<Setting> = []
-        /// Replaces the scenario's sweep as a whole.
-        var sweep: Sweep?
-    }
 
     /// Reads and checks a scenario: every profile, at every point of its sweep.
     /// - Parameters:

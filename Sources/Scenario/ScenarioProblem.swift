@@ -25,10 +25,7 @@ public struct ScenarioProblem: Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, ending in the remedy.
     public var message: String
 
-    public init(_ place: Place, _ message: String) {
-        self.place = place
-        self.message = message
-    }
+    public init(_ place: Place, _ message: String) { (self.place, self.message) = (place, message) }
 
     /// `Scenarios/latency/commit-latency.yaml:14:9: unknown key 'obsrevers' (did you mean 'observers'?)`.
     public var description: String { "\(place): \(message)" }

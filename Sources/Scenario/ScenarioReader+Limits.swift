@@ -2,10 +2,8 @@
 
 extension ScenarioReader {
     mutating func readLimits(_ node: YAMLNode, measured: [Metric]) -> [Limit] {
-        guard case .mapping(let entries) = node.content else {
-            expected("'limits' expects a map such as '{ upkeep_exponent: \"< 0.2\" }'", at: node)
-            return []
-        }
+        let expected = "'limits' expects a map such as '{ upkeep_exponent: \"< 0.2\" }'"
+        guard let entries = entries(of: node, expected) else { return [] }
         let count = entries.reduce(0) { count, entry in
             if case .sequence(let nodes) = entry.value.content { count + nodes.count } else { count + 1 }
         }
@@ -23,8 +21,7 @@ extension ScenarioReader {
         let parts = entry.key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let metric = metric(parts[0], at: entry.position, measured: measured) else { return [] }
         if parts.count == 2, !Limit.statistics.contains(parts[1]) {
-            let hint = Nearest.hint(for: parts[1], among: Limit.statistics)
-            problems.add(entry.position, "unknown statistic '\(Quantity.clipped(parts[1]))' \(hint)")
+            refuse("statistic", parts[1], at: entry.position, among: Limit.statistics)
             return []
         }
         let statistic = parts.count == 2 ? parts[1] : nil
@@ -79,10 +76,8 @@ extension ScenarioReader {
 
     /// `{ dataset.items: 100_000 }` as canonical values by key.
     private mutating func readPoint(_ node: YAMLNode) -> [String: String]? {
-        guard case .mapping(let entries) = node.content else {
-            expected("'at' expects a map such as '{ dataset.items: 100_000 }'", at: node)
-            return nil
-        }
+        let expected = "'at' expects a map such as '{ dataset.items: 100_000 }'"
+        guard let entries = entries(of: node, expected) else { return nil }
         var point: [String: String] = [:]
         let known = Setting.swept.map(\.rawValue)
         for entry in entries {

@@ -6,6 +6,8 @@ struct SettingsLayer {
     var values: [Setting: GivenValue] = [:]
     /// Given and refused.
     var refused: Set<Setting> = []
+    /// Of a profile: replaces the scenario's sweep as a whole.
+    var sweep: Sweep?
 
     init(_ layer: GivenValue.Layer) { self.layer = layer }
 
@@ -33,11 +35,9 @@ extension ScenarioReader {
 
     private mutating func readSection(_ section: YAMLNode.Entry, into layer: inout SettingsLayer) {
         let known = Setting.all(in: section.key)
-        guard case .mapping(let entries) = section.value.content else {
-            let keys = known.map(\.key).joined(separator: ", ")
-            expected("'\(section.key)' expects a map", at: section.value, " (keys: \(keys))")
-            layer.refused.formUnion(known)
-            return
+        let keys = known.map(\.key).joined(separator: ", ")
+        guard let entries = entries(of: section.value, "'\(section.key)' expects a map", " (keys: \(keys))") else {
+            return layer.refused.formUnion(known)
         }
         for entry in entries {
             if let setting = known.first(where: { $0.key == entry.key }) {
@@ -58,10 +58,10 @@ extension ScenarioReader {
 
     /// The value, or nil after reporting.
     mutating func value(_ node: YAMLNode, of setting: Setting) -> SettingValue? {
-        do throws(PlacedFault) {
+        do throws(ValueFault) {
             return try setting.value(from: node)
         } catch {
-            problems.add(error.position, "'\(setting.rawValue)' \(error.message)")
+            problems.add(error.position ?? node.position, "'\(setting.rawValue)' \(error.message)")
             return nil
         }
     }
@@ -153,35 +153,29 @@ extension ScenarioReader {
 
     // MARK: Profiles
 
-    mutating func readProfiles(_ node: YAMLNode) -> [Profile: Scenario.ProfileLayer] {
+    mutating func readProfiles(_ node: YAMLNode) -> [Profile: SettingsLayer] {
         let names = Profile.allCases.map(\.rawValue)
-        guard case .mapping(let entries) = node.content else {
-            expected("'profiles' expects a map", at: node, " (keys: \(names.joined(separator: ", ")))")
-            return [:]
-        }
-        var profiles: [Profile: Scenario.ProfileLayer] = [:]
+        let keys = " (keys: \(names.joined(separator: ", ")))"
+        guard let entries = entries(of: node, "'profiles' expects a map", keys) else { return [:] }
+        var profiles: [Profile: SettingsLayer] = [:]
         for entry in entries {
             if let profile = Profile(rawValue: entry.key) {
                 profiles[profile] = readProfile(entry)
             } else {
-                let hint = Nearest.hint(for: entry.key, among: names)
-                problems.add(entry.position, "unknown profile '\(Quantity.clipped(entry.key))' \(hint)")
+                refuse("profile", entry.key, at: entry.position, among: names)
             }
         }
         return profiles
     }
 
-    private mutating func readProfile(_ profile: YAMLNode.Entry) -> Scenario.ProfileLayer {
-        var result = Scenario.ProfileLayer()
-        guard case .mapping(let entries) = profile.value.content else {
-            expected("the profile '\(profile.key)' expects a map such as '{ duration: 5s }'", at: profile.value)
-            return result
-        }
-        let known = ["sweep"] + Self.sections + Setting.all(in: nil).map(\.rawValue)
+    private mutating func readProfile(_ profile: YAMLNode.Entry) -> SettingsLayer {
         var layer = SettingsLayer(.profile)
+        let expected = "the profile '\(profile.key)' expects a map such as '{ duration: 5s }'"
+        guard let entries = entries(of: profile.value, expected) else { return layer }
+        let known = ["sweep"] + Self.sections + Setting.all(in: nil).map(\.rawValue)
         for entry in entries {
             if entry.key == "sweep" {
-                result.sweep = readSweep(entry.value)
+                layer.sweep = readSweep(entry.value)
             } else if known.contains(entry.key) {
                 readSetting(entry, into: &layer)
             } else if FileKey.fixed.contains(where: { $0.rawValue == entry.key }) {
@@ -192,8 +186,6 @@ extension ScenarioReader {
                 refuseUnknown(entry, among: known)
             }
         }
-        result.settings = layer.values
-        result.refused = layer.refused
-        return result
+        return layer
     }
 }

@@ -13,16 +13,12 @@ struct ScenarioReader {
     var limitPlaces: [Limit: Position] = [:]
 
     init(problems: ProblemList, knownDrivers: [String]) {
-        self.problems = problems
-        self.knownDrivers = knownDrivers
+        (self.problems, self.knownDrivers) = (problems, knownDrivers)
     }
 
     /// The scenario as far as it could be read, or nil where too little of it is there. Check `problems` either way.
     mutating func read(_ root: YAMLNode, sha256: String) -> Scenario? {
-        guard case .mapping(let entries) = root.content else {
-            expected("expects a map that starts with 'purpose: …'", at: root)
-            return nil
-        }
+        guard let entries = entries(of: root, "expects a map that starts with 'purpose: …'") else { return nil }
         if entries.contains(where: { $0.key == "threads" }) { return readPlay(root, entries, sha256) }
         func entry(_ key: FileKey) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
 
@@ -108,6 +104,26 @@ struct ScenarioReader {
         problems.add(node.position, "\(what), found \(node.description)\(remedy)")
     }
 
+    /// The entries of a map, or nil after saying what should stand there.
+    mutating func entries(of node: YAMLNode, _ what: String, _ remedy: String = "") -> [YAMLNode.Entry]? {
+        if case .mapping(let entries) = node.content { return entries }
+        expected(what, at: node, remedy)
+        return nil
+    }
+
+    /// The same of a list.
+    mutating func nodes(of node: YAMLNode, _ what: String, _ remedy: String = "") -> [YAMLNode]? {
+        if case .sequence(let nodes) = node.content { return nodes }
+        expected(what, at: node, remedy)
+        return nil
+    }
+
+    /// Reports a word that is none of `known`.
+    mutating func refuse(_ kind: String, _ word: String, at position: Position, among known: [String]) {
+        problems.add(
+            position, "unknown \(kind) '\(Quantity.clipped(word))' \(Nearest.hint(for: word, among: known))")
+    }
+
     /// Reports a key that is none of `known`, and returns the one that was probably meant, if any of them was.
     @discardableResult
     mutating func refuseUnknown(_ entry: YAMLNode.Entry, among known: [String]) -> String? {
@@ -121,11 +137,8 @@ struct ScenarioReader {
         let moved = Setting.allCases.map(\.rawValue).filter { $0.hasSuffix("." + entry.key) }
         let new = Nearest.replacement(of: entry.key, among: known)
         let near = new ?? Nearest.nearest(to: entry.key, among: moved + known)
-        let hint =
-            new != nil
-            ? Nearest.hint(for: entry.key, among: known)
-            : near.map { "(did you mean '\($0)'?)" } ?? Nearest.hint(for: entry.key, among: known)
-        problems.add(entry.position, "unknown key '\(key)' \(hint)")
+        let hint = new == nil ? near.map { "(did you mean '\($0)'?)" } : nil
+        problems.add(entry.position, "unknown key '\(key)' \(hint ?? Nearest.hint(for: entry.key, among: known))")
         return near.flatMap { known.contains($0) ? $0 : nil }
     }
 
@@ -153,15 +166,13 @@ struct ScenarioReader {
     private mutating func placedNames(
         _ entry: YAMLNode.Entry, known: [String], of kind: String
     ) -> [(name: String, position: Position)] {
-        guard case .sequence(let nodes) = entry.value.content else {
-            expected("'\(entry.key)' expects a list of \(kind)s", at: entry.value, " (write '[a, b]')")
-            return []
-        }
+        let expected = "'\(entry.key)' expects a list of \(kind)s"
+        guard let nodes = nodes(of: entry.value, expected, " (write '[a, b]')") else { return [] }
         if nodes.isEmpty { problems.add(entry.value.position, "'\(entry.key)' names no \(kind); name one or more") }
         var result: [(name: String, position: Position)] = []
         for node in nodes where !problems.isFull {
             guard case .scalar(let name, _) = node.content, !name.isEmpty else {
-                expected("'\(entry.key)' expects the name of a \(kind)", at: node)
+                self.expected("'\(entry.key)' expects the name of a \(kind)", at: node)
                 continue
             }
             if !known.contains(name) {

@@ -15,9 +15,7 @@ extension Setting {
         case .integer(let range):
             try requirePlain(text, isPlain, wanted: "a whole number")
             let value = try Quantity.integer(text)
-            guard range.contains(value) else {
-                throw ValueFault("must be from \(range.lowerBound) to \(range.upperBound), found \(value)")
-            }
+            try require(range, value, found: "\(value)") { "\($0)" }
             return .integer(value)
         case .share:
             try requirePlain(text, isPlain, wanted: "a number")
@@ -28,28 +26,20 @@ extension Setting {
             return .share(value)
         case .durationNs(let range):
             let value = try Quantity.durationNs(text)
-            guard range.contains(value) else {
-                let bounds =
-                    "from \(Quantity.text(durationNs: range.lowerBound)) to "
-                    + Quantity.text(durationNs: range.upperBound)
-                throw ValueFault("must be \(bounds), found \(Quantity.clipped(text))")
-            }
+            try require(range, value, found: text) { Quantity.text(durationNs: $0) }
             return .durationNs(value)
         case .rateHz(let highest):
             let value = try Quantity.rateHz(text)
             guard value > 0, value <= highest else {
                 throw ValueFault(
-                    "must be greater than 0/s and at most \(Quantity.text(rateHz: highest)), "
-                        + "found \(Quantity.clipped(text))")
+                    "must be greater than 0/s and at most \(Quantity.text(rateHz: highest)), found "
+                        + "\(Quantity.clipped(text))")
             }
             return .rateHz(value)
         case .number(let range):
             try requirePlain(text, isPlain, wanted: "a number")
             let value = try Quantity.number(text)
-            guard range.contains(value) else {
-                let bounds = "from \(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound))"
-                throw ValueFault("must be \(bounds), found \(Quantity.clipped(text))")
-            }
+            try require(range, value, found: text) { Quantity.text($0) }
             return .number(value)
         case .file:
             let isName = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
@@ -63,44 +53,30 @@ extension Setting {
         }
     }
 
-    /// The value of a node; the position is that of the part which is wrong.
-    func value(from node: YAMLNode) throws(PlacedFault) -> SettingValue {
-        switch node.content {
-        case .scalar(let text, let isPlain):
-            return try PlacedFault.at(node.position) { () throws(ValueFault) in try value(from: text, isPlain: isPlain)
-            }
-        case .sequence(let nodes):
-            guard case .changes = row.kind else {
-                throw PlacedFault(node.position, "expects one value, found a list (only 'sweep' takes lists)")
-            }
-            return .changes(try Self.changes(fromList: nodes, at: node.position))
-        case .mapping(let entries):
-            guard case .changes = row.kind else { throw PlacedFault(node.position, "expects one value, found a map") }
-            return .changes(try Self.changes(fromMap: entries, at: node.position))
-        case .refused: throw PlacedFault(node.position, "cannot be read")
+    /// The value of a node.
+    func value(from node: YAMLNode) throws(ValueFault) -> SettingValue {
+        switch (node.content, row.kind) {
+        case (.scalar(let text, let isPlain), _): return try value(from: text, isPlain: isPlain)
+        case (.sequence(let nodes), .changes): return .changes(try Self.changes(fromList: nodes))
+        case (.mapping(let entries), .changes): return .changes(try Self.changes(fromMap: entries))
+        case (.sequence, _): throw ValueFault("expects one value, found a list (only 'sweep' takes lists)")
+        case (.mapping, _): throw ValueFault("expects one value, found a map")
+        case (.refused, _): throw ValueFault("cannot be read")
         }
+    }
+
+    private func require<Bound>(
+        _ range: ClosedRange<Bound>, _ value: Bound, found: String, _ text: (Bound) -> String
+    ) throws(ValueFault) {
+        if range.contains(value) { return }
+        let bounds = "from \(text(range.lowerBound)) to \(text(range.upperBound))"
+        throw ValueFault("must be \(bounds), found \(Quantity.clipped(found))")
     }
 
     private func requirePlain(_ text: String, _ isPlain: Bool, wanted: String) throws(ValueFault) {
         guard isPlain else {
             throw ValueFault("expects \(wanted), found the text \"\(Quantity.clipped(text))\" (remove the quotes)")
         }
-    }
-}
-
-/// A fault and where in the file it is.
-struct PlacedFault: Error {
-    var position: Position
-    var message: String
-
-    init(_ position: Position, _ message: String) {
-        self.position = position
-        self.message = message
-    }
-
-    /// Runs `body`; a fault of it is one at `position`.
-    static func at<Value>(_ position: Position, _ body: () throws(ValueFault) -> Value) throws(PlacedFault) -> Value {
-        do throws(ValueFault) { return try body() } catch { throw PlacedFault(position, error.message) }
     }
 }
 
@@ -125,75 +101,66 @@ extension Setting {
     }
 
     /// Equal shares: `[touch, { update: score }]`.
-    private static func changes(fromList nodes: [YAMLNode], at position: Position) throws(PlacedFault) -> [String:
-        Double]
-    {
-        guard !nodes.isEmpty else {
-            throw PlacedFault(position, "names no change; one of \(changeKinds.joined(separator: ", "))")
-        }
+    private static func changes(fromList nodes: [YAMLNode]) throws(ValueFault) -> [String: Double] {
+        if nodes.isEmpty { throw ValueFault("names no change; one of \(changeKinds.joined(separator: ", "))") }
         var weights: [String: Double] = [:]
         for node in nodes {
             let kind: String
             switch node.content {
-            case .scalar(let text, _):
-                kind = try PlacedFault.at(node.position) { () throws(ValueFault) in try changeKind(text) }
+            case .scalar(let text, _): kind = try changeKind(text, at: node.position)
             case .mapping(let entries) where entries.count == 1 && entries[0].key == "update":
                 try requireScore(entries[0].value)
                 kind = WritersSpec.ChangeKind.updateScore.rawValue
             case .mapping, .sequence, .refused:
-                throw PlacedFault(
-                    node.position, "expects a kind of change, found \(node.description); weights go into one map")
+                throw ValueFault(
+                    "expects a kind of change, found \(node.description); weights go into one map", at: node.position)
             }
             guard weights.updateValue(1, forKey: kind) == nil else {
-                throw PlacedFault(node.position, "names '\(kind)' twice")
+                throw ValueFault("names '\(kind)' twice", at: node.position)
             }
         }
         return normalised(weights)
     }
 
     /// `{ update: score }`, or weights: `{ update-score: 0.8, touch: 0.2 }`.
-    private static func changes(
-        fromMap entries: [YAMLNode.Entry], at position: Position
-    ) throws(PlacedFault) -> [String: Double] {
-        guard !entries.isEmpty else {
-            throw PlacedFault(position, "names no change; one of \(changeKinds.joined(separator: ", "))")
-        }
+    private static func changes(fromMap entries: [YAMLNode.Entry]) throws(ValueFault) -> [String: Double] {
+        if entries.isEmpty { throw ValueFault("names no change; one of \(changeKinds.joined(separator: ", "))") }
         if entries.count == 1, entries[0].key == "update" {
             try requireScore(entries[0].value)
             return [WritersSpec.ChangeKind.updateScore.rawValue: 1]
         }
         var weights: [String: Double] = [:]
         for entry in entries {
-            let kind = try PlacedFault.at(entry.position) { () throws(ValueFault) in try changeKind(entry.key) }
+            let kind = try changeKind(entry.key, at: entry.position)
             guard case .scalar(let text, isPlain: true) = entry.value.content else {
-                throw PlacedFault(
-                    entry.value.position, "expects a weight such as 0.8, found \(entry.value.description)")
+                throw ValueFault(
+                    "expects a weight such as 0.8, found \(entry.value.description)", at: entry.value.position)
             }
-            weights[kind] = try PlacedFault.at(entry.value.position) { () throws(ValueFault) in try weight(text) }
+            weights[kind] = try weight(text, at: entry.value.position)
         }
         return normalised(weights)
     }
 
-    private static func requireScore(_ node: YAMLNode) throws(PlacedFault) {
+    private static func requireScore(_ node: YAMLNode) throws(ValueFault) {
         if case .scalar("score", _) = node.content { return }
-        throw PlacedFault(
-            node.position, "can update the score alone, found \(node.description) (write 'update: score')")
+        throw ValueFault(
+            "can update the score alone, found \(node.description) (write 'update: score')", at: node.position)
     }
 
-    private static func changeKind(_ text: String) throws(ValueFault) -> String {
-        guard changeKinds.contains(text) else {
-            throw ValueFault(
-                "has the unknown change '\(Quantity.clipped(text))' \(Nearest.hint(for: text, among: changeKinds))")
-        }
-        return text
+    private static func changeKind(_ text: String, at position: Position? = nil) throws(ValueFault) -> String {
+        if changeKinds.contains(text) { return text }
+        let hint = Nearest.hint(for: text, among: changeKinds)
+        throw ValueFault("has the unknown change '\(Quantity.clipped(text))' \(hint)", at: position)
     }
 
-    private static func weight(_ text: String) throws(ValueFault) -> Double {
-        let value = try Quantity.number(text)
-        guard value > 0, value <= 1e6 else {
+    private static func weight(_ text: String, at position: Position? = nil) throws(ValueFault) -> Double {
+        do throws(ValueFault) {
+            let value = try Quantity.number(text)
+            if value > 0, value <= 1e6 { return value }
             throw ValueFault("must weigh more than 0 and at most 1000000, found \(Quantity.clipped(text))")
+        } catch {
+            throw ValueFault(error.message, at: position)
         }
-        return value
     }
 
     /// A single kind needs no weight, so that `touch` and `{ touch: 3 }` are one sweep point.

@@ -31,8 +31,7 @@ struct SettingRow: Sendable {
 
     init<Value>(
         _ path: WritableKeyPath<SweepPoint, Value> & Sendable, _ type: SettingType<Value>, default: NoDefault,
-        since: Int,
-        isSwept: Bool = true, _ summary: String, only companion: SettingCompanion? = nil
+        since: Int, isSwept: Bool = true, _ summary: String, only companion: SettingCompanion? = nil
     ) {
         self.init(path, type, nil, since, isSwept, summary, companion)
     }
@@ -174,9 +173,7 @@ extension SettingType<String> {
 }
 
 extension SettingType<Int> {
-    static func integer(_ range: ClosedRange<Int>) -> Self {
-        SettingType(kind: .integer(range), wrap: { .integer($0) })
-    }
+    static func integer(_ range: ClosedRange<Int>) -> Self { .init(kind: .integer(range), wrap: { .integer($0) }) }
 }
 
 extension SettingType<Int?> {
@@ -190,16 +187,14 @@ extension SettingType<Int?> {
 
 extension SettingType<Int64> {
     static func durationNs(_ range: ClosedRange<Int64>) -> Self {
-        SettingType(kind: .durationNs(range), wrap: { .durationNs($0) })
+        .init(kind: .durationNs(range), wrap: { .durationNs($0) })
     }
 }
 
 extension SettingType<Double> {
     static func share() -> Self { SettingType(kind: .share, wrap: { .share($0) }) }
     static func rateHz(_ highest: Double) -> Self { SettingType(kind: .rateHz(highest), wrap: { .rateHz($0) }) }
-    static func number(_ range: ClosedRange<Double>) -> Self {
-        SettingType(kind: .number(range), wrap: { .number($0) })
-    }
+    static func number(_ range: ClosedRange<Double>) -> Self { .init(kind: .number(range), wrap: { .number($0) }) }
 }
 
 extension SettingType<[String: Double]> {

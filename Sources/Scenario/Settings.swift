@@ -8,10 +8,8 @@ struct GivenValue {
     /// The base of the file, a profile, a sweep, an option: later layers win, and get the blame.
     var layer: Layer
 
-    enum Layer: Int, Comparable {
+    enum Layer: Comparable {
         case base, profile, sweep, option
-
-        static func < (a: Layer, b: Layer) -> Bool { a.rawValue < b.rawValue }
     }
 }
 
@@ -45,10 +43,6 @@ struct Settings {
     var fault: FaultSpec { point.spec.fault }
 
     func word(_ setting: Setting) -> String { value(setting)?.text ?? "" }
-
-    func integer(_ setting: Setting) -> Int {
-        if case .integer(let value)? = value(setting) { value } else { 0 }
-    }
 
     /// A closed loop that waits for the deliveries.
     var isLockstep: Bool { writers.load == .closed && point.wait == .delivery }

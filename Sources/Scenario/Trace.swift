@@ -40,7 +40,7 @@ enum Trace {
 extension Scenario {
     /// Reads the traces that the scenario names anywhere, each once.
     mutating func readTraces(_ bytes: [UInt8], _ beside: (String) -> [UInt8]?, into problems: inout ProblemList) {
-        let layers = [base.given] + profiles.keys.sorted { $0.rawValue < $1.rawValue }.map { profiles[$0]!.settings }
+        let layers = [base.given] + profiles.keys.sorted { $0.rawValue < $1.rawValue }.map { profiles[$0]!.values }
         let sweeps = [sweep] + profiles.values.map(\.sweep)
         let swept = sweeps.compactMap { $0 }.flatMap(\.products).flatMap(\.axes)
             .filter { $0.setting == .trace }.flatMap(\.values)

@@ -1,5 +1,6 @@
 // What one child process is told to do: everything a trial needs and nothing it could look up elsewhere, as versioned
-// JSON, because `compare` feeds the same spec to the binaries of two commits. Units stand in the names.
+// JSON, because `compare` feeds the same spec to the binaries of two commits. Units stand in the names; what a scenario's key
+// leads to means what that key's row of `Setting` says.
 
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
@@ -24,11 +25,9 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var writers = WritersSpec()
     /// Names of `Metric`s.
     public var measure: [String] = []
-    /// Load before the measured window; its commits are made and not measured.
     public var warmUpNs: Int64 = 0
     /// The measured window.
     public var durationNs: Int64 = 0
-    /// No progress for so long is a hang.
     public var hangTimeoutNs: Int64 = 0
     /// What is done to the store, to the processes or to the harness while it runs.
     public var fault = FaultSpec()
@@ -126,18 +125,13 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var match: Double = 0
     public var sort = Sort.none
     public var deliver = Deliver.runLoop
-    /// Observing threads (or queues) that the observers are spread over, round robin.
     public var threads = 0
-    /// Further live queries, of ten rows each, that no commit touches; on the same threads.
     public var bystanders = 0
-    /// Time each callback spends computing, on top of recording.
     public var workNs: Int64 = 0
     public var calls = Calls.none
     public var subscribe = Subscribe.idle
     public var audit = Audit.none
-    /// Snapshots taken, one after another, while the load runs, and held to its end.
     public var pins = 0
-    /// Publisher operators between the store's notification and the callback.
     public var operators = 0
     /// So many further observers of the first query come and go while the load runs; nil: none.
     public var churn: Int?
@@ -158,11 +152,9 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         case `return`
         case delivery
     }
-    /// Where writers run.
+    /// Where writers run: in the observers' process, or in one of their own.
     public enum Process: String, Codable, Sendable, CaseIterable {
-        /// In the observers' process.
         case same
-        /// In a process of their own.
         case own
     }
     public enum Arrivals: String, Codable, Sendable, CaseIterable {

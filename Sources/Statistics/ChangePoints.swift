@@ -49,9 +49,7 @@ public struct ChangePoints: Sendable {
         let count = values.count
         guard count >= 2 * fewestPoints else { return nil }
         // Sums of distances within the left part, within the right one, and across, moved along value by value.
-        var left = 0.0
-        var right = 0.0
-        var across = 0.0
+        var (left, right, across) = (0.0, 0.0, 0.0)
         for i in 0..<count { for j in 0..<i { right += abs(values[i] - values[j]) } }
         var best: (place: Int, strength: Double)?
         for place in 1..<count {
@@ -62,8 +60,7 @@ public struct ChangePoints: Sendable {
             right -= toRight
             across += toRight - toLeft
             guard place >= fewestPoints, count - place >= fewestPoints else { continue }
-            let n = Double(place)
-            let m = Double(count - place)
+            let (n, m) = (Double(place), Double(count - place))
             let energy = 2 * across / (n * m) - left / (n * (n - 1) / 2) - right / (m * (m - 1) / 2)
             let strength = n * m / (n + m) * energy
             if strength > best?.strength ?? -.infinity { best = (place, strength) }

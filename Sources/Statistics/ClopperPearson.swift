@@ -1,4 +1,4 @@
-// How often something happens, from how often it did: exact bounds for a share. C. J. Clopper, E. S. Pearson, Biometrika
+// How often something happens, from how often it did: an exact bound for a share. C. J. Clopper, E. S. Pearson, Biometrika
 // 1934. Pure.
 import Glibc
 
@@ -7,24 +7,11 @@ public enum ClopperPearson {
     public static func upperBound(hits: Int, trials: Int, confidence: Double = 0.95) -> Double {
         precondition(0...trials ~= hits, "no more hits than trials")
         if hits == trials { return 1 }
-        // P(X ≤ hits) falls with the share.
-        return root { atMost(hits, of: trials, share: $0) > 1 - confidence }
-    }
-
-    /// The share that `hits` of `trials` would be surprisingly many of: it lies above this with `confidence`.
-    public static func lowerBound(hits: Int, trials: Int, confidence: Double = 0.95) -> Double {
-        precondition(0...trials ~= hits, "no more hits than trials")
-        if hits == 0 { return 0 }
-        return root { 1 - atMost(hits - 1, of: trials, share: $0) < 1 - confidence }
-    }
-
-    /// Where `isUnder`, true from 0 on, ceases to hold.
-    private static func root(_ isUnder: (Double) -> Bool) -> Double {
-        var low = 0.0
-        var high = 1.0
+        var (low, high) = (0.0, 1.0)
         for _ in 0..<60 {
             let middle = (low + high) / 2
-            if isUnder(middle) { low = middle } else { high = middle }
+            // P(X ≤ hits) falls with the share.
+            if atMost(hits, of: trials, share: middle) > 1 - confidence { low = middle } else { high = middle }
         }
         return (low + high) / 2
     }

@@ -10,10 +10,7 @@ public struct DetectableEffect: Sendable, Equatable {
     /// Chance of missing the effect.
     public var beta: Double
 
-    public init(alpha: Double = 0.01, beta: Double = 0.2) {
-        self.alpha = alpha
-        self.beta = beta
-    }
+    public init(alpha: Double = 0.01, beta: Double = 0.2) { (self.alpha, self.beta) = (alpha, beta) }
 
     /// The smallest effect that `pairs` differences of standard deviation `sigma` show: exp of it − 1 is a share. `nil` where
     /// no effect shows, however large: fewer than `fewestPairs` cannot reach `alpha`.

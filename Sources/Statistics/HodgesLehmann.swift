@@ -1,16 +1,10 @@
-// Where paired differences, or two samples, stand: robust as a median, nearly as efficient as a mean (0.955 of it for
+// Where paired differences stand: robust as a median, nearly as efficient as a mean (0.955 of it for
 // normal samples). J. L. Hodges, E. L. Lehmann, "Estimates of location based on rank tests", 1963. Pure.
 
 public enum HodgesLehmann {
     /// The location of one sample: the median of its n(n+1)/2 Walsh averages (xᵢ + xⱼ)/2, i ≤ j. `nil` when empty.
     /// O(n² log n).
     public static func location(_ values: [Double]) -> Double? { median(walshAverages(values)) }
-
-    /// How much `other` lies above `base`: the median of all n·m differences. `nil` when either is empty.
-    /// O(n·m log n·m).
-    public static func shift(from base: [Double], to other: [Double]) -> Double? {
-        median(base.flatMap { low in other.map { $0 - low } })
-    }
 
     /// All (xᵢ + xⱼ)/2 with i ≤ j, unordered.
     public static func walshAverages(_ values: [Double]) -> [Double] {

@@ -31,11 +31,7 @@ public struct MergedQuantiles: Sendable {
 
         /// The smallest value that the share `p` of the samples of `pairs` does not exceed.
         func quantile(_ p: Double, of pairs: [Int]) -> Double? {
-            func seen(_ place: Int) -> Int {
-                var sum = 0
-                for pair in pairs { sum += cumulative[pair][place] }
-                return sum
-            }
+            func seen(_ place: Int) -> Int { pairs.reduce(0) { $0 + cumulative[$1][place] } }
             guard !values.isEmpty else { return nil }
             let total = seen(values.count - 1)
             guard total > 0 else { return nil }
@@ -51,9 +47,7 @@ public struct MergedQuantiles: Sendable {
     /// - Parameters: each pair's samples, in step.
     public init(base: [SampleCounts], head: [SampleCounts]) {
         precondition(base.count == head.count, "every pair has two sides")
-        pairCount = base.count
-        self.base = Side(base)
-        self.head = Side(head)
+        (self.base, self.head, pairCount) = (Side(base), Side(head), base.count)
     }
 
     /// ln(head / base) at the quantile `p`, with the percentile interval of `resamples` draws of pairs. `nil` where there are

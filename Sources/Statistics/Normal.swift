@@ -8,8 +8,7 @@ public enum Normal {
     /// Φ⁻¹(p) for 0 < p < 1, by halving: as exact as `cumulative`.
     public static func quantile(_ p: Double) -> Double {
         precondition(p > 0 && p < 1, "a quantile needs a probability between 0 and 1")
-        var low = -40.0
-        var high = 40.0
+        var (low, high) = (-40.0, 40.0)
         while high - low > 1e-12 {
             let middle = (low + high) / 2
             if cumulative(middle) < p { low = middle } else { high = middle }

@@ -9,8 +9,6 @@ public struct SegmentedFit: Sendable, Equatable {
     /// The exponents to its left and to its right.
     public var lowerExponent: Double
     public var upperExponent: Double
-    /// Points that the fit rests on.
-    public var usedPoints: Int
 
     /// How much of what one line leaves over two pieces must explain. Fitted to noise alone, two further parameters take
     /// about 2 / (n - 2) of it; nine tenths of it they take only where there is a bend, from seven points on.
@@ -41,9 +39,8 @@ public struct SegmentedFit: Sendable, Equatable {
         guard let best, line.squares > 1e-12, 1 - best.fit.squares / line.squares >= leastExplained,
             abs(best.fit.bend) >= leastBend
         else { return nil }
-        return SegmentedFit(
-            knee: exp(best.knee), lowerExponent: best.fit.slope, upperExponent: best.fit.slope + best.fit.bend,
-            usedPoints: points.count)
+        let (slope, bend) = (best.fit.slope, best.fit.bend)
+        return SegmentedFit(knee: exp(best.knee), lowerExponent: slope, upperExponent: slope + bend)
     }
 
     private struct Piecewise {

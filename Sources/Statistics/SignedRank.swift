@@ -63,11 +63,6 @@ public struct LocationInterval: Sendable, Equatable {
     public var low: Double
     public var high: Double
 
-    public init(low: Double, high: Double) {
-        self.low = low
-        self.high = high
-    }
-
     /// Both ends together hold the location with at least `confidence`. `nil` with fewer values than that takes.
     /// O(n² log n).
     public static func twoSided(_ values: [Double], confidence: Double) -> LocationInterval? {

@@ -5,11 +5,6 @@
 public struct Line: Sendable, Equatable {
     public var slope: Double
     public var intercept: Double
-
-    public init(slope: Double, intercept: Double) {
-        self.slope = slope
-        self.intercept = intercept
-    }
 }
 
 public enum TheilSen {
@@ -28,7 +23,4 @@ public enum TheilSen {
 
     /// The slope alone: for `fanout_cost`, ns of CPU per observer and commit.
     public static func slope(x: [Double], y: [Double]) -> Double? { fit(x: x, y: y)?.slope }
-
-    /// The intercept alone: for `fanout_cost`, what a commit costs with nobody watching.
-    public static func intercept(x: [Double], y: [Double]) -> Double? { fit(x: x, y: y)?.intercept }
 }

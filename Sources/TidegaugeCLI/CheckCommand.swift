@@ -1,6 +1,5 @@
 // `tidegauge check`: validates scenario files and runs nothing.
 import ArgumentParser
-import Scenario
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -19,7 +19,6 @@ enum Drivers {
     }
 
     static func set(_ drivers: [any StoreDriver], askedFor names: Set<String>) {
-        all = drivers
-        askedFor = names
+        (all, askedFor) = (drivers, names)
     }
 }

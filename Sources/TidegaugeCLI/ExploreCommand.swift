@@ -4,7 +4,6 @@ import ArgumentParser
 import Foundation
 import Measure
 import Runs
-import Scenario
 import TracedSync
 import TrialRunner
 

@@ -4,7 +4,6 @@
 // Progress comes from Foundation's queues.
 import Foundation
 import Measure
-import Scenario
 import TracedSync
 import Trials
 
@@ -55,9 +54,7 @@ private struct ProgressLine {
 
     mutating func began(_ title: String, index: Int, of total: Int) {
         if first == nil || index < self.index { (first, startNs) = (index, MonotonicClock.nowNs()) }
-        self.title = title
-        self.index = index
-        self.total = total
+        (self.title, self.index, self.total) = (title, index, total)
     }
 
     mutating func show(_ text: String) {

@@ -129,10 +129,7 @@ struct RunCommand: ParsableCommand {
             interruption: interruption, delegate: console,
             calibratedHiccupNs: plan.jobs.contains(where: \.repeatsVoid) ? Self.hiccupsAtRest() : nil)
         let outcome = try runner.run(plan.jobs)
-        // Only trials that went wrong have left something there.
-        if (try? FileManager.default.contentsOfDirectory(atPath: trials))?.isEmpty ?? false {
-            try FileManager.default.removeItem(atPath: trials)
-        }
+        try removeIfEmpty(trials)
         try report.add(.ended(EndRecord(exitCode: outcome.rawValue)))
         var complete = report.run.environment
         complete.finish()
@@ -148,3 +145,9 @@ struct RunCommand: ParsableCommand {
 }
 
 extension Profile: ExpressibleByArgument {}
+
+/// Only trials that went wrong have left something in their folder.
+func removeIfEmpty(_ folder: String) throws {
+    let left = try? FileManager.default.contentsOfDirectory(atPath: folder)
+    if left?.isEmpty ?? false { try FileManager.default.removeItem(atPath: folder) }
+}

@@ -6,7 +6,6 @@ import Report
 import Runs
 import Scenario
 
-/// The trials of a run, and the header that says how they came about.
 struct RunPlan {
     /// Commits and callbacks of a trial that go into a trace, each.
     static let traceEvents = 500

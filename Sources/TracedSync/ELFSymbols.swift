@@ -1,7 +1,7 @@
 // The symbol table of a program's own file, which the dynamic linker does not load: so that the frames of a stack have
 // names. Read once, when the first stack is shown.
 import Algorithms
-import Glibc
+import Foundation
 
 struct ELFSymbols: Sendable {
     private struct Symbol {
@@ -23,15 +23,15 @@ struct ELFSymbols: Sendable {
     /// Of the running program.
     static let ofThisProgram = ELFSymbols("/proc/self/exe")
 
-    /// Never written, and never unmapped.
-    nonisolated(unsafe) private let bytes: UnsafeRawBufferPointer
+    /// Mapped, not read.
+    private let bytes: Data
     private var symbols: [Symbol] = []
     private var strings = 0
 
-    /// Maps the file, for good; without symbols where it is none, or has none.
+    /// Without symbols where the file is none, or has none.
     init(_ path: String) {
-        bytes = Self.map(path)
-        guard bytes.count > 64, Array(bytes[..<5]) == Layout.magic else { return }
+        bytes = (try? Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)) ?? Data()
+        guard bytes.count > 64, bytes.starts(with: Layout.magic) else { return }
         let table = Int(read(UInt64.self, Layout.sectionTable))
         let size = Int(read(UInt16.self, Layout.sectionSize))
         for index in 0..<Int(read(UInt16.self, Layout.sectionCount)) {
@@ -55,19 +55,7 @@ struct ELFSymbols: Sendable {
     }
 
     private func read<Value>(_: Value.Type, _ offset: Int) -> Value {
-        bytes.loadUnaligned(fromByteOffset: offset, as: Value.self)
-    }
-
-    private static func map(_ path: String) -> UnsafeRawBufferPointer {
-        let empty = UnsafeRawBufferPointer(start: nil, count: 0)
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return empty }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_size > 0,
-            let base = mmap(nil, Int(status.st_size), PROT_READ, MAP_PRIVATE, file, 0), base != MAP_FAILED
-        else { return empty }
-        return UnsafeRawBufferPointer(start: base, count: Int(status.st_size))
+        bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Value.self) }
     }
 
     /// The function at an offset from where the program was loaded. O(log n).

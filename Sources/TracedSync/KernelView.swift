@@ -3,7 +3,7 @@
 // from the process's memory, its own or a child's. Racy by nature: two looks that agree are worth something, one is not.
 import Basis
 import CPlatform
-import Glibc
+import Foundation
 
 public enum KernelView {
     /// One thread as the kernel sees it.
@@ -31,7 +31,8 @@ public enum KernelView {
 
     /// All threads of a process. Any thread; a process of one's own, or a child.
     public static func threads(of pid: Int32 = getpid()) -> [Thread] {
-        let tids = entries(of: "/proc/\(pid)/task").compactMap { Int32($0) }.sorted()
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+        let tids = entries.compactMap { Int32($0) }.sorted()
         let known = Set(tids)
         return tids.compactMap { thread(pid, $0, known) }
     }
@@ -93,19 +94,6 @@ public enum KernelView {
 
     private static func number(_ text: Substring) -> UInt64 {
         text.hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16) ?? 0 : UInt64(text) ?? 0
-    }
-
-    private static func entries(of path: String) -> [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            names.append(
-                withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                })
-        }
-        return names
     }
 
     private static func contents(of path: String) -> String? {

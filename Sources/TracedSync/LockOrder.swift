@@ -36,12 +36,13 @@ final class LockOrder: Sendable {
 
     private let edges = PlainMutex<[Pair: LockOrderWitness]>([:])
 
-    func add(_ held: [ThreadTrace.Entry], _ resource: TracedResource, _ place: SourcePlace, _ trace: ThreadTrace) {
+    func add(_ held: [ThreadTrace.Entry], _ resource: TracedResource, _ place: SourcePlace) {
         // A condition is no lock: its mutex is given back before the wait.
         guard resource.kind != .condition, resource.kind != .signal, !held.isEmpty else { return }
         edges.with { edges in
-            for entry in held where entry.resource.className != resource.className && entry.resource.kind != .thread {
-                let pair = Pair(held: entry.resource.className, taken: resource.className)
+            // Instances of one label are the same kind of lock.
+            for entry in held where entry.resource.label != resource.label && entry.resource.kind != .thread {
+                let pair = Pair(held: entry.resource.label, taken: resource.label)
                 if edges[pair] != nil { continue }
                 edges[pair] = LockOrderWitness(
                     thread: ThreadName.current, held: pair.held, heldAt: entry.place, taken: pair.taken,
@@ -61,8 +62,7 @@ final class LockOrder: Sendable {
         var found: [[String]] = []
         for start in next.keys.sorted() {
             guard let path = Self.shortestCircle(from: start, next) else { continue }
-            let isKnown = found.contains { Set($0) == Set(path) }
-            if !isKnown { found.append(path) }
+            if !found.contains(where: { Set($0) == Set(path) }) { found.append(path) }
         }
         return found.sorted { $0.count < $1.count }.map { path in
             LockInversion(
@@ -95,9 +95,6 @@ final class LockOrder: Sendable {
 }
 
 extension TracedResource {
-    /// Which instances are the same kind of lock.
-    var className: String { label }
-
     /// As it stands in reports and in scenario files: the name, with the kind where the name alone would not say it.
     public var label: String {
         switch kind {

@@ -24,10 +24,7 @@ public final class RunLoopSignal: Sendable {
     private final class Handler {
         let resource: TracedResource
         let body: () -> Void
-        init(_ resource: TracedResource, _ body: @escaping () -> Void) {
-            self.resource = resource
-            self.body = body
-        }
+        init(_ resource: TracedResource, _ body: @escaping () -> Void) { (self.resource, self.body) = (resource, body) }
     }
 
     /// Attaches to the current thread's run loop.

@@ -64,7 +64,7 @@ final class ThreadTrace: Sendable {
         let queue = TracedQueue.currentResource
         // Whoever sees this wait, in a circle for instance, finds the order it was asked for in as well.
         let held = record.with { $0.holds }
-        LockOrder.shared.add(held, resource, place, self)
+        LockOrder.shared.add(held, resource, place)
         record.with {
             $0.waits.append(Entry(resource: resource, place: place, sinceNs: nowNs, queue: queue))
             $0.keep(Event(kind: .willWait, resource: resource, place: place, atNs: nowNs))
@@ -79,7 +79,7 @@ final class ThreadTrace: Sendable {
             record.keep(Event(kind: .acquired, resource: resource, place: place, atNs: nowNs))
             return record.holds
         }
-        if !held.isEmpty { LockOrder.shared.add(held, resource, place, self) }
+        if !held.isEmpty { LockOrder.shared.add(held, resource, place) }
     }
 
     func gaveUp(_ resource: TracedResource) {

@@ -22,17 +22,13 @@ public struct TracedResource: Sendable, Hashable {
 
     public init(_ kind: Kind, _ name: String, servedBy: Int32 = 0) {
         id = Self.nextID.add(1, ordering: .relaxed).newValue
-        self.kind = kind
-        self.name = name
-        self.servedBy = servedBy
+        (self.kind, self.name, self.servedBy) = (kind, name, servedBy)
     }
 
     /// One that this process has not made: known by its address.
     init(_ kind: Kind, _ name: String, address: UInt64) {
         id = address | 1 << 63
-        self.kind = kind
-        self.name = name
-        servedBy = 0
+        (self.kind, self.name, servedBy) = (kind, name, 0)
     }
 
     private static let nextID = Atomic<UInt64>(0)
@@ -46,10 +42,7 @@ public struct SourcePlace: Sendable, CustomStringConvertible {
     let file: StaticString
     let line: UInt
 
-    public init(_ file: StaticString = #fileID, _ line: UInt = #line) {
-        self.file = file
-        self.line = line
-    }
+    public init(_ file: StaticString = #fileID, _ line: UInt = #line) { (self.file, self.line) = (file, line) }
 
     /// `Mailbox.swift:105`, the module being no help to anybody who reads it.
     public var description: String {

@@ -1,5 +1,4 @@
 // A named thread that can be joined, which Foundation's cannot. The body is released on the new thread.
-import CPlatform
 import Glibc
 
 /// A thread that the system did not start.
@@ -18,35 +17,12 @@ public final class TracedThread: Sendable {
     /// Under which number schedules know it; -1 where they do not.
     private let controlled: Int
 
-    private final class Start {
-        let name: String
-        let resource: TracedResource
-        let control: ScheduleControl?
-        let number: Int
-        let body: () -> Void
-
-        init(
-            _ name: String, _ resource: TracedResource, _ control: ScheduleControl?, _ number: Int,
-            _ body: @escaping () -> Void
-        ) {
-            self.name = name
-            self.resource = resource
-            self.control = control
-            self.number = number
-            self.body = body
-        }
-    }
-
     /// Starts the thread, or ends the process: for programs that cannot do without it.
     /// - Parameter name: as the kernel shows it; only its first 15 bytes are kept there.
     public convenience init(
         _ name: String, _ body: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line
     ) {
-        do {
-            try self.init(starting: name, body, file: file, line: line)
-        } catch {
-            preconditionFailure("\(error)")
-        }
+        do { try self.init(starting: name, body, file: file, line: line) } catch { preconditionFailure("\(error)") }
     }
 
     /// Starts the thread.
@@ -59,30 +35,16 @@ public final class TracedThread: Sendable {
         let resource = TracedResource(.thread, name)
         let place = SourcePlace(file, line)
         let control = Tracing.isOn ? ScheduleControl.ofThisThread : nil
-        controlled = control?.register(name) ?? -1
-        let start = Unmanaged.passRetained(
-            Start(name, resource, control, controlled) {
-                if Tracing.isOn { Tracing.report(.acquired, resource, place) }
-                body()
-                if Tracing.isOn { Tracing.report(.released, resource, place) }
-            })
-        var handle = pthread_t()
-        let error = pthread_create(
-            &handle, nil,
-            { argument in
-                let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
-                cp_set_thread_name(start.name)
-                start.control?.begin(start.number)
-                start.body()
-                start.control?.end()
-                return nil
-            }, start.toOpaque())
-        if error != 0 {
-            start.release()
-            throw ThreadError(name: name, code: error)
+        let number = control?.register(name) ?? -1
+        let (handle, error) = ThreadStart.start(name) {
+            control?.begin(number)
+            if Tracing.isOn { Tracing.report(.acquired, resource, place) }
+            body()
+            if Tracing.isOn { Tracing.report(.released, resource, place) }
+            control?.end()
         }
-        self.handle = handle
-        self.resource = resource
+        guard error == 0 else { throw ThreadError(name: name, code: error) }
+        (self.handle, self.resource, controlled) = (handle, resource, number)
     }
 
     /// Waits for the body to return and frees the thread.

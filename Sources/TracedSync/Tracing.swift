@@ -23,13 +23,15 @@ public enum Tracing {
 
     /// Starts recording: who holds what, who waits for what, in what order lock classes are taken. What was taken before
     /// is not known. There is one recording, or exploration, at a time: waits for another to stop. Any thread.
-    public static func start() {
-        turn.wait()
-        ThreadTrace.prepare()
-        cp_set_trace_mode(Mode.recording)
-    }
+    public static func start() { begin(Mode.recording) }
 
     private static let turn = DispatchSemaphore(value: 1)
+
+    static func begin(_ mode: UInt32) {
+        turn.wait()
+        ThreadTrace.prepare()
+        cp_set_trace_mode(mode)
+    }
 
     /// Stops recording, and forgets. A thread that is inside an operation may still finish its entry.
     public static func stop() {
@@ -37,19 +39,6 @@ public enum Tracing {
         ThreadTrace.forgetAll()
         LockOrder.shared.forget()
         turn.signal()
-    }
-
-    static func explore(_ isOn: Bool) {
-        if isOn {
-            turn.wait()
-            ThreadTrace.prepare()
-        }
-        cp_set_trace_mode(isOn ? Mode.exploring : Mode.off)
-        if !isOn {
-            ThreadTrace.forgetAll()
-            LockOrder.shared.forget()
-            turn.signal()
-        }
     }
 
     // MARK: Resources of other modules

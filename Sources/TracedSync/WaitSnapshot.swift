@@ -15,9 +15,7 @@ public struct WaitSnapshot: Sendable {
         public var sinceNs: Int64
 
         public init(_ resource: TracedResource, at place: String = "", sinceNs: Int64 = 0) {
-            self.resource = resource
-            self.place = place
-            self.sinceNs = sinceNs
+            (self.resource, self.place, self.sinceNs) = (resource, place, sinceNs)
         }
     }
 
@@ -30,20 +28,14 @@ public struct WaitSnapshot: Sendable {
         public var wait: Stake?
 
         public init(tid: Int32, name: String, holds: [Stake] = [], wait: Stake? = nil) {
-            self.tid = tid
-            self.name = name
-            self.holds = holds
-            self.wait = wait
+            (self.tid, self.name, self.holds, self.wait) = (tid, name, holds, wait)
         }
     }
 
     public var threads: [Thread]
     public var atNs: Int64
 
-    public init(threads: [Thread], atNs: Int64 = 0) {
-        self.threads = threads
-        self.atNs = atNs
-    }
+    public init(threads: [Thread], atNs: Int64 = 0) { (self.threads, self.atNs) = (threads, atNs) }
 
     /// What this process has recorded since `Tracing.start()`. Any thread.
     public static func recorded() -> WaitSnapshot {
@@ -68,22 +60,18 @@ public struct WaitSnapshot: Sendable {
     public func completed(by other: WaitSnapshot) -> WaitSnapshot {
         var result = self
         for thread in other.threads {
-            if let index = result.threads.firstIndex(where: { $0.tid == thread.tid }) {
-                if result.threads[index].wait == nil {
-                    result.threads[index].wait = thread.wait
-                    result.threads[index].holds += thread.holds
-                }
-            } else {
+            guard let index = result.threads.firstIndex(where: { $0.tid == thread.tid }) else {
                 result.threads.append(thread)
+                continue
             }
-        }
-        // Who owns what only the other view knows of may well wait here.
-        for thread in other.threads {
-            guard let index = result.threads.firstIndex(where: { $0.tid == thread.tid }) else { continue }
-            for hold in thread.holds
-            where !result.threads[index].holds.contains(where: { $0.resource == hold.resource }) {
-                result.threads[index].holds.append(hold)
+            var known = result.threads[index]
+            if known.wait == nil {
+                known.wait = thread.wait
+                known.holds += thread.holds
             }
+            // Who owns what only the other view knows of may well wait here.
+            known.holds += thread.holds.filter { hold in !known.holds.contains { $0.resource == hold.resource } }
+            result.threads[index] = known
         }
         return result
     }

@@ -62,7 +62,7 @@ struct FormatTests {
             (Figure(.upkeepExponent, .slope, .infinity, n: 1), "n/a"), (Figure(.lockWait, .min, -0.2, n: 1), "0"),
         ])
     func values(figure: Figure, text: String) {
-        #expect(MetricsCSV.value(figure) == text)
+        #expect(MetricsCSV.value(figure.value, unit: figure.metric.unit) == text)
     }
 
     @Test(

@@ -11,8 +11,8 @@ struct PlotTests {
         Plot(
             title: "", caption: "", xLabel: "x", yLabel: "y", x: .percentile, y: .seconds(isLogarithmic: true),
             series: [
-                Plot.Series(label: "a", slot: 1, style: .line, points: [.init(1, 1e-6), .init(100, 2e-3)]),
-                Plot.Series(label: "b", slot: 8, style: .points, points: [.init(10, 1e-4)]),
+                Plot.Series("a", 1, .line, [.init(1, 1e-6), .init(100, 2e-3)]),
+                Plot.Series("b", 8, .points, [.init(10, 1e-4)]),
             ]))
 
     @Test(
@@ -53,7 +53,7 @@ struct PlotTests {
             title: "", caption: "", xLabel: "", yLabel: "", x: .plain(isLogarithmic: true),
             y: .plain(isLogarithmic: true),
             series: [
-                Plot.Series(label: nil, slot: 1, style: .line, points: [.init(0, 1), .init(1, .nan), .init(2, 3)])
+                Plot.Series(nil, 1, .line, [.init(0, 1), .init(1, .nan), .init(2, 3)])
             ])
         #expect(plot.drawable()?.series[0].points == [.init(2, 3)])
         plot.series[0].points = [.init(1, -1)]

@@ -17,12 +17,26 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
     /// What each scenario takes, about, the longest first.
     private func seconds(_ profile: Profile, in scenarios: [Scenario]) throws -> [(name: String, seconds: Double)] {
         let each = try scenarios.map { scenario in
-            let points = try scenario.points(profile: profile)
-            let listed = points.reduce(0) { $0 + $1.estimatedNs }
-            let steps = try Int64(scenario.searchSteps(profile: profile)) * (points.map(\.estimatedNs).max() ?? 0)
-            return (name: scenario.name, seconds: Double(listed + steps) / 1e9)
+            let timesNs = try scenario.points(profile: profile).map { estimatedNs($0, of: scenario) }
+            let steps = try Int64(scenario.searchSteps(profile: profile)) * (timesNs.max() ?? 0)
+            return (name: scenario.name, seconds: Double(timesNs.reduce(steps, +)) / 1e9)
         }
         return each.sorted { $0.seconds > $1.seconds }
+    }
+
+    /// What all trials at a point on one driver will take, about; one after the other, loading and companions included.
+    private func estimatedNs(_ point: SweepPoint, of scenario: Scenario) -> Int64 {
+        let (spec, measure) = (point.spec, scenario.measure)
+        let hasBaseline = spec.observers.count > 0 && measure.contains(where: \.needsBaseline)
+        let processes = 1 + (hasBaseline ? 1 : 0) + (measure.contains(where: \.needsNoop) ? 1 : 0)
+        // Start of a process, opening, quiescence, the oracle's comparison and writing the results. A play is over when its
+        // threads are, or a circle has been looked at for long enough.
+        let processNs: Int64 = spec.choreography == nil ? 400_000_000 : 150_000_000
+        // Inserting a row in bulk and building the first result from it.
+        let loadNs = Int64(spec.dataset.items + 10 * spec.dataset.groups) * 2_000
+        let subscribeNs = Int64(spec.observers.count + spec.observers.bystanders) * 100_000
+        let trialNs = processNs + loadNs + subscribeNs + spec.warmUpNs + spec.durationNs
+        return trialNs * Int64(processes * point.repetitions)
     }
 
     @Test func allAreValid() throws {

@@ -166,33 +166,4 @@ import Testing
                     + "the last returned (remove one of the two)"
             ])
     }
-
-    // MARK: Points and their cost
-
-    @Test func companionsAreCounted() throws {
-        func processes(_ metrics: String, count: Int = 1) throws -> Int? {
-            let text = plainScenario.replacing(
-                "[delivery_latency, missed_final]", with: "[delivery_latency, \(metrics)]")
-            return try parse(
-                text.replacing("count: 2", with: "count: \(count)") + "\nsweep: { observers.count: [\(count), 9] }"
-            )
-            .points(profile: .ci).first?.processesPerTrial
-        }
-        #expect(try processes("staleness") == 1)
-        #expect(try processes("harness_cost") == 2)
-        #expect(try processes("upkeep_cost") == 2)
-        #expect(try processes("upkeep_cost, harness_cost") == 3)
-        #expect(try processes("upkeep_cost, harness_cost", count: 0) == 2)
-    }
-
-    @Test func theEstimateGrowsWithEverythingThatTakesTime() throws {
-        let base = try #require(try parse(plainScenario).points(profile: .ci).first).estimatedNs
-        for (key, value) in [
-            ("repeat", "2"), ("duration", "2s"), ("warm_up", "2s"), ("dataset.items", "1_000_000"),
-            ("observers.count", "500"),
-        ] {
-            let point = try #require(try parse(plainScenario).points(profile: .ci, overrides: [key: value]).first)
-            #expect(point.estimatedNs > base, "\(key)")
-        }
-    }
 }

@@ -27,13 +27,4 @@ struct HodgesLehmannTests {
         let location = try #require(HodgesLehmann.location(values))
         #expect(abs(location - expected) < 1e-12)
     }
-
-    @Test("A shifted sample is shifted by that much, one wild value or not")
-    func shift() throws {
-        let base = [1.0, 4, 2, 8, 5, 7]
-        #expect(HodgesLehmann.shift(from: base, to: base.map { $0 + 3 }) == 3)
-        let wild = try #require(HodgesLehmann.shift(from: base, to: base.dropLast().map { $0 + 3 } + [1e9]))
-        #expect(abs(wild - 3) <= 1)
-        #expect(HodgesLehmann.shift(from: [], to: base) == nil)
-    }
 }

@@ -20,7 +20,6 @@ import Testing
         #expect(abs(log(fit.knee / knee)) < 0.03)
         #expect(abs(fit.lowerExponent - lower) < 0.02)
         #expect(abs(fit.upperExponent - upper) < 0.02)
-        #expect(fit.usedPoints == rates.count)
     }
 
     @Test func noiseMovesItLittle() throws {

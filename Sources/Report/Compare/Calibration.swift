@@ -53,7 +53,8 @@ public struct Calibration: Codable, Sendable, Equatable {
         falseReds = nulls.count { $0.tracks.contains { $0.state == .confirmed } }
         pValues = nulls.flatMap { $0.tracks.compactMap { $0.screenEffect?.pWorse } }
         let subjects = nulls.first?.plan.subjects ?? []
-        let pairs = subjects.indices.map { index in nulls.flatMap { $0.tracks[index].screen + $0.tracks[index].confirm }
+        let pairs = subjects.indices.map { index in
+            nulls.flatMap { $0.tracks[index].screen + $0.tracks[index].confirm }
         }
         let trials = pairs.joined().flatMap { $0.points.flatMap { [$0.base, $0.head] } }
         hiccupP99Ns = median(trials.compactMap(\.noise.hiccupP99Ns)) ?? 0
@@ -65,9 +66,8 @@ public struct Calibration: Codable, Sendable, Equatable {
                 guard worsening.count == good.count, let sigma = medianAbsoluteDeviation(worsening) else { return nil }
                 return Noise(
                     scenario: subjects[index].scenario, driver: subjects[index].driver, name: name,
-                    isGate: name == gate,
-                    sigma: sigma, secondsPerPair: median(pairs[index].map(\.lengthSeconds)) ?? 0, pairs: worsening.count
-                )
+                    isGate: name == gate, sigma: sigma,
+                    secondsPerPair: median(pairs[index].map(\.lengthSeconds)) ?? 0, pairs: worsening.count)
             }
         }
     }
@@ -91,16 +91,13 @@ public struct Calibration: Codable, Sendable, Equatable {
     public mutating func add(_ shim: String, _ comparisons: [ComparisonEngine]) {
         let rows = comparisons.map { Judge($0).rows().filter { $0.verdict == .regressed || $0.verdict == .shifted } }
         let seen = Dictionary(grouping: rows.flatMap { Set($0.map(\.name.description)) }) { $0 }.mapValues(\.count)
+        let inMost = seen.filter { 2 * $0.value > comparisons.count }
         power.append(
             Power(
                 shim: shim, comparisons: comparisons.count,
                 called: comparisons.count { $0.tracks.contains { $0.state == .confirmed } },
-                seenBy: seen.filter { 2 * $0.value > comparisons.count }.sorted {
-                    ($1.value, $0.key) < ($0.value, $1.key)
-                }
-                .map { "\($0.key) (\($0.value))" },
-                secondsPerComparison: median(comparisons.map(\.spentSeconds)) ?? 0,
-                noisy: Self.noisy(comparisons)))
+                seenBy: inMost.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) (\($0.value))" },
+                secondsPerComparison: median(comparisons.map(\.spentSeconds)) ?? 0, noisy: Self.noisy(comparisons)))
     }
 
     /// The most that the true rate of false reds may be, with 95 %.

@@ -1,5 +1,4 @@
 // A calibration for people: on a terminal, and as a page with its two curves. Pure but for the drawing of plots.
-import Comparison
 import Foundation
 import Statistics
 
@@ -73,10 +72,7 @@ enum CalibrationPage {
     static func pValues(_ calibration: Calibration) -> Plot? {
         let sorted = calibration.pValues.sorted()
         let points = sorted.enumerated().flatMap { index, p in
-            [
-                Plot.Point(p, Double(index) / Double(sorted.count)),
-                Plot.Point(p, Double(index + 1) / Double(sorted.count)),
-            ]
+            [index, index + 1].map { Plot.Point(p, Double($0) / Double(sorted.count)) }
         }
         return Plot(
             title: "p-values of null comparisons",
@@ -85,8 +81,7 @@ enum CalibrationPage {
             xLabel: "p", yLabel: "share at or under p", x: .plain(isLogarithmic: false),
             y: .plain(isLogarithmic: false),
             series: [
-                Plot.Series(label: "measured", slot: 1, style: .line, points: points),
-                Plot.Series(label: "uniform", slot: 8, style: .dashed, points: [.init(0, 0), .init(1, 1)]),
+                .init("measured", 1, .line, points), .init("uniform", 8, .dashed, [.init(0, 0), .init(1, 1)]),
             ]
         ).drawable()
     }
@@ -111,10 +106,9 @@ enum CalibrationPage {
             caption: "CPU added to every commit, and the share of comparisons that were red.",
             xLabel: "CPU added", yLabel: "share called", x: .change, y: .plain(isLogarithmic: false),
             series: [
-                Plot.Series(label: "measured", slot: 1, style: .points, points: spins),
-                Plot.Series(
-                    label: "nineteen of twenty", slot: 5, style: .dashed, points: [.init(0, 0.95), .init(most, 0.95)]),
-                Plot.Series(label: "expected of 20 pairs of this noise", slot: 8, style: .dashed, points: promised),
+                .init("measured", 1, .points, spins),
+                .init("nineteen of twenty", 5, .dashed, [.init(0, 0.95), .init(most, 0.95)]),
+                .init("expected of 20 pairs of this noise", 8, .dashed, promised),
             ]
         ).drawable()
     }

@@ -1,7 +1,6 @@
 // The words and numbers of a compared row as people read them, the same on a terminal, in Markdown and on a page. Pure.
 import Comparison
 import Foundation
-import Measure
 
 struct ComparedCells {
     let row: ComparedRow
@@ -78,12 +77,7 @@ public enum ComparisonConsole {
         lines += ComparedCells.aligned(judged.gates)
         let remarks = judged.gates.filter { !$0.remark.isEmpty }
         lines += remarks.map { "! \($0.scenario) \($0.driver): \($0.remark)" }
-        lines += judged.failed.flatMap { record in
-            record.failures.map { failure in
-                "! \(plan.subjects[record.subject].title): \(failure.isHead ? "head" : "base") pair \(record.number): "
-                    + ([failure.trial.fate.flag?.text ?? ""] + failure.trial.notes.prefix(2)).joined(separator: ": ")
-            }
-        }
+        lines += judged.failures.map { "! \($0.subject): \($0.side) pair \($0.pair): \($0.text(notes: 2))" }
         if !judged.news.isEmpty {
             lines += ["", "also moved, as advice (of these, 5 % are expected to be chance):"]
             lines += ComparedCells.aligned(judged.news.filter { $0.change != nil })
@@ -92,7 +86,7 @@ public enum ComparisonConsole {
         lines += oneSided.map { "\($0.verdict.rawValue): \(ComparedCells($0).what)" }
         lines += plan.oneSided.map { "not compared: \($0.what): \($0.why)" }
         if !judged.voids.isEmpty {
-            let reasons = Dictionary(grouping: judged.voids) { $0.void ?? "" }.sorted { $0.key < $1.key }
+            let reasons = Dictionary(grouping: judged.voids, by: \.reason).sorted { $0.key < $1.key }
             lines.append(
                 "void pairs, run again: " + reasons.map { "\($0.value.count) \($0.key)" }.joined(separator: ", "))
         }

@@ -43,9 +43,7 @@ enum ComparisonHTML {
             "isDirty": plan.head.isDirty, "titles": ComparedCells.titles, "forest": forestFigures,
             "subjects": subjects, "news": judged.news.map(cells), "hasNews": !judged.news.isEmpty,
             "oneSided": plan.oneSided.map { Escaped.visible("\($0.what): \($0.why)") },
-            "voids": judged.voids.map {
-                Escaped.visible("\(plan.subjects[$0.subject].title) pair \($0.number): \($0.void ?? "")")
-            },
+            "voids": judged.voids.map { Escaped.visible("\($0.subject) pair \($0.pair): \($0.reason)") },
             "isOpen": !judged.record.isFinished,
             "hasApart": !plan.oneSided.isEmpty || !judged.voids.isEmpty,
         ]

@@ -14,25 +14,10 @@ enum ComparisonJSON {
         var pairs: Int
         var seconds: Double
         var rows: [ComparedRow]
-        var voids: [Void]
-        var failures: [Failure]
+        var voids: [JudgedComparison.VoidPair]
+        var failures: [JudgedComparison.Failure]
         var oneSided: [OneSided]
         var environment: EnvironmentReport
-    }
-
-    private struct Void: Encodable {
-        var subject: String
-        var pair: Int
-        var reason: String
-    }
-
-    private struct Failure: Encodable {
-        var subject: String
-        var pair: Int
-        var side: String
-        var variant: String
-        var outcome: String
-        var notes: [String]
     }
 
     static func render(_ judged: JudgedComparison) throws -> String {
@@ -40,18 +25,8 @@ enum ComparisonJSON {
         let report = Report(
             verdict: judged.outcome.word.rawValue, base: plan.base, head: plan.head, profile: plan.profile.rawValue,
             pairs: plan.pairs, seconds: judged.engine.spentSeconds, rows: judged.rows,
-            voids: judged.voids.map {
-                Void(subject: plan.subjects[$0.subject].title, pair: $0.number, reason: $0.void ?? "")
-            },
-            failures: judged.failed.flatMap { record in
-                record.failures.map {
-                    Failure(
-                        subject: plan.subjects[record.subject].title, pair: record.number,
-                        side: $0.isHead ? "head" : "base", variant: $0.variant, outcome: $0.trial.fate.flag?.text ?? "",
-                        notes: $0.trial.notes)
-                }
-            },
-            oneSided: plan.oneSided, environment: judged.record.environment)
+            voids: judged.voids, failures: judged.failures, oneSided: plan.oneSided,
+            environment: judged.record.environment)
         return try JSONLines.text(report)
     }
 }

@@ -21,12 +21,8 @@ enum ComparisonMarkdown {
             """
         let changed = judged.gates.filter(\.isNews)
         if !changed.isEmpty { text += "**Gates that moved**\n\n" + table(changed) + "\n" }
-        let failures = judged.failed.flatMap { record in
-            record.failures.map { failure in
-                Escaped.markdown(plan.subjects[record.subject].title) + ": \(failure.isHead ? "head" : "base"): "
-                    + Escaped.markdown(
-                        ([failure.trial.fate.flag?.text ?? ""] + failure.trial.notes.prefix(1)).joined(separator: ": "))
-            }
+        let failures = judged.failures.map {
+            "\(Escaped.markdown($0.subject)): \($0.side): \(Escaped.markdown($0.text(notes: 1)))"
         }
         if !failures.isEmpty {
             text += "**Trials that did not complete**\n\n" + failures.prefix(10).map { "- \($0)\n" }.joined() + "\n"
@@ -45,9 +41,7 @@ enum ComparisonMarkdown {
         let apart = sides + plan.oneSided.map { "\($0.what): \($0.why)" }
         let lines = apart.map { "- \(Escaped.markdown($0))\n" }.joined()
         if !apart.isEmpty { text += MarkdownSummary.folded("Not compared", lines) }
-        let voids = judged.voids.map {
-            "- \(Escaped.markdown(plan.subjects[$0.subject].title)) pair \($0.number): \($0.void ?? "")\n"
-        }
+        let voids = judged.voids.map { "- \(Escaped.markdown($0.subject)) pair \($0.pair): \($0.reason)\n" }
         if !voids.isEmpty { text += MarkdownSummary.folded("Void pairs, run again (\(voids.count))", voids.joined()) }
         return text
     }

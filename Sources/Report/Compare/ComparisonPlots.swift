@@ -2,8 +2,6 @@
 // have been seen. Pure.
 import Comparison
 import Foundation
-import Measure
-import Scenario
 import Statistics
 
 enum ComparisonPlots {
@@ -37,11 +35,9 @@ enum ComparisonPlots {
                 + "upright stroke a change would matter.",
             xLabel: "change from base to head", yLabel: "gate", x: .change, y: .rows,
             series: [
-                Plot.Series(
-                    label: nil, slot: Slot.void, style: .dashed, points: [.init(0, 0.5), .init(0, rows + 0.5)]),
-                Plot.Series(label: "95 % interval", slot: Slot.effect, style: .segments, points: intervals),
-                Plot.Series(label: nil, slot: Slot.effect, style: .points, points: estimates),
-                Plot.Series(label: "threshold", slot: Slot.threshold, style: .segments, points: thresholds),
+                .init(nil, Slot.void, .dashed, [.init(0, 0.5), .init(0, rows + 0.5)]),
+                .init("95 % interval", Slot.effect, .segments, intervals), .init(nil, Slot.effect, .points, estimates),
+                .init("threshold", Slot.threshold, .segments, thresholds),
             ]
         ).drawable()
     }
@@ -69,13 +65,11 @@ enum ComparisonPlots {
             x: .plain(isLogarithmic: false),
             y: !isDifference ? .change : unit < 1 ? .seconds(isLogarithmic: false) : .plain(isLogarithmic: false),
             series: [
-                Plot.Series(label: "screening", slot: Slot.effect, style: .points, points: points(track.screen)),
-                Plot.Series(label: "confirming", slot: Slot.confirming, style: .points, points: points(track.confirm)),
-                Plot.Series(label: "void", slot: Slot.void, style: .points, points: points(track.voids)),
-                Plot.Series(label: nil, slot: Slot.void, style: .dashed, points: [.init(0, 0), .init(end / 60, 0)]),
-                Plot.Series(
-                    label: "threshold", slot: Slot.threshold, style: .dashed,
-                    points: [.init(0, delta), .init(end / 60, delta)]),
+                .init("screening", Slot.effect, .points, points(track.screen)),
+                .init("confirming", Slot.confirming, .points, points(track.confirm)),
+                .init("void", Slot.void, .points, points(track.voids)),
+                .init(nil, Slot.void, .dashed, [.init(0, 0), .init(end / 60, 0)]),
+                .init("threshold", Slot.threshold, .dashed, [.init(0, delta), .init(end / 60, delta)]),
             ]
         ).drawable()
     }
@@ -94,10 +88,9 @@ enum ComparisonPlots {
                 + "the tail's. Dashed: 95 %, pairs drawn with replacement.",
             xLabel: "percentile", yLabel: "change", x: .plain(isLogarithmic: false), y: .change,
             series: [
-                Plot.Series(label: nil, slot: Slot.effect, style: .line, points: line(\.change)),
-                Plot.Series(label: nil, slot: Slot.effect, style: .dashed, points: line(\.low)),
-                Plot.Series(label: nil, slot: Slot.effect, style: .dashed, points: line(\.high)),
-                Plot.Series(label: nil, slot: Slot.void, style: .dashed, points: [.init(0, 0), .init(100, 0)]),
+                .init(nil, Slot.effect, .line, line(\.change)), .init(nil, Slot.effect, .dashed, line(\.low)),
+                .init(nil, Slot.effect, .dashed, line(\.high)),
+                .init(nil, Slot.void, .dashed, [.init(0, 0), .init(100, 0)]),
             ]
         ).drawable()
     }
@@ -115,10 +108,8 @@ enum ComparisonPlots {
             caption: "The chance that \(effect.pairs) pairs as noisy as these show a change of that size (α = 1 %).",
             xLabel: "true change", yLabel: "chance to see it", x: .change, y: .plain(isLogarithmic: false),
             series: [
-                Plot.Series(label: nil, slot: Slot.effect, style: .line, points: curve),
-                Plot.Series(
-                    label: "threshold", slot: Slot.threshold, style: .dashed,
-                    points: [.init(threshold, 0), .init(threshold, 1)]),
+                .init(nil, Slot.effect, .line, curve),
+                .init("threshold", Slot.threshold, .dashed, [.init(threshold, 0), .init(threshold, 1)]),
             ]
         ).drawable()
     }

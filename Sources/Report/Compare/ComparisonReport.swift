@@ -81,6 +81,42 @@ public struct JudgedComparison: Sendable {
     public var news: [ComparedRow] {
         rows.filter { !$0.isGate && $0.isNews }.sorted { ($0.qValue ?? 1) < ($1.qValue ?? 1) }
     }
-    var voids: [PairRecord] { engine.tracks.flatMap(\.voids) }
-    var failed: [PairRecord] { engine.tracks.flatMap(\.failed) }
+
+    /// A pair that was run again.
+    struct VoidPair: Encodable {
+        var subject: String
+        var pair: Int
+        var reason: String
+    }
+
+    var voids: [VoidPair] {
+        engine.tracks.flatMap { track in
+            track.voids.map { VoidPair(subject: track.subject.title, pair: $0.number, reason: $0.void ?? "") }
+        }
+    }
+
+    /// A trial that did not complete.
+    struct Failure: Encodable {
+        var subject: String
+        var pair: Int
+        var side: String
+        var variant: String
+        var outcome: String
+        var notes: [String]
+
+        /// How it ended, and so many of its notes.
+        func text(notes count: Int) -> String { ([outcome] + notes.prefix(count)).joined(separator: ": ") }
+    }
+
+    var failures: [Failure] {
+        engine.tracks.flatMap { track in
+            track.failed.flatMap { record in
+                record.failures.map {
+                    Failure(
+                        subject: track.subject.title, pair: record.number, side: $0.isHead ? "head" : "base",
+                        variant: $0.variant, outcome: $0.trial.fate.flag?.text ?? "", notes: $0.trial.notes)
+                }
+            }
+        }
+    }
 }

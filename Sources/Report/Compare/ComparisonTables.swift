@@ -1,6 +1,5 @@
 // pairs.csv and effects.csv: every pair's figures on both sides, and every judgement. Pure.
 import Comparison
-import Measure
 
 enum PairsCSV {
     static let fileName = "pairs.csv"

@@ -1,7 +1,6 @@
 // history.ndjson: a line per commit, scenario and metric; grows at its end and is kept in the repository. And how it reads.
 import Comparison
 import Foundation
-import Statistics
 
 public enum HistoryFile {
     public static let fileName = "history.ndjson"
@@ -92,9 +91,7 @@ public enum HistoryPage {
             title: "\(series.name)", caption: "Against the anchor build, which ran beside each. Upright: a break.",
             xLabel: "commit", yLabel: "change against the anchor", x: .plain(isLogarithmic: false), y: .change,
             series: [
-                Plot.Series(label: nil, slot: 1, style: .line, points: points),
-                Plot.Series(label: nil, slot: 8, style: .segments, points: bars),
-                Plot.Series(label: "break", slot: 2, style: .segments, points: breaks),
+                .init(nil, 1, .line, points), .init(nil, 8, .segments, bars), .init("break", 2, .segments, breaks),
             ]
         ).drawable()
     }

@@ -2,7 +2,6 @@
 // machine does: published experience with runs one after the other is a false alarm in every fourth comparison. So the best
 // that can be said is that nothing is to be seen, and the worst, that it should be compared properly. Pure.
 import Comparison
-import Measure
 import Scenario
 import Statistics
 
@@ -13,7 +12,10 @@ public enum WeakComparison {
             head.header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })
         let before = figures(base)
         let after = figures(head)
-        let rows = after.keys.sorted().compactMap { key -> ComparedRow? in
+        let keys = after.keys.sorted {
+            ($0.scenario, $0.driver, $0.variant, $0.name) < ($1.scenario, $1.driver, $1.variant, $1.name)
+        }
+        let rows = keys.compactMap { key -> ComparedRow? in
             guard let old = before[key], let new = after[key], let metric = Metric(rawValue: key.name.metric),
                 metric.entry.subject == .store
             else { return nil }
@@ -23,17 +25,11 @@ public enum WeakComparison {
         return rows.filter(\.isGate) + rows.filter { !$0.isGate && $0.isNews }
     }
 
-    struct Key: Hashable, Comparable {
+    private struct Key: Hashable {
         var scenario: String
         var driver: String
         var variant: String
         var name: FigureName
-
-        static func < (left: Key, right: Key) -> Bool {
-            (left.scenario, left.driver, left.variant, left.name) < (
-                right.scenario, right.driver, right.variant, right.name
-            )
-        }
     }
 
     /// Values by repetition.
@@ -75,8 +71,8 @@ extension ComparisonConsole {
     /// Two runs that were measured one after the other.
     public static func weak(_ rows: [ComparedRow], _ base: RunRecord, _ head: RunRecord) -> String {
         var lines = [
-            "\(base.runID) → \(head.runID): finished runs, one after the other. What the machine did in between is in one "
-                + "side alone, and about one such comparison in four sees a change that is none. Nothing here is a "
+            "\(base.runID) → \(head.runID): finished runs, one after the other. What the machine did in between is in "
+                + "one side alone, and about one such comparison in four sees a change that is none. Nothing here is a "
                 + "regression; tidegauge compare \(base.environment.commit.prefix(12)) "
                 + "\(head.environment.commit.prefix(12)) can tell.", "",
         ]

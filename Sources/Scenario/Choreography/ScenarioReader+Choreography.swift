@@ -1,28 +1,46 @@
 // The threads, steps and ending of a choreography, as strictly as everything else. What only shows when all threads are
 // read (points where nobody else comes, threads that are not there) is checked at the end.
+import Foundation
 
-/// What a step's name is followed by.
-private enum StepShape: String, CaseIterable {
-    case commit, hold, subscribe, cancel, requery, covered
-    case beginWrite = "begin-write"
-    case refresh, read
-    case writeLater = "write-later"
-    case close, meet, blocked, lock, sync, async, refusable
-    case times = "repeat"
+/// What a step's name is followed by, and the step that it makes.
+private enum StepForm {
+    typealias Step = Choreography.Step
 
-    /// How it is written.
-    var usage: String {
+    case alone(Step)
+    /// How often, once unless said.
+    case count((Int) -> Step)
+    case steps(([Step]) -> Step)
+    /// The name of a subscription, unless it has none.
+    case subscription((String) -> Step)
+    case subscribe
+    /// A word, and of what.
+    case word(String, (String) -> Step)
+    /// Steps under a name, and of what.
+    case named(String, (String, [Step]) -> Step)
+    case times
+
+    static var all: KeyValuePairs<String, StepForm> {
+        [
+            "commit": .count(Step.commit), "hold": .steps(Step.hold), "subscribe": .subscribe,
+            "cancel": .subscription(Step.cancel), "requery": .subscription(Step.requery),
+            "covered": .subscription(Step.covered), "begin-write": .alone(.beginWrite), "refresh": .alone(.refresh),
+            "read": .steps(Step.read), "write-later": .steps(Step.writeLater), "close": .alone(.close),
+            "meet": .word("point", Step.meet), "blocked": .word("thread", Step.blocked),
+            "lock": .named("name", Step.lock), "sync": .named("site", Step.sync), "async": .named("site", Step.async),
+            "refusable": .steps(Step.refusable), "repeat": .times,
+        ]
+    }
+
+    /// How a step of this name is written.
+    func usage(_ name: String) -> String {
         switch self {
-        case .commit: "'commit' or 'commit: 3'"
-        case .hold, .read, .refusable: "'\(rawValue): [steps]'"
-        case .writeLater: "'write-later: [steps]'"
+        case .alone: "'\(name)' alone"
+        case .count: "'\(name)' or '\(name): 3'"
+        case .steps: "'\(name): [steps]'"
+        case .subscription: "'\(name)', or '\(name): name' of a subscription"
         case .subscribe: "'subscribe', or 'subscribe: { as: name, count: 1, initial: [steps], update: [steps] }'"
-        case .cancel, .requery, .covered: "'\(rawValue)', or '\(rawValue): name' of a subscription"
-        case .beginWrite, .refresh, .close: "'\(rawValue)' alone"
-        case .meet: "'meet: point'"
-        case .blocked: "'blocked: thread'"
-        case .lock: "'lock: { name: [steps] }'"
-        case .sync, .async: "'\(rawValue): { site: [steps] }'"
+        case .word(let what, _): "'\(name): \(what)'"
+        case .named(let what, _): "'\(name): { \(what): [steps] }'"
         case .times: "'repeat: { times: 10, steps: [steps] }'"
         }
     }
@@ -79,11 +97,7 @@ extension ScenarioReader {
                 switch field.key {
                 case "runs_on": actor.place = word(field.value, of: "runs_on", Choreography.Place.self) ?? .thread
                 case "steps": actor.steps = steps(field.value, &places)
-                default:
-                    problems.add(
-                        field.position,
-                        "unknown key '\(Quantity.clipped(field.key))' "
-                            + Nearest.hint(for: field.key, among: ["runs_on", "steps"]))
+                default: refuse("key", field.key, at: field.position, among: ["runs_on", "steps"])
                 }
             }
             return actor
@@ -91,10 +105,7 @@ extension ScenarioReader {
     }
 
     private mutating func steps(_ node: YAMLNode, _ places: inout [String: Position]) -> [Choreography.Step] {
-        guard case .sequence(let nodes) = node.content else {
-            expected("expects a list of steps", at: node, " (write '[…]')")
-            return []
-        }
+        guard let nodes = nodes(of: node, "expects a list of steps", " (write '[…]')") else { return [] }
         return nodes.compactMap { step($0, &places) }
     }
 
@@ -108,14 +119,12 @@ extension ScenarioReader {
             expected("expects a step, a word or a word with what it needs", at: node)
             return nil
         }
-        guard let shape = StepShape(rawValue: name) else {
-            let known = StepShape.allCases.map(\.rawValue)
-            problems.add(
-                node.position, "unknown step '\(Quantity.clipped(name))' \(Nearest.hint(for: name, among: known))")
+        guard let form = StepForm.all.first(where: { $0.key == name })?.value else {
+            refuse("step", name, at: node.position, among: StepForm.all.map(\.key))
             return nil
         }
-        guard let step = step(shape, argument, &places) else {
-            problems.add(argument?.position ?? node.position, "'\(name)' is written \(shape.usage)")
+        guard let step = step(form, argument, &places) else {
+            problems.add(argument?.position ?? node.position, "'\(name)' is written \(form.usage(name))")
             return nil
         }
         note(step, argument?.position ?? node.position, &places)
@@ -124,28 +133,22 @@ extension ScenarioReader {
 
     /// nil where what follows is not what the step needs; anything further inside is reported already.
     private mutating func step(
-        _ shape: StepShape, _ argument: YAMLNode?, _ places: inout [String: Position]
+        _ form: StepForm, _ argument: YAMLNode?, _ places: inout [String: Position]
     ) -> Choreography.Step? {
-        switch shape {
-        case .commit:
-            guard let argument else { return .commit(1) }
-            return integer(argument).map { .commit($0) }
-        case .hold: return inner(argument, &places).map { .hold($0) }
-        case .read: return inner(argument, &places).map { .read($0) }
-        case .writeLater: return inner(argument, &places).map { .writeLater($0) }
-        case .refusable: return inner(argument, &places).map { .refusable($0) }
+        switch form {
+        case .alone(let step): return argument == nil ? step : nil
+        case .count(let make):
+            guard let argument else { return make(1) }
+            return integer(argument).map(make)
+        case .steps(let make):
+            guard let argument, case .sequence = argument.content else { return nil }
+            return make(steps(argument, &places))
+        case .subscription(let make): return (argument.map { text($0) } ?? Self.defaultName).map(make)
         case .subscribe: return subscribe(argument, &places)
-        case .cancel: return subscription(argument).map { .cancel($0) }
-        case .requery: return subscription(argument).map { .requery($0) }
-        case .covered: return subscription(argument).map { .covered($0) }
-        case .beginWrite: return argument == nil ? .beginWrite : nil
-        case .refresh: return argument == nil ? .refresh : nil
-        case .close: return argument == nil ? .close : nil
-        case .meet: return argument.flatMap(text).map { .meet($0) }
-        case .blocked: return argument.flatMap(text).map { .blocked($0) }
-        case .lock: return named(argument, &places).map { .lock($0, $1) }
-        case .sync: return named(argument, &places).map { .sync($0, $1) }
-        case .async: return named(argument, &places).map { .async($0, $1) }
+        case .word(_, let make): return argument.flatMap(text).map(make)
+        case .named(_, let make):
+            guard case .mapping(let entries)? = argument?.content, entries.count == 1 else { return nil }
+            return make(entries[0].key, steps(entries[0].value, &places))
         case .times: return times(argument, &places)
         }
     }
@@ -159,20 +162,6 @@ extension ScenarioReader {
             return nil
         }
         return value
-    }
-
-    private func subscription(_ argument: YAMLNode?) -> String? { argument.map { text($0) } ?? Self.defaultName }
-
-    private mutating func inner(_ argument: YAMLNode?, _ places: inout [String: Position]) -> [Choreography.Step]? {
-        guard let argument, case .sequence = argument.content else { return nil }
-        return steps(argument, &places)
-    }
-
-    private mutating func named(
-        _ argument: YAMLNode?, _ places: inout [String: Position]
-    ) -> (String, [Choreography.Step])? {
-        guard case .mapping(let entries)? = argument?.content, entries.count == 1 else { return nil }
-        return (entries[0].key, steps(entries[0].value, &places))
     }
 
     private mutating func subscribe(_ argument: YAMLNode?, _ places: inout [String: Position]) -> Choreography.Step? {
@@ -259,7 +248,8 @@ extension ScenarioReader {
             return []
         }
         return nodes.compactMap { node in
-            let parts = text(node)?.split(separator: ">", maxSplits: 1).map { $0.trimmingWhitespace } ?? []
+            let sides = text(node)?.split(separator: ">", maxSplits: 1) ?? []
+            let parts = sides.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
             guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
                 expected("'cycle' expects 'thread > resource'", at: node)
                 return nil
@@ -307,11 +297,5 @@ extension ScenarioReader {
                     "'\(actor.name)' does what only a site can (give it 'runs_on: run-loop' or 'runs_on: queue')")
             }
         }
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingWhitespace: String {
-        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
     }
 }

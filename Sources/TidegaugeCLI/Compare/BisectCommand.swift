@@ -2,7 +2,6 @@
 import ArgumentParser
 import Comparison
 import Foundation
-import Report
 
 struct BisectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

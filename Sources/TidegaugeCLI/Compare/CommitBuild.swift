@@ -37,18 +37,13 @@ struct CommitBuild {
         try sameDependencies(source)
         let scratch = "\(folder)/build"
         // Kept where it was interrupted or failed: the next attempt goes on with it.
-        try Shell.run(command(source, scratch), in: source, log: "\(folder)/build.log", interruption)
+        let command = ["swift", "build", "-c", configuration, "--product", product]
+        let places = ["--package-path", source, "--scratch-path", scratch]
+        try Shell.run(command + places, in: source, log: "\(folder)/build.log", interruption)
         try keep(built, source, "\(scratch)/\(configuration)/\(product)")
         try FileManager.default.removeItem(atPath: scratch)
         note("built \(revision.title) in \(Int(Date().timeIntervalSince(startTime))) s")
         return built
-    }
-
-    private func command(_ source: String, _ scratch: String) -> [String] {
-        [
-            "swift", "build", "-c", configuration, "--product", product, "--package-path", source, "--scratch-path",
-            scratch,
-        ]
     }
 
     /// Whatever makes two builds of one commit differ.

@@ -6,7 +6,6 @@ import Measure
 import Report
 import Runs
 import Scenario
-import Trials
 
 final class CompareRun {
     let interruption = Interruption()
@@ -89,11 +88,7 @@ final class CompareRun {
             try keep(record)
             engine.take(record)
         }
-        for folder in ["\(trials)/base", "\(trials)/head", trials] {
-            if (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty ?? false {
-                try FileManager.default.removeItem(atPath: folder)
-            }
-        }
+        for folder in ["\(trials)/base", "\(trials)/head", trials] { try removeIfEmpty(folder) }
     }
 
     private static let longestPause = 30.0

@@ -120,25 +120,7 @@ extension SideTrial {
             noise: TrialNoise(run), dueCommits: isPaced ? run.result.counts["measured_commits"] : nil,
             notes: run.result.fate == .completed ? [] : run.result.notes + run.result.violations)
     }
-}
 
-extension TrialNoise {
-    init(_ run: SideRun) {
-        let lengthNs = Double(max(run.lengthNs, 1))
-        self.init(
-            stealShare: run.pressure.stealShare(lengthNs: run.lengthNs) ?? 0,
-            pressureShare: Double(run.pressure.cpuSomeNs ?? 0) / lengthNs,
-            involuntarySwitches: run.pressure.involuntarySwitches, majorFaults: run.pressure.majorFaults,
-            hiccupP99Ns: Self.hiccupP99Ns(run.result))
-    }
-
-    /// A second's trial wakes under a thousand times, too few for a figure that is reported; for a rule they do.
-    private static func hiccupP99Ns(_ result: TrialResult) -> Double? {
-        result.recordings.histograms.first { $0.metric == .harnessHiccup }?.p99()
-    }
-}
-
-extension SideTrial {
     /// p99 where a trial has too few samples to report one, and enough to be one pair among many.
     private static let fewestTailSamples: UInt64 = 100
 
@@ -155,6 +137,22 @@ extension SideTrial {
             guard !own.contains(where: { $0.name == name }) else { return nil }
             return record.p99(fewest: fewestTailSamples).map { Value(name, $0) }
         }
+    }
+}
+
+extension TrialNoise {
+    init(_ run: SideRun) {
+        let lengthNs = Double(max(run.lengthNs, 1))
+        self.init(
+            stealShare: run.pressure.stealShare(lengthNs: run.lengthNs) ?? 0,
+            pressureShare: Double(run.pressure.cpuSomeNs ?? 0) / lengthNs,
+            involuntarySwitches: run.pressure.involuntarySwitches, majorFaults: run.pressure.majorFaults,
+            hiccupP99Ns: Self.hiccupP99Ns(run.result))
+    }
+
+    /// A second's trial wakes under a thousand times, too few for a figure that is reported; for a rule they do.
+    private static func hiccupP99Ns(_ result: TrialResult) -> Double? {
+        result.recordings.histograms.first { $0.metric == .harnessHiccup }?.p99()
     }
 }
 

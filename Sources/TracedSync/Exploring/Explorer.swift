@@ -45,24 +45,22 @@ public struct Explorer {
         }
         longestRun = max(longestRun, steps)
         tried += 1
+        var found = FoundSchedule(
+            schedule: schedule, reason: "it does not come to an end", cycle: [], tried: tried, strategy: name)
         switch end {
         case .completed:
             guard let reason = complaint.with({ $0 }) else { return nil }
-            return FoundSchedule(
-                schedule: schedule, reason: reason, cycle: [], tried: tried, strategy: name, isHang: false)
-        case .tooLong:
-            return FoundSchedule(
-                schedule: schedule, reason: "it does not come to an end", cycle: [], tried: tried, strategy: name)
+            (found.reason, found.isHang) = (reason, false)
+        case .tooLong: break
         case .stuck(let snapshot):
-            let cycles = WaitForGraph(snapshot).cycles
+            let cycle = WaitForGraph(snapshot).cycles.first
             let waits = snapshot.threads.compactMap { thread in
                 thread.wait.map { "'\(thread.name)' waits for \($0.resource.label) at \($0.place)" }
             }
-            return FoundSchedule(
-                schedule: schedule,
-                reason: cycles.first?.sentence ?? "nobody can go on: " + waits.joined(separator: "; "),
-                cycle: cycles.first?.edges ?? [], tried: tried, strategy: name)
+            found.reason = cycle?.sentence ?? "nobody can go on: " + waits.joined(separator: "; ")
+            found.cycle = cycle?.edges ?? []
         }
+        return found
     }
 
     /// Tries the default schedule, then random ones and ones by PCT of depth 2 and 3, by turns.

@@ -75,8 +75,7 @@ public final class ScheduleControl: @unchecked Sendable {
     private var schedule = Schedule()
 
     private init(_ strategy: any ScheduleStrategy, maximumSteps: Int) {
-        self.strategy = strategy
-        self.maximumSteps = maximumSteps
+        (self.strategy, self.maximumSteps) = (strategy, maximumSteps)
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
         finished.initialize(to: pthread_cond_t())
@@ -91,48 +90,28 @@ public final class ScheduleControl: @unchecked Sendable {
     public static func run(
         _ strategy: any ScheduleStrategy, maximumSteps: Int = 20_000, _ body: @escaping @Sendable () -> Void
     ) -> (end: ScheduleEnd, schedule: Schedule, steps: Int) {
-        Tracing.explore(true)
+        Tracing.begin(Tracing.Mode.exploring)
         let control = ScheduleControl(strategy, maximumSteps: maximumSteps)
         let number = control.register("root")
-        let start = Unmanaged.passRetained(Start(control, number, body))
-        var handle = pthread_t()
-        pthread_create(
-            &handle, nil,
-            { argument in
-                let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
-                cp_set_thread_name("root")
-                start.control.begin(start.number)
-                start.body()
-                start.control.end()
-                return nil
-            }, start.toOpaque())
+        let (handle, _) = ThreadStart.start("root") {
+            control.begin(number)
+            body()
+            control.end()
+        }
         pthread_detach(handle)
         control.locked { while control.outcome == nil { pthread_cond_wait(control.finished, control.mutex) } }
-        Tracing.explore(false)
+        Tracing.stop()
         return (control.outcome!, control.schedule, control.steps)
     }
 
-    private final class Start {
-        let control: ScheduleControl
-        let number: Int
-        let body: () -> Void
-        init(_ control: ScheduleControl, _ number: Int, _ body: @escaping () -> Void) {
-            self.control = control
-            self.number = number
-            self.body = body
-        }
-    }
-
     /// From here on the strategy is asked; before, whoever runs goes on for as long as it can. A thread under control.
-    public static func beginChoosing() {
-        guard let control = ofThisThread else { return }
-        control.locked { control.isChoosing = true }
-    }
+    public static func beginChoosing() { choose(true) }
 
     /// The strategy is not asked any more. A thread under control.
-    public static func endChoosing() {
-        guard let control = ofThisThread else { return }
-        control.locked { control.isChoosing = false }
+    public static func endChoosing() { choose(false) }
+
+    private static func choose(_ isChoosing: Bool) {
+        if let control = ofThisThread { control.locked { control.isChoosing = isChoosing } }
     }
 
     // MARK: The threads
@@ -140,10 +119,7 @@ public final class ScheduleControl: @unchecked Sendable {
     private final class Membership {
         let control: ScheduleControl
         let number: Int
-        init(_ control: ScheduleControl, _ number: Int) {
-            self.control = control
-            self.number = number
-        }
+        init(_ control: ScheduleControl, _ number: Int) { (self.control, self.number) = (control, number) }
     }
 
     private static var membership: Membership? {
@@ -211,11 +187,7 @@ public final class ScheduleControl: @unchecked Sendable {
     func release(_ resource: TracedResource) {
         locked {
             guard owners[resource] == me else { return }
-            if let depth = depths[resource], depth > 0 {
-                depths[resource] = depth - 1
-            } else {
-                owners[resource] = nil
-            }
+            if let depth = depths[resource], depth > 0 { depths[resource] = depth - 1 } else { owners[resource] = nil }
         }
     }
 
@@ -330,9 +302,8 @@ public final class ScheduleControl: @unchecked Sendable {
         for (index, thread) in threads.enumerated() {
             switch thread.state {
             case .ready, .ended: break
-            case .wants(let resource, _): result[index].wait = .init(resource)
-            case .waits(let resource, _, _, _): result[index].wait = .init(resource)
-            case .until(let resource, _, _): result[index].wait = .init(resource)
+            case .wants(let resource, _), .waits(let resource, _, _, _), .until(let resource, _, _):
+                result[index].wait = .init(resource)
             case .joins(let other):
                 let resource = TracedResource(.thread, threads[other].name)
                 result[index].wait = .init(resource)
