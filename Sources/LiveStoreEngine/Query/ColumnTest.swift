@@ -67,6 +67,18 @@ package enum ColumnTest: Sendable, Hashable {
         }
     }
 
+    /// The words of a `QueryIdentity` for it: other ones would lose what is kept on disk for a query.
+    func identity(_ column: Int, isOptional: Bool) -> String {
+        switch self {
+        case .compare(let comparison, let value):
+            "compare \(column) \(comparison) \(QueryIdentity.words(value)) \(isOptional)"
+        case .oneOf(let values):
+            "one \(column) \(isOptional) " + QueryIdentity.list("of", values.map(QueryIdentity.words).sorted())
+        case .text(let pattern):
+            "text \(column) \(pattern.match) \(QueryIdentity.hex(pattern.bytes)) \(pattern.foldsCase) \(isOptional)"
+        }
+    }
+
     // MARK: For indexes
 
     /// The only values that pass; nil where others may.

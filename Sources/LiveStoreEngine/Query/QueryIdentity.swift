@@ -20,7 +20,7 @@ package enum QueryIdentity {
     }
 
     private static func list(_ parts: String...) -> String { "(" + parts.joined(separator: " ") + ")" }
-    private static func list(_ name: String, _ parts: [String]) -> String {
+    static func list(_ name: String, _ parts: [String]) -> String {
         "(" + ([name] + parts).joined(separator: " ") + ")"
     }
 
@@ -74,12 +74,7 @@ package enum QueryIdentity {
         switch filter {
         case .all: ("all", [])
         case .none: ("none", [])
-        case .column(let column, .compare(let comparison, let value), let isOptional):
-            ("compare \(column) \(comparison) \(words(value)) \(isOptional)", [])
-        case .column(let column, .oneOf(let values), let isOptional):
-            ("one \(column) \(isOptional) " + list("of", values.map(words).sorted()), [])
-        case .column(let column, .text(let pattern), let isOptional):
-            ("text \(column) \(pattern.match) \(hex(pattern.bytes)) \(pattern.foldsCase) \(isOptional)", [])
+        case .column(let column, let test, let isOptional): (test.identity(column, isOptional: isOptional), [])
         case .identity(let id): ("identity \(id.rawValue)", [])
         case .aggregate(let column, let aggregate, let of, let comparison, let value):
             ("aggregate \(column) \(aggregate) \(of.map { "\($0)" } ?? "itself") \(comparison) \(words(value))", [])
@@ -98,7 +93,7 @@ package enum QueryIdentity {
         }
     }
 
-    private static func words(_ value: ColumnValue) -> String {
+    static func words(_ value: ColumnValue) -> String {
         switch value {
         case .null: "null"
         case .int(let value): "int:\(value)"
