@@ -79,11 +79,3 @@ extension KeyPath where Root: StoredObject, Value: StorableValue {
                 passesMissing: values.contains(.null)))
     }
 }
-
-extension KeyPath where Root: StoredObject, Value == Int {
-    /// Whether the property is a multiple of `number`.
-    public func isMultiple(of number: Int) -> Filter<Root> {
-        let path = ColumnPath(self)
-        return Filter(.along(path.links, .column(path.column, .multiple(of: number), isOptional: false)))
-    }
-}

@@ -29,8 +29,6 @@ package enum ColumnTest: Sendable, Hashable {
     case compare(Comparison, ColumnValue)
     case oneOf(Set<ColumnValue>)
     case text(TextPattern)
-    /// Of integers: has no remainder.
-    case multiple(of: Int)
 
     /// Allocates nothing, except for `oneOf` over strings and data.
     @inline(__always)
@@ -39,7 +37,6 @@ package enum ColumnTest: Sendable, Hashable {
         case .compare(let comparison, let value): row.compare(column, value, comparison, isOptional)
         case .oneOf(let values): values.contains { row.compare(column, $0, .equal, isOptional) }
         case .text(let pattern): !(isOptional && row.isNull(column)) && pattern.matches(row.bytes(column))
-        case .multiple(let of): !(isOptional && row.isNull(column)) && of != 0 && Int._read(row, column).isMultiple(of: of)
         }
     }
 
@@ -56,7 +53,7 @@ package enum ColumnTest: Sendable, Hashable {
             .none
         case .compare(.equal, .null) where !isOptional: .none
         case .compare(.notEqual, .null) where !isOptional: .all
-        case .compare, .oneOf, .text, .multiple: .column(column, self, isOptional: isOptional)
+        case .compare, .oneOf, .text: .column(column, self, isOptional: isOptional)
         }
     }
 
@@ -66,7 +63,7 @@ package enum ColumnTest: Sendable, Hashable {
         switch self {
         case .compare(.equal, let value): .compare(.notEqual, value)
         case .compare(.notEqual, let value): .compare(.equal, value)
-        case .compare, .oneOf, .text, .multiple: nil
+        case .compare, .oneOf, .text: nil
         }
     }
 
@@ -79,7 +76,6 @@ package enum ColumnTest: Sendable, Hashable {
             "one \(column) \(isOptional) " + QueryIdentity.list("of", values.map(QueryIdentity.words).sorted())
         case .text(let pattern):
             "text \(column) \(pattern.match) \(QueryIdentity.hex(pattern.bytes)) \(pattern.foldsCase) \(isOptional)"
-        case .multiple(let of): "multiple \(column) \(of) \(isOptional)"
         }
     }
 
@@ -90,7 +86,7 @@ package enum ColumnTest: Sendable, Hashable {
         switch self {
         case .compare(.equal, let value): [value]
         case .oneOf(let values): Array(values)
-        case .compare, .text, .multiple: nil
+        case .compare, .text: nil
         }
     }
 
@@ -98,7 +94,7 @@ package enum ColumnTest: Sendable, Hashable {
     var prefix: [UInt8]? {
         switch self {
         case .text(let pattern) where pattern.match == .beginsWith && !pattern.foldsCase: pattern.bytes
-        case .compare, .oneOf, .text, .multiple: nil
+        case .compare, .oneOf, .text: nil
         }
     }
 
@@ -107,7 +103,7 @@ package enum ColumnTest: Sendable, Hashable {
         switch self {
         case .compare(.less, let value), .compare(.lessOrEqual, let value): (value, true)
         case .compare(.greater, let value), .compare(.greaterOrEqual, let value): (value, false)
-        case .compare, .oneOf, .text, .multiple: nil
+        case .compare, .oneOf, .text: nil
         }
     }
 }

@@ -32,7 +32,6 @@ extension QueryParser {
         }
         if tokens.take(.in) { return try isOne(path) }
         if tokens.take(.between) { return try isBetween(path) }
-        if tokens.take(.multipleOf) { return try isMultiple(path) }
         if let match = textMatch() {
             let foldsCase = try tokens.takeCaseOption()
             let constant = try rightSide()
@@ -132,15 +131,6 @@ extension QueryParser {
         }
         return path.along(
             .column(column, .oneOf(values), isOptional: schema.isOptional), passesMissing: values.contains(.null))
-    }
-
-    private mutating func isMultiple(_ path: QueryPath) throws(QueryTextFault) -> FilterExpression {
-        let (column, schema) = try path.column()
-        let constant = try constant()
-        guard schema.type == .int, case .int(let number) = constant.value else {
-            throw QueryTextFault(offset: constant.offset, reason: "MULTIPLEOF is for integers")
-        }
-        return path.along(.column(column, .multiple(of: number), isOptional: schema.isOptional))
     }
 
     /// `constant IN path`: a list has it.

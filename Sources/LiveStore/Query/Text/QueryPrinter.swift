@@ -95,7 +95,6 @@ struct QueryPrinter {
             \(names.name(column)) \(Self.symbol(pattern.match))\(pattern.foldsCase ? "[c]" : "") \
             \(Self.quoted(pattern.text))
             """
-        case .column(let column, .multiple(let of), _): "\(names.name(column)) MULTIPLEOF \(of)"
         case .identity(let id): "SELF == \(print(.link(id)))"
         case .aggregate(let column, let aggregate, let of, let comparison, let value):
             "\(names.name(column)).\(Self.symbol(aggregate))\(of.map { ".\(names.target(column).name($0))" } ?? "") "

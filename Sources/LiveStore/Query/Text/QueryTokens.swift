@@ -3,7 +3,6 @@
 /// Keywords may be written in upper or lower case; a property of such a name is written in backquotes.
 enum QueryKeyword: String, CaseIterable {
     case and, or, not, any, some, all, none, `in`, between, contains, beginsWith, endsWith, like
-    case multipleOf
     case null, `nil`, `true`, `false`, truePredicate, falsePredicate
     case `self`, sort, distinct, limit, asc, ascending, desc, descending
 
