@@ -34,7 +34,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         return query
     }
 
-    private func rows(_ list: StoredList) -> RankedTree { list.connection.shownRows(query(list)) }
+    private func rows(_ list: StoredList) -> RankedTree { list.connection.shownRows(query(list)).tree }
 
     // MARK: Reading
 

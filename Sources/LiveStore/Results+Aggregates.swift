@@ -123,10 +123,9 @@ extension Results {
     private func end<Value: MeasurableValue>(_ term: SortTerm, isLast: Bool) -> Value? {
         let column = table.schema.columns[term.column]
         let ordered = SortKeyBytes.ordered(column, ascending: term.ascending)
-        let rows = rows
+        let (rows, ranks) = (rows.tree, rows.ranks)
         let lower = ordered.lower.withUnsafeBytes { rows.lowerBound(of: SortKeyBound(bytes: $0)) }
         let upper = ordered.upper?.withUnsafeBytes { rows.lowerBound(of: SortKeyBound(bytes: $0)) } ?? rows.count
-        let ranks = rows.ranks(in: query.window)
         let first = Swift.max(lower, ranks.lowerBound)
         let last = Swift.min(upper, ranks.upperBound) - 1
         guard first <= last else { return nil }

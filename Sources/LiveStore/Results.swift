@@ -103,20 +103,19 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     // MARK: Reading
 
-    var rows: RankedTree { connection.shownRows(query) }
+    var rows: TreeSlice { connection.shownRows(query) }
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { count }
-    /// How many objects there are. O(log n).
-    public var count: Int { rows.count(in: query.window) }
+    /// How many objects there are. O(1), but for the first access after a delivery or a write: O(log n).
+    public var count: Int { rows.count }
 
     /// O(log n).
-    public subscript(position: Int) -> Object { object(rows.entry(at: position, in: query.window).key.id) }
+    public subscript(position: Int) -> Object { object(rows.id(at: position)) }
 
     /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
     public func makeIterator() -> AnyIterator<Object> {
-        let rows = rows
-        return AnyIterator(rows.ids(in: rows.ranks(in: query.window)).lazy.map { [self] in object($0) }.makeIterator())
+        AnyIterator(rows.ids.lazy.map { [self] in object($0) }.makeIterator())
     }
 
     private func object(_ row: UInt64) -> Object { connection.makeObject(table, objectID(ofRow: row)) }
@@ -127,10 +126,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     }
 
     /// The ids of the objects shown, in order. O(n); reads no row, except for the objects of a list.
-    public var objectIDs: [ObjectID] {
-        let rows = rows
-        return rows.ids(in: rows.ranks(in: query.window)).map { objectID(ofRow: $0) }
-    }
+    public var objectIDs: [ObjectID] { rows.ids.map { objectID(ofRow: $0) } }
 
     // MARK: Observing
 
@@ -181,13 +177,13 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
 extension Connection {
     /// The rows of a query as this connection shows them.
-    func shownRows(_ query: ConnectionQuery) -> RankedTree {
+    func shownRows(_ query: ConnectionQuery) -> TreeSlice {
         checkScheduler()
         do {
             return try rows(query)
         } catch {
             failReading(error)
-            return RankedTree()
+            return RankedTree().slice(.all)
         }
     }
 }

@@ -8,7 +8,7 @@ package struct SectionedQuery<Object: StoredObject> {
     fileprivate let query: ConnectionQuery
 
     /// The rows as the connection shows them now, with its own writes. Evaluates the query if nobody has.
-    package var shown: SectionedRows { SectionedRows(connection.shownRows(query), query.window) }
+    package var shown: SectionedRows { SectionedRows(connection.shownRows(query).tree, query.window) }
 
     /// What `shown` is now, and where it stands: for somebody who will be told later how it became what was delivered first.
     package var early: EarlyRows { EarlyRows(rows: shown, snapshot: connection.delivered) }
@@ -51,7 +51,7 @@ package struct SectionedQuery<Object: StoredObject> {
 
     package func objects(ofSection section: Int, in rows: SectionedRows) -> ResultsSection<Int, Object> {
         ResultsSection(
-            key: section, connection: connection, table: table, rows: rows.tree, ranks: rows.ranks(of: section))
+            key: section, connection: connection, table: table, rows: TreeSlice(rows.tree, rows.ranks(of: section)))
     }
 
     package func object(at path: RowPath, in rows: SectionedRows) -> Object {

@@ -16,7 +16,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
         query = connection.query(plan, table)
     }
 
-    private var places: SectionPlaces { SectionPlaces(connection.shownRows(query)) }
+    private var places: SectionPlaces { SectionPlaces(connection.shownRows(query).tree) }
 
     public var startIndex: Int { 0 }
     /// How many sections there are; none is empty.
@@ -41,8 +41,8 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
 
     private func section(_ position: Int, _ places: SectionPlaces) -> ResultsSection<Key, Object> {
         ResultsSection(
-            key: key(position, places), connection: connection, table: table, rows: places.rows,
-            ranks: places.ranks(of: position))
+            key: key(position, places), connection: connection, table: table,
+            rows: TreeSlice(places.rows, places.ranks(of: position)))
     }
 
     func key(_ position: Int, _ places: SectionPlaces) -> Key {
@@ -103,21 +103,20 @@ public struct ResultsSection<Key: StorableValue, Object: StoredObject>: RandomAc
     public let key: Key
     let connection: Connection
     let table: Table
-    let rows: RankedTree
-    let ranks: Range<Int>
+    let rows: TreeSlice
 
     public var startIndex: Int { 0 }
-    public var endIndex: Int { ranks.count }
+    public var endIndex: Int { rows.count }
 
     /// O(log n).
     public subscript(position: Int) -> Object {
         connection.checkScheduler()
         precondition(position >= 0 && position < count, "row \(position) is outside of a section of \(count) rows")
-        return connection.makeObject(table, ObjectID(rawValue: rows.id(at: ranks.lowerBound + position)))
+        return connection.makeObject(table, ObjectID(rawValue: rows.id(at: position)))
     }
 
     /// The ids of the section's objects, in order. O(n), reads no row.
-    public var objectIDs: [ObjectID] { rows.ids(in: ranks).map { ObjectID(rawValue: $0) } }
+    public var objectIDs: [ObjectID] { rows.ids.map { ObjectID(rawValue: $0) } }
 }
 
 /// What an observer of sections is told.

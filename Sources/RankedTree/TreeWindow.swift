@@ -23,15 +23,29 @@ extension RankedTree {
         return lower..<max(lower, min(upper, window.limit.map { lower + $0 } ?? upper))
     }
 
-    /// How many rows `window` shows. O(log n).
-    package func count(in window: TreeWindow) -> Int { ranks(in: window).count }
+    /// The rows that `window` shows. O(log n).
+    package func slice(_ window: TreeWindow) -> TreeSlice { TreeSlice(self, ranks(in: window)) }
+}
 
-    /// The row at `index` of `window`. O(log n).
-    package func entry(at index: Int, in window: TreeWindow) -> RankedEntry {
-        let ranks = ranks(in: window)
-        precondition(index >= 0 && index < ranks.count, "index \(index) is outside of a window of \(ranks.count) rows")
-        return entry(at: ranks.lowerBound + index)
+/// Some successive rows of a tree: what a window shows, or a section.
+@usableFromInline
+package struct TreeSlice: Sendable {
+    @usableFromInline package let tree: RankedTree
+    @usableFromInline package let ranks: Range<Int>
+
+    @inlinable
+    package init(_ tree: RankedTree, _ ranks: Range<Int>) { (self.tree, self.ranks) = (tree, ranks) }
+
+    @inlinable package var count: Int { ranks.count }
+
+    /// The id of the row at an index, which is below `count`. O(log n).
+    package func id(at index: Int) -> UInt64 {
+        precondition(index >= 0 && index < count, "index \(index) is outside of \(count) rows")
+        return tree.id(at: ranks.lowerBound + index)
     }
+
+    /// Of all rows, in order. O(n).
+    package var ids: [UInt64] { tree.ids(in: ranks) }
 }
 
 extension TreeWindow {

@@ -7,17 +7,16 @@ public struct ResultsUpdate<Object: StoredObject>: Sendable {
     public let changes: ChangeSet?
     /// The version of the store at which this is so.
     public let version: UInt64
-    let tree: RankedTree
-    let window: TreeWindow
+    let rows: TreeSlice
 
-    /// How many rows there are. O(log n).
-    public var count: Int { tree.count(in: window) }
+    /// How many rows there are. O(1).
+    public var count: Int { rows.count }
 
     /// The row at an index, whose object `connection.object(_:withID:)` finds. O(log n).
-    public func objectID(at index: Int) -> ObjectID { ObjectID(rawValue: tree.entry(at: index, in: window).key.id) }
+    public func objectID(at index: Int) -> ObjectID { ObjectID(rawValue: rows.id(at: index)) }
 
     /// All rows, in order. O(n).
-    public var objectIDs: [ObjectID] { tree.ids(in: tree.ranks(in: window)).map { ObjectID(rawValue: $0) } }
+    public var objectIDs: [ObjectID] { rows.ids.map { ObjectID(rawValue: $0) } }
 }
 
 struct NewestRows: Sendable {
@@ -69,7 +68,7 @@ extension Results {
         return try NewestRows.sequence(query, connection, "\(file):\(line)") { reported, newest in
             let changes = newest.changes(since: reported, plan)
             if let changes, changes.isEmpty { return nil }
-            return ResultsUpdate(changes: changes, version: newest.version, tree: newest.tree, window: plan.window)
+            return ResultsUpdate(changes: changes, version: newest.version, rows: newest.tree.slice(plan.window))
         }
     }
 }

@@ -9,26 +9,22 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
     let table: Table
     /// Where the rows are elements of a list: their table.
     let elements: Table?
-    let tree: RankedTree
-    /// The part of the tree that the query shows.
-    let ranks: Range<Int>
+    let rows: TreeSlice
     let remake: @Sendable (Connection) -> Results<Object>
 
     /// The version at which it was frozen.
     public var version: UInt64 { pin.snapshot.version }
 
     public var startIndex: Int { 0 }
-    public var endIndex: Int { ranks.count }
+    public var endIndex: Int { rows.count }
 
     /// O(log n).
     public subscript(position: Int) -> Frozen<Object> {
-        precondition(position >= 0 && position < ranks.count, "index \(position) is outside of \(ranks.count) rows")
-        let entry = tree.entry(at: ranks.lowerBound + position)
-        return Frozen(pin: pin, table: table, objectID: objectID(ofRow: entry.key.id))
+        Frozen(pin: pin, table: table, objectID: objectID(ofRow: rows.id(at: position)))
     }
 
     /// The ids of the objects, in order. O(n); reads no row, except for the objects of a list.
-    public var objectIDs: [ObjectID] { tree.ids(in: ranks).map { objectID(ofRow: $0) } }
+    public var objectIDs: [ObjectID] { rows.ids.map { objectID(ofRow: $0) } }
 
     private func objectID(ofRow row: UInt64) -> ObjectID {
         let id = ObjectID(rawValue: row)
@@ -52,15 +48,15 @@ extension Results {
     public func freeze(file: String = #fileID, line: Int = #line) throws -> FrozenResults<Object> {
         if let fault = query.plan.fault { throw fault }
         let pin = try connection.pin(file: file, line: line)
-        let tree: RankedTree
+        let rows: TreeSlice
         if connection.showsDeliveredVersion {
-            tree = try connection.rows(query)
+            rows = try connection.rows(query)
         } else {
             // The rows shown are those of the last delivery with own writes on them, and so of no single version.
-            tree = try FirstEvaluation.evaluate([(query.plan.tree, query.table)], in: pin.snapshot)[0]
+            rows = try FirstEvaluation.evaluate([(query.plan.tree, query.table)], in: pin.snapshot)[0].slice(
+                query.window)
         }
         return FrozenResults(
-            pin: pin, table: table, elements: asked.list?.elements, tree: tree, ranks: tree.ranks(in: query.window),
-            remake: remake)
+            pin: pin, table: table, elements: asked.list?.elements, rows: rows, remake: remake)
     }
 }

@@ -70,12 +70,12 @@ public class Connection {
     func noteFailure(_ error: StoreError) { preconditionFailure("\(error)") }
 
     /// The rows of a query as this connection shows them now.
-    func rows(_ query: ConnectionQuery) throws(StoreError) -> RankedTree {
-        if let shown = query.shown, shown.epoch == epoch { return shown.tree }
+    func rows(_ query: ConnectionQuery) throws(StoreError) -> TreeSlice {
+        if let shown = query.shown, shown.epoch == epoch { return shown.rows }
         if let fault = query.plan.fault { throw fault }
-        let tree = try evaluate(query.plan.tree, query.table)
-        query.shown = ShownTree(tree: tree, epoch: epoch, from: 0, applied: 0)
-        return tree
+        let rows = try evaluate(query.plan.tree, query.table).slice(query.window)
+        query.shown = ShownTree(rows: rows, epoch: epoch, from: 0, applied: 0)
+        return rows
     }
 
     /// Notes that a column was read, if something tracks what is read. For models that are `Observable`.

@@ -5,13 +5,12 @@ extension ConnectionQuery {
     func index(of id: ObjectID, _ connection: Connection) throws(StoreError) -> Int? {
         let rows = try connection.rows(self)
         guard let row = connection.currentRow(table, id), let key = key(row, id, connection.currentSource),
-            let rank = rows.rank(of: form.shownKey(key))
+            let rank = rows.tree.rank(of: form.shownKey(key))
         else {
             try connection.checkReads()
             return nil
         }
-        let shown = rows.ranks(in: window)
-        return shown.contains(rank) ? rank - shown.lowerBound : nil
+        return rows.ranks.contains(rank) ? rank - rows.ranks.lowerBound : nil
     }
 
     /// Brings the connection's own writes into the shown rows, each from where the row was shown before.
@@ -19,6 +18,7 @@ extension ConnectionQuery {
         let changes = connection.own.changes
         guard start.applied < changes.count else { return start }
         var next = start
+        var tree = start.rows.tree
         let new = changes[start.applied...]
         let ids =
             plan.tree.needsReach
@@ -32,9 +32,10 @@ extension ConnectionQuery {
             next.overlay[id] = .some(new)
             form.apply(
                 removals: old.map { $0 == new ? [] : [$0] } ?? [],
-                insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [], to: &next.tree)
+                insertions: new.map { [RankedEntry(key: $0, stamp: .max)] } ?? [], to: &tree)
         }
         try connection.checkReads()
+        next.rows = tree.slice(window)
         next.applied = changes.count
         connection.own.noteUsed()
         return next

@@ -87,20 +87,22 @@ final class LiveConnection: Connection {
         shown = newest
     }
 
-    override func rows(_ query: ConnectionQuery) throws(StoreError) -> RankedTree {
+    override func rows(_ query: ConnectionQuery) throws(StoreError) -> TreeSlice {
         let start: ShownTree
         if let shown = query.shown, shown.epoch == epoch, shown.from == own.shownFrom {
+            // As nearly always: every access to an element comes here.
+            if shown.applied >= own.changes.count { return shown.rows }
             start = shown
         } else if let fault = query.plan.fault {
             throw fault
         } else {
             let delivered = query.deliveredToAnyVariant
             let tree = if let delivered { delivered } else { try evaluate(query.plan.tree, query.table) }
-            start = ShownTree(tree: tree, epoch: epoch, from: own.shownFrom, applied: own.shownFrom)
+            start = ShownTree(rows: tree.slice(query.window), epoch: epoch, from: own.shownFrom, applied: own.shownFrom)
         }
         let now = try query.catchUp(start, self)
         query.shown = now
-        return now.tree
+        return now.rows
     }
 
     // MARK: Its own writes

@@ -161,7 +161,7 @@ package final class ConnectionQuery: @unchecked Sendable {
 /// The delivered rows with a connection's own writes on them.
 @usableFromInline
 package struct ShownTree {
-    @usableFromInline package var tree: RankedTree
+    @usableFromInline package var rows: TreeSlice
     /// The delivery or write this belongs to; of another one, it is worth nothing.
     @usableFromInline package let epoch: Int
     /// Where the own changes begin that are shown.
@@ -172,8 +172,8 @@ package struct ShownTree {
     @usableFromInline package var overlay: [ObjectID: RankedKey?]
 
     @inlinable
-    package init(tree: RankedTree, epoch: Int, from: Int, applied: Int) {
-        self.tree = tree
+    package init(rows: TreeSlice, epoch: Int, from: Int, applied: Int) {
+        self.rows = rows
         self.epoch = epoch
         self.from = from
         self.applied = applied

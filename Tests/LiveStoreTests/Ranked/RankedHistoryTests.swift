@@ -116,8 +116,8 @@ import Testing
             // Comparing the window alone finds the same as comparing everything and clipping.
             let alone = ChangeSet.between(old.tree, new.tree, in: window.window)
             if alone != changes { return "\(window) alone: \(alone)\nclipped: \(changes)" }
-            if old.tree.count(in: window.window) != before.count { return "count in \(window)" }
-            if let last = before.last, old.tree.entry(at: before.count - 1, in: window.window) != last.entry {
+            if old.tree.slice(window.window).count != before.count { return "count in \(window)" }
+            if let last = before.last, old.tree.slice(window.window).id(at: before.count - 1) != last.entry.key.id {
                 return "last row in \(window)"
             }
             let other = space.window(&random)

@@ -40,7 +40,7 @@ private func key(_ text: String, id: UInt64) -> RankedKey {
         #expect(tree.isEmpty)
         #expect(Array(tree.entries).isEmpty)
         #expect(tree.rank(of: RankedKey(prefix: 0, id: 0)) == nil)
-        #expect(tree.count(in: TreeWindow(lower: SortKeyBound(prefix: 0), upper: SortKeyBound(prefix: .max))) == 0)
+        #expect(tree.slice(TreeWindow(lower: SortKeyBound(prefix: 0), upper: SortKeyBound(prefix: .max))).count == 0)
         #expect(RankedTree(sorted: []).checkInvariants() == nil)
     }
 
@@ -89,9 +89,9 @@ private func key(_ text: String, id: UInt64) -> RankedKey {
         let tree = RankedTree(sorted: (0..<100).map { entry($0 / 2, id: $0) }, shape: smallNodes)
         let window = TreeWindow(lower: SortKeyBound(prefix: 10), upper: SortKeyBound(prefix: 20))
         #expect(tree.ranks(in: window) == 20..<40)
-        #expect(tree.entry(at: 0, in: window) == entry(10, id: 20))
-        #expect(tree.count(in: TreeWindow(lower: SortKeyBound(prefix: 20), upper: SortKeyBound(prefix: 10))) == 0)
-        #expect(tree.count(in: .all) == 100)
+        #expect(tree.slice(window).id(at: 0) == 20)
+        #expect(tree.slice(TreeWindow(lower: SortKeyBound(prefix: 20), upper: SortKeyBound(prefix: 10))).count == 0)
+        #expect(tree.slice(.all).count == 100)
     }
 
     @Test func rowsInAscendingOrderFillTheirNodes() {
