@@ -37,7 +37,6 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case trace = "writers.trace"
     case change = "writers.change"
     case rowsPerCommit = "writers.rows_per_commit"
-    case thinkTime = "writers.think_time"
     case keys = "writers.keys"
     case zipfExponent = "writers.zipf_exponent"
     case hotKeys = "writers.hot_keys"
@@ -207,10 +206,6 @@ extension Setting {
             .init(
                 \.spec.writers.rowsPerCommit, .integer(1...10_000_000), default: 1, since: 2,
                 "Rows that each commit changes.")
-        case .thinkTime:
-            .init(
-                \.spec.writers.thinkNs, .durationNs(0...10_000_000_000), default: 0, since: 5,
-                "How long a writer of a closed loop waits between two commits.")
         case .keys:
             .init(
                 \.spec.writers.keys, .words(since: [.zipf: 3, .hot: 3, .latest: 3]), default: .uniform, since: 2,

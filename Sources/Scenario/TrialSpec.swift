@@ -202,8 +202,6 @@ public struct WritersSpec: Codable, Sendable, Equatable {
     /// Weights of the kinds of change, > 0, keys `ChangeKind` raw values; one kind is drawn per row.
     public var changes: [String: Double] = [:]
     public var rowsPerCommit = 0
-    /// Between two commits of a closed loop.
-    public var thinkNs: Int64 = 0
     public var keys = Keys.uniform
     public var process = Process.same
     /// Of `on-off`.
