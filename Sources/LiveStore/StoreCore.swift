@@ -120,7 +120,7 @@ final class StoreCore: @unchecked Sendable {
             if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
         }
         storage.writeLock.unlock()
-        for upkeep in transaction.followers { upkeep.waitForRoom() }
+        for wait in transaction.waitsForRoom { wait() }
     }
 
     /// Commits. Those who are not to hear of it are named to their upkeep before the commit can be seen.
@@ -153,7 +153,7 @@ final class StoreCore: @unchecked Sendable {
             throw error
         }
         guard let reader else { return }
-        transaction.followers = followers
+        transaction.waitsForRoom = followers.map { upkeep in { upkeep.waitForRoom() } }
         do {
             // Nobody else can commit before the lock is given back.
             let after = try storage.openSnapshot(with: reader)
