@@ -116,7 +116,7 @@ final class StoreCore: Sendable {
             if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
         }
         storage.writeLock.unlock()
-        for upkeep in transaction.followers { upkeep.waitForRoom() }
+        for wait in transaction.waitsForRoom { wait() }
     }
 
     /// Commits. Those who are not to hear of it are named to their upkeep before the commit can be seen.
@@ -149,7 +149,7 @@ final class StoreCore: Sendable {
             throw error
         }
         guard let reader else { return }
-        transaction.followers = followers
+        transaction.waitsForRoom = followers.map { upkeep in { upkeep.waitForRoom() } }
         do {
             // Nobody else can commit before the lock is given back.
             let after = try storage.openSnapshot(with: reader)

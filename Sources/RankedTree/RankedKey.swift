@@ -15,9 +15,7 @@
     }
 
     deinit { bytes.deallocate() }
-
     var count: Int { bytes.count }
-
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { body(UnsafeRawBufferPointer(bytes)) }
 
     /// Bytewise order, a proper prefix first: negative, zero or positive.

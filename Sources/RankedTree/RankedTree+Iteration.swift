@@ -8,7 +8,6 @@ extension RankedTree {
         package let ranks: Range<Int>
 
         package var underestimatedCount: Int { ranks.count }
-
         package func makeIterator() -> Iterator { Iterator(tree: tree, next: ranks.lowerBound, end: ranks.upperBound) }
     }
 

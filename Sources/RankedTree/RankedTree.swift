@@ -33,15 +33,18 @@ package struct RankedTree: Sendable {
         let shape: Shape
         /// The tree's entries, where another module reads it without a call.
         @usableFromInline let count: Int
-        /// Trees kept beside this one.
-        let beside: TreesBeside?
+        /// Trees that travel with this one, so that whoever is handed a root can go on from there: a connection puts its own
+        /// writes on what it was delivered. What they are for is TreeForm's business.
+        let groups: RankedTree?
+        let sections: RankedTree?
 
         /// Takes over the caller's reference.
-        init(_ node: RankedNode, shape: Shape, beside: TreesBeside? = nil) {
+        init(_ node: RankedNode, shape: Shape, groups: RankedTree? = nil, sections: RankedTree? = nil) {
             self.node = node
             self.shape = shape
             count = node.total
-            self.beside = beside
+            self.groups = groups
+            self.sections = sections
         }
 
         deinit { node.release() }
@@ -73,6 +76,7 @@ package struct RankedTree: Sendable {
     package func lowerBound(of key: RankedKey) -> Int { withExtendedLifetime(key) { place(of: BareKey(key)).rank } }
 
     /// How many entries have a sort key below `bound`. O(log n).
+    @usableFromInline
     package func lowerBound(of bound: SortKeyBound) -> Int {
         withExtendedLifetime(bound) { place(of: BareKey(bound)).rank }
     }
@@ -109,6 +113,7 @@ package struct RankedTree: Sendable {
     }
 
     /// The entry at `rank`, which is below `count`. O(log n).
+    @usableFromInline
     package func entry(at rank: Int) -> RankedEntry {
         withExtendedLifetime(root) {
             let (leaf, index) = leaf(at: rank)
@@ -139,5 +144,20 @@ package struct RankedTree: Sendable {
             node = node.children[index]
         }
         return (node, left)
+    }
+}
+
+extension RankedTree {
+    /// All rows by group, where only the first of each group is shown.
+    package var groups: RankedTree? { root.groups }
+    /// The tree that has every row, under its base key (TreeForm.swift).
+    package var base: RankedTree { groups ?? self }
+    /// One entry per section, its id being 0.
+    package var sections: RankedTree? { root.sections }
+
+    /// The same rows with other trees beside them. An edit of a tree loses those, so this comes after it.
+    package func with(groups: RankedTree?, sections: RankedTree?) -> RankedTree {
+        root.node.retain()
+        return RankedTree(Root(root.node, shape: root.shape, groups: groups, sections: sections))
     }
 }

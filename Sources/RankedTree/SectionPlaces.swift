@@ -31,7 +31,6 @@ package struct SectionPlaces {
     }
 
     package var count: Int { sections.count }
-
     package func key(of section: Int) -> RankedKey { sections.entry(at: section).key }
 
     /// O(log n).

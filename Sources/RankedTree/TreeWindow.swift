@@ -7,7 +7,7 @@ package struct TreeWindow: Sendable, Equatable {
     @usableFromInline package var lower: SortKeyBound?
     @usableFromInline package var upper: SortKeyBound?
     /// How many of these rows are shown, the first ones; nil means all.
-    package var limit: Int?
+    @usableFromInline package var limit: Int?
     /// What keys begin with that no row may change and keep its place: it is in another section then.
     package var sections: SortKeyPrefix?
 
@@ -15,8 +15,10 @@ package struct TreeWindow: Sendable, Equatable {
     package static let all = TreeWindow()
 }
 
+// Inlined where they are called, once per row that is shown: a window that is passed on is copied part by part.
 extension RankedTree {
     /// The ranks of the rows in `window`; an index within the window counts from their start. O(log n).
+    @inlinable
     package func ranks(in window: TreeWindow) -> Range<Int> {
         let lower = window.lower.map { lowerBound(of: $0) } ?? 0
         let upper = window.upper.map { lowerBound(of: $0) } ?? count

@@ -15,7 +15,6 @@ package final class StoreToken: TokenState, @unchecked Sendable {
     private var deliver: ((StoreNotification) -> Void)?
 
     package init(_ deliver: @escaping (StoreNotification) -> Void) { self.deliver = deliver }
-
     package func tell(_ notification: StoreNotification) { deliver?(notification) }
     package override func releaseCallback() { deliver = nil }
 }

@@ -60,7 +60,6 @@ public final class RowBuffer {
     }
 
     deinit { base.deallocate() }
-
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
     package var reader: RowReader { RowReader(bytes) }
 

@@ -30,14 +30,6 @@ struct LoggedChange: BitwiseCopyable, Equatable {
     var version: UInt64
 }
 
-/// What lies between two versions.
-enum LogRange {
-    /// Every change, in order of commits; one object may appear more than once.
-    case complete([LoggedChange])
-    /// The log was pruned, or a commit was too large to be listed: compare the two snapshots instead.
-    case incomplete
-}
-
 enum ChangeLog {
     /// A commit of more rows is not listed; followers compare snapshots, which is cheaper at that size.
     static let maxEntriesPerCommit = 65_536
@@ -52,14 +44,15 @@ enum ChangeLog {
         try LMDB.lastID(transaction, log) ?? 0
     }
 
-    /// The changes of versions `from + 1 ... to`, read from a transaction that stands at `to` or later.
+    /// The changes of versions `from + 1 ... to`, in order of commits, read from a transaction that stands at `to` or later; one
+    /// object may appear more than once. nil where the log was pruned, or a commit was too large to be listed: compare the two
+    /// snapshots instead.
     static func read(
         _ transaction: LMDBTransaction, _ log: MDB_dbi, after from: UInt64, to: UInt64
-    ) throws(EngineFailure) -> LogRange {
+    ) throws(EngineFailure) -> [LoggedChange]? {
         if to == from + 1 {
-            guard let value = try LMDB.get(transaction, log, id: to), !value.isEmpty else { return .incomplete }
-            return .complete(
-                value.withMemoryRebound(to: LogEntry.self) { $0.map { LoggedChange(entry: $0, version: to) } })
+            guard let value = try LMDB.get(transaction, log, id: to), !value.isEmpty else { return nil }
+            return value.withMemoryRebound(to: LogEntry.self) { $0.map { LoggedChange(entry: $0, version: to) } }
         }
         var entries: [LoggedChange] = []
         var expected = from + 1
@@ -71,6 +64,6 @@ enum ChangeLog {
             expected += 1
             return version < to
         }
-        return expected == to + 1 ? .complete(entries) : .incomplete
+        return expected == to + 1 ? entries : nil
     }
 }

@@ -199,3 +199,6 @@ extension MDB_val {
 package struct EngineFailure: Error {
     let code: Int32
 }
+
+/// What reads by a transaction.
+package typealias EngineRead<Result> = (LMDBTransaction) throws(EngineFailure) -> Result

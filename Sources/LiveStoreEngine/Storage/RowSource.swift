@@ -8,9 +8,7 @@ package protocol RowSource: AnyObject {
     func row(_ table: Table, _ id: ObjectID) -> RowReader?
     /// Runs `body` with the transaction. A write transaction has stored everything by then. What the engine fails in is
     /// kept, for `checkReads` or the commit, and the outcome is the fallback.
-    func reading<Result>(
-        or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
-    ) -> Result
+    func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result
 }
 
 extension RowSource {
@@ -75,9 +73,7 @@ private final class HeldRows: RowSource {
         }.map { RowReader($0) }
     }
 
-    func reading<Result>(
-        or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
-    ) -> Result {
+    func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result {
         do throws(EngineFailure) {
             return try body(transaction)
         } catch {

@@ -112,9 +112,7 @@ package final class Snapshot: Sendable {
 
     /// Runs `body` with the transaction, alone among the users of this snapshot.
     @inline(__always)
-    package func reading<Result>(
-        or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
-    ) -> Result {
+    package func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result {
         reader.lock.withLock {
             do throws(EngineFailure) {
                 return try body(reader.transaction)
@@ -148,9 +146,9 @@ package final class Snapshot: Sendable {
     /// Throws what the engine has reported to any read of this snapshot.
     package func checkReads() throws(StoreError) { if let failure { throw failure } }
 
-    /// The log between an older version and this one.
-    func changes(after version: UInt64) -> LogRange {
-        reading(or: .incomplete) { (transaction) throws(EngineFailure) in
+    /// The log between an older version and this one; nil where it cannot tell.
+    func changes(after version: UInt64) -> [LoggedChange]? {
+        reading(or: nil) { (transaction) throws(EngineFailure) in
             try ChangeLog.read(transaction, storage.log, after: version, to: self.version)
         }
     }

@@ -78,9 +78,7 @@ extension WriteTransaction {
 }
 
 extension WriteTransaction: RowSource {
-    package func reading<Result>(
-        or fallback: @autoclosure () -> Result, _ body: (LMDBTransaction) throws(EngineFailure) -> Result
-    ) -> Result {
+    package func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result {
         do throws(StoreError) {
             try closeRow()
             return try storage.reading("read") { () throws(EngineFailure) in try body(transaction) }

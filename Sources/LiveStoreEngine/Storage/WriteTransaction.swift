@@ -8,12 +8,6 @@
 import CLMDB
 import Glibc
 
-/// Who is told of silent commits ahead, and may fall behind.
-package protocol CommitFollower: AnyObject {
-    /// Waits while it holds too many snapshots. Not to be called with a lock of the store's held.
-    func waitForRoom()
-}
-
 package final class WriteTransaction {
     /// What became of a transaction, for objects that were added in it. Written on the writing thread.
     package final class Fate {
@@ -41,8 +35,8 @@ package final class WriteTransaction {
     /// Of the table that was changed last: most writes stay with one for long.
     private var lastWriter: TableWriter?
     private var isOver = false
-    /// Who holds snapshots for this commit, where it was a silent one.
-    package var followers: [any CommitFollower] = []
+    /// After a silent commit: waits while who follows it holds too many snapshots. Not with a lock of the store's held.
+    package var waitsForRoom: [() -> Void] = []
     /// Whether the commit is in the store.
     @exclusivity(unchecked) package private(set) var isCommitted = false
     @exclusivity(unchecked) package private(set) var fate = Fate()

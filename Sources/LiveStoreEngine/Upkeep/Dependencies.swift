@@ -106,7 +106,6 @@ package struct Dependencies {
     private var reached: [UInt32: Int] = [:]
 
     init(_ storage: Storage) { self.storage = storage }
-
     var isEmpty: Bool { uses.isEmpty && deep.isEmpty }
 
     /// Whether changes of the table matter to another one's trees.

@@ -15,21 +15,18 @@ struct NetChanges {
 
     /// Changes of the tables in `wanted`. O(changes log changes), or O(rows) without a log.
     init(from old: Snapshot, to new: Snapshot, wanted: (UInt32) -> Table?, allWanted: () -> [Table]) {
-        switch new.changes(after: old.version) {
-        case .complete(let changes):
-            isComplete = true
-            log =
-                changes.count == 1
-                ? changes
-                : changes.sorted {
-                    ($0.entry.table, $0.entry.id, $0.version) < ($1.entry.table, $1.entry.id, $1.version)
-                }
-            tables = Self.net(log, wanted)
-        case .incomplete:
+        guard let changes = new.changes(after: old.version) else {
             isComplete = false
             log = []
             tables = allWanted().map { OfTable(table: $0, rows: new.differingRows($0, from: old)) }
+            return
         }
+        isComplete = true
+        log =
+            changes.count == 1
+            ? changes
+            : changes.sorted { ($0.entry.table, $0.entry.id, $0.version) < ($1.entry.table, $1.entry.id, $1.version) }
+        tables = Self.net(log, wanted)
     }
 
     private static func net(_ log: [LoggedChange], _ wanted: (UInt32) -> Table?) -> [OfTable] {

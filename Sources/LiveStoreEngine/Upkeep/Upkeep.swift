@@ -9,7 +9,7 @@ import Logging
 import TracedSync
 
 /// Unchecked because everything but `inbox` is its thread's own, or set before there is one.
-package final class Upkeep: CommitFollower, @unchecked Sendable {
+package final class Upkeep: @unchecked Sendable {
     /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
     /// A writer killed between its commit and the bell is noticed after this long at the latest.
@@ -250,15 +250,13 @@ package final class Upkeep: CommitFollower, @unchecked Sendable {
 
     /// What commits have done to an object since there is its observer. Where the log has been pruned, values tell.
     private func entries(of token: ObjectToken, seen: [UInt8]) -> [ObjectChangeEntry] {
-        switch snapshot.changes(after: token.since) {
-        case .complete(let changes):
+        if let changes = snapshot.changes(after: token.since) {
             return changes.filter { $0.entry.table == token.table.id && $0.entry.id == token.id.rawValue }
                 .map { ObjectChangeEntry($0, []) }
-        case .incomplete:
-            let entry = seen.withUnsafeBytes { ObjectChangeEntry(token, from: RowReader($0), to: snapshot) }
-            // What could not be read is no deletion; the next step meets the failure.
-            return snapshot.failure == nil ? entry.map { [$0] } ?? [] : []
         }
+        let entry = seen.withUnsafeBytes { ObjectChangeEntry(token, from: RowReader($0), to: snapshot) }
+        // What could not be read is no deletion; the next step meets the failure.
+        return snapshot.failure == nil ? entry.map { [$0] } ?? [] : []
     }
 
     private func unwatch(_ token: ObjectToken) {
