@@ -143,9 +143,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     ///   `filterTooDeep` for a filter that cannot be asked here.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ResultsChange<Object>) -> Void
-    ) throws -> NotificationToken {
-        try observe(query, "\(file):\(line)", body)
-    }
+    ) throws -> NotificationToken { try observe(query, "\(file):\(line)", body) }
 
     /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
     /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone. A path over
@@ -155,9 +153,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     public func observe(
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (ResultsChange<Object>) -> Void
-    ) throws -> NotificationToken {
-        try observe(observed(by: keyPaths), "\(file):\(line)", body)
-    }
+    ) throws -> NotificationToken { try observe(observed(by: keyPaths), "\(file):\(line)", body) }
 
     /// The query of the same rows in which only changes of some properties count.
     func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {

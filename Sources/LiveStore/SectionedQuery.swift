@@ -59,9 +59,7 @@ package struct SectionedQuery<Object: StoredObject> {
         return connection.makeObject(table, rows.objectID(at: path))
     }
 
-    /// Observes the rows.
     /// - Parameter keyPaths: the properties whose changes are modifications; nil means all.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     package func observe(
         keyPaths: [PartialKeyPath<Object>]?, file: String = #fileID, line: Int = #line,
         _ body: @escaping (SectionedRowsChange) -> Void

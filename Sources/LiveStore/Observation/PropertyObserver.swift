@@ -34,7 +34,6 @@ final class PropertyObserver {
     }
 
     /// Tells of what has changed without a setter of this connection, if it has.
-    /// - Parameter row: as its connection has it when no callback runs.
     func recheck(_ row: RowReader?) {
         guard let row else { return }
         let now = row.value(column, token.table.schema.columns[column])

@@ -32,9 +32,7 @@ public final class QueueScheduler: Scheduler, @unchecked Sendable {
     public func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
 
     public func post() {
-        queue.async { [self] in
-            if isValid.load(ordering: .acquiring) { deliver?() }
-        }
+        queue.async { [self] in if isValid.load(ordering: .acquiring) { deliver?() } }
     }
 
     public func invalidate() { isValid.store(false, ordering: .releasing) }

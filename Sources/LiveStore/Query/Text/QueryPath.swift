@@ -26,7 +26,6 @@ struct QueryPath {
     var end: End
     var quantifier = Quantifier.any
 
-    /// The column at the end.
     /// - Throws: where the path ends at something else.
     func column() throws(QueryTextFault) -> (column: Int, schema: ColumnSchema) {
         guard case .column(let column) = end else {
