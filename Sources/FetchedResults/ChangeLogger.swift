@@ -27,7 +27,6 @@ public final class ChangeLogger {
         var isAdded = false
         var isDeleted = false
 
-        /// What the write did to it; nil for nothing.
         var change: LoggedObject.Change? {
             switch (isAdded, isDeleted) {
             case (true, true): nil

@@ -31,7 +31,6 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         self.asked = asked
     }
 
-    /// These objects of the table, perhaps in sections.
     func plan(section: SectionTerm?) -> QueryPlan {
         QueryPlan(
             table: table, filter: asked.filter, sort: asked.sort, distinct: asked.distinct, limit: asked.limit,
@@ -155,7 +154,6 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         _ body: @escaping (ResultsChange<Object>) -> Void
     ) throws -> NotificationToken { try observe(observed(by: keyPaths), "\(file):\(line)", body) }
 
-    /// The query of the same rows in which only changes of some properties count.
     func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {
         let paths = keyPaths.map { table.layout.stored(ColumnPath($0)) }
         let observed = Observed(asked.list == nil ? paths : paths.map { ColumnPath([ListTable.value] + $0.columns) })
@@ -176,7 +174,6 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 }
 
 extension Connection {
-    /// The rows of a query as this connection shows them.
     func shownRows(_ query: ConnectionQuery) -> RankedTree {
         checkScheduler()
         do {

@@ -91,11 +91,9 @@ package struct EarlyRows {
     fileprivate let snapshot: Snapshot?
 }
 
-/// What an observer of a sectioned query is told.
 package enum SectionedRowsChange {
     /// The query has been evaluated.
     case initial(SectionedRows)
-    /// What changed since the last call, and the rows before and after.
     case update(SectionedChangeSet, from: SectionedRows, to: SectionedRows)
     /// The query cannot be kept any more; no further call comes.
     case failed(StoreError)

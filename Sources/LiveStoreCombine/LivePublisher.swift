@@ -111,7 +111,6 @@ where Downstream.Failure == StoreError {
         ends?.feed.soon { [weak self] in self?.flush() }
     }
 
-    /// Hands out what there is and is asked for.
     private func flush() {
         if isFlushing { return }
         isFlushing = true

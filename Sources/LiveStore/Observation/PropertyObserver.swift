@@ -1,6 +1,5 @@
 // An observer of one property of one object, told by the setter and by deliveries. On the connection's scheduler.
 
-/// What the observer was told last, and how it is told.
 final class PropertyObserver {
     let token: ObjectToken
     let column: Int

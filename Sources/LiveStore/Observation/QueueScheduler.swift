@@ -46,7 +46,6 @@ enum QueueKind {
     private static let serial = classWord(DispatchQueue(label: "serial"))
     private static let concurrent = classWord(DispatchQueue(label: "concurrent", attributes: .concurrent))
 
-    /// Whether `queue` is certainly concurrent. Any thread.
     static func isConcurrent(_ queue: DispatchQueue) -> Bool {
         if Place.isConcurrentLabel(queue.label) { return true }
         guard let serial, let concurrent, serial != concurrent else { return false }

@@ -18,7 +18,6 @@ struct QueryPath {
     }
 
     let offset: Int
-    /// As it is written.
     let name: String
     var lists: [ListStep] = []
     var links: [Int] = []
