@@ -17,7 +17,8 @@ public final class ChangeLogger {
     private let write: WriteRecord
     private var entries: [Entry] = []
     private var places: [WriteRecord.Row: Int] = [:]
-    private var failure: StoreError?
+    /// What was wrong with a note first.
+    fileprivate var failure: StoreError?
 
     private struct Entry {
         let type: ObjectIdentifier
@@ -26,7 +27,6 @@ public final class ChangeLogger {
         var isAdded = false
         var isDeleted = false
 
-        /// What the write did to it; nil for nothing.
         var change: LoggedObject.Change? {
             switch (isAdded, isDeleted) {
             case (true, true): nil
@@ -70,9 +70,6 @@ public final class ChangeLogger {
 
     var changeCount: Int { write.changeCount }
 
-    /// - Throws: what was wrong with a note.
-    func check() throws(StoreError) { if let failure { throw failure } }
-
     /// Tells what was noted, if it is committed. O(changes of the write).
     func post() {
         guard write.isCommitted, !entries.isEmpty else { return }
@@ -98,11 +95,7 @@ extension Connection {
     public func writeWithNotification<Result>(_ body: (ChangeLogger) throws -> Result) throws -> Result {
         var logger: ChangeLogger?
         defer { logger?.post() }
-        return try write {
-            let new = try ChangeLogging.begin(self)
-            logger = new
-            return try ChangeLogging.with(new, self) { try body(new) }
-        }
+        return try write { try ChangeLogging.run(self, &logger, body) }
     }
 
     // MARK: Conveniences
@@ -151,11 +144,7 @@ extension Store {
     public func writeWithNotification<Result>(_ body: (Connection, ChangeLogger) throws -> Result) throws -> Result {
         var logger: ChangeLogger?
         defer { logger?.post() }
-        return try write { connection in
-            let new = try ChangeLogging.begin(connection)
-            logger = new
-            return try ChangeLogging.with(new, connection) { try body(connection, new) }
-        }
+        return try write { connection in try ChangeLogging.run(connection, &logger) { try body(connection, $0) } }
     }
 }
 
@@ -169,17 +158,15 @@ private enum ChangeLogging {
         let connection: Connection
     }
 
-    static func begin(_ connection: Connection) throws -> ChangeLogger {
-        guard let write = connection.writeRecord else { throw StoreError.notInWrite }
-        return ChangeLogger(connection.store, write)
-    }
-
-    static func with<Result>(
-        _ logger: ChangeLogger, _ connection: Connection, _ body: () throws -> Result
+    /// Runs what is in the write of a connection, with a logger of its own.
+    static func run<Result>(
+        _ connection: Connection, _ logger: inout ChangeLogger?, _ body: (ChangeLogger) throws -> Result
     ) throws -> Result {
-        let bound = Bound(logger: logger, connection: connection)
-        let result = try $current.withValue(bound, operation: body)
-        try logger.check()
+        guard let write = connection.writeRecord else { throw StoreError.notInWrite }
+        let new = ChangeLogger(connection.store, write)
+        logger = new
+        let result = try $current.withValue(Bound(logger: new, connection: connection)) { try body(new) }
+        if let failure = new.failure { throw failure }
         return result
     }
 

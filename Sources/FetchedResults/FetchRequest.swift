@@ -21,9 +21,7 @@ public struct FetchRequest<Object: StoredObject>: Sendable {
     /// query, which must not be limited. The name of a section is the value in words.
     public func sectioned<Key: StorableValue>(
         by keyPath: KeyPath<Object, Key> & Sendable, ascending: Bool = true
-    ) -> FetchRequest {
-        sectioned { FetchedRows($0.sectioned(by: keyPath, ascending: ascending), function: nil) }
-    }
+    ) -> FetchRequest { sectioned { FetchedRows($0.sectioned(by: keyPath, ascending: ascending), function: nil) } }
 
     /// The same objects in sections, one per value that a function gives for a property. The query must not be limited.
     /// - Parameters:

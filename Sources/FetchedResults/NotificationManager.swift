@@ -56,9 +56,7 @@ public final class NotificationManager: Sendable {
     /// Has a block told, on the thread that commits or on a queue or run loop, for as long as the subscription is kept.
     public func addListener(
         on place: NotificationPlace = .poster, _ body: @escaping @Sendable (EntityChanges) -> Void
-    ) -> NotificationSubscription {
-        center.subscribe(to: EntityChanges.self, on: place, body)
-    }
+    ) -> NotificationSubscription { center.subscribe(to: EntityChanges.self, on: place, body) }
 
     /// Has a block told of commits that did something to objects of a class, and of those objects alone.
     public func addListener<Object: StoredObject>(

@@ -54,9 +54,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         }
         nonmutating set {
             guard let stored else { return box.elements[position] = newValue }
-            stored.change {
-                try stored.set(newValue._prepared(stored.connection), at: position, rows(stored))
-            }
+            stored.change { try stored.set(newValue._prepared(stored.connection), at: position, rows(stored)) }
         }
     }
 
@@ -95,9 +93,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     public func append(contentsOf elements: some Sequence<Element>) {
         // Before the array is changed: they may be read from it.
         guard let stored else { return box.elements.append(contentsOf: Array(elements)) }
-        stored.change {
-            try stored.append(elements.map { try $0._prepared(stored.connection) })
-        }
+        stored.change { try stored.append(elements.map { try $0._prepared(stored.connection) }) }
     }
 
     /// Inserts before the element at `index`, which may be the end. Many insertions at one place in the middle make its

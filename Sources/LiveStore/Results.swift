@@ -31,7 +31,6 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         self.asked = asked
     }
 
-    /// These objects of the table, perhaps in sections.
     func plan(section: SectionTerm?) -> QueryPlan {
         QueryPlan(
             table: table, filter: asked.filter, sort: asked.sort, distinct: asked.distinct, limit: asked.limit,
@@ -139,9 +138,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     ///   `filterTooDeep` for a filter that cannot be asked here.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (ResultsChange<Object>) -> Void
-    ) throws -> NotificationToken {
-        try observe(query, "\(file):\(line)", body)
-    }
+    ) throws -> NotificationToken { try observe(query, "\(file):\(line)", body) }
 
     /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
     /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone. A path over
@@ -151,11 +148,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     public func observe(
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (ResultsChange<Object>) -> Void
-    ) throws -> NotificationToken {
-        try observe(observed(by: keyPaths), "\(file):\(line)", body)
-    }
+    ) throws -> NotificationToken { try observe(observed(by: keyPaths), "\(file):\(line)", body) }
 
-    /// The query of the same rows in which only changes of some properties count.
     func observed(by keyPaths: [PartialKeyPath<Object>]) -> ConnectionQuery {
         let paths = keyPaths.map { table.layout.stored(ColumnPath($0)) }
         let observed = Observed(asked.list == nil ? paths : paths.map { ColumnPath([ListTable.value] + $0.columns) })
@@ -176,7 +170,6 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 }
 
 extension Connection {
-    /// The rows of a query as this connection shows them.
     func shownRows(_ query: ConnectionQuery) -> TreeSlice {
         checkScheduler()
         do {

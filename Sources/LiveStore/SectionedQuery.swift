@@ -59,9 +59,7 @@ package struct SectionedQuery<Object: StoredObject> {
         return connection.makeObject(table, rows.objectID(at: path))
     }
 
-    /// Observes the rows.
     /// - Parameter keyPaths: the properties whose changes are modifications; nil means all.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     package func observe(
         keyPaths: [PartialKeyPath<Object>]?, file: String = #fileID, line: Int = #line,
         _ body: @escaping (SectionedRowsChange) -> Void
@@ -93,11 +91,9 @@ package struct EarlyRows {
     fileprivate let snapshot: Snapshot?
 }
 
-/// What an observer of a sectioned query is told.
 package enum SectionedRowsChange {
     /// The query has been evaluated.
     case initial(SectionedRows)
-    /// What changed since the last call, and the rows before and after.
     case update(SectionedChangeSet, from: SectionedRows, to: SectionedRows)
     /// The query cannot be kept any more; no further call comes.
     case failed(StoreError)

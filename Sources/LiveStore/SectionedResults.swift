@@ -69,9 +69,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func observe(
         file: String = #fileID, line: Int = #line, _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
-    ) throws -> NotificationToken {
-        try observe(keyPaths: nil, file, line, body)
-    }
+    ) throws -> NotificationToken { try observe(keyPaths: nil, file, line, body) }
 
     /// Observes as `observe` does, but only changes of some properties count as modifications; rows that come, go or move
     /// are told always. An empty list is shallow: no modifications at all. The filter is this observer's alone.
@@ -79,9 +77,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     public func observe(
         keyPaths: [PartialKeyPath<Object>], file: String = #fileID, line: Int = #line,
         _ body: @escaping (SectionedResultsChange<Key, Object>) -> Void
-    ) throws -> NotificationToken {
-        try observe(keyPaths: keyPaths, file, line, body)
-    }
+    ) throws -> NotificationToken { try observe(keyPaths: keyPaths, file, line, body) }
 
     private func observe(
         keyPaths: [PartialKeyPath<Object>]?, _ file: String, _ line: Int,

@@ -49,9 +49,7 @@ public struct LivePublisher<Output>: Publisher {
     /// - Parameter object: whose property it is; held weakly.
     public func saveToken<Owner: AnyObject>(
         on object: Owner, at keyPath: ReferenceWritableKeyPath<Owner, NotificationToken?>
-    ) -> LivePublisher {
-        handleToken { [weak object] token in object?[keyPath: keyPath] = token }
-    }
+    ) -> LivePublisher { handleToken { [weak object] token in object?[keyPath: keyPath] = token } }
 
     // MARK: Subscribing
 
@@ -113,7 +111,6 @@ where Downstream.Failure == StoreError {
         ends?.feed.soon { [weak self] in self?.flush() }
     }
 
-    /// Hands out what there is and is asked for.
     private func flush() {
         if isFlushing { return }
         isFlushing = true

@@ -69,9 +69,7 @@ public final class PublisherScheduler: Scheduler, Sendable {
     public func schedule(
         after date: PublisherTime, tolerance: PublisherTime.Stride, options: SchedulerOptions?,
         _ action: @escaping () -> Void
-    ) {
-        add(ScheduledAction(self, dueNs: date.ns, intervalNs: nil, action))
-    }
+    ) { add(ScheduledAction(self, dueNs: date.ns, intervalNs: nil, action)) }
 
     /// Does it at a time and then at every interval after that, until what is returned is cancelled or let go of. Times
     /// that have been missed are made up for once, and the others keep to the grid. O(waiting actions).

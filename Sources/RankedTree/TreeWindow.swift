@@ -15,10 +15,8 @@ package struct TreeWindow: Sendable, Equatable {
     package static let all = TreeWindow()
 }
 
-// Inlined where they are called, once per row that is shown: a window that is passed on is copied part by part.
 extension RankedTree {
     /// The ranks of the rows in `window`; an index within the window counts from their start. O(log n).
-    @inlinable
     package func ranks(in window: TreeWindow) -> Range<Int> {
         let lower = window.lower.map { lowerBound(of: $0) } ?? 0
         let upper = window.upper.map { lowerBound(of: $0) } ?? count

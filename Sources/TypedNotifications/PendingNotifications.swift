@@ -25,7 +25,6 @@ struct PendingNotifications {
     private var byBoth = Chains<Pair>()
 
     var count: Int { slots.count - free.count }
-    /// How many have been added, ever.
     private(set) var addedCount = 0
 
     mutating func append(_ entry: Entry) {

@@ -28,9 +28,7 @@ public final class TypedNotificationCenter: Sendable {
     public func subscribe<Notification: TypedNotification>(
         _ subscriber: any NotificationSubscriber, to type: Notification.Type, from poster: Notification.Poster? = nil,
         on place: NotificationPlace = .poster
-    ) {
-        add(Registration(.object(WeakSubscriber(subscriber)), from: poster, on: place), to: type)
-    }
+    ) { add(Registration(.object(WeakSubscriber(subscriber)), from: poster, on: place), to: type) }
 
     /// Has a block told, for as long as the subscription that is returned is kept. A block of two parameters is told who
     /// has posted as well.

@@ -13,14 +13,14 @@ public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
     /// The query cannot be evaluated, or the object not be read.
     public typealias Failure = StoreError
 
-    let source: ChangeSource<Element>
+    let source: any ChangeSource<Element>
 
     /// Takes elements from where the last iterator stopped.
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
     /// Takes one element after the other.
     public struct Iterator: AsyncIteratorProtocol {
-        let source: ChangeSource<Element>
+        let source: any ChangeSource<Element>
 
         /// The next element; nil once the task is cancelled, the store closed, or the object deleted.
         /// - Throws: what made the query fail, such as `tooManySnapshots`.
@@ -35,16 +35,16 @@ public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 /// One subscription; ends with its last reference.
-///
-/// Unchecked because `PendingSource` inherits from it; it has no state itself.
-class ChangeSource<Element: Sendable>: @unchecked Sendable {
-    func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? { nil }
+protocol ChangeSource<Element>: AnyObject, Sendable {
+    associatedtype Element: Sendable
+
+    func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element?
 }
 
 /// A subscription whose elements are made of what its channel holds, by the task that takes them.
 ///
 /// Unchecked because of `makeElement`, which the iterating task alone calls.
-final class PendingSource<Element: Sendable, Pending: Sendable>: ChangeSource<Element>, @unchecked Sendable {
+final class PendingSource<Element: Sendable, Pending: Sendable>: ChangeSource, @unchecked Sendable {
     let channel: ChangeChannel<Pending>
     /// Nil: there is nothing to tell after all.
     private let makeElement: (Pending) -> Element?
@@ -56,7 +56,7 @@ final class PendingSource<Element: Sendable, Pending: Sendable>: ChangeSource<El
 
     deinit { channel.finish(dropping: true) }
 
-    override func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? {
+    func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? {
         while let pending = try await channel.take(isolation: actor).get() {
             if let element = makeElement(pending) { return element }
         }

@@ -57,7 +57,6 @@ extension Feed {
 }
 
 extension Results {
-    /// For targets of this package that offer changes in other forms.
     package func makeFeed(keyPaths: [PartialKeyPath<Object>]?) -> Feed<ResultsChange<Object>> {
         Feed(connection, keyPaths.map(observed(by:)) ?? query, madeAt: "a publisher of results") { [self] news in
             news.map { .update(self, $0.changes) } ?? .initial(self)
@@ -66,7 +65,6 @@ extension Results {
 }
 
 extension SectionedQuery {
-    /// For targets of this package that offer changes in other forms.
     /// - Parameter makeOutput: given nil for what there is at first.
     package func makeFeed<Output>(
         keyPaths: [PartialKeyPath<Object>]?, _ makeOutput: @escaping (SectionedChangeSet?) -> Output
@@ -84,7 +82,6 @@ extension SectionedQuery {
 }
 
 extension List {
-    /// For targets of this package that offer changes in other forms.
     /// - Throws: `notStored`.
     package func makeFeed() throws -> Feed<ListChange<Element>> {
         let (connection, query) = try observed()

@@ -25,14 +25,10 @@ extension SectionedResults {
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     public func changes(
         keyPaths: [PartialKeyPath<Object>]? = nil, file: String = #fileID, line: Int = #line
-    ) throws -> LiveChanges<SectionedUpdate> {
-        try asQuery.changes(keyPaths: keyPaths, file: file, line: line)
-    }
+    ) throws -> LiveChanges<SectionedUpdate> { try asQuery.changes(keyPaths: keyPaths, file: file, line: line) }
 }
 
 extension SectionedQuery {
-    /// The changes as a sequence, for any task.
-    /// - Throws: `noScheduler` on a connection that lives for one block, `closed`.
     package func changes(
         keyPaths: [PartialKeyPath<Object>]?, file: String = #fileID, line: Int = #line
     ) throws -> LiveChanges<SectionedUpdate> {

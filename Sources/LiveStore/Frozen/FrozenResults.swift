@@ -53,8 +53,8 @@ extension Results {
             rows = try connection.rows(query)
         } else {
             // The rows shown are those of the last delivery with own writes on them, and so of no single version.
-            rows = try FirstEvaluation.evaluate([(query.plan.tree, query.table)], in: pin.snapshot)[0].slice(
-                query.window)
+            let trees = try FirstEvaluation.evaluate([(query.plan.tree, query.table)], in: pin.snapshot)
+            rows = trees[0].slice(query.window)
         }
         return FrozenResults(
             pin: pin, table: table, elements: asked.list?.elements, rows: rows, remake: remake)

@@ -17,15 +17,12 @@ extension ColumnPath {
     func property<Object: StoredObject, Value: StorableValue>(
         of keyPath: KeyPath<Object, Value>, _: Value.Type
     ) -> ModelLayout.Property {
-        let property = lastLayout(from: ModelLayout.of(Object.self)).properties[column]
+        let layout = links.reduce(ModelLayout.of(Object.self)) { ModelLayout.of($0.properties[$1].target!) }
+        let property = layout.properties[column]
         let type = property.type == .list ? .int : property.type
         precondition(
             type == Value._columnType,
             "\(keyPath) is not a stored property, but something computed from '\(property.name)'; compare that one")
         return property
-    }
-
-    func lastLayout(from start: ModelLayout) -> ModelLayout {
-        links.reduce(start) { layout, column in ModelLayout.of(layout.properties[column].target!) }
     }
 }

@@ -11,7 +11,6 @@
 /// that too; one of another connection or store makes the write fail. Links may form cycles.
 @propertyWrapper
 public struct Linked<Target: StoredObject> {
-    /// The property's place among the stored ones of its class.
     var ordinal: Int32 = -1
     var value: Target?
 

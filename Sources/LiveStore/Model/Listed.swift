@@ -9,7 +9,6 @@
 ///     }
 @propertyWrapper
 public struct Listed<Element: ListElement> {
-    /// The property's place among the stored ones of its class.
     var ordinal: Int32 = -1
     var box: ListBox<Element>?
 

@@ -15,7 +15,6 @@ final class ModelLayout: @unchecked Sendable {
 
         var type: ColumnType { wrapper.columnType }
         var isOptional: Bool { wrapper.isOptional }
-        /// The class that a link, or a list of links, leads to.
         var target: StoredObject.Type? { wrapper.target }
     }
 
@@ -25,7 +24,6 @@ final class ModelLayout: @unchecked Sendable {
     let primaryKeys: [Int]
     /// Columns that the class wants an index of; links always have one.
     let indexed: [Int]
-    /// Where in an instance each property's ordinal lies.
     private let ordinalOffsets: [Int]
     /// How the property of each ordinal becomes a column: from where in an instance, and by which wrapper; nil where the
     /// column's slot is just what lies there.

@@ -46,9 +46,7 @@ public struct Stored<Value: StorableValue> {
     ) -> Value {
         get {
             let property = property(owner, storage)
-            return withExtendedLifetime(owner) {
-                owner.isPlain ? property.pointee.value : property.pointee.read(owner)
-            }
+            return withExtendedLifetime(owner) { owner.isPlain ? property.pointee.value : property.pointee.read(owner) }
         }
         set {
             let property = property(owner, storage)

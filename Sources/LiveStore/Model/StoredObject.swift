@@ -63,7 +63,6 @@ open class StoredObject {
     public var connection: Connection? { binding?.connection }
 }
 
-/// What ties an object to its row.
 struct RowBinding {
     let connection: Connection
     let table: Table

@@ -14,7 +14,6 @@ extension TableLayout {
         try stored(filter, in: connection.core.storage, openedAs: connection.store.configuration.path)
     }
 
-    /// Writes the values of an object of the class that is not stored yet into `row`.
     func encode(_ object: StoredObject, into row: RowBuffer) {
         row.reset(columnCount: columnCount)
         let address = object.address

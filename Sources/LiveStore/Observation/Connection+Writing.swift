@@ -107,17 +107,12 @@ extension Connection {
         try checkIsOfStore(binding)
         if object.isFrozen { throw StoreError.frozen }
         // Even if somebody else has deleted it first: the rows shown here change with it.
-        try noting { () throws(StoreError) in try transaction.delete(binding.table, binding.id) }
-        noteOwnChange(binding.table, binding.id, .delete)
-    }
-
-    func noting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-        guard let transaction else { throw .notInWrite }
-        let start = transaction.entries.count
-        defer {
-            for entry in transaction.entries[start...] { noteOwnChange(entry) }
+        do {
+            let start = transaction.entries.count
+            defer { for entry in transaction.entries[start...] { noteOwnChange(entry) } }
+            try transaction.delete(binding.table, binding.id)
         }
-        try body()
+        noteOwnChange(binding.table, binding.id, .delete)
     }
 
     /// Sets a column through `body`. What goes wrong makes the whole write fail, because a setter cannot throw.

@@ -161,9 +161,8 @@ extension Connection {
     /// The version that properties are read at; of a write in progress, the one it will have.
     var versionRead: UInt64 { transaction?.version ?? shown?.version ?? 0 }
 
-    /// Where rows are read as properties read them, and as they were in the last delivery.
+    /// Where rows are read as properties read them.
     var currentSource: (any RowSource)? { transaction ?? shown }
-    var deliveredSource: (any RowSource)? { delivered }
 
     /// Evaluates a query where this connection stands.
     func evaluate(_ key: TreeKey, _ table: Table) throws(StoreError) -> RankedTree {

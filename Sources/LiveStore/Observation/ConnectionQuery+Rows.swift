@@ -27,7 +27,7 @@ extension ConnectionQuery {
         for id in ids {
             let old =
                 next.overlay[id]
-                ?? connection.deliveredRow(table, id).flatMap { key($0, id, connection.deliveredSource) }
+                ?? connection.deliveredRow(table, id).flatMap { key($0, id, connection.delivered) }
             let new = connection.currentRow(table, id).flatMap { key($0, id, connection.currentSource) }
             next.overlay[id] = .some(new)
             form.apply(

@@ -149,7 +149,6 @@ final class LiveConnection: Connection {
         if trackingProbe.isTracking { makeObservedCells().track(table, id, column, self) }
     }
 
-    /// Where watched properties are, made at the first of them.
     func makeObservedCells() -> ObservedCells {
         if let observedCells { return observedCells }
         let new = ObservedCells()

@@ -70,7 +70,6 @@ final class ObservedCells {
 
     // MARK: Tracking
 
-    /// Notes that the tracking which is going on has read a column.
     func track(_ table: Table, _ id: ObjectID, _ column: Int, _ connection: Connection) {
         let row = Row(table, id)
         var watchers = rows[row] ?? Watchers()

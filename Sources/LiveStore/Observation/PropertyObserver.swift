@@ -1,6 +1,5 @@
 // An observer of one property of one object, told by the setter and by deliveries. On the connection's scheduler.
 
-/// What the observer was told last, and how it is told.
 final class PropertyObserver {
     let token: ObjectToken
     let column: Int
@@ -34,7 +33,6 @@ final class PropertyObserver {
     }
 
     /// Tells of what has changed without a setter of this connection, if it has.
-    /// - Parameter row: as its connection has it when no callback runs.
     func recheck(_ row: RowReader?) {
         guard let row else { return }
         let now = row.value(column, token.table.schema.columns[column])

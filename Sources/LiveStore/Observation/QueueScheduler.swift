@@ -32,9 +32,7 @@ public final class QueueScheduler: Scheduler, @unchecked Sendable {
     public func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
 
     public func post() {
-        queue.async { [self] in
-            if isValid.load(ordering: .acquiring) { deliver?() }
-        }
+        queue.async { [self] in if isValid.load(ordering: .acquiring) { deliver?() } }
     }
 
     public func invalidate() { isValid.store(false, ordering: .releasing) }
@@ -48,7 +46,6 @@ enum QueueKind {
     private static let serial = classWord(DispatchQueue(label: "serial"))
     private static let concurrent = classWord(DispatchQueue(label: "concurrent", attributes: .concurrent))
 
-    /// Whether `queue` is certainly concurrent. Any thread.
     static func isConcurrent(_ queue: DispatchQueue) -> Bool {
         if Place.isConcurrentLabel(queue.label) { return true }
         guard let serial, let concurrent, serial != concurrent else { return false }

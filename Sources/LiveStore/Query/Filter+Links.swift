@@ -29,9 +29,7 @@ extension Filter {
             expression = .compare(path, .equal, .null, isOptional: true)
             return
         }
-        let isTarget = target.condition {
-            .compare(column: path.column, .equal, .link($0), isOptional: true)
-        }
+        let isTarget = target.condition { .compare(column: path.column, .equal, .link($0), isOptional: true) }
         expression = .along(path.links, isTarget)
     }
 

@@ -5,14 +5,12 @@ import Foundation
 struct QueryConstant {
     let offset: Int
     let value: ColumnValue
-    /// How a fault names it.
     let described: String
     /// The class of the object that it is.
     var type: String?
 }
 
 extension QueryConstant {
-    /// The condition that the column at a path's end compares so with this constant.
     func compared(_ path: QueryPath, _ comparison: Comparison) throws(QueryTextFault) -> FilterExpression {
         let (column, schema) = try path.column()
         let isLink = schema.type == .link

@@ -108,9 +108,7 @@ extension QueryParser {
 
     private func elements(
         _ table: TableSchema, _ schema: ColumnSchema, _ offset: Int
-    ) throws(QueryTextFault) -> TableSchema {
-        try target(ListTable.name(table.name, schema.name), offset)
-    }
+    ) throws(QueryTextFault) -> TableSchema { try target(ListTable.name(table.name, schema.name), offset) }
 
     private mutating func aggregate(
         _ name: String, _ column: Int, _ table: TableSchema, _ schema: ColumnSchema, _ offset: Int

@@ -31,7 +31,6 @@ struct QueryParser {
     var tokens: QueryTokens
     private var depth = 0
 
-    /// Reads a query of `table`.
     /// - Throws: `invalidQuery`.
     static func parse(
         _ text: String, _ table: TableSchema, _ arguments: [QueryArgumentValue],
@@ -98,7 +97,6 @@ struct QueryParser {
         return try parenthesis(depth: 1)
     }
 
-    /// A condition in parentheses.
     /// - Parameter depth: how deep it nests what is found.
     mutating func parenthesis(depth steps: Int) throws(QueryTextFault) -> FilterExpression {
         guard depth + steps <= Self.maxDepth else {

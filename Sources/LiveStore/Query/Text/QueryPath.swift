@@ -18,7 +18,6 @@ struct QueryPath {
     }
 
     let offset: Int
-    /// As it is written.
     let name: String
     var lists: [ListStep] = []
     var links: [Int] = []
@@ -26,7 +25,6 @@ struct QueryPath {
     var end: End
     var quantifier = Quantifier.any
 
-    /// The column at the end.
     /// - Throws: where the path ends at something else.
     func column() throws(QueryTextFault) -> (column: Int, schema: ColumnSchema) {
         guard case .column(let column) = end else {

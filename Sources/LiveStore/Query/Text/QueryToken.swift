@@ -19,7 +19,6 @@ struct QueryToken: Equatable {
     /// In Unicode scalars from the start of the text.
     let offset: Int
 
-    /// How a fault names it.
     var described: String {
         switch kind {
         case .word(let word, _): "'\(word.prefix(60))'"

@@ -36,9 +36,7 @@ extension Connection {
     /// - Throws: `invalidQuery`, `unknownModel`.
     public func objects<Object: StoredObject>(
         _ type: Object.Type, _ text: String, _ arguments: (any QueryArgument)?...
-    ) throws -> Results<Object> {
-        try objects(type).refined(by: text, arguments)
-    }
+    ) throws -> Results<Object> { try objects(type).refined(by: text, arguments) }
 }
 
 extension Filter: CustomStringConvertible {
