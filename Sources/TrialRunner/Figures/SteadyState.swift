@@ -29,8 +29,8 @@ extension IntervalSeries {
         // ascending pairs, n(n-1)(2n+5)/18 without ties.
         let n = Double(means.count)
         let margin = 1.96 * (n * (n - 1) * (2 * n + 5) / 18).squareRoot()
-        let lower = Swift.max(0, Int((Double(slopes.count) - margin) / 2))
-        let upper = Swift.min(slopes.count - 1, Int((Double(slopes.count) + margin) / 2))
+        let lower = max(0, Int((Double(slopes.count) - margin) / 2))
+        let upper = min(slopes.count - 1, Int((Double(slopes.count) + margin) / 2))
         // ±2 % per second.
         let allowed = 0.02 * middle
         return slopes[lower] <= allowed && slopes[upper] >= -allowed
