@@ -22,11 +22,13 @@ public struct Judge: Sendable {
         let isFresh = track.state == .confirmed || track.state == .refuted || track.state == .confirming
         let hasFresh = isFresh && !track.confirm.isEmpty
         let pairs = hasFresh ? track.confirm : track.screen
-        let name = track.gate
-        let variant = track.subject.points.count == 1 ? track.subject.points[0].variant : ComparedRow.overSweep
-        let figure = PairedFigure(name, pairs)
-        var row = self.row(track.subject, variant, name, figure, isGate: true)
-        (row.base, row.head) = medians(pairs, name)
+        let point = track.subject.points.count == 1 ? 0 : nil
+        let figure = PairedFigure(track.gate, pairs, point: point)
+        var row = self.row(track.subject, point, figure, isGate: true)
+        if let point {
+            row.base = median(pairs.compactMap { $0.points[point].base.value(figure.name) })
+            row.head = median(pairs.compactMap { $0.points[point].head.value(figure.name) })
+        }
         (row.verdict, row.remark) = verdict(track, figure)
         guard row.verdict == .inconclusive else { return row }
         row.remark = ([row.remark] + doubts(track, figure.effect)).filter { !$0.isEmpty }.joined(separator: "; ")
@@ -78,7 +80,6 @@ public struct Judge: Sendable {
     private func others(_ track: GateTrack) -> [ComparedRow] {
         let all = track.screen + track.confirm + track.voids
         return track.subject.points.indices.flatMap { point -> [ComparedRow] in
-            let variant = track.subject.points[point].variant
             let base = names(all.flatMap { $0.points[point].base.values })
             let head = names(all.flatMap { $0.points[point].head.values })
             return base.union(head).sorted().compactMap { name -> ComparedRow? in
@@ -86,10 +87,9 @@ public struct Judge: Sendable {
                 if name == track.gate, track.subject.points.count == 1 { return nil }
                 let pairs = track.goodPairs(for: name)
                 if pairs.isEmpty { return nil }
-                guard base.contains(name), head.contains(name) else {
-                    return oneSided(track.subject, variant, name, pairs, point, isBase: base.contains(name))
-                }
-                return advice(track.subject, variant, name, pairs, point)
+                return base.contains(name) && head.contains(name)
+                    ? advice(track.subject, name, pairs, point)
+                    : oneSided(track.subject, name, pairs, point, isBase: base.contains(name))
             }
         }
     }
@@ -99,12 +99,12 @@ public struct Judge: Sendable {
     }
 
     private func advice(
-        _ subject: ComparedSubject, _ variant: String, _ name: FigureName, _ pairs: [PairRecord], _ point: Int
+        _ subject: ComparedSubject, _ name: FigureName, _ pairs: [PairRecord], _ point: Int
     ) -> ComparedRow {
         let values = pairs.compactMap { $0.values(name, point: point)?.first }
         let figure = PairedFigure(name, pairs, point: point)
         let criterion = figure.criterion
-        var row = self.row(subject, variant, name, figure, isGate: false)
+        var row = self.row(subject, point, figure)
         (row.base, row.head) = (median(values.map(\.base)), median(values.map(\.head)))
         if let effect = figure.effect {
             row.verdict = effect.isUnder(criterion.delta) && criterion.worse != .neither ? .unchanged : .inconclusive
@@ -119,13 +119,12 @@ public struct Judge: Sendable {
     }
 
     private func oneSided(
-        _ subject: ComparedSubject, _ variant: String, _ name: FigureName, _ pairs: [PairRecord], _ point: Int,
-        isBase: Bool
+        _ subject: ComparedSubject, _ name: FigureName, _ pairs: [PairRecord], _ point: Int, isBase: Bool
     ) -> ComparedRow? {
         let values = pairs.compactMap { (isBase ? $0.points[point].base : $0.points[point].head).value(name) }
         // A percentile that the samples of one side just carry is no metric of its own.
         guard pairs.count >= 5, values.count > pairs.count / 2 else { return nil }
-        var row = self.row(subject, variant, name, PairedFigure(name, []), isGate: false)
+        var row = self.row(subject, point, PairedFigure(name, []))
         (row.verdict, row.pairs) = (isBase ? .onlyBase : .onlyHead, values.count)
         if isBase { row.base = median(values) } else { row.head = median(values) }
         return row
@@ -150,13 +149,15 @@ public struct Judge: Sendable {
 
     // MARK: Parts
 
+    /// - Parameter point: nil: all of them together.
     private func row(
-        _ subject: ComparedSubject, _ variant: String, _ name: FigureName, _ figure: PairedFigure, isGate: Bool
+        _ subject: ComparedSubject, _ point: Int?, _ figure: PairedFigure, isGate: Bool = false
     ) -> ComparedRow {
         let criterion = figure.criterion
         var row = ComparedRow(
-            scenario: subject.scenario, driver: subject.driver, variant: variant, name: name, criterion: criterion,
-            isGate: isGate, pairs: figure.effect?.pairs ?? 0)
+            scenario: subject.scenario, driver: subject.driver,
+            variant: point.map { subject.points[$0].variant } ?? ComparedRow.overSweep, name: figure.name,
+            criterion: criterion, isGate: isGate, pairs: figure.effect?.pairs ?? 0)
         guard let effect = figure.effect else { return row }
         row.change = criterion.change(effect.estimate)
         let ends = [effect.low, effect.high].map { $0.map(criterion.change) }
@@ -165,13 +166,5 @@ public struct Judge: Sendable {
         row.pValue = criterion.worse == .neither ? effect.pEither : effect.pWorse
         (row.pEither, row.worsening, row.delta) = (effect.pEither, effect.estimate, criterion.delta)
         return row
-    }
-
-    private func medians(_ pairs: [PairRecord], _ name: FigureName) -> (Double?, Double?) {
-        guard pairs.first?.points.count == 1 else { return (nil, nil) }
-        return (
-            median(pairs.compactMap { $0.points[0].base.value(name) }),
-            median(pairs.compactMap { $0.points[0].head.value(name) })
-        )
     }
 }

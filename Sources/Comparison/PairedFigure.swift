@@ -2,6 +2,7 @@
 import Statistics
 
 struct PairedFigure: Sendable {
+    let name: FigureName
     let criterion: Criterion
     /// A number for each pair that has the figure: the mean over its points, each of which weighs the same.
     let worsening: [Double]
@@ -11,7 +12,7 @@ struct PairedFigure: Sendable {
     init(_ name: FigureName, _ pairs: [PairRecord], point: Int? = nil) {
         let values = pairs.compactMap { $0.values(name, point: point) }
         let criterion = Criterion(name).fitting(values.joined().flatMap { [$0.base, $0.head] })
-        self.criterion = criterion
+        (self.name, self.criterion) = (name, criterion)
         worsening = values.compactMap { points in
             mean(points.compactMap { criterion.worsening(base: $0.base, head: $0.head) })
         }

@@ -35,7 +35,6 @@ public final class ChildProcess: TrialExecutor {
     }
 }
 
-/// One child, from its start to its end.
 private final class Child {
     private static let lookEveryNs: Int64 = 100_000_000
 
@@ -76,7 +75,6 @@ private final class Child {
         report(progress)
     }
 
-    /// Waits for the end, whichever it is.
     func result(_ interruption: Interruption) -> TrialResult {
         while true {
             let exit = process.advance(untilNs: MonotonicClock.nowNs() + Self.lookEveryNs) { _, bytes in

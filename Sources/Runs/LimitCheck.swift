@@ -5,7 +5,6 @@ import Statistics
 import Trials
 
 struct LimitCheck {
-    /// A figure and where it belongs.
     struct Entry {
         var driver: String
         var variant: String

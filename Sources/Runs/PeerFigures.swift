@@ -25,12 +25,10 @@ struct PeerFigures {
     }
 
     private static func ratio(_ metric: Metric, of part: Metric, _ own: [Figure], _ reference: [Figure]?) -> Figure {
-        guard let reference = reference?.first(where: { $0.metric == part }) else {
-            return Figure(metric, .value, nil, n: 0, flags: [.noReference])
-        }
+        let reference = reference?.first { $0.metric == part }
         // At the floor it is the harness that is compared with, and the ratio too small.
-        let flags = reference.flags.filter { $0 == .atFloor }
-        guard let value = own.first(where: { $0.metric == part })?.value, let base = reference.value, base > 0 else {
+        let flags = reference.map { $0.flags.filter { $0 == .atFloor } } ?? [.noReference]
+        guard let value = own.first(where: { $0.metric == part })?.value, let base = reference?.value, base > 0 else {
             return Figure(metric, .value, nil, n: 0, flags: flags)
         }
         return Figure(metric, .value, value / base, n: 1, flags: flags)

@@ -77,10 +77,8 @@ extension SweepFigures {
     }
 
     func kneeRate(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
-        let usable = zip(x, points).compactMap { x, trials in
-            median(trials.compactMap { $0.value(.coalescingRatio) }).map { (x: x, y: $0) }
-        }
-        let fit = SegmentedFit.fit(x: usable.map(\.x), y: usable.map(\.y))
-        return [Figure(.kneeRate, .value, fit?.knee, n: usable.count, flags: flags + (fit == nil ? [.noKnee] : []))]
+        let (x, y) = Self.medians(x, points) { $0.value(.coalescingRatio) }
+        let fit = SegmentedFit.fit(x: x, y: y)
+        return [Figure(.kneeRate, .value, fit?.knee, n: x.count, flags: flags + (fit == nil ? [.noKnee] : []))]
     }
 }

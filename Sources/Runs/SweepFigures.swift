@@ -81,14 +81,18 @@ struct SweepFigures {
 
     /// `value`: ns of process CPU per observer and commit; `low`: what a commit costs with nobody watching.
     private func fanoutCost(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
-        let usable = zip(x, points).compactMap { x, trials in
-            median(trials.compactMap(\.record.processCPUPerCommitNs)).map { (x: x, y: $0) }
-        }
-        let line = TheilSen.fit(x: usable.map(\.x), y: usable.map(\.y))
+        let (x, y) = Self.medians(x, points, \.record.processCPUPerCommitNs)
+        let line = TheilSen.fit(x: x, y: y)
         return [
-            Figure(.fanoutCost, .value, line?.slope, n: usable.count, flags: flags),
-            Figure(.fanoutCost, .low, line?.intercept, n: usable.count, flags: flags),
+            Figure(.fanoutCost, .value, line?.slope, n: x.count, flags: flags),
+            Figure(.fanoutCost, .low, line?.intercept, n: x.count, flags: flags),
         ]
+    }
+
+    /// Of the points that have a value, where they stand and the median over trials.
+    static func medians(_ x: [Double], _ points: [[Point]], _ value: (Point) -> Double?) -> (x: [Double], y: [Double]) {
+        let usable = zip(x, points).compactMap { x, trials in median(trials.compactMap(value)).map { (x, $0) } }
+        return (usable.map(\.0), usable.map(\.1))
     }
 
     private func over(

@@ -4,13 +4,9 @@ import Synchronization
 
 /// Stands before a sink. Deliveries on the site, one at a time; `cancel` from any thread.
 public final class CancellableSink: DeliverySink {
-    private enum State {
-        static let idle = 0
-        static let running = 1
-        static let cancelled = 2
-    }
+    private enum State: Int, AtomicRepresentable { case idle, running, cancelled }
 
-    private let state = Atomic<Int>(State.idle)
+    private let state = Atomic<State>(State.idle)
     private let sink: any DeliverySink
 
     public init(_ sink: any DeliverySink) { self.sink = sink }

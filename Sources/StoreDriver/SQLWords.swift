@@ -13,6 +13,10 @@ public enum ItemTable {
         """
     /// The columns of an `Item`, in the order of its fields.
     public static let columns = "key, grp, score, stamp"
+    public static let insert = "INSERT INTO item VALUES (?, ?, ?, ?)"
+    public static let updateScore = "UPDATE item SET score = ?, stamp = ? WHERE key = ?"
+    public static let touch = "UPDATE item SET stamp = ? WHERE key = ?"
+    public static let delete = "DELETE FROM item WHERE key = ?"
     public static let find = "SELECT key, grp, score, stamp FROM item WHERE key = ?"
     public static let setVersion = "UPDATE clock SET version = ?"
     public static let version = "SELECT version FROM clock"
@@ -21,10 +25,10 @@ public enum ItemTable {
     public static func statement(_ change: Change) -> (sql: String, values: [Int64]) {
         let item = change.item
         return switch change.operation {
-        case .insert: ("INSERT INTO item VALUES (?, ?, ?, ?)", [item.key, item.group, item.score, item.stamp])
-        case .updateScore: ("UPDATE item SET score = ?, stamp = ? WHERE key = ?", [item.score, item.stamp, item.key])
-        case .touch, .moveToFront: ("UPDATE item SET stamp = ? WHERE key = ?", [item.stamp, item.key])
-        case .delete: ("DELETE FROM item WHERE key = ?", [item.key])
+        case .insert: (insert, [item.key, item.group, item.score, item.stamp])
+        case .updateScore: (updateScore, [item.score, item.stamp, item.key])
+        case .touch, .moveToFront: (touch, [item.stamp, item.key])
+        case .delete: (delete, [item.key])
         }
     }
 }

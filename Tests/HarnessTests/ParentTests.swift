@@ -345,7 +345,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         for ns in stride(from: Int64(0), to: window.endNs, by: 10_000_000) {
             series.add(atNs: ns, value: value(Double(ns) / 1e9))
         }
-        return SteadyState(series: series).isSteady
+        return series.isSteady
     }
 
     @Test func aDriftBeyondTwoPercentPerSecondIsNotSteady() {

@@ -79,7 +79,6 @@ struct NoopInbox {
     }
 }
 
-/// One sink.
 final class NoopSubscription: DriverSubscription {
     private let sink: CancellableSink
 

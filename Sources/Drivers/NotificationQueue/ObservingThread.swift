@@ -37,7 +37,6 @@ final class ObservingThread: Sendable {
     func end() { observers?.end() }
 }
 
-/// One observer of one query.
 final class NotifiedSubscription: PullingSubscription {
     private let store: NotifyingStore
     private let query: Query

@@ -63,7 +63,6 @@ final class SQLiteConnection {
         }
     }
 
-    /// Rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
     private func statement(_ sql: String) throws -> OpaquePointer {

@@ -7,14 +7,11 @@ import Synchronization
 import TracedSync
 import Trials
 
-struct ChoreographyTrial {
-    let spec: TrialSpec
-    let driver: any StoreDriver
-    let storeDirectory: String
-    let play: Choreography
-    let report: (TrialProgress) -> Void
-
-    func run() -> TrialResult {
+enum ChoreographyTrial {
+    static func run(
+        _ spec: TrialSpec, _ driver: any StoreDriver, _ directory: String, _ play: Choreography,
+        report: (TrialProgress) -> Void
+    ) -> TrialResult {
         if let obstacle = CapabilityCheck.obstacle(spec, driver.capabilities) {
             return TrialResult(fate: .harnessFault(reason: "refused"), notes: ["\(spec.driver): \(obstacle)"])
         }
@@ -22,9 +19,7 @@ struct ChoreographyTrial {
         let run = InterleavingRun()
         let startNs = MonotonicClock.nowNs()
         report(.init(.measuring))
-        TracedThread("conductor") { [spec, driver, storeDirectory, play] in
-            run.give(spec, driver, storeDirectory, play)
-        }.detach()
+        TracedThread("conductor") { run.give(spec, driver, directory, play) }.detach()
         var watchdog = Watchdog(hangTimeoutNs: spec.hangTimeoutNs, "nothing has moved in the choreography")
         var hang: HangRecord?
         var nextLookNs = startNs

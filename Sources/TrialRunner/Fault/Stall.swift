@@ -14,15 +14,12 @@ final class Stall: Companion {
 
     func begin(_ window: Window) {
         let atNs = window.startNs + atNs
-        let script = Self.script(getpid(), lengthNs: lengthNs)
+        // Stops the process and lets it go on.
+        let script = "kill -STOP \(getpid()); sleep \(Double(lengthNs) / 1e9); kill -CONT \(getpid())"
         thread = TracedThread("stall") {
             Pacing.sleep(untilNs: atNs)
             _ = try? Subprocess.run("/bin/sh", ["-c", script], output: .inherited, errors: .inherited)
         }
-    }
-
-    static func script(_ pid: Int32, lengthNs: Int64) -> String {
-        "kill -STOP \(pid); sleep \(Double(lengthNs) / 1e9); kill -CONT \(pid)"
     }
 
     func end(into findings: inout Findings) { thread?.join() }

@@ -95,7 +95,7 @@ struct FigureSheet {
 // What is said beside the figures.
 extension FigureSheet {
     /// A trial whose latencies drift measured a transition and not a state.
-    var drift: [FigureFlag] { SteadyState(series: pairs.endToEndOverTime).isSteady == false ? [.notSteady] : [] }
+    var drift: [FigureFlag] { pairs.endToEndOverTime.isSteady == false ? [.notSteady] : [] }
 
     private func flags(_ span: TrialProvider.Span) -> [FigureFlag] {
         // There a commit is due when it begins, since nothing else is under way: a latency, but one of a store without load.

@@ -10,20 +10,12 @@ extension IntervalSeries {
             mean.map { (Double(index) * Double(Self.intervalNs) / 1e9, $0) }
         }
     }
-}
-
-struct SteadyState: Sendable {
-    /// ±2 % per second.
-    private static let allowedPerSecond = 0.02
-    /// Fewer intervals than two seconds have say nothing about a slope per second.
-    private static let fewestBins = 8
-
-    let series: IntervalSeries
 
     /// nil where there is too little to say.
     var isSteady: Bool? {
-        let means = series.wholeMeans
-        guard means.count >= Self.fewestBins else { return nil }
+        let means = wholeMeans
+        // Fewer intervals than two seconds have say nothing about a slope per second.
+        guard means.count >= 8 else { return nil }
         var slopes: [Double] = []
         for (index, first) in means.enumerated() {
             for second in means[(index + 1)...] {
@@ -39,7 +31,8 @@ struct SteadyState: Sendable {
         let margin = 1.96 * (n * (n - 1) * (2 * n + 5) / 18).squareRoot()
         let lower = max(0, Int((Double(slopes.count) - margin) / 2))
         let upper = min(slopes.count - 1, Int((Double(slopes.count) + margin) / 2))
-        let allowed = Self.allowedPerSecond * middle
+        // ±2 % per second.
+        let allowed = 0.02 * middle
         return slopes[lower] <= allowed && slopes[upper] >= -allowed
     }
 }

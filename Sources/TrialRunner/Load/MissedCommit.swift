@@ -3,7 +3,6 @@
 // leaving them out would make the most overloaded engine look fastest. Pure.
 import Scenario
 
-/// A commit of the schedule that nobody made.
 struct MissedCommit: Sendable, Equatable {
     var dueNs: Int64
     var writer: Int

@@ -151,7 +151,6 @@ final class Writer: @unchecked Sendable {
         return nowNs
     }
 
-    /// Returns once every observer has been called for the last commit.
     private func awaitObservers(_ windowNs: Int64) throws {
         let startNs = MonotonicClock.nowNs()
         var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)

@@ -87,7 +87,6 @@ protocol WritingSide: Companion {
     /// Returns once every writer has made its last commit.
     /// - Parameter look: called every 10 ms with the time.
     func awaitEnd(look: (Int64) throws -> Void) throws
-    /// Commits made so far.
     var commitsSoFar: Int { get }
     /// Of each writer, in the order it committed; after `awaitEnd`.
     var records: [RecordBuffer<CommitRecord>] { get }
@@ -99,7 +98,6 @@ protocol WritingSide: Companion {
     var refusals: Int { get }
     /// From what was done to a writer to the next commit that returned.
     var recoveryNs: Int64? { get }
-    /// Lets the writers end.
     func dismiss()
 }
 

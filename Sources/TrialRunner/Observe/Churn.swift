@@ -52,7 +52,6 @@ final class Churn: Companion, @unchecked Sendable {
         for slot in slots { try replace(slot) }
     }
 
-    /// They come and go from now on.
     func begin(_ window: Window) { thread = TracedThread("churn") { [self] in run() } }
 
     private func run() {
@@ -172,5 +171,4 @@ private final class ChurnedObserver: DeliverySink {
     private func complain(_ violation: String) { found.withLock { $0.append(violation) } }
 }
 
-/// What was found, by whichever site.
 private typealias ChurnFindings = Guarded<[String]>

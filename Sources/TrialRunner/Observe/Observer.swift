@@ -60,7 +60,6 @@ final class Observer: DeliverySink {
         callbackCount.store(callbackCount.load(ordering: .relaxed) + 1, ordering: .releasing)
     }
 
-    /// Writes down that it is over.
     @inline(__always)
     func finish(exitNs: Int64) { recorder.finish(exitNs: exitNs) }
 

@@ -73,7 +73,6 @@ final class ObserverGroup: Sendable {
         return counters.allSatisfy { $0 != nil } ? counters.map { $0! } : nil
     }
 
-    /// Callbacks of all observers so far.
     var callbacks: Int { observers.reduce(0) { $0 + $1.callbacks } }
 
     /// The barrier: returns once every observer has been called once.
@@ -164,7 +163,6 @@ final class ObserverGroup: Sendable {
         return logs
     }
 
-    /// The rows the observer's live collection shows.
     func currentItems(of observer: Observer) throws -> [Item] {
         try observer.site.run(timeoutNs: spec.hangTimeoutNs) { try observer.subscription!.currentItems() }
     }

@@ -10,7 +10,6 @@ import Scenario
 import Statistics
 import StoreDriver
 
-/// The samples of one observer.
 final class RowSampler: Sendable {
     /// Observers that are looked at; the others watch as they do.
     private static let observers = 64

@@ -11,7 +11,6 @@ import Algorithms
 import StoreDriver
 
 struct ChangeSetReplay {
-    /// The delivered lists of one callback.
     struct Delivered {
         var count: Int
         var deletions: UnsafeBufferPointer<Int32>
@@ -148,7 +147,6 @@ struct ChangeSetReplay {
 }
 
 extension ChangeSetReplay {
-    /// What a step did wrong.
     struct Problem: Equatable {
         /// In the collection the sentence speaks of; nil where no one index is meant.
         var index: Int?

@@ -22,9 +22,7 @@ public struct Trial {
         report: @escaping (TrialProgress) -> Void = { _ in }
     ) -> TrialResult {
         if let play = spec.choreography {
-            return ChoreographyTrial(
-                spec: spec, driver: driver, storeDirectory: storeDirectory, play: play, report: report
-            ).run()
+            return ChoreographyTrial.run(spec, driver, storeDirectory, play, report: report)
         }
         let trial = Trial(spec: spec, driver: driver, storeDirectory: storeDirectory, report: report)
         do {
