@@ -58,9 +58,7 @@ public struct StalenessIntegrator: Sendable {
     }
 
     private func isInWindow(_ timeNs: Int64) -> Bool { timeNs >= startNs && timeNs < endNs }
-}
 
-extension StalenessIntegrator {
     /// While a commit had returned and was not covered; empty (`untilNs == fromNs`) when it was covered before it
     /// returned.
     private struct Span {

@@ -5,6 +5,7 @@ import Foundation
 import Measure
 import Trials
 
+/// Writes `trace.json` in the run's folder.
 public final class ChromeTrace: ReportFormat {
     public static let fileName = "trace.json"
     private static let end = "\n]\n"

@@ -1,6 +1,5 @@
 // What a person sees at the end of a run: per scenario one small table of headline figures, then what went wrong. A
 // digest of metrics.csv, never more than is there.
-import Foundation
 
 /// Collects the headline rows of a run and prints the summary when it ends.
 public final class ConsoleSummary: ReportFormat {
@@ -27,19 +26,14 @@ public final class ConsoleSummary: ReportFormat {
     /// The summary of `rows`, scenarios in the order they were run.
     public static func render(_ rows: [RunRow]) -> String {
         Digest.inOrder(rows.map(\.scenario)).map { scenario in
-            scenarioText(scenario, rows.filter { $0.scenario == scenario })
+            let table = Digest.table(scenario, rows, asRun: true)
+            let cells = table.rows.map { [$0.driver, $0.variant] + $0.cells }
+            var lines = table.titles.isEmpty ? [] : Digest.aligned([["driver", "variant"] + table.titles] + cells)
+            let overSweep = rows.filter { $0.scenario == scenario && $0.variant == RunRow.overSweep }
+            lines += overSweep.filter { $0.figure.statistic != .count }.map(sweepLine)
+            lines += table.notes.map { "! " + $0 }
+            return scenario + "\n" + lines.map { "  \($0)\n" }.joined()
         }.joined(separator: "\n")
-    }
-}
-
-extension ConsoleSummary {
-    private static func scenarioText(_ scenario: String, _ rows: [RunRow]) -> String {
-        let table = Digest.table(scenario, rows, asRun: true)
-        let cells = table.rows.map { [$0.driver, $0.variant] + $0.cells }
-        var lines = table.titles.isEmpty ? [] : Digest.aligned([["driver", "variant"] + table.titles] + cells)
-        lines += rows.filter { $0.variant == RunRow.overSweep && $0.figure.statistic != .count }.map(sweepLine)
-        lines += table.notes.map { "! " + $0 }
-        return scenario + "\n" + lines.map { "  \($0)\n" }.joined()
     }
 
     /// One figure over the sweep, with what it runs over where that has to be said.

@@ -86,10 +86,9 @@ enum Digest {
         var seen: Set<Value> = []
         return values.filter { seen.insert($0).inserted }
     }
-}
 
-// Tables and headlines.
-extension Digest {
+    // MARK: Tables and headlines
+
     /// Headline figures of one scenario: a row per point and driver, engines side by side.
     struct Table {
         struct Row {

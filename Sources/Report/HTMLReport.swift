@@ -5,14 +5,8 @@ import Foundation
 enum HTMLReport {
     static func render(_ record: RunRecord, _ drawing: any PlotDrawing) throws -> String {
         let names = record.scenarioNames
-        let plots = names.map { ScenarioPlots($0, record).plots() }
-        let pictures = drawing.draw(plots.joined().map(PlotScript.text))
-        var next = 0
-        let scenarios = names.enumerated().map { index, name -> [String: Any] in
-            let own = pictures[next..<next + plots[index].count]
-            next += plots[index].count
-            return scenario(name, index, record, Array(zip(plots[index], own)))
-        }
+        let figures = drawing.figures(names.map { ScenarioPlots($0, record).plots() })
+        let scenarios = names.indices.map { scenario(names[$0], $0, record, figures[$0]) }
         let verdict = record.verdict
         let drivers = Digest.inOrder(record.trials.map(\.spec.driver)).joined(separator: ", ")
         let hangs = hangs(record)
@@ -33,7 +27,7 @@ enum HTMLReport {
     }
 
     private static func scenario(
-        _ name: String, _ index: Int, _ record: RunRecord, _ plots: [(Plot, PlotPicture)]
+        _ name: String, _ index: Int, _ record: RunRecord, _ plots: [[String: Any]]
     ) -> [String: Any] {
         let header = record.scenario(name)
         let table = Digest.table(name, record.rows)
@@ -50,8 +44,7 @@ enum HTMLReport {
                     "ends": gate.text.contains("…") ? ", first … last point" : "",
                 ]
             },
-            "plots": plots.map { plot, picture in figure(plot, picture) },
-            "sides": sideBySide(name, record), "hasTable": !table.rows.isEmpty, "titles": table.titles,
+            "plots": plots, "sides": sideBySide(name, record), "hasTable": !table.rows.isEmpty, "titles": table.titles,
             "rows": table.rows.map { row in
                 [
                     "driver": Escaped.visible(row.driver), "variant": breakable(row.variant), "cells": row.cells,
@@ -67,7 +60,7 @@ enum HTMLReport {
         return values.compactMapValues { $0 }
     }
 
-    static func figure(_ plot: Plot, _ picture: PlotPicture) -> [String: Any] {
+    fileprivate static func figure(_ plot: Plot, _ picture: PlotPicture) -> [String: Any] {
         var figure: [String: Any] = [
             "title": Escaped.visible(plot.title), "caption": plot.caption,
             "legend": plot.series.compactMap { series in
@@ -136,4 +129,15 @@ enum HTMLReport {
 
     /// Long variants may wrap behind a semicolon: a zero-width space says where.
     static func breakable(_ text: String) -> String { Escaped.visible(text).replacing(";", with: ";\u{200B}") }
+}
+
+extension PlotDrawing {
+    /// What pages show of plots, all drawn at once: a list for each list.
+    func figures(_ plots: [[Plot]]) -> [[[String: Any]]] {
+        var pictures = draw(plots.joined().map(PlotScript.text))[...]
+        return plots.map { own in
+            defer { pictures = pictures.dropFirst(own.count) }
+            return zip(own, pictures).map(HTMLReport.figure)
+        }
+    }
 }

@@ -50,25 +50,27 @@ enum MarkdownSummary {
 
     /// One line per scenario and driver: the metric that commits are compared by.
     private static func gates(_ record: RunRecord) -> String {
-        let lines = record.scenarioNames.flatMap { name in
+        let rows = record.scenarioNames.flatMap { name in
             Digest.gate(name, record).map { gate in
-                "| \(Escaped.markdown(name)) | \(Escaped.markdown(gate.driver)) | `\(gate.name)` | \(gate.text) |\n"
+                [Escaped.markdown(name), Escaped.markdown(gate.driver), "`\(gate.name)`", gate.text]
             }
         }
-        guard !lines.isEmpty else { return "" }
-        return "| scenario | driver | gate | figure |\n|---|---|---|--:|\n" + lines.joined() + "\n"
+        return rows.isEmpty ? "" : table(["scenario", "driver", "gate", "figure"], words: 3, rows) + "\n"
     }
 
     private static func table(_ scenario: String, _ record: RunRecord) -> String {
         let table = Digest.table(scenario, record.rows)
         guard !table.titles.isEmpty else { return "" }
-        let header = ["driver", "variant"] + table.titles
         let rows = table.rows.map { [Escaped.markdown($0.driver), Escaped.markdown($0.variant)] + $0.cells }
-        let lines =
-            ["| " + header.joined(separator: " | ") + " |"]
-            + ["|---|---|" + table.titles.map { _ in "--:|" }.joined()]
-            + rows.map { "| " + $0.joined(separator: " | ") + " |" }
-        return "**\(Escaped.markdown(scenario))**\n\n" + lines.joined(separator: "\n") + "\n"
+        return "**\(Escaped.markdown(scenario))**\n\n"
+            + Self.table(["driver", "variant"] + table.titles, words: 2, rows)
+    }
+
+    /// - Parameter words: so many columns; figures follow.
+    static func table(_ titles: [String], words: Int, _ rows: [[String]]) -> String {
+        let rule = titles.indices.map { $0 < words ? "---|" : "--:|" }.joined()
+        let lines = ([titles] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }
+        return lines[0] + "|\(rule)\n" + lines.dropFirst().joined()
     }
 
     static func folded(_ title: String, _ body: String) -> String {

@@ -22,24 +22,7 @@ public struct FaultSpec: Codable, Sendable, Equatable {
     public var lengthNs: Int64 = 0
     public var amount: Double = 0
     public var every = 0
-}
 
-/// A fault with what its kind needs, and nothing else. Times are from the start of the measured window.
-public enum Injection: Sendable, Equatable {
-    case none
-    case stall(atNs: Int64, lengthNs: Int64)
-    case slowdown(amount: Double)
-    case loss(every: Int)
-    case reorder(every: Int)
-    case writerKilled(atNs: Int64)
-    case writerStopped(atNs: Int64, lengthNs: Int64)
-    case observerKilled(atNs: Int64)
-    case diskFull(atNs: Int64, lengthNs: Int64)
-    case slowFsync(lengthNs: Int64)
-    case clockStep(atNs: Int64)
-}
-
-extension FaultSpec {
     public var injection: Injection {
         switch kind {
         case .none: .none
@@ -55,4 +38,19 @@ extension FaultSpec {
         case .clockStep: .clockStep(atNs: atNs)
         }
     }
+}
+
+/// A fault with what its kind needs, and nothing else. Times are from the start of the measured window.
+public enum Injection: Sendable, Equatable {
+    case none
+    case stall(atNs: Int64, lengthNs: Int64)
+    case slowdown(amount: Double)
+    case loss(every: Int)
+    case reorder(every: Int)
+    case writerKilled(atNs: Int64)
+    case writerStopped(atNs: Int64, lengthNs: Int64)
+    case observerKilled(atNs: Int64)
+    case diskFull(atNs: Int64, lengthNs: Int64)
+    case slowFsync(lengthNs: Int64)
+    case clockStep(atNs: Int64)
 }

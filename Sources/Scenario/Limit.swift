@@ -62,9 +62,7 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
         return "\(metric.rawValue).\(statistic) \(comparison.rawValue) \(Quantity.text(bound))\(unit)"
             + (place.isEmpty ? "" : " at \(place)")
     }
-}
 
-extension Limit {
     /// Names a limit may put behind the dot.
     static let statistics = Statistic.allCases.map(\.rawValue)
 

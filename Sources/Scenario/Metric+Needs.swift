@@ -18,9 +18,7 @@ enum MetricNeed: Sendable, Hashable {
 enum SettingNeed: Sendable {
     case gapsToWakeIn, calls, severalWriters, closedLoad, schedule, cancelledObservers, harmedWriter, harmedDeliveries
     case evenStall, slowdown
-}
 
-extension SettingNeed {
     /// Why the values of a point do not carry the metric, as the end of a sentence; nil where they do.
     func obstacle(_ settings: Settings) -> String? {
         let (writers, observers) = (settings.writers, settings.observers)

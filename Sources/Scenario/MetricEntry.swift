@@ -15,6 +15,9 @@ public struct MetricEntry: Sendable {
         case objectsPerSecond = "objects/s"
         /// Of a ratio, which has none.
         case one = "1"
+
+        /// In nanoseconds, per something or not.
+        public var isTime: Bool { rawValue.hasPrefix("ns") }
     }
 
     /// What kind of quantity it is: whether a disturbed machine may change it, and from where on a difference matters.
@@ -30,6 +33,28 @@ public struct MetricEntry: Sendable {
         /// What clocks, rates and their ratios say, and what depends on who came first: how many commits a callback covers,
         /// how far an observer is behind, how many versions are alive because of it.
         case clock
+
+        /// Counted, and not changed by a processor that was stolen or had to be awaited: a disturbed trial counts for it. One
+        /// rule for the limits of a run and for the pairs of a comparison.
+        public var isCounted: Bool {
+            switch self {
+            case .event, .allocation, .holding: true
+            case .processor, .clock: false
+            }
+        }
+
+        /// The share of the base from which on a difference matters. CPU and service time are counted on a core's own clock, or
+        /// nearly; latencies wait for the machine besides; tails most.
+        public func threshold(statistic: String) -> Double {
+            let isTail = ["p90", "p99", "p99_9", "p99_99", "max"].contains(statistic)
+            return switch self {
+            case .event: 0
+            // Exact but for what an allocator rounds and keeps.
+            case .allocation: 0.01
+            case .processor: isTail ? 0.1 : 0.02
+            case .holding, .clock: isTail ? 0.1 : 0.05
+            }
+        }
     }
 
     public enum Shape: Sendable {
@@ -95,35 +120,6 @@ public struct MetricEntry: Sendable {
 
     /// Of a number that needs nothing.
     init(_ unit: Unit, _ kind: Kind, _ definition: String) { self.init(unit, kind, .number, definition) }
-}
-
-extension MetricEntry.Unit {
-    /// In nanoseconds, per something or not.
-    public var isTime: Bool { rawValue.hasPrefix("ns") }
-}
-
-extension MetricEntry.Kind {
-    /// Counted, and not changed by a processor that was stolen or had to be awaited: a disturbed trial counts for it. One
-    /// rule for the limits of a run and for the pairs of a comparison.
-    public var isCounted: Bool {
-        switch self {
-        case .event, .allocation, .holding: true
-        case .processor, .clock: false
-        }
-    }
-
-    /// The share of the base from which on a difference matters. CPU and service time are counted on a core's own clock, or
-    /// nearly; latencies wait for the machine besides; tails most.
-    public func threshold(statistic: String) -> Double {
-        let isTail = ["p90", "p99", "p99_9", "p99_99", "max"].contains(statistic)
-        return switch self {
-        case .event: 0
-        // Exact but for what an allocator rounds and keeps.
-        case .allocation: 0.01
-        case .processor: isTail ? 0.1 : 0.02
-        case .holding, .clock: isTail ? 0.1 : 0.05
-        }
-    }
 }
 
 // What is asked of a metric most.

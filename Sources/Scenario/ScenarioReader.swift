@@ -19,14 +19,16 @@ struct ScenarioReader {
     /// The scenario as far as it could be read, or nil where too little of it is there. Check `problems` either way.
     mutating func read(_ root: YAMLNode, sha256: String) -> Scenario? {
         guard let entries = entries(of: root, "expects a map that starts with 'purpose: …'") else { return nil }
-        if entries.contains(where: { $0.key == "threads" }) { return readPlay(root, entries, sha256) }
         func entry(_ key: FileKey) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
+        // A file with threads in it is a choreography, and has no load, nothing swept, and its own metrics.
+        let isPlay = entry(.threads) != nil
 
         let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
         let represents = text(entry(.represents), .represents, "the complaint or document it stands for", root.position)
         let drivers = entry(.drivers).map { names($0, known: knownDrivers, of: "driver") } ?? []
-        let measure = readMeasure(entry(.measure), root.position)
-        let gate = readGate(entry(.gate), measured: measure, root.position)
+        let measure: [Metric] =
+            isPlay ? [.hangDetectionTime, .choreographyTime] : readMeasure(entry(.measure), root.position)
+        let gate = isPlay ? .choreographyTime : readGate(entry(.gate), measured: measure, root.position)
         if let position = measurePositions[.upkeepRatio], drivers.count < 2 {
             problems.add(
                 position,
@@ -34,6 +36,24 @@ struct ScenarioReader {
         }
 
         var layer = SettingsLayer(.base)
+        if isPlay { readPlaySettings(entries, into: &layer) } else { readLoadSettings(entries, into: &layer) }
+        let start = problems.place(root.position)
+        let quiet = isPlay ? Self.quiet.mapValues { GivenValue(value: $0, place: start, layer: .base) } : [:]
+        var base = Settings().overlaid(by: quiet).overlaid(by: layer.values)
+        base.refused = layer.refused
+        let sweep = isPlay ? nil : entry(.sweep).flatMap { readSweep($0.value) }
+        let profiles = isPlay ? [:] : entry(.profiles).map { readProfiles($0.value) } ?? [:]
+        let limits = entry(.limits).map { readLimits($0.value, measured: measure) } ?? []
+
+        guard let gate = gate ?? measure.first ?? Metric.allCases.first else { return nil }
+        return Scenario(
+            name: Self.stem(of: problems.path), path: problems.path, sha256: sha256, purpose: purpose,
+            represents: represents, drivers: drivers, measure: measure, limits: limits, gate: gate,
+            choreography: isPlay ? readChoreography(entries, drivers: drivers, root.position) : nil,
+            knownDrivers: knownDrivers, start: start, base: base, sweep: sweep, profiles: profiles)
+    }
+
+    private mutating func readLoadSettings(_ entries: [YAMLNode.Entry], into layer: inout SettingsLayer) {
         for entry in entries {
             if Self.topKeys.contains(entry.key) {
                 readSetting(entry, into: &layer)
@@ -41,28 +61,10 @@ struct ScenarioReader {
                 layer.refuse(refuseUnknown(entry, among: Self.topKeys), in: nil)
             }
         }
-        var base = Settings().overlaid(by: layer.values)
-        base.refused = layer.refused
-        let sweep = entry(.sweep).flatMap { readSweep($0.value) }
-        let profiles = entry(.profiles).map { readProfiles($0.value) } ?? [:]
-        let limits = entry(.limits).map { readLimits($0.value, measured: measure) } ?? []
-
-        guard let gate = gate ?? measure.first ?? Metric.allCases.first else { return nil }
-        return Scenario(
-            name: Self.stem(of: problems.path), path: problems.path, sha256: sha256, purpose: purpose,
-            represents: represents, drivers: drivers, measure: measure, limits: limits, gate: gate,
-            knownDrivers: knownDrivers, start: problems.place(root.position), base: base, sweep: sweep,
-            profiles: profiles)
     }
 
-    /// A file with `threads` in it is a choreography, and has no load, nothing swept, and its own metrics.
-    private mutating func readPlay(_ root: YAMLNode, _ entries: [YAMLNode.Entry], _ sha256: String) -> Scenario {
-        func entry(_ key: FileKey) -> YAMLNode.Entry? { entries.first { $0.key == key.rawValue } }
-        let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
-        let represents = text(entry(.represents), .represents, "the complaint or document it stands for", root.position)
-        let drivers = entry(.drivers).map { names($0, known: knownDrivers, of: "driver") } ?? []
+    private mutating func readPlaySettings(_ entries: [YAMLNode.Entry], into layer: inout SettingsLayer) {
         let known = FileKey.ofChoreographies.map(\.rawValue) + Self.choreographySettings.map(\.rawValue)
-        var layer = SettingsLayer(.base)
         for entry in entries {
             if let setting = Setting(rawValue: entry.key), Self.choreographySettings.contains(setting) {
                 readSetting(entry, into: &layer)
@@ -72,24 +74,13 @@ struct ScenarioReader {
                 refuseUnknown(entry, among: known)
             }
         }
-        let place = problems.place(root.position)
-        // What a load must say; nobody looks at it here.
-        let quiet: [Setting: SettingValue] = [
-            .items: .integer(Choreography.items), .duration: .durationNs(1_000_000), .warmUp: .durationNs(0),
-            .observerCount: .integer(0), .load: .word(WritersSpec.Load.closed.rawValue),
-        ]
-        let given = quiet.mapValues { GivenValue(value: $0, place: place, layer: .base) }
-        var base = Settings().overlaid(by: given).overlaid(by: layer.values)
-        base.refused = layer.refused
-        let measure: [Metric] = [.hangDetectionTime, .choreographyTime]
-        let limits = entry(.limits).map { readLimits($0.value, measured: measure) } ?? []
-        var scenario = Scenario(
-            name: Self.stem(of: problems.path), path: problems.path, sha256: sha256, purpose: purpose,
-            represents: represents, drivers: drivers, measure: measure, limits: limits, gate: .choreographyTime,
-            knownDrivers: knownDrivers, start: place, base: base, sweep: nil, profiles: [:])
-        scenario.choreography = readChoreography(entries, drivers: drivers, root.position)
-        return scenario
     }
+
+    /// What a load must say; nobody looks at it in a choreography.
+    private static let quiet: [Setting: SettingValue] = [
+        .items: .integer(Choreography.items), .duration: .durationNs(1_000_000), .warmUp: .durationNs(0),
+        .observerCount: .integer(0), .load: .word(WritersSpec.Load.closed.rawValue),
+    ]
 
     /// `commit-latency` of `Scenarios/latency/commit-latency.yaml`.
     static func stem(of path: String) -> String {

@@ -48,7 +48,7 @@ enum CalibrationPage {
         let page: [String: Any] = [
             "machine": calibration.machine,
             "fitness": calibration.fitness, "reds": CalibrationConsole.falseReds(calibration),
-            "plots": zip(plots, drawing.draw(plots.map(PlotScript.text))).map(HTMLReport.figure),
+            "plots": drawing.figures([plots])[0],
             "noise": calibration.noise.map { noise -> [String: Any] in
                 [
                     "what": Escaped.visible("\(noise.scenario) \(noise.driver) \(noise.name)"), "isGate": noise.isGate,

@@ -17,19 +17,13 @@ enum ComparisonHTML {
                     },
             ].compactMap { $0 }
         }
-        let all = forest + perTrack.joined()
-        var figures = zip(all, drawing.draw(all.map(PlotScript.text))).map(HTMLReport.figure)[...]
-        func take(_ count: Int) -> [[String: Any]] {
-            defer { figures = figures.dropFirst(count) }
-            return Array(figures.prefix(count))
-        }
-        let forestFigures = take(forest.count)
+        let figures = drawing.figures([forest] + perTrack)
         let subjects = judged.engine.tracks.enumerated().map { index, track -> [String: Any] in
             let gate = judged.gates[index]
             return [
                 "number": "\(index + 1)", "anchor": "s\(index)", "name": Escaped.visible(track.subject.title),
                 "purpose": Escaped.visible(track.subject.purpose), "tone": tone(gate.verdict),
-                "verdict": gate.verdict.rawValue, "cells": cells(gate), "plots": take(perTrack[index].count),
+                "verdict": gate.verdict.rawValue, "cells": cells(gate), "plots": figures[index + 1],
                 "others": judged.rows.filter {
                     !$0.isGate && $0.scenario == gate.scenario && $0.driver == gate.driver
                 }.map(cells),
@@ -40,7 +34,7 @@ enum ComparisonHTML {
             "word": judged.outcome.word.rawValue, "tone": tone(judged.outcome.word),
             "base": Escaped.visible("\(plan.base.name) (\(plan.base.label))"),
             "head": Escaped.visible("\(plan.head.name) (\(plan.head.label))"),
-            "isDirty": plan.head.isDirty, "titles": ComparedCells.titles, "forest": forestFigures,
+            "isDirty": plan.head.isDirty, "titles": ComparedCells.titles, "forest": figures[0],
             "subjects": subjects, "news": judged.news.map(cells), "hasNews": !judged.news.isEmpty,
             "oneSided": plan.oneSided.map { Escaped.visible("\($0.what): \($0.why)") },
             "voids": judged.voids.map { Escaped.visible("\($0.subject) pair \($0.pair): \($0.reason)") },

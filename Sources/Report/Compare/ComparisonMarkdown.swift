@@ -33,10 +33,10 @@ enum ComparisonMarkdown {
                 "**Also moved** (advice: of these, 5 % are expected to be chance)\n\n" + table(Array(advice.prefix(12)))
             text += advice.count > 12 ? "\nand \(advice.count - 12) more in effects.csv\n\n" : "\n"
         }
-        let open = judged.gates.filter { $0.verdict == .inconclusive }
-        if !open.isEmpty { text += MarkdownSummary.folded("Inconclusive gates (\(open.count))", table(open)) }
-        let same = judged.gates.filter { $0.verdict == .unchanged }
-        if !same.isEmpty { text += MarkdownSummary.folded("Unchanged gates (\(same.count))", table(same)) }
+        for (word, verdict) in [("Inconclusive", Verdict.inconclusive), ("Unchanged", .unchanged)] {
+            let gates = judged.gates.filter { $0.verdict == verdict }
+            if !gates.isEmpty { text += MarkdownSummary.folded("\(word) gates (\(gates.count))", table(gates)) }
+        }
         let sides = judged.news.filter { $0.change == nil }.map { "\($0.verdict.rawValue): \(ComparedCells($0).what)" }
         let apart = sides + plan.oneSided.map { "\($0.what): \($0.why)" }
         let lines = apart.map { "- \(Escaped.markdown($0))\n" }.joined()
@@ -65,11 +65,9 @@ enum ComparisonMarkdown {
     private static func table(_ rows: [ComparedRow]) -> String {
         let lines = rows.map { row in
             let cells = ComparedCells(row)
-            let what =
-                Escaped.markdown(cells.what) + (cells.remark.isEmpty ? "" : " (\(Escaped.markdown(cells.remark)))")
-            return "| " + ([cells.verdict, what] + cells.cells.dropFirst(2)).joined(separator: " | ") + " |\n"
+            let remark = cells.remark.isEmpty ? "" : " (\(Escaped.markdown(cells.remark)))"
+            return [cells.verdict, Escaped.markdown(cells.what) + remark] + cells.cells.dropFirst(2)
         }
-        return "| " + ComparedCells.titles.joined(separator: " | ") + " |\n|---|---|--:|--:|--:|--:|--:|--:|\n"
-            + lines.joined()
+        return MarkdownSummary.table(ComparedCells.titles, words: 2, lines)
     }
 }

@@ -18,11 +18,7 @@ public struct ComparisonRecord: Sendable {
     struct Line: Codable {
         var plan: ComparisonPlan?
         var pair: PairRecord?
-        var ended: Ended?
-
-        struct Ended: Codable {
-            var exitCode: Int32
-        }
+        var ended: EndRecord?
 
         func text() throws -> String { try JSONLines.text(self) }
     }

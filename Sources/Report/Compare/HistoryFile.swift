@@ -60,10 +60,8 @@ public enum HistoryTable {
 public enum HistoryPage {
     /// - Throws: `ReportError`.
     public static func write(_ all: [HistorySeries], to path: String, drawing: any PlotDrawing) throws {
-        let plots = all.compactMap(plot)
-        let figures = zip(plots, drawing.draw(plots.map(PlotScript.text))).map(HTMLReport.figure)
         let page: [String: Any] = [
-            "plots": figures,
+            "plots": drawing.figures([all.compactMap(plot)])[0],
             "breaks": all.flatMap { series in
                 series.breaks.map { one in
                     let commit = series.points[one.index].commit.prefix(12)

@@ -29,6 +29,9 @@ public struct Choreography: Codable, Sendable, Equatable {
         public var name: String
         public var place: Place
         public var steps: [Step]
+
+        /// All its steps, those inside others too.
+        public var allSteps: [Step] { steps.flatMap(\.all) }
     }
 
     /// One thing that an actor does, before it does the next.
@@ -66,6 +69,20 @@ public struct Choreography: Codable, Sendable, Equatable {
         /// The store may refuse these with an error.
         case refusable([Step])
         case times(Int, [Step])
+
+        /// The steps inside.
+        public var inner: [Step] {
+            switch self {
+            case .hold(let steps), .read(let steps), .writeLater(let steps), .lock(_, let steps), .sync(_, let steps),
+                .async(_, let steps), .refusable(let steps), .times(_, let steps):
+                steps
+            case .subscribe(_, _, let initial, let update): initial + update
+            default: []
+            }
+        }
+
+        /// This step and all inside, each once.
+        public var all: [Step] { [self] + inner.flatMap(\.all) }
     }
 
     /// Rows in the store when it begins.
@@ -80,25 +97,4 @@ public struct Choreography: Codable, Sendable, Equatable {
 
     /// How it must end on a driver.
     public func ending(on driver: String) -> Ending { endings[driver] ?? fallback ?? .completes }
-}
-
-extension Choreography.Step {
-    /// The steps inside.
-    public var inner: [Choreography.Step] {
-        switch self {
-        case .hold(let steps), .read(let steps), .writeLater(let steps), .lock(_, let steps), .sync(_, let steps),
-            .async(_, let steps), .refusable(let steps), .times(_, let steps):
-            steps
-        case .subscribe(_, _, let initial, let update): initial + update
-        default: []
-        }
-    }
-
-    /// This step and all inside, each once.
-    public var all: [Choreography.Step] { [self] + inner.flatMap(\.all) }
-}
-
-extension Choreography.Actor {
-    /// All its steps, those inside others too.
-    public var allSteps: [Choreography.Step] { steps.flatMap(\.all) }
 }
