@@ -103,13 +103,13 @@ struct ComparedSides {
         if let obstacle = Looks.obstacle(screenPairs: options.pairs, gates: subjects.count) {
             throw ValidationError(obstacle)
         }
+        let calibratedNs = Calibration.ofThisMachine(options.out)?.hiccupP99Ns
         return ComparisonPlan(
             base: base.compared, head: head.compared, subjects: subjects, oneSided: oneSided,
             profile: options.profile, pairs: options.pairs, budgetSeconds: try options.budgetSeconds,
             seed: options.seed ?? .random(in: 1 ... .max),
-            rule: options.keepNoisy
-                ? .keepingEverything : VoidRule(calibratedHiccupNs: Calibration.ofThisMachine(options.out)?.hiccupP99Ns)
-        )
+            rule: options.keepNoisy ? .keepingEverything : VoidRule(calibratedHiccupNs: calibratedNs),
+            resamples: options.resamples)
     }
 
     private func folder(_ side: Side, _ options: CompareOptions) -> String {
