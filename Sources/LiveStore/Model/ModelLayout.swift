@@ -93,7 +93,7 @@ final class ModelLayout: @unchecked Sendable {
     static func declaration(of type: StoredObject.Type) -> ModelDeclaration {
         let layout = of(type)
         func declared(_ type: StoredObject.Type) -> ModelDeclaration.Class {
-            ModelDeclaration.Class(id: ObjectIdentifier(type), name: "\(type)")
+            (ObjectIdentifier(type), "\(type)")
         }
         func column(_ name: String, _ wrapper: any AnyStored.Type, isIndexed: Bool) -> ColumnSchema {
             ColumnSchema(

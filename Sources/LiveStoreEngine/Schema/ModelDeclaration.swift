@@ -2,17 +2,8 @@
 
 /// One model class, as its table has to become.
 package struct ModelDeclaration: Sendable {
-    /// A class of the program. Two may have one name.
-    package struct Class: Sendable {
-        let id: ObjectIdentifier
-        /// That of its table.
-        let name: String
-
-        package init(id: ObjectIdentifier, name: String) {
-            self.id = id
-            self.name = name
-        }
-    }
+    /// A class of the program, and the name of its table. Two may have one name.
+    package typealias Class = (id: ObjectIdentifier, name: String)
 
     let model: Class
     /// Of each stored property, in order of declaration.
