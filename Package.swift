@@ -36,7 +36,7 @@ let package = Package(
         .target(
             name: "LiveStore",
             dependencies: [
-                "CPlatform", "LiveStoreEngine", "RankedTree", "TracedSync",
+                "Basis", "CPlatform", "LiveStoreEngine", "RankedTree", "TracedSync",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // Below its face: storage, rows, queries, upkeep.
@@ -66,11 +66,11 @@ let package = Package(
             ]),
         .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
         .target(name: "TracedSync", dependencies: ["Basis", "CPlatform", algorithms]),
-        // Below everything: the clock and the seeded generator.
+        // Below everything: the clock, the seeded generator and the word that was probably meant.
         .target(name: "Basis"),
 
         // What measures.
-        .target(name: "Scenario", dependencies: ["Statistics", "Yams"]),
+        .target(name: "Scenario", dependencies: ["Basis", "Statistics", "Yams"]),
         .target(name: "StoreDriver", dependencies: ["TracedSync", algorithms]),
         .target(name: "NoopDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Noop"),
         .target(
@@ -183,7 +183,7 @@ let package = Package(
                 "FetchedResults", "FetchedResultsCombine", "LiveStore", "LiveStoreCombine",
                 .product(name: "OpenCombine", package: "OpenCombine"),
             ]),
-        .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "SeededRandom"], exclude: ["Golden"]),
+        .testTarget(name: "ScenarioTests", dependencies: ["Basis", "Scenario", "SeededRandom"], exclude: ["Golden"]),
         .testTarget(
             name: "MeasureTests", dependencies: ["CZlib", "Measure", "Scenario", "SeededRandom", "TestThreads"]),
         .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),

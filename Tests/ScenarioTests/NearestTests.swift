@@ -1,4 +1,5 @@
 // The word that was probably meant.
+import Basis
 import Testing
 
 @testable import Scenario
@@ -9,8 +10,8 @@ import Testing
         ("", "abc", 3), ("observers", "obsrevers", 1), ("kitten", "sitting", 3),
     ])
     func distances(_ a: String, _ b: String, _ distance: Int) {
-        #expect(Nearest.distance(Array(a), Array(b)) == distance)
-        #expect(Nearest.distance(Array(b), Array(a)) == distance)
+        #expect(Spelling.distance(Array(a), Array(b)) == distance)
+        #expect(Spelling.distance(Array(b), Array(a)) == distance)
     }
 
     @Test func aSlipIsCorrected() {

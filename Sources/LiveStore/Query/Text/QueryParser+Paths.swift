@@ -1,4 +1,5 @@
 // Paths of a query's text: `name`, `owner.name`, `friends.@count`, `friends.@sum.age`, `owner.(age > 3 AND name == "x")`.
+import Basis
 
 extension QueryParser {
     private static let maxSteps = 32
@@ -38,7 +39,8 @@ extension QueryParser {
             throw tokens.fault("expected a property of \(table.name), found \(tokens.current.described)")
         }
         guard let column = table.columns.firstIndex(where: { $0.name == name && !$0.isGone }) else {
-            let hint = NearestName.hint(for: name, among: table.visibleNames)
+            let near = Spelling.nearest(to: name, among: table.visibleNames)
+            let hint = near.map { " (did you mean '\($0)'?)" } ?? ""
             throw tokens.fault("\(table.name) has no property '\(name.prefix(60))'\(hint)")
         }
         tokens.advance()

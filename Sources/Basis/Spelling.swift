@@ -1,0 +1,31 @@
+// The word that was probably meant. Pure; for short words: quadratic in their length.
+
+public enum Spelling {
+    /// The closest of `known`; nil where nothing is near. `Hang-Timeout` and `hang_timeout` are the same word to somebody
+    /// who mistyped it.
+    public static func nearest(to word: String, among known: [String]) -> String? {
+        func folded(_ word: String) -> [Character] { word.lowercased().map { $0 == "-" ? "_" : $0 } }
+        let wanted = folded(word)
+        // Longer words may differ in more places and still be meant; a word of one or two letters may differ in one.
+        let reach = max(1, min(3, wanted.count / 3))
+        return known.map { (distance(wanted, folded($0)), $0) }.filter { $0.0 <= reach }.min { $0 < $1 }?.1
+    }
+
+    /// Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other (optimal string
+    /// alignment), in the last rows of the table. Of words that are no slip of the finger the length alone is compared.
+    package static func distance(_ a: [Character], _ b: [Character]) -> Int {
+        guard a.count <= 64, b.count <= 64 else { return abs(a.count - b.count) + 64 }
+        var beforeLast: [Int] = []
+        var last = Array(0...b.count)
+        for i in a.indices {
+            var row = [i + 1]
+            for j in b.indices {
+                var cost = min(last[j] + (a[i] == b[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, beforeLast[j - 1] + 1) }
+                row.append(cost)
+            }
+            (beforeLast, last) = (last, row)
+        }
+        return last[b.count]
+    }
+}
