@@ -41,13 +41,20 @@ public final class HiccupProbe: Sendable {
     private func run() {
         ProcFile.write("hiccup", to: "/proc/thread-self/comm")
         Pacing.tightenTimerSlack()
-        // From one waking to the next without a gap: what befell the thread between two sleeps would be seen by nobody.
-        var wokeNs = MonotonicClock.nowNs()
+        Self.watch(
+            now: MonotonicClock.nowNs, sleep: Pacing.sleep(untilNs:), record: { histogram.record($0) },
+            isOver: { stopRequested.load(ordering: .relaxed) })
+    }
+
+    /// Records how late each waking is. From one to the next without a gap: what befalls the thread between two sleeps would
+    /// be seen by nobody.
+    static func watch(now: () -> Int64, sleep: (Int64) -> Void, record: (Int64) -> Void, isOver: () -> Bool) {
+        var wokeNs = now()
         repeat {
-            let dueNs = wokeNs + Self.sleepNs
-            Pacing.sleep(untilNs: dueNs)
-            wokeNs = MonotonicClock.nowNs()
-            histogram.record(wokeNs - dueNs)
-        } while !stopRequested.load(ordering: .relaxed)
+            let dueNs = wokeNs + sleepNs
+            sleep(dueNs)
+            wokeNs = now()
+            record(wokeNs - dueNs)
+        } while !isOver()
     }
 }

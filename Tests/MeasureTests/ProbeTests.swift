@@ -143,6 +143,25 @@ struct ProbeTests {
         #expect(window.ioFullNs == nil)
     }
 
+    @Test("A stop is a hiccup whether it falls into a sleep or between two", arguments: [true, false])
+    func hiccupsHaveNoGap(duringSleep: Bool) {
+        let stopNs: Int64 = 200_000_000
+        var clockNs: Int64 = 0
+        var seen: [Int64] = []
+        HiccupProbe.watch(
+            now: { clockNs },
+            sleep: { dueNs in
+                clockNs = max(clockNs, dueNs)
+                if duringSleep, seen.count == 1 { clockNs += stopNs }
+            }, record: { seen.append($0) },
+            isOver: {
+                if !duringSleep, seen.count == 1 { clockNs += stopNs }
+                return seen.count == 3
+            })
+        // One between two sleeps reads as late by what is left of it after the sleep.
+        #expect(seen == [0, duringSleep ? stopNs : stopNs - HiccupProbe.sleepNs, 0])
+    }
+
     @Test("The hiccup probe has seen something whenever it ran, and nothing when it did not")
     func hiccups() {
         #expect(HiccupProbe().stop().count == 0)
