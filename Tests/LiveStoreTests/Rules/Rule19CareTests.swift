@@ -90,7 +90,8 @@ struct Rule19CareTests {
         var random = SeededRandom(seed: SeededRandom.base)
         for bytes in [1, 100, 4_096, 200_000] {
             let folder = try Folder()
-            let noise = Data((0..<bytes).map { _ in UInt8(random.below(256)) })
+            // Of zeros alone would be what a machine leaves that went down while the store was made.
+            let noise = Data((0..<bytes).map { _ in UInt8(1 + random.below(255)) })
             try noise.write(to: URL(fileURLWithPath: folder.data))
             let text = refusal { _ = try folder.open() }
             #expect(text.contains(folder.path) && text.contains("restore it from a backup"), "\(bytes) bytes: \(text)")
