@@ -1,15 +1,17 @@
 // A subscription that hands out what is new when it is asked to, which is what demand needs. It is told that something
 // changed as any observer is; what changed it works out later, from what it handed out last to what is there then.
+import TracedSync
 
 /// For targets of this package that offer changes in other forms. On the connection's scheduler, but for `soon` and `cancel`.
 ///
-/// Unchecked because only the connection's scheduler touches what changes; `soon` and `cancel` use what is for any thread.
+/// Unchecked because only the connection's scheduler touches what changes, but for the token, which has a lock.
 package final class Feed<Output>: @unchecked Sendable {
     private let connection: Connection
     private let subscribe: (Feed) throws -> NotificationToken
     /// What is new since the last call; nil when nothing is.
     package let take: () -> Output?
-    private var token: NotificationToken?
+    /// Made on the scheduler, and invalidated by whoever cancels.
+    private let token = Guarded<NotificationToken?>("feed", nil)
     private var changed: (() -> Void)?
     private var ended: ((StoreError?) -> Void)?
 
@@ -34,7 +36,7 @@ package final class Feed<Output>: @unchecked Sendable {
         self.changed = changed
         self.ended = ended
         let token = try subscribe(self)
-        self.token = token
+        self.token.withLock { $0 = token }
         tokenMade(token)
         connection.core.whenClosing(ObjectIdentifier(self)) { [weak self] in self?.soon { self?.end(nil) } }
     }
@@ -52,7 +54,7 @@ package final class Feed<Output>: @unchecked Sendable {
     }
 
     package func cancel() {
-        token?.invalidate()
+        token.withLock { $0 }?.invalidate()
         connection.core.forgetClosing(ObjectIdentifier(self))
     }
 
