@@ -77,11 +77,6 @@ public struct LocationInterval: Sendable, Equatable {
         twoSided(values, confidence: 2 * confidence - 1)?.high
     }
 
-    /// The location lies above this with at least `confidence`.
-    public static func lowerBound(_ values: [Double], confidence: Double) -> Double? {
-        twoSided(values, confidence: 2 * confidence - 1)?.low
-    }
-
     /// How many of the sorted averages lie outside on each side: the most c with P(rank sum ≤ c) ≤ `tail`.
     private static func place(_ count: Int, tail: Double) -> Int? {
         guard count > 0 else { return nil }

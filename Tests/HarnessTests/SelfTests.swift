@@ -92,7 +92,7 @@ import Testing
         spec.fault = FaultSpec(kind: .slowdown, amount: amount)
         // Of twenty commits of each kind at least; and medians of few are those of who else had the cores. Each takes so long
         // that what its call adds, more in a sanitizer, is no share of it, and not so long that most lose their core
-        // meanwhile: a scheduler may take it after 0.7 ms.
+        // meanwhile.
         let commitNs: Int64 = cf_is_in_place() ? 200_000 : 500_000
         let result = try runTrial(spec, on: TimedDriver(commitNs: commitNs)) {
             $0.value(.slowdownSeen).map { abs($0 - amount) < 0.02 } ?? false

@@ -106,12 +106,12 @@ struct SignedRankTests {
     func intervalIsTheTestInverted(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let values = (0..<15).map { _ in normal(&random) }
-        let low = try #require(LocationInterval.lowerBound(values, confidence: 0.95))
+        let low = try #require(LocationInterval.twoSided(values, confidence: 2 * 0.95 - 1)?.low)
         #expect(SignedRank.test(above: low - 1e-9, values).pValue <= 0.05)
         #expect(SignedRank.test(above: low + 1e-9, values).pValue > 0.05)
         let high = try #require(LocationInterval.upperBound(values, confidence: 0.95))
         let mirrored = values.map { -$0 }
-        #expect(abs(high + (LocationInterval.lowerBound(mirrored, confidence: 0.95) ?? 0)) < 1e-12)
+        #expect(abs(high + (LocationInterval.twoSided(mirrored, confidence: 2 * 0.95 - 1)?.low ?? 0)) < 1e-12)
     }
 
     @Test("Too few values have no interval")

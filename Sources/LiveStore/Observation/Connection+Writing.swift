@@ -85,9 +85,7 @@ extension Connection {
             throw StoreError.invalidatedObject(table: binding.table.schema.name)
         }
         let table = try table(of: type(of: object))
-        if !ModelLayout.of(type(of: object)).connected.isEmpty {
-            return try additions.add(object, table, transaction, self)
-        }
+        if table.layout.isConnected { return try additions.add(object, table, transaction, self) }
         try insert(object, table, transaction)
     }
 

@@ -4,7 +4,6 @@
 //
 // A program may put filters together in loops, so they are as deep as they are long: whatever goes through one keeps its
 // own stack, and none calls itself for a part. Evaluation is FilterProgram's.
-import Foundation
 
 package enum FilterExpression: Sendable, Hashable {
     case all

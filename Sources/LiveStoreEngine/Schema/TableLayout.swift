@@ -17,6 +17,8 @@ package final class TableLayout: Sendable {
     package let hiddenOptionals: [Int]
     /// Stored columns whose bytes lie behind the slots.
     package let outOfLine: [Int]
+    /// Whether properties of the class are links or lists: an object is then added together with what it leads to.
+    package let isConnected: Bool
     /// Whether Swift's Observation may track what is read of the class.
     package let isObservable: Bool
     /// The layouts of all tables of the store.
@@ -35,6 +37,7 @@ package final class TableLayout: Sendable {
         }
         self.columns = columns
         columnCount = table.columns.count
+        isConnected = columns.contains { [.link, .list].contains(table.columns[$0].type) }
         isDirect = columns.elementsEqual(0..<columnCount)
         hiddenOptionals = table.columns.indices.filter { table.columns[$0].isOptional && !columns.contains($0) }
         outOfLine = table.outOfLine

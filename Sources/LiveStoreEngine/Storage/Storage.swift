@@ -21,6 +21,7 @@ package final class Storage: @unchecked Sendable {
     private let mapBytes: Int
     package let page: SharedPage
     package let writeLock: WriteLock
+    // Set while the store is opened, before anybody else has it; every read and write asks for them.
     @exclusivity(unchecked) package private(set) var log: MDB_dbi = 0
     private(set) var meta: MDB_dbi = 0
     /// Keyed by the model class.
