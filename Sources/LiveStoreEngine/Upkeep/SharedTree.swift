@@ -172,6 +172,9 @@ package final class SharedTree: @unchecked Sendable {
     func forgetDeparted() {
         guard let departed else { return }
         held.forgetAll { departed.forget($0, self, step: $1) }
+        // A row that only passed leaves no step behind it that would have ended a root.
+        for id in leaving { departed.forget(id, self) }
+        leaving.removeAll()
     }
 
     /// The key of a row; nil where it does not pass.

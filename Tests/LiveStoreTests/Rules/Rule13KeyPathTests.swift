@@ -147,6 +147,29 @@ struct Rule13KeyPathTests {
         }
     }
 
+    @Test("what is kept of a row that only passed goes with the query, and a later write finds nothing of it")
+    func passedAndDropped() throws {
+        try feed.observe("all", feed.connection.objects(Note.self))
+        let high = try feed.connection.objects(Note.self).where(\.score > 50)
+        let token = try feed.observe("high", high, keyPaths: [\.title])
+        func set(_ score: Int, silentFor tokens: [NotificationToken] = []) throws {
+            try test.store.write(withoutNotifying: tokens) {
+                try #require(try $0.object(Note.self, forPrimaryKey: 1)).score = score
+            }
+        }
+        try set(10)
+        try feed.catchUp()
+        let gate = try HeldUpkeep(test.store)
+        try gate.close()
+        try set(90, silentFor: [token])
+        try set(10)
+        try gate.open()
+        token.invalidate()
+        try set(20)
+        try feed.catchUp()
+        #expect(feed.takeLog().last == "all ~1>1")
+    }
+
     @Test("a row that a linked object took out and brought back is none")
     func returnedByLink() throws {
         let test = try TestStore([Human.self, Dog.self])
