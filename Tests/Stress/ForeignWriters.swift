@@ -102,11 +102,27 @@ final class ForeignWriters: @unchecked Sendable {
     private func expectRecovery(_ how: String) {
         let startNs = monotonicNs()
         guard let last = load.expectNoError("killer", newest) else { return }
-        let isReached = load.pulse.wait(for: last, seconds: Limits.pollS + Limits.slackS)
+        let isReached = reaches(last)
         load.tally.slowestRecoveryUs.raise(to: Int(monotonicNs() - startNs) / 1_000)
         load.verdict.expect(
             .i9, isReached, "pulse",
-            "version \(last) was there after a kill \(how); \(Limits.pollS + Limits.slackS) s later upkeep stands at "
-                + "\(load.pulse.version)")
+            "version \(last) was there after a kill \(how); \((monotonicNs() - startNs) / 1_000_000_000) s later upkeep "
+                + "stands at \(load.pulse.version)")
+    }
+
+    /// Whether upkeep gets there in time. On a machine that has hardly a core for it, it gets more as long as it is at work;
+    /// upkeep that nobody has woken sleeps.
+    private func reaches(_ last: Int) -> Bool {
+        for _ in 0..<Limits.mostRecoveryRounds {
+            let (version, ticks) = (load.pulse.version, Self.upkeepTicks())
+            if load.pulse.wait(for: last, seconds: Limits.pollS + Limits.slackS) { return true }
+            if load.pulse.version == version, Self.upkeepTicks() - ticks < Limits.ticksAtWork { return false }
+        }
+        return false
+    }
+
+    /// CPU time of upkeep so far, in the kernel's ticks.
+    private static func upkeepTicks() -> Int {
+        KernelView.threads().filter { $0.name.hasPrefix("livestore-upkee") }.reduce(0) { $0 + $1.cpuTicks }
     }
 }
