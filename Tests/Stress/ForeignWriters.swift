@@ -102,23 +102,14 @@ final class ForeignWriters: @unchecked Sendable {
     private func expectRecovery(_ how: String) {
         let startNs = monotonicNs()
         guard let last = load.expectNoError("killer", newest) else { return }
-        let isReached = reaches(last)
+        let ticks = Self.upkeepTicks()
+        let isReached = load.pulse.wait(for: last, seconds: Limits.pollS + Limits.slackS)
         load.tally.slowestRecoveryUs.raise(to: Int(monotonicNs() - startNs) / 1_000)
+        // Upkeep that nobody has woken sleeps; one that has no core does not.
         load.verdict.expect(
             .i9, isReached, "pulse",
-            "version \(last) was there after a kill \(how); \((monotonicNs() - startNs) / 1_000_000_000) s later upkeep "
-                + "stands at \(load.pulse.version)")
-    }
-
-    /// Whether upkeep gets there in time. On a machine that has hardly a core for it, it gets more as long as it is at work;
-    /// upkeep that nobody has woken sleeps.
-    private func reaches(_ last: Int) -> Bool {
-        for _ in 0..<Limits.mostRecoveryRounds {
-            let (version, ticks) = (load.pulse.version, Self.upkeepTicks())
-            if load.pulse.wait(for: last, seconds: Limits.pollS + Limits.slackS) { return true }
-            if load.pulse.version == version, Self.upkeepTicks() - ticks < Limits.ticksAtWork { return false }
-        }
-        return false
+            "version \(last) was there after a kill \(how); \(Limits.pollS + Limits.slackS) s later upkeep stands at "
+                + "\(load.pulse.version), after \(Self.upkeepTicks() - ticks) ticks of CPU time")
     }
 
     /// CPU time of upkeep so far, in the kernel's ticks.

@@ -61,10 +61,6 @@ enum Limits {
     static let pollS = 1.0
     /// What a busy machine may add to that before it counts as a violation.
     static let slackS = 60.0
-    /// So often it may do so, while upkeep is at work.
-    static let mostRecoveryRounds = 10
-    /// Of that much time, which nobody spends who looks once a second whether there is something to do.
-    static let ticksAtWork = 50
     /// What the system's libraries open at their first use and keep, all without a name: an epoll, an eventfd and a timer
     /// or two, for the queues and for run loops. Six to ten stay after a run, however long; twelve are those of four. A run
     /// opens hundreds of connections, so one that each of them left open would be far more.
