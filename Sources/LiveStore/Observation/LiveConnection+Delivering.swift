@@ -71,9 +71,9 @@ extension LiveConnection {
     private func accept(_ snapshot: Snapshot, _ mail: Mail) {
         let old = delivered
         moveOn(to: snapshot)
-        for update in mail.updates { update.query.accept(update) }
+        mail.acceptUpdates()
         if !storeTokens.isEmpty { tellStore(mail, from: old, to: snapshot) }
-        for update in mail.updates { update.query.tell(update, old: old, call) }
+        mail.tellUpdates(old: old, call)
         for update in mail.objects { tell(update, from: old, to: snapshot) }
     }
 

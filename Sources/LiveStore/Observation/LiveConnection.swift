@@ -98,7 +98,12 @@ final class LiveConnection: Connection {
         } else {
             let delivered = query.deliveredToAnyVariant
             let tree = if let delivered { delivered } else { try evaluate(query.plan.tree, query.table) }
-            start = ShownTree(rows: tree.slice(query.window), epoch: epoch, from: own.shownFrom, applied: own.shownFrom)
+            let rows = tree.slice(query.window)
+            start = ShownTree(rows: rows, epoch: epoch, from: own.shownFrom, applied: own.shownFrom)
+            if start.applied >= own.changes.count {
+                query.shown = start
+                return rows
+            }
         }
         let now = try query.catchUp(start, self)
         query.shown = now

@@ -55,6 +55,14 @@ package struct Mail: Sendable {
     /// What has an observer that was invalidated.
     package var sweeps: [ObservedSubject] = []
 
+    /// Gives each query its new root. Here, as the next, and not in the face: a module's own loop copies no update.
+    package func acceptUpdates() { for update in updates { update.query.accept(update) } }
+
+    /// Tells the observers of each of them what changed.
+    package func tellUpdates(old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void) {
+        for update in updates { update.query.tell(update, old: old, call) }
+    }
+
     /// Whether there is something to be done besides moving on to a version.
     fileprivate var hasRequests: Bool { !failures.isEmpty || !held.isEmpty || !initials.isEmpty || !sweeps.isEmpty }
 }
