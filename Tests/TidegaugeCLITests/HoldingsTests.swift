@@ -23,7 +23,6 @@ import Testing
 
     private static let small = [
         "dataset.items=60", "observers.count=1", "observers.threads=1", "observers.bystanders=0", "writers.rate=500/s",
-        "duration=2s",
     ]
 
     @Test(arguments: [
@@ -31,18 +30,35 @@ import Testing
         ("growing-file", "file_bytes.slope <= "),
     ])
     func whatIsKeptOfEachCommitBreaksTheLimit(driver: String, limit: String) throws {
-        let ran = try run(.fixture, driver, Self.small)
+        let ran = try run(.fixture, driver, Self.small + ["duration=2s"])
         #expect(ran.status == 1, "\(ran.errors)")
         #expect(broken(ran).contains { $0.contains(limit) }, "\(ran.output)")
     }
 
+    /// What is kept once, or until an observer has caught up, is little for each of many commits; on a busy machine a trial has
+    /// to last longer for them. What is kept of each commit stays as much.
+    private static let durations = ["2s", "8s", "32s"]
+
+    /// The limits that are broken in trials of every length.
+    private func brokenForGood(
+        _ binary: Binary, _ driver: String, _ settings: [String], where isMeant: (String) -> Bool = { _ in true }
+    ) throws -> [String] {
+        var found: [String] = []
+        for duration in Self.durations {
+            let ran = try run(binary, driver, settings + ["duration=\(duration)"])
+            #expect(ran.output.contains("missed"), "\(ran.errors)")
+            found = broken(ran).filter(isMeant)
+            if found.isEmpty { break }
+        }
+        return found
+    }
+
     @Test func storesThatKeepNothingKeepTheLimits() throws {
-        let model = try run(.fixture, "model", Self.small)
-        #expect(broken(model) == [], "\(model.errors)")
-        #expect(model.output.contains("missed"), "\(model.errors)")
+        #expect(try brokenForGood(.fixture, "model", Self.small) == [])
         // How large its file gets is a matter of how long the machine lets an observer stand still.
-        let store = try run(.tidegauge, "livestore", ["duration=2s"])
-        #expect(!broken(store).contains { $0.contains("live_bytes") || $0.contains("open_files") }, "\(store.output)")
-        #expect(store.output.contains("missed"), "\(store.errors)")
+        let store = try brokenForGood(.tidegauge, "livestore", []) {
+            $0.contains("live_bytes") || $0.contains("open_files")
+        }
+        #expect(store == [])
     }
 }
