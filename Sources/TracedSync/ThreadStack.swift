@@ -1,5 +1,6 @@
 // The stack of any thread of this process, taken by a signal that the thread answers wherever it stands. For reports of
 // hangs: it allocates, and only one caller at a time may ask.
+import Basis
 import CPlatform
 import Glibc
 
@@ -39,17 +40,5 @@ public enum ThreadStack {
         return !String(cString: file).contains(".so")
     }
 
-    private static func demangled(_ symbol: String) -> String {
-        guard symbol.hasPrefix("$s") || symbol.hasPrefix("_$s") else { return symbol }
-        guard let text = swiftDemangle(symbol, UInt(symbol.utf8.count), nil, nil, 0) else { return symbol }
-        defer { text.deallocate() }
-        return String(cString: text)
-    }
+    private static func demangled(_ symbol: String) -> String { Demangling.text(of: symbol) ?? symbol }
 }
-
-/// The runtime's own, which has no other name.
-@_silgen_name("swift_demangle")
-private func swiftDemangle(
-    _ name: UnsafePointer<CChar>, _ length: UInt, _ buffer: UnsafeMutablePointer<CChar>?,
-    _ size: UnsafeMutablePointer<UInt>?, _ flags: UInt32
-) -> UnsafeMutablePointer<CChar>?

@@ -1,0 +1,60 @@
+// Where the instructions of one thread went, or of several added up: by function, and by chain of calls. A value.
+
+public struct CallProfile: Sendable {
+    /// By `FunctionName.short`. Recursion counts nothing twice where callers were kept (`--separate-callers`). Where they
+    /// were not, a function's inclusive cost is what it executed itself and what the calls from it to others took: a turn
+    /// that comes back to it by way of another function is counted in both turns; and helpers keep their own cost.
+    public private(set) var functions: [String: FunctionCost]
+    /// Only roots where callers were not kept.
+    public private(set) var tree: CallTree<Double>
+
+    public static let empty = CallProfile(functions: [:], tree: CallTree())
+
+    private init(functions: [String: FunctionCost], tree: CallTree<Double>) {
+        (self.functions, self.tree) = (functions, tree)
+    }
+
+    /// Specialisations and other versions of a function are one. O(sum of the lengths of all chains).
+    public init(_ part: CallgrindPart) {
+        var tree = CallTree<Double>()
+        let places = part.symbols.map { tree.function(FunctionName.short($0)) }
+        for (chain, cost) in zip(part.contexts, part.exclusive) where cost > 0 {
+            tree.add(Double(cost), chain: chain.reversed().lazy.map { places[$0] })
+        }
+        let exclusive = tree.exclusiveByFunction
+        var inclusive = tree.inclusiveByFunction
+        if !part.hasChains {
+            for call in part.calls {
+                let (caller, callee) = (places[part.contexts[call.caller][0]], places[part.contexts[call.callee][0]])
+                if caller != callee { inclusive[caller] += Double(call.instructions) }
+            }
+        }
+        let own = tree.exclusive(attributing: RuntimeHelper.contains)
+        var functions: [String: FunctionCost] = [:]
+        for (place, name) in tree.functions.enumerated() {
+            let cost = FunctionCost(exclusive: exclusive[place], inclusive: inclusive[place], own: own[place])
+            if cost != .zero { functions[name] = cost }
+        }
+        self.init(functions: functions, tree: tree)
+    }
+
+    /// Instructions altogether.
+    public var total: Double { tree.nodes.reduce(0) { $0 + $1.exclusive } }
+
+    /// Two threads, or two parts of one, added up.
+    public static func + (a: Self, b: Self) -> Self {
+        var sum = a
+        sum.functions.merge(b.functions, uniquingKeysWith: +)
+        sum.tree.add(b.tree) { $0 }
+        return sum
+    }
+
+    /// Instructions per operation, such as a commit.
+    /// - Parameter count: operations that the profile is of, at least 1.
+    public func perOperation(_ count: Int) -> CallProfile {
+        precondition(count > 0, "a profile of no operation has no cost per operation")
+        var tree = CallTree<Double>()
+        tree.add(self.tree) { $0 / Double(count) }
+        return CallProfile(functions: functions.mapValues { $0 / Double(count) }, tree: tree)
+    }
+}
