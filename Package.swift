@@ -66,7 +66,7 @@ let package = Package(
             ]),
         .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
         .target(name: "TracedSync", dependencies: ["Basis", "CPlatform", algorithms]),
-        // Below everything: the clock, the seeded generator and the word that was probably meant.
+        // Below everything: the clock, the seeded generator, the word that was probably meant, names of symbols.
         .target(name: "Basis"),
 
         // What measures.
@@ -109,6 +109,8 @@ let package = Package(
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
         .target(name: "Statistics", dependencies: ["Basis", algorithms]),
+        // What valgrind counted, function by function.
+        .target(name: "Profiles", dependencies: ["Basis"]),
         .target(name: "Comparison", dependencies: ["Measure", "Scenario", "Statistics"]),
         // What crosses the pipe between the process that runs trials and a child that runs one.
         .target(name: "Trials", dependencies: ["CPlatform", "Measure", "Scenario", "StoreDriver", "TracedSync"]),
@@ -126,7 +128,7 @@ let package = Package(
         .target(
             name: "Report",
             dependencies: [
-                "Comparison", "Measure", "Scenario", "Statistics", "Trials",
+                "Comparison", "Measure", "Profiles", "Scenario", "Statistics", "Trials",
                 .product(name: "Mustache", package: "swift-mustache"),
             ]),
         .target(
@@ -187,10 +189,11 @@ let package = Package(
         .testTarget(
             name: "MeasureTests", dependencies: ["CZlib", "Measure", "Scenario", "SeededRandom", "TestThreads"]),
         .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),
+        .testTarget(name: "ProfilesTests", dependencies: ["Profiles", "SeededRandom"]),
         .testTarget(
             name: "ComparisonTests", dependencies: ["Comparison", "Measure", "Scenario", "SeededRandom", "Statistics"]),
         .testTarget(
-            name: "ReportTests", dependencies: ["Comparison", "Measure", "Report", "Scenario", "Trials"],
+            name: "ReportTests", dependencies: ["Comparison", "Measure", "Profiles", "Report", "Scenario", "Trials"],
             exclude: ["Golden"]),
         .testTarget(
             name: "HarnessTests",

@@ -45,8 +45,8 @@ struct ByteLines {
         return true
     }
 
-    /// The letters before a `=` or a `:`, and which of them it was; nil, and nothing is taken, where the line has no such
-    /// beginning. Keys are so short that no memory is asked for.
+    /// The letters before a `=` or a `:`, and which of the two it was; nil, and nothing is taken, where the line does not
+    /// begin so. Keys are so short that no memory is asked for.
     mutating func takeKey() -> (key: String, mark: UInt8)? {
         var index = place
         while index < end, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[index]) { index += 1 }

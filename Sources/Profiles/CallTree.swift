@@ -88,8 +88,9 @@ public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
     /// Of each function, in the order of `functions`: what its nodes executed themselves.
     public var exclusiveByFunction: [Cost] { exclusive { _ in false } }
 
-    /// Of each function, in the order of `functions`: what it executed itself, and what helpers executed on its behalf. A
-    /// helper's cost goes to the nearest caller that is none, and stays where it is if there is no such caller. O(n · depth).
+    /// Of each function, in the order of `functions`: what it executed itself, and what helpers executed on its behalf.
+    /// A helper's cost goes to the nearest caller that is none, and stays where it is if there is no such caller.
+    /// O(n · depth).
     public func exclusive(attributing isHelper: (String) -> Bool) -> [Cost] {
         let helpers = functions.map(isHelper)
         var sums = [Cost](repeating: .zero, count: functions.count)

@@ -1,5 +1,5 @@
-// Files of `valgrind --tool=callgrind` ("Callgrind Format Specification", valgrind 3.19). What is kept is which function
-// executed how many instructions and whom it called; lines of sources and jumps are read past.
+// Files of `valgrind --tool=callgrind` ("Callgrind Format Specification", valgrind 3.19). What is kept is which
+// function executed how many instructions and whom it called; lines of sources and jumps are read past.
 import Foundation
 
 public enum CallgrindFile {

@@ -13,7 +13,8 @@ struct CallgrindParser {
     private var done: [CallgrindPart] = []
     private var part = CallgrindPart()
     private var sum = 0
-    /// As `summary:` and `totals:` have it; the second, which stands behind the costs, counts.
+    /// The sum that `totals:` states, behind the costs. `summary:`, before them, is counted elsewhere in valgrind and
+    /// may be some instructions off, as with `--dump-instr=yes`.
     private var stated: Int?
     /// Numbers before the costs of a line, how many costs may follow, and which of them are instructions.
     private var positionCount = 1
@@ -43,7 +44,9 @@ struct CallgrindParser {
                 if mark == UInt8(ascii: ":") { try readHeader(key) } else { try readBody(key) }
             } else {
                 lines.skipBlanks()
-                if let byte = lines.first, byte != UInt8(ascii: "#") { throw unexpected("a line of callgrind's format") }
+                if let byte = lines.first, byte != UInt8(ascii: "#") {
+                    throw unexpected("a line of callgrind's format")
+                }
             }
         }
         if call != nil { throw broken("expected the cost of the last call, found the end of the file") }
@@ -78,11 +81,10 @@ struct CallgrindParser {
             eventCount = events.count
             instructionsColumn = events.firstIndex(of: "Ir")
             if instructionsColumn == nil { throw unexpected("Ir, instructions, among the events") }
-        case "summary": stated = try instructions()
         case "totals":
             stated = try instructions()
             isBody = true
-        // `creator:`, `cmd:`, `event:` and what later versions add say nothing of costs.
+        // `creator:`, `cmd:`, `summary:` and what later versions add say nothing that is asked for.
         default: break
         }
     }

@@ -1,4 +1,4 @@
-// One part of a profile as callgrind wrote it: of one thread with `--separate-threads=yes`, of all without. Plain values.
+// One part of a profile as callgrind wrote it: of one thread with `--separate-threads=yes`, else of all. Plain values.
 
 public struct CallgrindPart: Sendable, Equatable {
     /// All calls from one place.

@@ -33,7 +33,10 @@ enum DemangledText {
             let words = before(mark, in: text)
             let isWords = words.allSatisfy { $0.isLetter || $0.isNumber || " -#".contains($0) }
             if words.endIndex < text.endIndex, isWords {
-                return (text[..<text.index(words.endIndex, offsetBy: mark.count)], text[words.endIndex...].dropFirst(mark.count))
+                return (
+                    text[..<text.index(words.endIndex, offsetBy: mark.count)],
+                    text[words.endIndex...].dropFirst(mark.count)
+                )
             }
         }
         return nil
@@ -134,8 +137,9 @@ enum DemangledText {
 
     /// `name` of `name in _0A1B)…`; nil where this is no private name.
     private static func privateName(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        guard let blank = bytes.firstIndex(of: UInt8(ascii: " ")), bytes[blank...].starts(with: " in _".utf8),
-            let close = bytes.firstIndex(of: UInt8(ascii: ")")), close > blank,
+        guard let blank = bytes.firstIndex(where: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "(") }),
+            bytes[blank...].starts(with: " in _".utf8), let close = bytes.firstIndex(of: UInt8(ascii: ")")),
+            close > blank,
             bytes[(blank + 5)..<close].allSatisfy({ (0x30...0x39).contains($0) || (0x41...0x46).contains($0) })
         else { return nil }
         return bytes[..<blank]

@@ -1,16 +1,19 @@
-// The name of a function as a table shows it. What the compiler makes of one function is one name, so that a commit that only
-// lets another version of it be called does not look like one function gone and another come. Pure.
+// The name of a function as a table shows it. What the compiler makes of one function is one name, so that a commit that
+// only lets another version of it be called does not look like one function gone and another come. Pure.
 import Basis
 
 public enum FunctionName {
     /// `TreeDifference.walk(_:_:)`: without modules, types of arguments and results, generic arguments, and without what
     /// was specialised, merged or split off. Closures say where they stand: `closure #1 in Store.write(_:)`. What is no
-    /// symbol of Swift stays as it is. O(n).
+    /// symbol of Swift stays as it is, but for the version of a library (`malloc@@GLIBC_2.2.5`). O(n).
     ///
-    /// Two functions of one type have two names, unless nothing but types, constraints or files tells them apart: overloads by
-    /// type, and private functions of the same name in extensions of two files, are one.
+    /// Two functions of one type have two names, unless nothing but types, constraints or files tells them apart:
+    /// overloads by type, and private functions of the same name in two files, are one.
     public static func short(_ symbol: String) -> String {
-        guard let text = Demangling.text(of: symbol) else { return symbol }
+        guard let text = Demangling.text(of: symbol) else {
+            let name = symbol.prefix { $0 != "@" }
+            return name.isEmpty ? symbol : String(name)
+        }
         let name = described(DemangledText.plain(text[...]))
         return name.isEmpty ? symbol : name
     }
@@ -35,7 +38,8 @@ public enum FunctionName {
         // One for each pair of conventions; their types would fill a page.
         if text.hasPrefix("reabstraction thunk") { return "reabstraction thunk" }
         if let (words, rest) = DemangledText.kind(text) { return words + subject(rest) }
-        return DemangledText.split(text, at: " in ").map(entity).joined(separator: " in ")
+        let nested = DemangledText.split(text, at: " in ")
+        return nested.count == 1 ? entity(text) : nested.map(described).joined(separator: " in ")
     }
 
     /// What `protocol witness for` and the like are of: `P.f(A) -> () in conformance T : P in M` is `P.f(_:) in T`.

@@ -1,14 +1,15 @@
 // Functions that nobody's source calls by name: what they cost is the doing of whoever made the compiler call them.
 
 public enum RuntimeHelper {
-    /// Whether a function (`FunctionName.short`) is a helper: reference counts, accesses, casts and metadata of the Swift
-    /// runtime, what the compiler makes for values, memory from the C library, and the dynamic linker's lookups.
+    /// Whether a function (`FunctionName.short`) is a helper: reference counts, accesses, casts and metadata of the
+    /// Swift runtime, what the compiler makes for values, memory from the C library, and the dynamic linker's lookups.
     public static func contains(_ name: String) -> Bool {
-        exact.contains(name) || prefixes.contains { name.hasPrefix($0) } || name.contains(" value witness for ")
+        exact.contains(name) || prefixes.contains { name.hasPrefix($0) }
+            || [" value witness for ", "swift::"].contains { name.contains($0) }
     }
 
     private static let prefixes = [
-        "swift_", "_swift_", "swift::", "_dl_", "outlined ", "type metadata accessor for ",
+        "swift_", "_swift_", "__swift_", "_dl_", "outlined ", "type metadata accessor for ",
         "lazy protocol witness table accessor for ", "reabstraction thunk", "__memcpy_", "__memmove_", "__memset_",
         "__memcmp_", "je_malloc", "je_free", "je_calloc", "je_realloc", "je_sdallocx",
     ]
