@@ -37,6 +37,22 @@ struct Rule18VersionsTests {
         withExtendedLifetime(connections) {}
     }
 
+    @Test("while commits go on, nobody keeps a version that it has moved on from")
+    func movingOn() throws {
+        let test = try makeStore(notes: 100)
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        let token = try connection.objects(Note.self).observe { _ in }
+        for _ in 0..<100 {
+            try change(test, times: 1)
+            let newest = try test.store.read { $0.version }
+            try scheduler.turn { connection.version >= newest }
+        }
+        // Upkeep's version and the connection's, and what the step between two of them holds.
+        #expect(test.store.activeVersions <= 4)
+        token.invalidate()
+    }
+
     /// Seven pages or so: the changed row's path in its table, the log's, the list of tables and that of free pages.
     @Test(
         "what a pin costs is bounded: about 26 KB of file for each commit while it lasts",
