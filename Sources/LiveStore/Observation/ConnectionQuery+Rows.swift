@@ -13,10 +13,9 @@ extension ConnectionQuery {
         return rows.ranks.contains(rank) ? rank - rows.ranks.lowerBound : nil
     }
 
-    /// Brings the connection's own writes into the shown rows, each from where the row was shown before.
+    /// Brings the connection's own writes that `start` has not into the shown rows, each from where the row was shown before.
     func catchUp(_ start: ShownTree, _ connection: LiveConnection) throws(StoreError) -> ShownTree {
         let changes = connection.own.changes
-        guard start.applied < changes.count else { return start }
         var next = start
         var tree = start.rows.tree
         let new = changes[start.applied...]
