@@ -105,7 +105,8 @@ let package = Package(
         .target(
             name: "Measure",
             dependencies: [
-                "Basis", "CPlatform", "CZlib", "Scenario", .product(name: "Histogram", package: "hdrhistogram-swift"),
+                "Basis", "CLMDB", "CPlatform", "CZlib", "Scenario",
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
         .target(name: "Statistics", dependencies: ["Basis", algorithms]),
@@ -124,7 +125,7 @@ let package = Package(
         // The parent: child processes, sweeps, limits.
         .target(
             name: "Runs",
-            dependencies: ["Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync", "Trials"]),
+            dependencies: ["Measure", "Profiles", "Scenario", "Statistics", "StoreDriver", "TracedSync", "Trials"]),
         .target(
             name: "Report",
             dependencies: [
@@ -187,7 +188,8 @@ let package = Package(
             ]),
         .testTarget(name: "ScenarioTests", dependencies: ["Basis", "Scenario", "SeededRandom"], exclude: ["Golden"]),
         .testTarget(
-            name: "MeasureTests", dependencies: ["CZlib", "Measure", "Scenario", "SeededRandom", "TestThreads"]),
+            name: "MeasureTests",
+            dependencies: ["CPlatform", "CZlib", "Measure", "Scenario", "SeededRandom", "TestThreads"]),
         .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),
         .testTarget(name: "ProfilesTests", dependencies: ["Profiles", "SeededRandom"]),
         .testTarget(
@@ -206,7 +208,8 @@ let package = Package(
         // Reads the sources and counts.
         .testTarget(name: "StructureTests"),
         .testTarget(
-            name: "TidegaugeCLITests", dependencies: ["TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
+            name: "TidegaugeCLITests",
+            dependencies: ["Measure", "TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
 
         // Threads for tests that wait.
         .target(name: "TestThreads", path: "Tests/Fixtures/TestThreads"),

@@ -38,55 +38,70 @@ long cp_read_memory(int32_t pid, uint64_t address, void *into, unsigned long byt
     return (long)process_vm_readv(pid, &local, 1, &remote, 1, 0);
 }
 
-// One stack at a time: the handler fills these.
-static void **wanted_frames;
-static int wanted_most;
+// One call at a time: the handler reads these.
+static void (*wanted_call)(void *);
+static void *wanted_with;
 static int32_t wanted_tid;
-static int captured;
+static int is_answered;
 
-static void capture(int number) {
+static void answer(int number) {
     (void)number;
     int saved = errno;
     if (__atomic_load_n(&wanted_tid, __ATOMIC_ACQUIRE) == cp_thread_id()) {
-        int count = backtrace(wanted_frames, wanted_most);
+        wanted_call(wanted_with);
         __atomic_store_n(&wanted_tid, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&captured, count, __ATOMIC_RELEASE);
+        __atomic_store_n(&is_answered, 1, __ATOMIC_RELEASE);
     }
     errno = saved;
 }
 
-int cp_capture_stack(int32_t tid, void **frames, int most, int64_t timeout_ns) {
+bool cp_interrupt(int32_t tid, void (*call)(void *), void *with, int64_t timeout_ns) {
     static int is_ready = 0;
     if (!is_ready) {
-        // The first call loads a library, which no signal handler may do.
-        void *warm[4];
-        backtrace(warm, 4);
         struct sigaction action;
         memset(&action, 0, sizeof action);
-        action.sa_handler = capture;
+        action.sa_handler = answer;
         action.sa_flags = SA_RESTART;
         // The one signal without a use of its own that workers of libdispatch do not block.
-        if (sigaction(SIGPROF, &action, NULL) != 0) return 0;
+        if (sigaction(SIGPROF, &action, NULL) != 0) return false;
         is_ready = 1;
     }
-    // A thread that answers late finds that nobody waits for it, and writes to what stays.
-    static void *buffer[256];
-    wanted_frames = buffer;
-    wanted_most = most < 256 ? most : 256;
-    __atomic_store_n(&captured, -1, __ATOMIC_RELEASE);
+    wanted_call = call;
+    wanted_with = with;
+    __atomic_store_n(&is_answered, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&wanted_tid, tid, __ATOMIC_RELEASE);
-    if (syscall(SYS_tgkill, getpid(), tid, SIGPROF) != 0) return 0;
+    if (syscall(SYS_tgkill, getpid(), tid, SIGPROF) != 0) return false;
     for (int64_t waited = 0; waited < timeout_ns; waited += 100000) {
-        int count = __atomic_load_n(&captured, __ATOMIC_ACQUIRE);
-        if (count >= 0) {
-            memcpy(frames, buffer, sizeof(void *) * (size_t)count);
-            return count;
-        }
+        if (__atomic_load_n(&is_answered, __ATOMIC_ACQUIRE)) return true;
         struct timespec pause = {.tv_sec = 0, .tv_nsec = 100000};
         nanosleep(&pause, NULL);
     }
     __atomic_store_n(&wanted_tid, 0, __ATOMIC_RELEASE);
-    return 0;
+    return false;
+}
+
+// A thread that answers late finds that nobody waits for it, and writes to what stays.
+static void *captured_frames[256];
+static int captured_most;
+static int captured_count;
+
+static void capture(void *with) {
+    (void)with;
+    captured_count = backtrace(captured_frames, captured_most);
+}
+
+int cp_capture_stack(int32_t tid, void **frames, int most, int64_t timeout_ns) {
+    static int is_loaded = 0;
+    if (!is_loaded) {
+        // The first call loads a library, which no signal handler may do.
+        void *warm[4];
+        backtrace(warm, 4);
+        is_loaded = 1;
+    }
+    captured_most = most < 256 ? most : 256;
+    if (!cp_interrupt(tid, capture, NULL, timeout_ns)) return 0;
+    memcpy(frames, captured_frames, sizeof(void *) * (size_t)captured_count);
+    return captured_count;
 }
 
 const char *cp_symbol(const void *address, const char **file, uint64_t *offset) {

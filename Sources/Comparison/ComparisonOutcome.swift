@@ -13,18 +13,18 @@ public struct ComparisonOutcome: Sendable, Equatable {
     /// How the head's trials ended where the base's did not end so.
     public var fates: [TrialFate]
 
-    public init(_ engine: ComparisonEngine, _ rows: [ComparedRow]) {
+    public init(_ engine: ComparisonEngine, _ rows: [ComparedRow], _ counted: [CountedRow] = []) {
         fates = engine.tracks.filter { $0.state == .failing }.flatMap { track in
             let failures = track.failed.flatMap(\.failures)
             let known = Set(failures.filter { !$0.isHead }.map(\.trial.fate.code))
             return failures.filter { $0.isHead && !known.contains($0.trial.fate.code) }.map(\.trial.fate)
         }
-        let gates = rows.filter(\.isGate)
+        let verdicts = rows.filter(\.isGate).map(\.verdict) + counted.map(\.verdict)
         if !fates.isEmpty {
             word = .failing
-        } else if gates.contains(where: { $0.verdict == .regressed }) {
+        } else if verdicts.contains(.regressed) {
             word = .regressed
-        } else if gates.isEmpty || gates.contains(where: { $0.verdict == .inconclusive }) {
+        } else if verdicts.isEmpty || verdicts.contains(.inconclusive) {
             word = .inconclusive
         } else {
             word = .pass

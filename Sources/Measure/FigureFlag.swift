@@ -18,7 +18,7 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
         case noReference = "no_reference"
         case notSteady = "not_steady"
         case noBaseline = "no_baseline"
-        case over, at, dropped, crashed, killed, hang
+        case over, at, dropped, counted, crashed, killed, hang
         case oracleViolation = "oracle_violation"
         case harnessFault = "harness_fault"
         case interrupted
@@ -54,6 +54,7 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
     public static func over(key: String) -> FigureFlag { .init(.over, key) }
     public static func at(point: String) -> FigureFlag { .init(.at, point) }
     public static func dropped(points: Int) -> FigureFlag { .init(.dropped, "\(points)") }
+    public static func counted(by counter: InstructionCounter) -> FigureFlag { .init(.counted, counter.rawValue) }
     public static func crashed(signal: String) -> FigureFlag { .init(.crashed, signal) }
     public static func killed(signal: String) -> FigureFlag { .init(.killed, signal) }
     public static let hang = FigureFlag(.hang)
@@ -113,6 +114,9 @@ extension FigureFlag.Word {
         case .dropped:
             "N points of the sweep were left out of a fit, because noise had put them at or under zero; a longer "
                 + "`duration` or a higher `repeat` brings them out of it"
+        case .counted:
+            "who counted the instructions: the processor (`hardware`) or valgrind (`callgrind`), whose figures are never "
+                + "compared with each other"
         case .crashed: "the trial, on `trial_outcome`: its process ended by a signal of its own making"
         case .killed: "the trial, on `trial_outcome`: its process was ended by a signal from outside"
         case .hang: "the trial, on `trial_outcome`: it made no progress; `tidegauge replay` runs it again"

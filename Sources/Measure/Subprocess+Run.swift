@@ -15,6 +15,12 @@ public struct CompletedProcess: Sendable {
 }
 
 extension Subprocess {
+    /// Where the PATH has a program; nil: nowhere.
+    public static func find(_ program: String) -> String? {
+        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
+        return folders.map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
+    }
+
     /// Runs the program at `path` and waits for its end. Any thread.
     /// - Parameters:
     ///   - timeoutNs: So long it may take, then it is killed, with everything it has started.

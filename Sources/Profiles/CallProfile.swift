@@ -1,6 +1,6 @@
 // Where the instructions of one thread went, or of several added up: by function, and by chain of calls. A value.
 
-public struct CallProfile: Sendable {
+public struct CallProfile: Codable, Sendable {
     /// By `FunctionName.short`. Recursion counts nothing twice where callers were kept (`--separate-callers`). Where
     /// they were not, a function's inclusive cost is what it executed itself and what the calls from it to others took:
     /// a turn that comes back to it by way of another function counts in both turns; and helpers keep their own cost.

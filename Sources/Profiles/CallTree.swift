@@ -110,3 +110,29 @@ public struct CallTree<Cost: AdditiveArithmetic & Sendable>: Sendable {
         }
     }
 }
+
+extension CallTree.Node: Codable where Cost: Codable {}
+
+extension CallTree: Codable where Cost: Codable {
+    private enum CodingKeys: CodingKey {
+        case functions, nodes
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        for name in try container.decode([String].self, forKey: .functions) { _ = function(name) }
+        for read in try container.decode([Node].self, forKey: .nodes) {
+            guard functions.indices.contains(read.function), read.parent.map(nodes.indices.contains) ?? true else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .nodes, in: container, debugDescription: "a node names a place that is not there")
+            }
+            nodes[node(read.function, calledBy: read.parent)].exclusive += read.exclusive
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(functions, forKey: .functions)
+        try container.encode(nodes, forKey: .nodes)
+    }
+}

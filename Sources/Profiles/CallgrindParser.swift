@@ -20,6 +20,8 @@ struct CallgrindParser {
     private var positionCount = 1
     private var eventCount = 0
     private var instructionsColumn: Int?
+    /// Where `--collect-systime` counts system calls.
+    private var systemCallsColumn: Int?
 
     /// Whether costs or their total were read, so that a header begins another part.
     private var isBody = false
@@ -80,9 +82,12 @@ struct CallgrindParser {
             let events = lines.rest.split(whereSeparator: \.isWhitespace)
             eventCount = events.count
             instructionsColumn = events.firstIndex(of: "Ir")
+            systemCallsColumn = events.firstIndex(of: "sysCount")
             if instructionsColumn == nil { throw unexpected("Ir, instructions, among the events") }
         case "totals":
-            stated = try instructions()
+            let totals = try costs()
+            stated = totals.instructions
+            part.systemCalls = systemCallsColumn == nil ? nil : totals.systemCalls
             isBody = true
         // `creator:`, `cmd:`, `summary:` and what later versions add say nothing that is asked for.
         default: break
@@ -150,19 +155,22 @@ struct CallgrindParser {
         part.exclusive[function] += cost
     }
 
-    /// The instructions among the costs that the line ends with. Zeros at the end may be left out.
-    private mutating func instructions() throws(CallgrindError) -> Int {
+    private mutating func instructions() throws(CallgrindError) -> Int { try costs().instructions }
+
+    /// Of the costs that the line ends with. Zeros at the end may be left out.
+    private mutating func costs() throws(CallgrindError) -> (instructions: Int, systemCalls: Int) {
         guard let instructionsColumn else { throw unexpected("events: before the first cost") }
-        var (column, instructions) = (0, 0)
+        var (column, instructions, systemCalls) = (0, 0, 0)
         lines.skipBlanks()
         while lines.first != nil {
             guard column < eventCount else { throw unexpected("\(eventCount) costs at most") }
             let cost = try number("a cost")
             if column == instructionsColumn { instructions = cost }
+            if column == systemCallsColumn { systemCalls = cost }
             column += 1
             lines.skipBlanks()
         }
-        return instructions
+        return (instructions, systemCalls)
     }
 
     /// `16`, `0x4a0`, or relative to the position before: `+3`, `-2`, `*`.

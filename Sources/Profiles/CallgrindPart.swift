@@ -28,6 +28,14 @@ public struct CallgrindPart: Sendable, Equatable {
     public var calls: [Call] = []
     /// Instructions of the part: the sum of `exclusive`.
     public var total = 0
+    /// Nil where they were not counted (`--collect-systime`).
+    public var systemCalls: Int?
+
+    /// How often functions were called, by their names as the profile has them.
+    public func calls(to names: Set<String>) -> Int {
+        let wanted = Set(symbols.indices.filter { names.contains(symbols[$0]) })
+        return calls.reduce(0) { $0 + (wanted.contains(contexts[$1.callee][0]) ? $1.count : 0) }
+    }
 
     /// Whether callers were kept (`--separate-callers`).
     public var hasChains: Bool { contexts.contains { $0.count > 1 } }

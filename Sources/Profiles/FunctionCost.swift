@@ -1,6 +1,6 @@
 // What a function cost, in instructions.
 
-public struct FunctionCost: AdditiveArithmetic, Sendable, Equatable {
+public struct FunctionCost: AdditiveArithmetic, Codable, Sendable, Equatable {
     /// Executed by the function itself.
     public var exclusive: Double
     /// With everything it called.

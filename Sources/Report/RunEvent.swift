@@ -1,5 +1,6 @@
 // What a run tells its report besides figures: what it was asked to do, how each trial went, what was skipped, how limits
 // were judged. Plain values, as they stand in journal.ndjson.
+import Measure
 import Scenario
 import Trials
 
@@ -13,6 +14,8 @@ public struct RunHeader: Codable, Sendable, Equatable {
     public var overrides: [String] = []
     public var filter: String?
     public var trace = false
+    /// Who counted instructions, where that was all that was asked for.
+    public var counter: InstructionCounter?
     /// Names the very binary that measured; see `Fingerprint`.
     public var binary = ""
     public var scenarios: [ScenarioRecord] = []

@@ -88,7 +88,7 @@ extension RunRecord {
         if trials.contains(where: { $0.fate == .oracleViolation }) { return ("promise broken", false) }
         if !voided.isEmpty { return ("trials failed", false) }
         if judgements.contains(where: { $0.verdict == .broken }) { return ("limit broken", false) }
-        if judgements.contains(where: { $0.verdict == .unknown }) { return ("inconclusive", false) }
-        return ("pass", true)
+        let unknown = judgements.count { $0.verdict == .unknown }
+        return (unknown == 0 ? "pass" : "pass, \(Humanised.count(unknown, "limit")) unknown", true)
     }
 }

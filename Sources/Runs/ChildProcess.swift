@@ -2,6 +2,7 @@
 // a child that says nothing for longer than its phase may take is killed, with everything it started.
 import Foundation
 import Measure
+import Profiles
 import Scenario
 import Trials
 
@@ -11,6 +12,10 @@ public final class ChildProcess: TrialExecutor {
     private let interruption: Interruption
     private let other: OtherBinary?
     private var number = 0
+    /// A copy for valgrind, once one was needed.
+    private var stripped: String?
+    /// Of the last trial, where callgrind counted it: what the threads of each role did.
+    public private(set) var profiles: [ThreadRole: CallProfile] = [:]
     /// So much environment more, which moves where a child's stack begins.
     public var paddingBytes = 0
 
@@ -23,15 +28,42 @@ public final class ChildProcess: TrialExecutor {
 
     public func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult {
         number += 1
+        profiles = [:]
         do {
             let folder = try TrialFolder(in: directory, number: number, spec)
             defer { folder.removeStore() }
-            let result = try Child(spec, folder, other, paddingBytes, report).result(interruption)
+            // This very binary, even if the file has been replaced since.
+            let program = other?.path ?? "/proc/\(getpid())/exe"
+            let isUnderCallgrind = spec.count?.counter == InstructionCounter.callgrind.rawValue
+            let arguments = ["trial", "--result-dir", folder.results, "--store-dir", folder.store]
+            let command =
+                isUnderCallgrind
+                ? try CallgrindChild.command(try strippedCopy(of: program), arguments, results: folder.results)
+                : (program, arguments)
+            var result = try Child(spec, folder, other, command, paddingBytes, report).result(interruption)
+            if isUnderCallgrind, result.fate == .completed {
+                let counts = try CallgrindChild.counts(in: folder.results)
+                result.count?.inCommits = counts.inCommits
+                result.count?.atRest = counts.atRest
+                profiles = counts.profiles
+            }
             if result.fate == .completed || result.fate == .interrupted { folder.removeResults() }
             return result
         } catch {
             return TrialResult(fate: .harnessFault(reason: "parent"), notes: ["cannot run a trial: \(error)"])
         }
+    }
+
+    private func strippedCopy(of program: String) throws -> String {
+        if let stripped { return stripped }
+        let copy = "\(directory)/stripped"
+        try CallgrindChild.strip(program, to: copy)
+        stripped = copy
+        return copy
+    }
+
+    deinit {
+        if let stripped { try? FileManager.default.removeItem(atPath: stripped) }
     }
 }
 
@@ -47,8 +79,8 @@ private final class Child {
     private var deadline: HangDeadline
 
     init(
-        _ spec: TrialSpec, _ folder: TrialFolder, _ other: OtherBinary?, _ paddingBytes: Int,
-        _ report: @escaping (TrialProgress) -> Void
+        _ spec: TrialSpec, _ folder: TrialFolder, _ other: OtherBinary?, _ command: (path: String, arguments: [String]),
+        _ paddingBytes: Int, _ report: @escaping (TrialProgress) -> Void
     ) throws {
         (self.spec, self.folder, self.other, self.report) = (spec, folder, other, report)
         var environment: [String: String] = [:]
@@ -57,14 +89,13 @@ private final class Child {
         // one sets this.
         let own = ProcessInfo.processInfo.environment
         if own["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
+        // How sets and dictionaries lie is drawn anew in each process, and would be counted.
+        if spec.count != nil { environment["SWIFT_DETERMINISTIC_HASHING"] = "1" }
         let json =
             try other.map { try SpecDialect.json(spec, version: $0.talks.specVersion) } ?? JSONEncoder().encode(spec)
         try Data().write(to: URL(fileURLWithPath: folder.logPath))
         process = try Subprocess(
-            // This very binary, even if the file has been replaced since.
-            other?.path ?? "/proc/\(getpid())/exe",
-            ["trial", "--result-dir", folder.results, "--store-dir", folder.store], environment: environment,
-            input: json, errors: .file(folder.logPath))
+            command.path, command.arguments, environment: environment, input: json, errors: .file(folder.logPath))
         deadline = Timeouts.deadline(.loading, spec, of: process.pid)
     }
 

@@ -16,6 +16,8 @@ struct LimitCheck {
     let scenario: String
     let limits: [Limit]
     let entries: [Entry]
+    /// Of the limits that are multiples of one.
+    var yardsticks: [Yardstick: YardstickReading] = [:]
 
     func judgements() -> [Judgement] {
         limits.flatMap { limit in
@@ -50,16 +52,27 @@ struct LimitCheck {
         } else {
             judged = median(values).map { [$0] } ?? []
         }
-        guard let worst = judged.first(where: { !limit.holds(for: $0) }) ?? judged.first else {
+        let reading = limit.yardstick.flatMap { yardsticks[$0] }
+        let yardstickNs = reading?.meanNs ?? 1
+        func isKept(_ value: Double) -> Bool { limit.holds(for: value, yardstickNs: yardstickNs) }
+        if let yardstick = limit.yardstick, reading?.isSteady != true {
+            let why =
+                reading.map { "took \(Int($0.beforeNs)) ns before and \(Int($0.afterNs)) ns after" } ?? "was not taken"
+            return Judgement(
+                scenario: scenario, driver: driver, verdict: .unknown,
+                text: "\(place): \(limit): the yardstick \(yardstick.rawValue) \(why)")
+        }
+        guard let worst = judged.first(where: { !isKept($0) }) ?? judged.first else {
             return Judgement(
                 scenario: scenario, driver: driver, verdict: .unknown, text: "\(place): \(limit): no value")
         }
         let shown = worst == worst.rounded() ? "\(Int64(worst))" : "\(worst)"
-        let isKept = limit.holds(for: worst)
-        let isDoubtful = !isKept && isDisturbed
+        let holds = isKept(worst)
+        let isDoubtful = !holds && isDisturbed
+        let measure = limit.yardstick == nil ? "" : " (one is \(Int(yardstickNs)) ns)"
         let reasons = Set(entries.compactMap(\.noise)).sorted().joined(separator: ", ")
         return Judgement(
-            scenario: scenario, driver: driver, verdict: isKept ? .kept : isDoubtful ? .unknown : .broken,
-            text: "\(place): \(limit): \(shown)" + (isDoubtful ? " (noisy machine: \(reasons))" : ""))
+            scenario: scenario, driver: driver, verdict: holds ? .kept : isDoubtful ? .unknown : .broken,
+            text: "\(place): \(limit): \(shown)\(measure)" + (isDoubtful ? " (noisy machine: \(reasons))" : ""))
     }
 }

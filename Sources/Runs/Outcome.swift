@@ -5,7 +5,7 @@ import Synchronization
 /// The exit codes of `tidegauge`, from good to bad.
 public enum Outcome: Int32, Sendable, CaseIterable {
     case pass = 0
-    /// A figure that a limit needs is missing.
+    /// Of a comparison: a gate could not be decided.
     case inconclusive = 2
     case unavailable = 69
     case limitBroken = 1

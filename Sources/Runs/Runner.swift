@@ -55,6 +55,10 @@ public final class Runner {
     private unowned let delegate: any RunnerDelegate
     /// p99 of hiccups at rest, where it was taken.
     private let calibratedHiccupNs: Int64?
+    /// Nil where this machine counts no instructions.
+    private let counter: InstructionCounter?
+    /// Takes a yardstick, ns; nil where it cannot be taken.
+    private let yardstickNs: (Yardstick) -> Double?
     private var outcome = Outcome.pass
     private var index = 0
     private var total = 0
@@ -65,8 +69,10 @@ public final class Runner {
 
     public init(
         drivers: [any StoreDriver], executor: any TrialExecutor, interruption: Interruption,
-        delegate: any RunnerDelegate, calibratedHiccupNs: Int64? = nil
+        delegate: any RunnerDelegate, calibratedHiccupNs: Int64? = nil, counter: InstructionCounter? = nil,
+        yardstickNs: @escaping (Yardstick) -> Double? = { _ in nil }
     ) {
+        (self.counter, self.yardstickNs) = (counter, yardstickNs)
         self.calibratedHiccupNs = calibratedHiccupNs
         self.drivers = Dictionary(drivers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         (self.executor, self.interruption, self.delegate) = (executor, interruption, delegate)
@@ -81,11 +87,13 @@ public final class Runner {
         return interruption.isRaised ? .interrupted : outcome
     }
 
+    private func makeGroup(_ spec: TrialSpec) -> TrialGroup { TrialGroup(spec, counter: counter) }
+
     /// Child processes of a job, all steps of its searches included.
     private func processes(_ job: Job) -> Int {
-        let listed = job.trials.reduce(0) { $0 + TrialGroup($1).members.count }
+        let listed = job.trials.reduce(0) { $0 + makeGroup($1).members.count }
         let searching = Set(job.trials.map(\.driver)).count * job.searchSteps
-        return listed + searching * (job.trials.first.map { TrialGroup($0).members.count } ?? 0)
+        return listed + searching * (job.trials.first.map { makeGroup($0).members.count } ?? 0)
     }
 
     /// Without the trials that their driver cannot do.
@@ -109,6 +117,8 @@ public final class Runner {
         /// Driver and variant of disturbed trials, with what disturbed them.
         var noise: [[String]: String] = [:]
         noops = []
+        let yardsticks = Set(job.limits.compactMap(\.yardstick))
+        let before = take(yardsticks)
         repeatsLeft = job.repeatsVoid ? (job.trials.count + Self.voidOneIn - 1) / Self.voidOneIn : 0
         /// Whether it came to its end.
         func measure(_ spec: TrialSpec) throws -> Bool {
@@ -137,7 +147,15 @@ public final class Runner {
             let reason = noise[[spec.driver, spec.variant]]
             entries.append(.init(driver: spec.driver, variant: spec.variant, figure: figure, noise: reason))
         }
-        try judge(job, entries)
+        let after = take(yardsticks)
+        try judge(job, entries, before.merging(after) { .init(beforeNs: $0.beforeNs, afterNs: $1.afterNs) })
+    }
+
+    private func take(_ yardsticks: Set<Yardstick>) -> [Yardstick: YardstickReading] {
+        let taken = yardsticks.sorted { $0.rawValue < $1.rawValue }.compactMap { yardstick in
+            yardstickNs(yardstick).map { (yardstick, YardstickReading(beforeNs: $0, afterNs: $0)) }
+        }
+        return Dictionary(uniqueKeysWithValues: taken)
     }
 
     /// Narrows the bracket of the sustainable rate: each step is a trial at a rate that the sweep does not have.
@@ -161,7 +179,7 @@ public final class Runner {
 
     private func known(_ spec: TrialSpec) -> KnownTrial? {
         guard let known = delegate.known(spec) else { return nil }
-        index += TrialGroup(spec).members.count
+        index += makeGroup(spec).members.count
         outcome = outcome.worse(Outcome(known.record.fate, isUnavailable: known.record.isUnavailable))
         return known
     }
@@ -171,7 +189,7 @@ public final class Runner {
         var voids: [String] = []
         var run: GroupFigures?
         repeat {
-            guard var group = self.run(TrialGroup(spec)) else { return nil }
+            guard var group = self.run(makeGroup(spec)) else { return nil }
             // What a figure is the difference to is disturbed no less than the trial itself.
             let disturbance =
                 [group.measured, group.baseline].lazy
@@ -180,7 +198,7 @@ public final class Runner {
             run = group
             guard let disturbance, repeatsLeft > 0 else { break }
             repeatsLeft -= 1
-            total += TrialGroup(spec).members.count
+            total += makeGroup(spec).members.count
             voids.append(disturbance)
         } while !interruption.isRaised
         guard var group = run else { return nil }
@@ -223,14 +241,17 @@ public final class Runner {
         return figures
     }
 
-    private func judge(_ job: Job, _ entries: [LimitCheck.Entry]) throws {
+    private func judge(
+        _ job: Job, _ entries: [LimitCheck.Entry], _ yardsticks: [Yardstick: YardstickReading]
+    ) throws {
         let own = entries.filter { !job.unjudged.contains($0.driver) }
-        for judgement in LimitCheck(scenario: job.scenario, limits: job.limits, entries: own).judgements() {
+        let check = LimitCheck(scenario: job.scenario, limits: job.limits, entries: own, yardsticks: yardsticks)
+        for judgement in check.judgements() {
             try delegate.judged(judgement)
             switch judgement.verdict {
-            case .kept: break
+            // What a busy machine cannot tell is said, and is nothing against the store.
+            case .kept, .unknown: break
             case .broken: outcome = outcome.worse(.limitBroken)
-            case .unknown: outcome = outcome.worse(.inconclusive)
             }
         }
     }

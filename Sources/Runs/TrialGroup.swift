@@ -11,13 +11,15 @@ struct TrialGroup {
         case measured
         case baseline = "without observers"
         case noop = "no-op driver"
+        case counted
     }
 
     let spec: TrialSpec
     /// In the order to run.
     let members: [(role: Role, spec: TrialSpec)]
 
-    init(_ spec: TrialSpec) {
+    /// - Parameter counter: of this machine; nil where it has none, and nothing is counted.
+    init(_ spec: TrialSpec, counter: InstructionCounter? = nil) {
         self.spec = spec
         let asked = spec.metrics
         let subscriptions = spec.observers.count + spec.observers.bystanders
@@ -29,6 +31,10 @@ struct TrialGroup {
             var noop = spec
             noop.driver = "noop"
             members.append((.noop, noop))
+        }
+        // Another repetition would count the same.
+        if let counter, spec.count == nil, spec.trial == 0, asked.contains(where: \.isOfCountedTrial) {
+            members.append((.counted, spec.counted(by: counter.rawValue)))
         }
         self.members = spec.trial.isMultiple(of: 2) ? members : members.reversed()
     }
@@ -50,6 +56,8 @@ struct GroupFigures {
     let measured: TrialResult
     let baseline: TrialResult?
     let noop: TrialResult?
+    /// The same trial or, where it is timed, the one beside it.
+    let counted: TrialResult?
     /// Why the trial was run again, each time.
     var voids: [String] = []
     /// What disturbed the trial that stands.
@@ -57,6 +65,7 @@ struct GroupFigures {
 
     init(_ spec: TrialSpec, _ measured: TrialResult, beside results: [TrialGroup.Role: TrialResult]) {
         (self.spec, self.measured, baseline, noop) = (spec, measured, results[.baseline], results[.noop])
+        counted = measured.count == nil ? results[.counted] : measured
     }
 
     /// In the order of the rows; nil where the trial does not have the metric.
@@ -67,6 +76,16 @@ struct GroupFigures {
         .writerPenalty: { $0.ratio(.writerPenalty, of: .writeServiceTime, .p50) },
         .upkeepAllocations: { $0.allocations(.upkeepAllocations) { $0.count } },
         .upkeepBytes: { $0.allocations(.upkeepBytes) { $0.bytes } },
+        .writerInstructions: { $0.counted(.writerInstructions, [.writer]) { $0.instructions } },
+        .upkeepInstructions: { $0.counted(.upkeepInstructions, [.upkeep]) { $0.instructions } },
+        .observerInstructions: { $0.counted(.observerInstructions, [.observer]) { $0.instructions } },
+        .engineInstructions: { $0.counted(.engineInstructions, ThreadRole.allCases) { $0.instructions } },
+        .writerAllocations: { $0.counted(.writerAllocations, [.writer]) { $0.allocations } },
+        .observerAllocations: { $0.counted(.observerAllocations, [.observer]) { $0.allocations } },
+        .engineAllocations: { $0.counted(.engineAllocations, ThreadRole.allCases) { $0.allocations } },
+        .writerSystemCalls: { $0.counted(.writerSystemCalls, [.writer]) { $0.systemCalls } },
+        .upkeepSystemCalls: { $0.counted(.upkeepSystemCalls, [.upkeep]) { $0.systemCalls } },
+        .observerSystemCalls: { $0.counted(.observerSystemCalls, [.observer]) { $0.systemCalls } },
         .observedRateRatio: { $0.ratio(.observedRateRatio, of: .achievedRate, .value, n: 1) },
         .trialOutcome: { $0.trialOutcome },
         .voidedTrials: { $0.voidedTrials },
@@ -126,6 +145,16 @@ struct GroupFigures {
         let each = Double(part(without.process)) / Double(without.commits)
         let extra = Double(part(with.process)) - each * Double(with.commits)
         return Figure(metric, .value, extra / Double(with.affectingCommits), n: with.affectingCommits)
+    }
+
+    /// What threads of some roles did for each commit of a counted trial; nil where there is none.
+    private func counted(
+        _ metric: Metric, _ roles: [ThreadRole], _ part: (CountAccount.Amounts) -> Int64?
+    ) -> Figure? {
+        counted?.count.map { count in
+            Figure(
+                metric, .value, count.perCommit(roles, part), n: count.commits, flags: [.counted(by: count.counter)])
+        }
     }
 
     /// CPU of a commit when all observers have gone, less that of a store that nobody ever observed.

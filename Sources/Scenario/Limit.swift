@@ -23,29 +23,39 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
     /// As in the `statistic` column.
     public var statistic: String
     public var comparison: Comparison
-    /// In the metric's unit.
+    /// In the metric's unit, or in multiples of `yardstick`; of a rate, so much in the time that the yardstick takes.
     public var bound: Double
+    public var yardstick: Yardstick?
     /// The points it holds for, as canonical values by key (`["dataset.items": "100000"]`); empty: all of them.
     public var at: [String: String]
 
     public init(
         _ metric: Metric, statistic: String? = nil, _ comparison: Comparison, _ bound: Double,
-        at: [String: String] = [:]
+        _ yardstick: Yardstick? = nil, at: [String: String] = [:]
     ) {
+        self.yardstick = yardstick
         self.metric = metric
         self.statistic = statistic ?? metric.defaultStatistic
         (self.comparison, self.bound, self.at) = (comparison, bound, at)
     }
 
     /// Whether a figure keeps the promise. A figure that is no number keeps none.
-    public func holds(for value: Double) -> Bool {
-        switch comparison {
+    /// - Parameter yardstickNs: of the limit's yardstick; without one it is not looked at.
+    public func holds(for value: Double, yardstickNs: Double = 1) -> Bool {
+        let bound = boundInUnit(yardstickNs: yardstickNs)
+        return switch comparison {
         case .less: value < bound
         case .lessOrEqual: value <= bound
         case .greater: value > bound
         case .greaterOrEqual: value >= bound
         case .equal: value == bound
         }
+    }
+
+    /// In the metric's unit.
+    public func boundInUnit(yardstickNs: Double) -> Double {
+        if yardstick == nil { return bound }
+        return metric.isTime ? bound * yardstickNs : bound / yardstickNs * 1e9
     }
 
     /// Whether a figure of `variant` is meant: every key of `at` stands there with its value. A figure over the sweep
@@ -57,17 +67,24 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
 
     /// `upkeep_cost.value <= 50000 ns/commit at dataset.items=100000`.
     public var description: String {
-        let unit = metric.entry.unit == .one ? "" : " \(metric.unit)"
+        let unit =
+            yardstick.map { (metric.isTime ? " " : " per ") + $0.rawValue }
+            ?? (metric.entry.unit == .one ? "" : " \(metric.unit)")
         let place = at.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
         return "\(metric.rawValue).\(statistic) \(comparison.rawValue) \(Quantity.text(bound))\(unit)"
             + (place.isEmpty ? "" : " at \(place)")
     }
 
+    private static let yardsticks = Yardstick.allCases.map(\.rawValue).joined(separator: ", ")
+
     /// Names a limit may put behind the dot.
     static let statistics = Statistic.allCases.map(\.rawValue)
 
-    /// Reads `< 0.2`, `<= 50us`, `>= 190/s`: a comparison and a value, with a unit where the metric is a time or a rate.
-    static func condition(_ text: String, for metric: Metric) throws(ValueFault) -> (Comparison, Double) {
+    /// Reads `< 0.2`, `<= 50us`, `>= 190/s`: a comparison and a value, with a unit where the metric is a time or a rate; or
+    /// `<= 4 raw_commit` of a time, `>= 2 per raw_commit` of a rate.
+    static func condition(
+        _ text: String, for metric: Metric
+    ) throws(ValueFault) -> (comparison: Comparison, bound: Double, yardstick: Yardstick?) {
         let wanted = "a comparison and a value, such as \"< 0.2\""
         // Two-character operators stand first in the list of cases.
         guard let comparison = Comparison.allCases.first(where: { text.hasPrefix($0.rawValue) }) else {
@@ -75,15 +92,29 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
         }
         let rest = text.dropFirst(comparison.rawValue.count).drop { $0 == " " }
         guard !rest.isEmpty else { throw ValueFault("has no value behind '\(comparison.rawValue)'") }
+        let words = rest.split(separator: " ")
+        if let last = words.last, let yardstick = Yardstick(rawValue: String(last)) {
+            let isRate = [.commitsPerSecond, .objectsPerSecond].contains(metric.entry.unit)
+            guard metric.isTime || isRate else {
+                throw ValueFault("compares with the time of \(last), and '\(metric.rawValue)' is no time and no rate")
+            }
+            guard words.count == (isRate ? 3 : 2), !isRate || words[1] == "per" else {
+                let form = isRate ? "2 per \(last)" : "4 \(last)"
+                throw ValueFault("expects '\(comparison.rawValue) \(form)', found '\(Quantity.clipped(text))'")
+            }
+            return (comparison, try Quantity.number(String(words[0])), yardstick)
+        }
         let value = String(rest)
         if let number = try? Quantity.number(value) {
             guard !metric.isTime || number == 0 else {
-                throw ValueFault("needs a unit: \(comparison.rawValue) \(value)us (or ns, ms, s)")
+                throw ValueFault(
+                    "needs a unit: \(comparison.rawValue) \(value)us (or ns, ms, s, or a yardstick: \(Self.yardsticks))"
+                )
             }
-            return (comparison, number)
+            return (comparison, number, nil)
         }
-        if metric.isTime { return (comparison, Double(try Quantity.durationNs(value))) }
-        if metric.entry.unit == .commitsPerSecond { return (comparison, try Quantity.rateHz(value)) }
-        return (comparison, try Quantity.number(value))
+        if metric.isTime { return (comparison, Double(try Quantity.durationNs(value)), nil) }
+        if metric.entry.unit == .commitsPerSecond { return (comparison, try Quantity.rateHz(value), nil) }
+        return (comparison, try Quantity.number(value), nil)
     }
 }

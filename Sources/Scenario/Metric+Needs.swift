@@ -17,7 +17,7 @@ enum MetricNeed: Sendable, Hashable {
 
 enum SettingNeed: Sendable {
     case gapsToWakeIn, calls, severalWriters, closedLoad, schedule, cancelledObservers, harmedWriter, harmedDeliveries
-    case evenStall, slowdown
+    case evenStall, slowdown, countedForm
 
     /// Why the values of a point do not carry the metric, as the end of a sentence; nil where they do.
     func obstacle(_ settings: Settings) -> String? {
@@ -48,6 +48,10 @@ enum SettingNeed: Sendable {
             return settings.fault.kind == .stall && writers.arrivals == .uniform
                 ? nil : "needs a 'fault.kind' of stall and even arrivals, for which it can be predicted"
         case .slowdown: return settings.fault.kind == .slowdown ? nil : "needs a 'fault.kind' of slowdown"
+        case .countedForm:
+            let obstacle = CountSpec.obstacle(
+                settings.dataset, settings.observers, settings.writers, settings.fault)
+            return obstacle.map { "needs trials that can be counted: \($0)" }
         }
     }
 }

@@ -38,6 +38,16 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case writerBytes = "writer_bytes"
     case observerBytes = "observer_bytes"
     case engineBytes = "engine_bytes"
+    case writerInstructions = "writer_instructions"
+    case upkeepInstructions = "upkeep_instructions"
+    case observerInstructions = "observer_instructions"
+    case engineInstructions = "engine_instructions"
+    case writerAllocations = "writer_allocations"
+    case observerAllocations = "observer_allocations"
+    case engineAllocations = "engine_allocations"
+    case writerSystemCalls = "writer_system_calls"
+    case upkeepSystemCalls = "upkeep_system_calls"
+    case observerSystemCalls = "observer_system_calls"
     case unsubscribedCost = "unsubscribed_cost"
     case writerCPU = "writer_cpu"
     case upkeepCPU = "upkeep_cpu"
@@ -194,6 +204,47 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
             .init(
                 .bytesPerCommit, .allocation, needs: [.allocationCounters],
                 "bytes that all other threads allocated: the engine's own")
+        case .writerInstructions:
+            .init(
+                .instructionsPerCommit, .instruction, from: .companions, needs: [.setting(.countedForm)],
+                "of a counted trial: instructions in user space that the writing threads execute, per commit that affects an "
+                    + "observer, less what the harness's turns take without a commit; the flag says who counted")
+        case .upkeepInstructions:
+            .init(
+                .instructionsPerCommit, .instruction, from: .companions, needs: [.setting(.countedForm)],
+                "the same of the engine's background threads, as far as the driver names them")
+        case .observerInstructions:
+            .init(
+                .instructionsPerCommit, .instruction, from: .companions, needs: [.setting(.countedForm)],
+                "the same of the threads that deliveries run on")
+        case .engineInstructions:
+            .init(
+                .instructionsPerCommit, .instruction, from: .companions, needs: [.setting(.countedForm)],
+                "the same of all threads but the conducting one: what the process does for a commit")
+        case .writerAllocations:
+            .init(
+                .allocationsPerCommit, .allocation, from: .companions, needs: [.setting(.countedForm)],
+                "of a counted trial under callgrind: calls of the allocator on the writing threads, as above")
+        case .observerAllocations:
+            .init(
+                .allocationsPerCommit, .allocation, from: .companions, needs: [.setting(.countedForm)],
+                "the same on the threads that deliveries run on")
+        case .engineAllocations:
+            .init(
+                .allocationsPerCommit, .allocation, from: .companions, needs: [.setting(.countedForm)],
+                "the same on all threads but the conducting one")
+        case .writerSystemCalls:
+            .init(
+                .systemCallsPerCommit, .systemCall, from: .companions, needs: [.setting(.countedForm)],
+                "of a counted trial under callgrind: system calls of the writing threads, as above")
+        case .upkeepSystemCalls:
+            .init(
+                .systemCallsPerCommit, .systemCall, from: .companions, needs: [.setting(.countedForm)],
+                "the same of the engine's background threads, as far as the driver names them")
+        case .observerSystemCalls:
+            .init(
+                .systemCallsPerCommit, .systemCall, from: .companions, needs: [.setting(.countedForm)],
+                "the same of the threads that deliveries run on")
         case .unsubscribedCost:
             .init(
                 .nsPerCommit, .processor, from: .companions,

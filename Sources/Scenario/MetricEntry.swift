@@ -11,6 +11,8 @@ public struct MetricEntry: Sendable {
         case commitsPerCallback = "commits/callback"
         case allocationsPerCommit = "allocations/commit"
         case bytesPerCommit = "bytes/commit"
+        case instructionsPerCommit = "instructions/commit"
+        case systemCallsPerCommit = "calls/commit"
         case commitsPerSecond = "commits/s"
         case objectsPerSecond = "objects/s"
         /// Of a ratio, which has none.
@@ -26,6 +28,10 @@ public struct MetricEntry: Sendable {
         case event
         /// What an allocator counts, per commit.
         case allocation
+        /// Instructions per commit of a counted trial.
+        case instruction
+        /// System calls per commit of a counted trial.
+        case systemCall
         /// Bytes, pages and descriptors that are held.
         case holding
         /// CPU, and service time, which is nearly that.
@@ -38,7 +44,7 @@ public struct MetricEntry: Sendable {
         /// rule for the limits of a run and for the pairs of a comparison.
         public var isCounted: Bool {
             switch self {
-            case .event, .allocation, .holding: true
+            case .event, .allocation, .instruction, .systemCall, .holding: true
             case .processor, .clock: false
             }
         }
@@ -50,7 +56,7 @@ public struct MetricEntry: Sendable {
             return switch self {
             case .event: 0
             // Exact but for what an allocator rounds and keeps.
-            case .allocation: 0.01
+            case .allocation, .instruction, .systemCall: 0.01
             case .processor: isTail ? 0.1 : 0.02
             case .holding, .clock: isTail ? 0.1 : 0.05
             }

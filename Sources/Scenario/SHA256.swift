@@ -1,9 +1,9 @@
 // SHA-256 after FIPS 180-4, to name the exact text of a scenario file in reports. It guards no secret. Written out here
 // because the library that has it (swift-crypto) would more than double the build of the package for one digest.
 
-enum SHA256 {
+package enum SHA256 {
     /// The digest of `bytes` as 64 lower-case hexadecimal digits. Linear in their number.
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
+    package static func hexadecimal(_ bytes: [UInt8]) -> String {
         digest(bytes).map { word in
             let digits = String(word, radix: 16)
             return String(repeating: "0", count: 8 - digits.count) + digits

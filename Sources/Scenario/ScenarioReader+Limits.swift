@@ -66,8 +66,8 @@ extension ScenarioReader {
             return nil
         }
         do throws(ValueFault) {
-            let (comparison, bound) = try Limit.condition(text, for: metric)
-            return Limit(metric, statistic: statistic, comparison, bound, at: at)
+            let (comparison, bound, yardstick) = try Limit.condition(text, for: metric)
+            return Limit(metric, statistic: statistic, comparison, bound, yardstick, at: at)
         } catch {
             problems.add(node.position, "the limit on '\(key)' \(error.message)")
             return nil

@@ -13,6 +13,8 @@ public enum SpecDialect {
 
     /// What no key asks for: the version that brought the turns of a comparison.
     private static let turnsSince = 4
+    /// The one that brought counted trials.
+    private static let countSince = 6
 
     /// The oldest version whose specs mean the same as today's, additions apart.
     static let oldestVersion = 2
@@ -40,6 +42,7 @@ public enum SpecDialect {
             spec.choreography?.endings = Dictionary(uniqueKeysWithValues: named)
         }
         if version < turnsSince, spec.turns != nil { throw Refusal(description: "it is older than 'turns'") }
+        if version < countSince, spec.count != nil { throw Refusal(description: "it is older than counted trials") }
         let point = SweepPoint(spec: spec)
         for setting in Setting.allCases {
             let value = setting.row.read(point)

@@ -115,12 +115,14 @@ public struct StoreConfiguration: Sendable {
     public var operators: Int
     /// A subscription reads what it will watch before it observes it.
     public var readsFirst: Bool
+    /// Address space that the store may reserve for its file; nil: as much as it likes.
+    public var mapBytes: Int?
 
     public init(
         directory: String, durability: DurabilityLevel, keys: KeyKind = .ascending, links: Int = 0,
-        hasList: Bool = false, operators: Int = 0, readsFirst: Bool = false
+        hasList: Bool = false, operators: Int = 0, readsFirst: Bool = false, mapBytes: Int? = nil
     ) {
         (self.directory, self.durability, self.keys, self.links) = (directory, durability, keys, links)
-        (self.hasList, self.operators, self.readsFirst) = (hasList, operators, readsFirst)
+        (self.hasList, self.operators, self.readsFirst, self.mapBytes) = (hasList, operators, readsFirst, mapBytes)
     }
 }

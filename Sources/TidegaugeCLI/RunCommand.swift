@@ -8,7 +8,12 @@ import Scenario
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Run scenarios and report what was measured.")
+        commandName: "run", abstract: "Run scenarios and report what was measured.",
+        discussion: """
+            Exit codes: 0 all is well (limits that the machine could not judge are named), 1 a limit is broken, 3 a trial hung, \
+            4 the store broke a promise, 64 and 65 the command or a scenario is wrong, 69 a driver cannot run here, 70 a \
+            trial or the harness failed, 130 interrupted.
+            """)
 
     @OptionGroup var scenarios: ScenarioPaths
 
@@ -33,6 +38,12 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Also write trace.json, the first commits and callbacks of each trial one by one.")
     var trace = false
 
+    @Flag(
+        help: """
+            Count instructions, allocations and system calls per commit, by the processor or valgrind, and time nothing: the \
+            same on a busy machine.
+            """) var count = false
+
     @Flag(help: "No progress on standard error.")
     var quiet = false
 
@@ -44,6 +55,7 @@ struct RunCommand: ParsableCommand {
     func validate() throws {
         try Drivers.check(driver)
         _ = try RunPlan.overrides(set)
+        if count { _ = try counter() }
         if resume != nil, header != RunHeader(paths: ScenarioPaths.standard) || out != "Reports" {
             throw ValidationError("--resume goes on with the options of that run; only --quiet may stand beside it")
         }
@@ -79,6 +91,10 @@ struct RunCommand: ParsableCommand {
             resumption)
     }
 
+    private func counter() throws -> InstructionCounter {
+        do { return try .ofThisMachine() } catch { throw ValidationError("--count: \(error)") }
+    }
+
     private var header: RunHeader {
         var header = RunHeader(paths: scenarios.paths)
         header.profile = profile
@@ -87,6 +103,7 @@ struct RunCommand: ParsableCommand {
         header.overrides = set
         header.filter = filter
         header.trace = trace
+        header.counter = count ? try? counter() : nil
         return header
     }
 
@@ -127,14 +144,15 @@ struct RunCommand: ParsableCommand {
         let runner = Runner(
             drivers: Drivers.all, executor: ChildProcess(directory: trials, interruption: interruption),
             interruption: interruption, delegate: console,
-            calibratedHiccupNs: plan.jobs.contains(where: \.repeatsVoid) ? Self.hiccupsAtRest() : nil)
+            calibratedHiccupNs: plan.jobs.contains(where: \.repeatsVoid) ? Self.hiccupsAtRest() : nil,
+            counter: try? InstructionCounter.ofThisMachine(), yardstickNs: { try? YardstickProbe.readNs($0) })
         let outcome = try runner.run(plan.jobs)
         try removeIfEmpty(trials)
         try report.add(.ended(EndRecord(exitCode: outcome.rawValue)))
         var complete = report.run.environment
         complete.finish()
         try report.end(environment: complete)
-        console.printJudgements()
+        console.printVerdict()
         if !RunPlan.judges(plan.header.profile) {
             print("limits are not judged in the smoke profile: its trials are short")
         }

@@ -12,6 +12,10 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     private let progress: Progress
     private let resumption: Resumption?
     private var judgements: [Judgement] = []
+    private var scenarios: Set<String> = []
+    private var trials = 0
+    /// Trials that did not complete, by what they came to.
+    private var failures: [FigureFlag.Word: Int] = [:]
     /// What the report could not take from a call that throws nothing.
     private var failure: (any Error)?
 
@@ -27,6 +31,9 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress) { self.progress.progressed(progress) }
 
     func ended(_ spec: TrialSpec, _ result: TrialResult) {
+        trials += 1
+        scenarios.insert(spec.scenario)
+        if let word = result.fate.flag?.word { failures[word, default: 0] += 1 }
         guard result.fate != .completed, result.fate != .interrupted else { return }
         let place = [spec.scenario, spec.driver, spec.variant].filter { !$0.isEmpty }.joined(separator: " ")
         progress.note("\(place) trial \(spec.trial), seed \(spec.seed): \(result.fate.flag?.text ?? "")")
@@ -62,10 +69,30 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         try report.add(.judged(judgement))
     }
 
-    /// After the summary.
-    func printJudgements() {
-        for judgement in judgements where judgement.verdict != .kept {
-            print("limit \(judgement.verdict.rawValue): \(judgement.scenario): \(judgement.text)")
+    /// After the summary: what matters of the whole run, the worst last.
+    func printVerdict() {
+        for verdict in [Judgement.Verdict.unknown, .broken] {
+            for judgement in judgements where judgement.verdict == verdict {
+                print("limit \(verdict.rawValue): \(judgement.scenario): \(judgement.text)")
+            }
         }
+        print("\(Self.count(trials, "trial")) of \(Self.count(scenarios.count, "scenario")): \(fates)")
+        if !judgements.isEmpty { print(limits) }
     }
+
+    private var fates: String {
+        if failures.isEmpty { return "nothing lost, nothing wrong, nothing hung" }
+        return failures.sorted { $0.key.rawValue < $1.key.rawValue }
+            .map { "\($0.value) \($0.key.rawValue.replacing("_", with: " "))" }.joined(separator: ", ")
+    }
+
+    private var limits: String {
+        func count(_ verdict: Judgement.Verdict) -> Int { judgements.count { $0.verdict == verdict } }
+        let kept = "limits: \(count(.kept)) of \(judgements.count) kept"
+        let broken = count(.broken) == 0 ? [] : ["\(count(.broken)) broken"]
+        let unknown = count(.unknown) == 0 ? [] : ["\(count(.unknown)) unknown (the reason is beside each, above)"]
+        return ([kept] + broken + unknown).joined(separator: ", ")
+    }
+
+    private static func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
 }

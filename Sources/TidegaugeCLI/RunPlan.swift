@@ -30,11 +30,17 @@ struct RunPlan {
             if header.trace {
                 for index in trials.indices { trials[index].traceEvents = Self.traceEvents }
             }
+            if let counter = header.counter {
+                // A repetition counts the same.
+                trials = trials.filter { $0.trial == 0 }.map { $0.counted(by: counter.rawValue) }
+            }
             return Runner.Job(
                 scenario: scenario.name, limits: Self.judges(header.profile) ? scenario.limits : [], trials: trials,
                 reference: scenario.drivers.first,
-                searchSteps: try refusing(
-                    try scenario.searchSteps(profile: header.profile, overrides: overrides)), unjudged: unjudged,
+                searchSteps: header.counter != nil
+                    ? 0
+                    : try refusing(try scenario.searchSteps(profile: header.profile, overrides: overrides)),
+                unjudged: unjudged,
                 repeatsVoid: Self.judges(header.profile))
         }
         var header = header

@@ -15,6 +15,7 @@ public enum CapabilityCheck {
         guard let keys = KeyKind(rawValue: spec.dataset.keys.rawValue), capabilities.keyKinds.contains(keys) else {
             return "it has no '\(spec.dataset.keys.rawValue)' keys"
         }
+        if spec.count != nil, let obstacle = spec.countObstacle { return "it has no counted form: \(obstacle)" }
         if let play = spec.choreography { return obstacle(play, capabilities) }
         let observers = spec.observers
         if observers.calls != .none, !capabilities.can(.callableOnSite) { return noCalls }

@@ -1,4 +1,4 @@
-// What a trial took of the machine within its measured window: CPU time and allocations.
+// What a trial took of the machine within its measured window: CPU time, allocations, and instructions where it was counted.
 import Measure
 
 /// CPU time from the start of the measured window until every observer had covered its last commit. The harness's own
@@ -41,4 +41,44 @@ public struct AllocationAccount: Codable, Sendable, Equatable {
 
     /// Everything that is neither a writer's nor an observing thread's.
     package var engineBytes: Int64? { observerBytes.map { max(0, process.bytes - writerBytes - $0) } }
+}
+
+/// What the threads of each role did in the commits of a counted trial, and in as many turns without one.
+public struct CountAccount: Codable, Sendable, Equatable {
+    /// Of one role or of all, as far as the counter tells.
+    public struct Amounts: Codable, Sendable, Equatable {
+        public var instructions: Int64 = 0
+        public var allocations: Int64?
+        public var systemCalls: Int64?
+
+        public init(instructions: Int64 = 0, allocations: Int64? = nil, systemCalls: Int64? = nil) {
+            (self.instructions, self.allocations, self.systemCalls) = (instructions, allocations, systemCalls)
+        }
+    }
+
+    public var counter: InstructionCounter
+    public var commits: Int
+    /// Those of them that affect at least one observer.
+    public var affectingCommits: Int
+    /// Turns of all threads in which nobody committed.
+    public var rests: Int
+    /// By `ThreadRole`. Under callgrind the parent fills them in, when it has read what the child left.
+    public var inCommits: [String: Amounts] = [:]
+    public var atRest: [String: Amounts] = [:]
+
+    package init(counter: InstructionCounter, commits: Int, affectingCommits: Int, rests: Int) {
+        (self.counter, self.commits, self.affectingCommits, self.rests) = (counter, commits, affectingCommits, rests)
+    }
+
+    /// Of the threads of some roles, per commit that affects an observer (or per commit, where none does): without what the
+    /// turns take. Nil where the counter does not tell, or none of them was seen.
+    package func perCommit(_ roles: [ThreadRole], _ part: (Amounts) -> Int64?) -> Double? {
+        let counted = affectingCommits > 0 ? affectingCommits : commits
+        func sum(_ amounts: [String: Amounts]) -> Double? {
+            let parts = roles.compactMap { amounts[$0.rawValue] }.map(part)
+            return parts.isEmpty || parts.contains(nil) ? nil : Double(parts.reduce(0) { $0 + $1! })
+        }
+        guard counted > 0, rests > 0, let all = sum(inCommits) else { return nil }
+        return (all - (sum(atRest) ?? 0) / Double(rests) * Double(commits)) / Double(counted)
+    }
 }

@@ -24,6 +24,8 @@ public struct TrialResult: Codable, Sendable {
     /// Nil where nothing counts, or where nothing asked.
     public var allocations: AllocationAccount?
     public var noise: NoiseAccount?
+    /// Of a counted trial.
+    public var count: CountAccount?
     /// Plain counts: commits, callbacks, pairs, …
     public var counts: [String: Int] = [:]
     /// Distributions, series and spans.

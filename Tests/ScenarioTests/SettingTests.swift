@@ -39,7 +39,7 @@ import Testing
     /// What of a spec no key says: the trial's own, and what goes beside a scenario.
     private static let unkeyed = [
         "specVersion", "scenario", "scenarioSHA", "driver", "variant", "trial", "seed", "measure", "traceEvents",
-        "choreography",
+        "choreography", "count",
         "shim", "turns", "writers.traceNs",
     ]
 

@@ -69,7 +69,7 @@ import Testing
         #expect(Self.left().subtracting(before).isEmpty)
     }
 
-    @Test func aBrokenLimitIsOneAndAMissingFigureIsTwo() throws {
+    @Test func aBrokenLimitIsOneAndAMissingFigureIsNothingAgainstTheStore() throws {
         let folder = try Folder()
         // A count: a limit on time that is broken on a noisy machine is unknown.
         try folder.write("a.yaml", scenario("model", extra: "limits: { missed_final: \">= 1\" }"))
@@ -79,8 +79,10 @@ import Testing
         // 100 commits carry no p99.9.
         try folder.write("a.yaml", scenario("model", extra: "limits: { end_to_end_latency.p99_9: \"< 1s\" }"))
         let missing = try Binary.fixture.run(["run", "a.yaml", "--driver", "model"], in: folder)
-        #expect(missing.status == 2, "\(missing.errors)")
+        #expect(missing.status == 0, "\(missing.errors)")
         #expect(missing.output.contains("limit unknown"))
+        let end = "of 1 scenario: nothing lost, nothing wrong, nothing hung\nlimits: 0 of 1 kept, 1 unknown"
+        #expect(missing.output.contains(end))
     }
 
     @Test func ctrlCKeepsWhatWasMeasured() throws {

@@ -66,8 +66,11 @@ void cp_on_trace_release(void (*release)(void *));
 long cp_futex_call(void);
 /// Copies memory of a process, this one included, without any risk of a fault. Returns the bytes copied, or -1.
 long cp_read_memory(int32_t pid, uint64_t address, void *into, unsigned long bytes);
+/// Has thread `tid` of this process call `call(with)` in a signal handler; false where it does not within `timeout_ns`. One
+/// caller at a time. The thread's system call goes on.
+bool cp_interrupt(int32_t tid, void (*call)(void *), void *with, int64_t timeout_ns);
 /// Return addresses of thread `tid` of this process, innermost first, at most `most`; 0 where it does not answer within
-/// `timeout_ns`. One caller at a time. The thread is interrupted by a signal, and its system call goes on.
+/// `timeout_ns`, by `cp_interrupt`.
 int cp_capture_stack(int32_t tid, void **frames, int most, int64_t timeout_ns);
 /// The symbol at an address, or NULL, and the file it is in with the offset there.
 const char *cp_symbol(const void *address, const char **file, uint64_t *offset);
@@ -104,6 +107,28 @@ void cp_set_timer_slack_ns(uint64_t ns);
 /// Keeps the calling thread, and those it starts, on one of the cores that it may run on, counted round. Returns 0 or an
 /// errno.
 int cp_pin_to_core(int index);
+
+/// Instructions of user space by thread. Where the processor's counters can be had, a descriptor that begins at 0 now
+/// (`tid` 0: the calling thread), or -errno.
+int cp_open_instruction_counter(int32_t tid);
+/// What it has counted, or -1.
+int64_t cp_read_instruction_counter(int descriptor);
+/// Under `valgrind --tool=callgrind`, which counts elsewhere.
+bool cp_is_under_callgrind(void);
+/// Begins to count from 0.
+void cp_callgrind_begin(void);
+/// Has callgrind write what every thread has done since the last of these into files of its own, and goes on from 0.
+void cp_callgrind_dump(const char *label);
+void cp_callgrind_end(void);
+/// Calls `tidegauge_role_0` … in a thread of this process (`tid` 0: the calling one), so that its profile says whose it is.
+bool cp_mark_role(int32_t tid, int role, int64_t timeout_ns);
+#define CP_ROLES 4
+
+/// CPU time of all threads of this process but the caller, ns; -1 unless each of them sleeps.
+int64_t cp_others_asleep_ns(void);
+/// Keeps the calling thread, and those it starts, on one core, on which none of them takes it from another that runs.
+/// Returns 0 or an errno.
+int cp_take_turns_on_core(int index);
 
 /// The label of the dispatch queue that the caller runs on; that of a root queue on a thread libdispatch has not
 /// started, NULL in a program without libdispatch.

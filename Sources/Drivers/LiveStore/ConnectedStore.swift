@@ -67,6 +67,9 @@ extension ConnectedStore {
 extension StoreConfiguration {
     package func open(_ models: [StoredObject.Type]) throws -> Store {
         // Durabilities have the same names on both sides.
-        try Store(.init(path: directory, models: models, durability: .init(rawValue: durability.rawValue)!))
+        var configuration = Store.Configuration(
+            path: directory, models: models, durability: .init(rawValue: durability.rawValue)!)
+        if let mapBytes { configuration.mapBytes = mapBytes }
+        return try Store(configuration)
     }
 }

@@ -75,6 +75,7 @@ public enum ComparisonConsole {
         if plan.head.isDirty { lines.append("the head is the working tree, with what is not committed in it") }
         lines.append("")
         lines += ComparedCells.aligned(judged.gates)
+        lines += CountedText.console(judged)
         let remarks = judged.gates.filter { !$0.remark.isEmpty }
         lines += remarks.map { "! \($0.scenario) \($0.driver): \($0.remark)" }
         lines += judged.failures.map { "! \($0.subject): \($0.side) pair \($0.pair): \($0.text(notes: 2))" }
@@ -84,7 +85,7 @@ public enum ComparisonConsole {
         }
         let oneSided = judged.news.filter { $0.change == nil }
         lines += oneSided.map { "\($0.verdict.rawValue): \(ComparedCells($0).what)" }
-        lines += plan.oneSided.map { "not compared: \($0.what): \($0.why)" }
+        lines += (plan.oneSided + judged.record.uncounted).map { "not compared: \($0.what): \($0.why)" }
         if !judged.voids.isEmpty {
             let reasons = Dictionary(grouping: judged.voids, by: \.reason).sorted { $0.key < $1.key }
             lines.append(
@@ -96,9 +97,12 @@ public enum ComparisonConsole {
     /// The whole in one sentence.
     static func verdict(_ judged: JudgedComparison) -> String {
         func names(_ verdict: Verdict) -> String {
-            judged.gates.filter { $0.verdict == verdict }.map { "\($0.scenario) \($0.driver)" }.joined(separator: ", ")
+            let counted = judged.record.counted.filter { $0.verdict == verdict }
+                .map { "\($0.title) \($0.metric.rawValue)" }
+            let gates = judged.gates.filter { $0.verdict == verdict }.map { "\($0.scenario) \($0.driver)" }
+            return (counted + gates).joined(separator: ", ")
         }
-        if judged.gates.isEmpty { return "inconclusive: nothing could be compared" }
+        if judged.gates.isEmpty, judged.record.counted.isEmpty { return "inconclusive: nothing could be compared" }
         switch judged.outcome.word {
         case .failing: return "trials fail: the head's do not complete where the base's do"
         case .regressed: return "regressed: \(names(.regressed))"

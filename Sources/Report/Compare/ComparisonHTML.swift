@@ -36,9 +36,12 @@ enum ComparisonHTML {
             "head": Escaped.visible("\(plan.head.name) (\(plan.head.label))"),
             "isDirty": plan.head.isDirty, "titles": ComparedCells.titles, "forest": figures[0],
             "subjects": subjects, "news": judged.news.map(cells), "hasNews": !judged.news.isEmpty,
-            "oneSided": plan.oneSided.map { Escaped.visible("\($0.what): \($0.why)") },
+            "oneSided": (plan.oneSided + judged.record.uncounted).map { Escaped.visible("\($0.what): \($0.why)") },
             "voids": judged.voids.map { Escaped.visible("\($0.subject) pair \($0.pair): \($0.reason)") },
             "isOpen": !judged.record.isFinished,
+            "counted": CountedText.page(judged), "countedTitles": CountedText.titles,
+            "countedSummary": Escaped.visible(CountedText.summary(judged.record.counted)),
+            "hasCounted": !judged.record.counted.isEmpty,
             "hasApart": !plan.oneSided.isEmpty || !judged.voids.isEmpty,
         ]
         return try HTMLPage.render(title: title, body: body, page)
@@ -80,6 +83,19 @@ enum ComparisonHTML {
         <p class="quiet">{{base}} → {{head}}{{#isDirty}}; the head is the working tree, with what is not committed in it{{/isDirty}}{{#isOpen}}; not finished{{/isOpen}}</p>
         </header>
         <main>
+        {{#hasCounted}}
+        <section>
+        <h2>Counted</h2>
+        <p>{{countedSummary}}</p>
+        <div class="scroll"><table>
+        <tr>{{#countedTitles}}<th>{{.}}</th>{{/countedTitles}}</tr>
+        {{#counted}}
+        <tr>{{#cells}}<td>{{.}}</td>{{/cells}}</tr>
+        <tr><td colspan="6"><ul class="facts">{{#causes}}<li>{{.}}</li>{{/causes}}</ul>{{#hasFlameGraph}}<a href="{{flameGraph}}">flame graph of the difference</a>{{/hasFlameGraph}}<details><summary>calls that grew most</summary><ul class="facts">{{#paths}}<li>{{.}}</li>{{/paths}}</ul></details></td></tr>
+        {{/counted}}
+        </table></div>
+        </section>
+        {{/hasCounted}}
         <section>
         <h2>Gates</h2>
         <div class="scroll"><table>

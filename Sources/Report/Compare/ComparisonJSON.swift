@@ -14,6 +14,7 @@ enum ComparisonJSON {
         var pairs: Int
         var seconds: Double
         var rows: [ComparedRow]
+        var counted: [CountedRow]
         var voids: [JudgedComparison.VoidPair]
         var failures: [JudgedComparison.Failure]
         var oneSided: [OneSided]
@@ -24,7 +25,7 @@ enum ComparisonJSON {
         let plan = judged.record.plan
         let report = Report(
             verdict: judged.outcome.word.rawValue, base: plan.base, head: plan.head, profile: plan.profile.rawValue,
-            pairs: plan.pairs, seconds: judged.engine.spentSeconds, rows: judged.rows,
+            pairs: plan.pairs, seconds: judged.engine.spentSeconds, rows: judged.rows, counted: judged.record.counted,
             voids: judged.voids, failures: judged.failures, oneSided: plan.oneSided,
             environment: judged.record.environment)
         return try JSONLines.text(report)

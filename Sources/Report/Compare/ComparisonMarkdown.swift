@@ -19,6 +19,7 @@ enum ComparisonMarkdown {
 
 
             """
+        text += CountedText.markdown(judged)
         let changed = judged.gates.filter(\.isNews)
         if !changed.isEmpty { text += "**Gates that moved**\n\n" + table(changed) + "\n" }
         let failures = judged.failures.map {
@@ -38,7 +39,7 @@ enum ComparisonMarkdown {
             if !gates.isEmpty { text += MarkdownSummary.folded("\(word) gates (\(gates.count))", table(gates)) }
         }
         let sides = judged.news.filter { $0.change == nil }.map { "\($0.verdict.rawValue): \(ComparedCells($0).what)" }
-        let apart = sides + plan.oneSided.map { "\($0.what): \($0.why)" }
+        let apart = sides + (plan.oneSided + judged.record.uncounted).map { "\($0.what): \($0.why)" }
         let lines = apart.map { "- \(Escaped.markdown($0))\n" }.joined()
         if !apart.isEmpty { text += MarkdownSummary.folded("Not compared", lines) }
         let voids = judged.voids.map { "- \(Escaped.markdown($0.subject)) pair \($0.pair): \($0.reason)\n" }

@@ -10,6 +10,10 @@ public struct ComparisonRecord: Sendable {
 
     public var plan: ComparisonPlan
     public var pairs: [PairRecord]
+    /// Before any pair.
+    public var counted: [CountedRow] = []
+    /// What was not counted, and why.
+    public var uncounted: [OneSided] = []
     public var environment: EnvironmentReport
     /// Whether the comparison came to its end.
     public var isFinished: Bool
@@ -18,6 +22,8 @@ public struct ComparisonRecord: Sendable {
     struct Line: Codable {
         var plan: ComparisonPlan?
         var pair: PairRecord?
+        var counted: [CountedRow]?
+        var uncounted: [OneSided]?
         var ended: EndRecord?
 
         func text() throws -> String { try JSONLines.text(self) }
@@ -34,16 +40,22 @@ public struct ComparisonRecord: Sendable {
         let environment = try EnvironmentJSON.read(directory)
         var plan: ComparisonPlan?
         var pairs: [PairRecord] = []
+        var counted: [CountedRow] = []
+        var uncounted: [OneSided] = []
         var isFinished = false
         for line in lines {
             if let known = line.plan { plan = known }
             if let pair = line.pair { pairs.append(pair) }
+            counted += line.counted ?? []
+            uncounted += line.uncounted ?? []
             if let ended = line.ended { isFinished = ended.exitCode != 130 }
         }
         guard let plan, plan.version == ComparisonPlan.currentVersion else {
             throw DamagedReport("\(path): this is no comparison of this version")
         }
-        return ComparisonRecord(plan: plan, pairs: pairs, environment: environment, isFinished: isFinished)
+        return ComparisonRecord(
+            plan: plan, pairs: pairs, counted: counted, uncounted: uncounted, environment: environment,
+            isFinished: isFinished)
     }
 
     /// The state that the pairs lead to; `next` names the pair that comes behind them.

@@ -31,6 +31,17 @@ public final class ComparisonReport {
         try journal.append(ComparisonRecord.Line(pair: record).text())
     }
 
+    /// The counted figures of a point, and the texts of the files that they name. On disk when it returns.
+    public func add(_ rows: [CountedRow], files: [String: String]) throws {
+        for (name, text) in files { try ReportFile.replace("\(directory)/\(name)", with: text.utf8) }
+        try journal.append(ComparisonRecord.Line(counted: rows).text())
+    }
+
+    /// What could not be counted; once, when all else has been.
+    public func add(uncounted: [OneSided]) throws {
+        try journal.append(ComparisonRecord.Line(uncounted: uncounted).text())
+    }
+
     /// - Parameter exitCode: what a shell sees; 130 of an interrupted comparison, which can be gone on with.
     public func end(exitCode: Int32, _ environment: EnvironmentReport, drawing: any PlotDrawing) throws {
         try journal.append(ComparisonRecord.Line(ended: .init(exitCode: exitCode)).text())
@@ -73,7 +84,7 @@ public struct JudgedComparison: Sendable {
         if record.isFinished { _ = engine.next() }
         self.engine = engine
         rows = Judge(engine).rows()
-        outcome = ComparisonOutcome(engine, rows)
+        outcome = ComparisonOutcome(engine, rows, record.counted)
     }
 
     public var gates: [ComparedRow] { rows.filter(\.isGate) }

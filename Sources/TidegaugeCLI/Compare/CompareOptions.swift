@@ -28,6 +28,9 @@ struct CompareOptions: ParsableArguments {
     @Option(help: "Spend so long on trials, as 5m, where it decides most, instead of the same pairs everywhere.")
     var budget: String?
 
+    @Flag(inversion: .prefixedNo, help: "Count instructions first, where this machine can.")
+    var count = true
+
     @Option(help: "Draws orders and data.")
     var seed: UInt64?
 

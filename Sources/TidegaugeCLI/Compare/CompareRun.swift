@@ -31,7 +31,8 @@ final class CompareRun {
         let id = RunReport.makeRunID(
             secondsSince1970: Int(Date().timeIntervalSince1970), entropy: .random(in: 0 ... .max))
         let directory = "\(options.out)/compare-\(id)"
-        return try measure(ComparisonEngine(plan), directory, environment, binaries, shims: options.shims)
+        return try measure(
+            ComparisonEngine(plan), directory, environment, binaries, shims: options.shims, counts: options.count)
     }
 
     func goOn(_ directory: String, _ record: ComparisonRecord, _ engine: ComparisonEngine) throws -> Outcome {
@@ -40,17 +41,19 @@ final class CompareRun {
         }
         return try measure(
             engine, directory, record.environment, (binary(record.plan.base), binary(record.plan.head)),
-            shims: (nil, nil))
+            shims: (nil, nil), counts: false)
     }
 
     private func measure(
         _ start: ComparisonEngine, _ directory: String, _ environment: EnvironmentReport,
-        _ binaries: (base: OtherBinary, head: OtherBinary), shims: (base: Shim?, head: Shim?)
+        _ binaries: (base: OtherBinary, head: OtherBinary), shims: (base: Shim?, head: Shim?), counts: Bool
     ) throws -> Outcome {
         var engine = start
         let report = try ComparisonReport(directory, engine.plan, environment)
+        if counts { try count(engine.plan, binaries, shims, directory, report) }
         try pool(&engine, binaries, "\(directory)/trials", shims) { try report.add($0) }
-        let judged = ComparisonOutcome(engine, Judge(engine).rows())
+        let counted = try ComparisonRecord.load(directory).counted
+        let judged = ComparisonOutcome(engine, Judge(engine).rows(), counted)
         let outcome = interruption.isRaised ? .interrupted : Outcome(judged)
         var complete = environment
         complete.finish()
@@ -59,6 +62,26 @@ final class CompareRun {
         print("Report: \(directory)/\(ComparisonReport.htmlName)")
         if outcome == .interrupted { printError("go on with it: tidegauge compare --resume \(directory)") }
         return outcome
+    }
+
+    private func count(
+        _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary), _ shims: (base: Shim?, head: Shim?),
+        _ directory: String, _ report: ComparisonReport
+    ) throws {
+        let counter: InstructionCounter
+        do {
+            counter = try .ofThisMachine()
+        } catch {
+            return try report.add(uncounted: [OneSided(what: "instructions", why: "\(error)")])
+        }
+        let stage = CountStage(counter, binaries, shims, directory: directory, interruption)
+        let apart = try stage.run(plan) { title, index, count in
+            progress.began("\(title) counted", index: index, of: count)
+            progress.show()
+        } keep: { rows, files in
+            try report.add(rows, files: files)
+        }
+        if !apart.isEmpty { try report.add(uncounted: apart) }
     }
 
     /// Runs pairs until the engine wants no more.

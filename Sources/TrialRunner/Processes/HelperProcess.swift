@@ -63,12 +63,16 @@ struct HelperOrder: Codable, Sendable {
 }
 
 extension StoreConfiguration {
+    /// valgrind has no room for larger maps.
+    private static let countedMapBytes = 4 << 30
+
     /// As a trial asks for it.
     init(_ spec: TrialSpec, directory: String) {
         self.init(
             directory: directory, durability: DurabilityLevel(rawValue: spec.durability)!,
             keys: KeyKind(rawValue: spec.dataset.keys.rawValue)!, links: spec.dataset.links,
             hasList: spec.observers.sort == .list, operators: spec.observers.operators,
-            readsFirst: spec.observers.subscribe == .readFirst)
+            readsFirst: spec.observers.subscribe == .readFirst,
+            mapBytes: spec.count == nil ? nil : Self.countedMapBytes)
     }
 }

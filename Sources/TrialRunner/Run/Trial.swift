@@ -24,6 +24,11 @@ public struct Trial {
         if let play = spec.choreography {
             return ChoreographyTrial.run(spec, driver, storeDirectory, play, report: report)
         }
+        if let count = spec.count {
+            let trial = CountedTrial(
+                spec: spec, count: count, driver: driver, storeDirectory: storeDirectory, report: report)
+            do { return try trial.measure() } catch { return TrialResult(TrialFault(error)) }
+        }
         let trial = Trial(spec: spec, driver: driver, storeDirectory: storeDirectory, report: report)
         do {
             return try trial.measure()

@@ -11,6 +11,7 @@ enum TrialSize {
 
     /// Most commits of one writer.
     static func commitsPerWriter(_ spec: TrialSpec) -> Int {
+        if let count = spec.count { return count.warmUpCommits + count.commits }
         switch spec.writers.load {
         case .closed: return closedCommits
         // Without observers, as in the companion that says what a commit costs by itself, nobody is waited for.

@@ -1,0 +1,87 @@
+// A writer of a counted trial: a thread that commits when it is told to. What a commit changes is drawn by the thread that
+// tells it, so that its own instructions are those of the commit.
+import CPlatform
+import Foundation
+import Measure
+import Scenario
+import StoreDriver
+import TracedSync
+import Trials
+
+/// One thread. The conducting thread has all of it but during a turn, which ends when the writer sleeps again.
+final class CountedWriter: Sendable {
+    private enum Task {
+        case commit, rest, end
+    }
+
+    let recorder: CommitRecorder
+    private let turn = DispatchSemaphore(value: 0)
+    private let index: Int
+    nonisolated(unsafe) private let changes: UnsafeMutableBufferPointer<Change>
+    nonisolated(unsafe) private var generator: ChangeGenerator
+    nonisolated(unsafe) private var thread: TracedThread?
+    nonisolated(unsafe) private var task = Task.rest
+    nonisolated(unsafe) private(set) var fault: TrialFault?
+    nonisolated(unsafe) private(set) var tid: Int32 = 0
+
+    /// - Parameter most: commits to come.
+    init(_ index: Int, _ setup: TrialSetup, most: Int) throws {
+        self.index = index
+        generator = ChangeGenerator(
+            setup.spec, dataset: setup.dataset, shared: setup.plan.shared, writer: index)
+        changes = .allocate(capacity: generator.count)
+        recorder = try CommitRecorder(capacity: most, prefaulted: most)
+        thread = TracedThread("writer-\(index)") { [self, store = setup.store] in run(store) }
+    }
+
+    deinit { changes.deallocate() }
+
+    func commit() {
+        generator.fill(changes)
+        tell(.commit)
+    }
+
+    func rest() { tell(.rest) }
+
+    func end() {
+        tell(.end)
+        thread?.join()
+        thread = nil
+    }
+
+    private func tell(_ task: Task) {
+        self.task = task
+        turn.signal()
+    }
+
+    private func run(_ store: any DrivenStore) {
+        tid = cp_thread_id()
+        do {
+            let writer = try store.makeWriter()
+            while true {
+                turn.wait()
+                cp_mark_role(0, Callgrind.number(of: .writer), 0)
+                switch task {
+                case .commit: try commit(writer)
+                case .rest: continue
+                case .end: return
+                }
+            }
+        } catch let fault as TrialFault {
+            self.fault = fault
+        } catch {
+            fault = .store("writer-\(index): \(error)")
+        }
+    }
+
+    private func commit(_ writer: any StoreWriter) throws {
+        let beginNs = MonotonicClock.nowNs()
+        var lockedNs = beginNs
+        let version = try writer.commit(UnsafeBufferPointer(changes)) { lockedNs = MonotonicClock.nowNs() }
+        guard let version else { throw TrialFault.refused("the engine gave a commit no version") }
+        recorder.record(
+            CommitRecord(
+                dueNs: beginNs, beginNs: beginNs, lockedNs: lockedNs, committedNs: MonotonicClock.nowNs(),
+                version: version))
+    }
+}

@@ -1,0 +1,67 @@
+import Measure
+import Testing
+
+@testable import Runs
+@testable import Scenario
+@testable import Trials
+
+@Suite("What was counted")
+struct CountTests {
+    private func account(affecting: Int) -> CountAccount {
+        var account = CountAccount(counter: .callgrind, commits: 100, affectingCommits: affecting, rests: 10)
+        account.inCommits = [
+            "writer": .init(instructions: 50_000, allocations: 400, systemCalls: 900),
+            "upkeep": .init(instructions: 80_000, allocations: 100, systemCalls: nil),
+        ]
+        account.atRest = ["writer": .init(instructions: 1_000, allocations: 0, systemCalls: 20)]
+        return account
+    }
+
+    @Test("is less by what the turns take, and per commit that affects somebody")
+    func perCommit() {
+        // 50 000 less 100 turns of 100 each.
+        #expect(account(affecting: 100).perCommit([.writer]) { $0.instructions } == 400)
+        #expect(account(affecting: 50).perCommit([.writer]) { $0.instructions } == 800)
+        #expect(account(affecting: 0).perCommit([.writer]) { $0.instructions } == 400)
+        #expect(account(affecting: 100).perCommit([.writer, .upkeep]) { $0.instructions } == 1_200)
+        #expect(account(affecting: 100).perCommit([.writer]) { $0.systemCalls } == 7)
+    }
+
+    @Test("is not known where the counter does not tell, or nobody of the role was seen")
+    func unknown() {
+        #expect(account(affecting: 1).perCommit([.upkeep]) { $0.systemCalls } == nil)
+        #expect(account(affecting: 1).perCommit([.observer]) { $0.instructions } == nil)
+    }
+
+    @Test("A timed trial has a counted one beside it where it is asked for counts, and its figures")
+    func companion() throws {
+        var spec = TrialSpec.tiny()
+        spec.measure = [Metric.writerInstructions.rawValue]
+        let group = TrialGroup(spec, counter: .callgrind)
+        #expect(group.members.map(\.role) == [.measured, .counted])
+        #expect(group.members[1].spec.count?.counter == "callgrind")
+        #expect(TrialGroup(spec).members.map(\.role) == [.measured])
+        spec.trial = 1
+        #expect(TrialGroup(spec, counter: .callgrind).members.map(\.role) == [.measured])
+        var counted = TrialResult(fate: .completed)
+        counted.count = account(affecting: 100)
+        let figures = GroupFigures(spec, TrialResult(fate: .completed), beside: [.counted: counted]).figures()
+        let figure = try #require(figures.first { $0.metric == .writerInstructions })
+        #expect(figure.value == 400 && figure.flags == [.counted(by: .callgrind)])
+    }
+
+    @Test("A counted trial makes the same commits, and has nothing that goes by a clock")
+    func spec() {
+        var spec = TrialSpec.tiny()
+        spec.writers.load = .open
+        (spec.durationNs, spec.warmUpNs) = (1, 1)
+        let counted = spec.counted(by: "callgrind")
+        #expect(counted.countObstacle == nil)
+        #expect(counted.writers.load == .closed && counted.durationNs == 0 && counted.warmUpNs == 0)
+        #expect(counted.writers.changes == spec.writers.changes && counted.seed == spec.seed)
+        #expect(counted.metrics.allSatisfy { $0.isOfCountedTrial })
+        spec.fault.kind = .stall
+        #expect(spec.countObstacle != nil)
+        #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(counted, version: 5) }
+    }
+}

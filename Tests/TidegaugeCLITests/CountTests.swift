@@ -1,0 +1,59 @@
+// Counted trials of the built binary, where this machine can count: the same twice, whatever else it does meanwhile.
+import Foundation
+import Measure
+import TestThreads
+import Testing
+
+@Suite(
+    .serialized, .onThreads,
+    .enabled(if: (try? InstructionCounter.ofThisMachine()) != nil, "this machine counts no instructions"))
+struct CountTests {
+    private static let scenario = Data(
+        """
+        purpose: What does a commit execute?
+        represents: itself
+        drivers: [livestore]
+        durability: memory
+        dataset: { items: 100 }
+        observers: { count: 2, queries: overlapping, match: 0.9, sort: -score, deliver: run-loop }
+        writers: { threads: 1, load: closed, change: { update: score }, rows_per_commit: 1, keys: matching }
+        measure: [write_service_time, missed_final]
+        gate: write_service_time
+        duration: 100ms
+        """.utf8)
+
+    private func counts(_ arguments: [String]) throws -> [String: Double] {
+        let folder = try Folder()
+        try folder.write("a.yaml", Self.scenario)
+        let ran = try Binary.tidegauge.run(["run", "a.yaml", "--quiet", "--seed", "5"] + arguments, in: folder)
+        #expect(ran.status == 0, "\(ran.output)\(ran.errors)")
+        let rows = folder.metrics().filter { $0["metric"]!.hasSuffix("_instructions") }
+        #expect(rows.allSatisfy { $0["flags"]!.hasPrefix("counted:") }, "\(rows)")
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0["metric"]!, Double($0["value"]!) ?? -1) })
+    }
+
+    @Test("Every role executes something, and twice the same to a hundredth")
+    func twice() throws {
+        let (first, second) = (try counts(["--count"]), try counts(["--count"]))
+        #expect(
+            Set(first.keys) == [
+                "writer_instructions", "upkeep_instructions", "observer_instructions", "engine_instructions",
+            ])
+        for (metric, value) in first {
+            #expect(value > 1_000, "\(metric)")
+            #expect(abs(second[metric]! / value - 1) < 0.01, "\(metric): \(value), then \(second[metric]!)")
+        }
+        let parts = ["writer", "upkeep", "observer"].reduce(0) { $0 + first["\($1)_instructions"]! }
+        #expect(first["engine_instructions"]! >= parts * 0.999)
+    }
+
+    @Test("What has no counted form is passed over with the reason")
+    func obstacle() throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", Self.scenario)
+        let ran = try Binary.tidegauge.run(
+            ["run", "a.yaml", "--count", "--set", "observers.pins=1"], in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        #expect(ran.errors.contains("it has no counted form: the observers do something else beside the commits"))
+    }
+}
