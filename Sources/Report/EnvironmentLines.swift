@@ -1,6 +1,7 @@
 // The machine and its noise in a few lines for people. Pure.
 import Foundation
 import Measure
+import Scenario
 import Statistics
 
 enum EnvironmentLines {

@@ -1,6 +1,7 @@
 // report.html: the whole run on one page that needs nothing else: no script, no font, no picture from anywhere. What stands
 // in it is decided here; how it looks, in HTMLReport+Template. Pure but for the drawing of plots.
 import Foundation
+import Scenario
 
 enum HTMLReport {
     static func render(_ record: RunRecord, _ drawing: any PlotDrawing) throws -> String {

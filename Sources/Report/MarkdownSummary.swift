@@ -1,5 +1,6 @@
 // summary.md: what a pull request needs to see of a run. The verdict, what is wrong, one line per scenario; the rest is
 // folded away. Pure.
+import Scenario
 import Trials
 
 enum MarkdownSummary {

@@ -66,12 +66,23 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
     }
 
     /// `upkeep_cost.value <= 50000 ns/commit at dataset.items=100000`.
-    public var description: String {
-        let unit =
-            yardstick.map { (metric.isTime ? " " : " per ") + $0.rawValue }
-            ?? (metric.entry.unit == .one ? "" : " \(metric.unit)")
+    public var description: String { text(Quantity.text(bound) + (isPlain ? " \(metric.unit)" : "")) }
+
+    /// The same for people: `upkeep_cost.value <= 50.0 µs at dataset.items=100000`.
+    /// - Parameter digits: significant ones of the bound.
+    public func text(digits: Int) -> String {
+        guard isPlain else { return description }
+        let bound = Humanised.text(bound, unit: metric.unit, digits: digits)
+        return text(metric.isTime ? bound : "\(bound) \(metric.unit)")
+    }
+
+    /// Of a figure with a unit, in that unit.
+    private var isPlain: Bool { yardstick == nil && metric.entry.unit != .one }
+
+    private func text(_ bound: String) -> String {
+        let multiple = yardstick.map { (metric.isTime ? " " : " per ") + $0.rawValue } ?? ""
         let place = at.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
-        return "\(metric.rawValue).\(statistic) \(comparison.rawValue) \(Quantity.text(bound))\(unit)"
+        return "\(metric.rawValue).\(statistic) \(comparison.rawValue) \(bound)\(multiple)"
             + (place.isEmpty ? "" : " at \(place)")
     }
 
@@ -94,7 +105,7 @@ public struct Limit: Sendable, Hashable, Codable, CustomStringConvertible {
         guard !rest.isEmpty else { throw ValueFault("has no value behind '\(comparison.rawValue)'") }
         let words = rest.split(separator: " ")
         if let last = words.last, let yardstick = Yardstick(rawValue: String(last)) {
-            let isRate = [.commitsPerSecond, .objectsPerSecond].contains(metric.entry.unit)
+            let isRate = metric.entry.unit.isRate
             guard metric.isTime || isRate else {
                 throw ValueFault("compares with the time of \(last), and '\(metric.rawValue)' is no time and no rate")
             }

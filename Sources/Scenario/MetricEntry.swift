@@ -20,6 +20,8 @@ public struct MetricEntry: Sendable {
 
         /// In nanoseconds, per something or not.
         public var isTime: Bool { rawValue.hasPrefix("ns") }
+        /// Of something per second.
+        public var isRate: Bool { rawValue.hasSuffix("/s") }
     }
 
     /// What kind of quantity it is: whether a disturbed machine may change it, and from where on a difference matters.

@@ -1,5 +1,6 @@
 import Foundation
 import Measure
+import Scenario
 import Testing
 
 @testable import Report

@@ -1,6 +1,7 @@
 // The words and numbers of a compared row as people read them, the same on a terminal, in Markdown and on a page. Pure.
 import Comparison
 import Foundation
+import Scenario
 
 struct ComparedCells {
     let row: ComparedRow

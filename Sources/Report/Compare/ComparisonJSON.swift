@@ -3,6 +3,7 @@
 import Comparison
 import Foundation
 import Measure
+import Scenario
 
 enum ComparisonJSON {
     private struct Report: Encodable {
