@@ -39,8 +39,7 @@ public enum YardstickProbe {
 
     private static func check(_ code: Int32, _ what: String) throws {
         guard code == 0 else {
-            throw Failure(
-                description: "yardstick raw_commit: LMDB cannot \(what): \(String(cString: mdb_strerror(code)))")
+            throw Failure(description: "LMDB cannot \(what): \(String(cString: mdb_strerror(code)))")
         }
     }
 

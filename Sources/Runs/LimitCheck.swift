@@ -53,26 +53,36 @@ struct LimitCheck {
             judged = median(values).map { [$0] } ?? []
         }
         let reading = limit.yardstick.flatMap { yardsticks[$0] }
+        func judgement(_ verdict: Judgement.Verdict, _ text: String) -> Judgement {
+            Judgement(scenario: scenario, driver: driver, verdict: verdict, text: "\(place): \(text)")
+        }
+        if let yardstick = limit.yardstick, reading?.meanNs == nil {
+            let obstacle = reading?.obstacle ?? "was not taken"
+            return judgement(.unknown, "\(limit): the yardstick \(yardstick.rawValue) \(obstacle)")
+        }
         let yardstickNs = reading?.meanNs ?? 1
         func isKept(_ value: Double) -> Bool { limit.holds(for: value, yardstickNs: yardstickNs) }
-        if let yardstick = limit.yardstick, reading?.isSteady != true {
-            let why =
-                reading.map { "took \(Int($0.beforeNs)) ns before and \(Int($0.afterNs)) ns after" } ?? "was not taken"
-            return Judgement(
-                scenario: scenario, driver: driver, verdict: .unknown,
-                text: "\(place): \(limit): the yardstick \(yardstick.rawValue) \(why)")
-        }
         guard let worst = judged.first(where: { !isKept($0) }) ?? judged.first else {
-            return Judgement(
-                scenario: scenario, driver: driver, verdict: .unknown, text: "\(place): \(limit): no value")
+            let flags = Set(figures.flatMap(\.flags).map(\.text)).sorted().joined(separator: ", ")
+            return judgement(
+                .unknown, "\(limit.text(digits: 3)): no value (\(flags.isEmpty ? "too few samples" : flags))")
         }
-        let shown = worst == worst.rounded() ? "\(Int64(worst))" : "\(worst)"
         let holds = isKept(worst)
         let isDoubtful = !holds && isDisturbed
-        let measure = limit.yardstick == nil ? "" : " (one is \(Int(yardstickNs)) ns)"
+        let one = limit.yardstick.map { " (one \($0.rawValue) is \(Humanised.text(yardstickNs, unit: "ns")))" } ?? ""
         let reasons = Set(entries.compactMap(\.noise)).sorted().joined(separator: ", ")
-        return Judgement(
-            scenario: scenario, driver: driver, verdict: holds ? .kept : isDoubtful ? .unknown : .broken,
-            text: "\(place): \(limit): \(shown)\(measure)" + (isDoubtful ? " (noisy machine: \(reasons))" : ""))
+        return judgement(
+            holds ? .kept : isDoubtful ? .unknown : .broken,
+            Self.text(limit, worst) + one + (isDoubtful ? " (noisy machine: \(reasons))" : ""))
+    }
+
+    /// The limit and the figure, with as many digits as it takes to tell them apart.
+    private static func text(_ limit: Limit, _ value: Double) -> String {
+        func shown(_ value: Double, _ digits: Int) -> String {
+            Humanised.text(value, unit: limit.metric.unit, digits: digits)
+        }
+        let bound = limit.bound
+        let digits = (3...6).first { value == bound || shown(value, $0) != shown(bound, $0) } ?? 6
+        return "\(limit.text(digits: digits)): \(shown(value, digits))"
     }
 }

@@ -57,8 +57,8 @@ public final class Runner {
     private let calibratedHiccupNs: Int64?
     /// Nil where this machine counts no instructions.
     private let counter: InstructionCounter?
-    /// Takes a yardstick, ns; nil where it cannot be taken.
-    private let yardstickNs: (Yardstick) -> Double?
+    /// Takes a yardstick.
+    private let yardstickNs: (Yardstick) throws -> Double
     private var outcome = Outcome.pass
     private var index = 0
     private var total = 0
@@ -70,7 +70,7 @@ public final class Runner {
     public init(
         drivers: [any StoreDriver], executor: any TrialExecutor, interruption: Interruption,
         delegate: any RunnerDelegate, calibratedHiccupNs: Int64? = nil, counter: InstructionCounter? = nil,
-        yardstickNs: @escaping (Yardstick) -> Double? = { _ in nil }
+        yardstickNs: @escaping (Yardstick) throws -> Double = YardstickProbe.readNs
     ) {
         (self.counter, self.yardstickNs) = (counter, yardstickNs)
         self.calibratedHiccupNs = calibratedHiccupNs
@@ -117,12 +117,17 @@ public final class Runner {
         /// Driver and variant of disturbed trials, with what disturbed them.
         var noise: [[String]: String] = [:]
         noops = []
-        let yardsticks = Set(job.limits.compactMap(\.yardstick))
-        let before = take(yardsticks)
+        let readings = Yardstick.allCases.filter(Set(job.limits.compactMap(\.yardstick)).contains).map { yardstick in
+            (yardstick, YardstickReading { try yardstickNs(yardstick) })
+        }
+        var yardsticks = Dictionary(uniqueKeysWithValues: readings)
         repeatsLeft = job.repeatsVoid ? (job.trials.count + Self.voidOneIn - 1) / Self.voidOneIn : 0
         /// Whether it came to its end.
         func measure(_ spec: TrialSpec) throws -> Bool {
-            guard let trial = try known(spec) ?? run(spec) else { return false }
+            let known = self.known(spec)
+            // What was measured at another time is held against no yardstick of this one.
+            if known != nil { yardsticks = yardsticks.mapValues { _ in YardstickReading { throw OtherPart() } } }
+            guard let trial = try known ?? run(spec) else { return false }
             trials.append(trial)
             let reason = trial.figures.lazy.flatMap(\.flags).compactMap(\.disturbance).first
             if let reason { noise[[spec.driver, spec.variant]] = reason }
@@ -147,15 +152,12 @@ public final class Runner {
             let reason = noise[[spec.driver, spec.variant]]
             entries.append(.init(driver: spec.driver, variant: spec.variant, figure: figure, noise: reason))
         }
-        let after = take(yardsticks)
-        try judge(job, entries, before.merging(after) { .init(beforeNs: $0.beforeNs, afterNs: $1.afterNs) })
+        for (yardstick, _) in readings { yardsticks[yardstick]?.end { try yardstickNs(yardstick) } }
+        try judge(job, entries, yardsticks)
     }
 
-    private func take(_ yardsticks: Set<Yardstick>) -> [Yardstick: YardstickReading] {
-        let taken = yardsticks.sorted { $0.rawValue < $1.rawValue }.compactMap { yardstick in
-            yardstickNs(yardstick).map { (yardstick, YardstickReading(beforeNs: $0, afterNs: $0)) }
-        }
-        return Dictionary(uniqueKeysWithValues: taken)
+    private struct OtherPart: Error, CustomStringConvertible {
+        let description = "trials were kept from an earlier part of the run"
     }
 
     /// Narrows the bracket of the sustainable rate: each step is a trial at a rate that the sweep does not have.

@@ -145,7 +145,7 @@ struct RunCommand: ParsableCommand {
             drivers: Drivers.all, executor: ChildProcess(directory: trials, interruption: interruption),
             interruption: interruption, delegate: console,
             calibratedHiccupNs: plan.jobs.contains(where: \.repeatsVoid) ? Self.hiccupsAtRest() : nil,
-            counter: try? InstructionCounter.ofThisMachine(), yardstickNs: { try? YardstickProbe.readNs($0) })
+            counter: try? InstructionCounter.ofThisMachine())
         let outcome = try runner.run(plan.jobs)
         try removeIfEmpty(trials)
         try report.add(.ended(EndRecord(exitCode: outcome.rawValue)))

@@ -57,7 +57,7 @@ public struct SkippedRecord: Codable, Sendable, Equatable {
 public struct Judgement: Codable, Sendable, Equatable {
     public enum Verdict: String, Codable, Sendable {
         case kept, broken
-        /// The figure has no value.
+        /// Nothing can be said: there is no value, or neither clock nor yardstick was steady enough.
         case unknown
     }
 

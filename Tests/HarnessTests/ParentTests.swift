@@ -288,7 +288,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         }
         #expect(outcome == .limitBroken)
         #expect(told.judgements.map(\.verdict) == [.kept, .broken])
-        #expect(told.judgements[0].text == "model dataset.items=1: process_cpu.value <= 20 ns/commit: 20")
+        #expect(told.judgements[0].text == "model dataset.items=1: process_cpu.value <= 20 ns: 20 ns")
     }
 
     @Test func aFigureWithoutAValueLeavesItsLimitOpen() throws {
