@@ -1,6 +1,7 @@
 // Everything about the machine, the build and the moment that a figure may depend on; stands beside every result as
 // environment.json. It only describes: no figure is corrected by it.
 import Foundation
+import Scenario
 
 /// What was measured with, and on what.
 public struct EnvironmentReport: Codable, Sendable, Equatable {
@@ -37,6 +38,10 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
     // The moment.
     /// Over 1, 5 and 15 minutes.
     public var loadAverage: [Double]
+    /// What else ran before the first trial; nil of a comparison.
+    public var startLoad: StartLoad?
+    /// All of them, before the first trial and behind the last; nil of a comparison.
+    public var yardsticks: [Yardstick: YardstickReading]?
     /// Name of the file system by folder that stores were put in.
     public var storeFileSystems: [String: String]
     public var pressureBefore: Pressure
@@ -65,8 +70,21 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
             pressureBefore: PressureProbe.read(), pressureAfter: nil)
     }
 
-    /// Adds the counters at the end of the run.
-    public mutating func finish() { pressureAfter = PressureProbe.read() }
+    /// Adds what a run finds out right before its first trial.
+    /// - Parameter yardstickNs: takes a yardstick.
+    public mutating func begin(
+        _ load: StartLoad, yardstickNs: (Yardstick) throws -> Double = YardstickProbe.readNs
+    ) {
+        startLoad = load
+        yardsticks = Dictionary(
+            uniqueKeysWithValues: Yardstick.allCases.map { one in (one, YardstickReading { try yardstickNs(one) }) })
+    }
+
+    /// Adds the counters at the end of the run, and the yardsticks that were taken at its start once more.
+    public mutating func finish(yardstickNs: (Yardstick) throws -> Double = YardstickProbe.readNs) {
+        for one in Yardstick.allCases { yardsticks?[one]?.end { try yardstickNs(one) } }
+        pressureAfter = PressureProbe.read()
+    }
 
     /// As it stands in environment.json: keys sorted, so that two reports can be compared line by line.
     public func json() throws -> Data {

@@ -21,10 +21,34 @@ enum EnvironmentLines {
             ("build", "\(environment.compiler), \(environment.buildConfiguration)"),
             ("load at the start", environment.loadAverage.map { "\($0)" }.joined(separator: ", ")),
         ]
+        lines += beforeTrials(environment)
         lines += noise(environment)
         let hiccups = record.rows.filter { $0.figure.metric == .harnessHiccup && $0.figure.statistic == .p99 }
         if let typical = median(hiccups.compactMap(\.figure.value)) {
             lines.append(("late wake-ups, p99", Humanised.text(typical, unit: "ns") + " (median over trials)"))
+        }
+        return lines
+    }
+
+    /// How busy the machine was, and what it needs for what every store does.
+    private static func beforeTrials(_ environment: EnvironmentReport) -> [(String, String)] {
+        var lines: [(String, String)] = []
+        if let load = environment.startLoad, let first = load.busyShareAtFirst {
+            var text = "\(Humanised.share(first)) of the processors' time"
+            if load.waitedNs > 0, let busyShare = load.busyShare {
+                let waited = Humanised.text(Double(load.waitedNs), unit: "ns")
+                text += ", \(Humanised.share(busyShare)) after \(waited) of waiting"
+            }
+            lines.append(("busy before the first trial", text))
+        }
+        for (yardstick, reading) in (environment.yardsticks ?? [:]).sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            let times = [("start", reading.beforeNs), ("end", reading.afterNs)].compactMap { when, ns in
+                ns.map { "\(Humanised.text($0, unit: "ns")) at the \(when)" }
+            }
+            let remark =
+                reading.failure.map { ["could not be taken: \($0)"] }
+                ?? (reading.isSteady == false ? ["not steady"] : [])
+            lines.append(("yardstick \(yardstick.rawValue)", (times + remark).joined(separator: ", ")))
         }
         return lines
     }

@@ -44,6 +44,9 @@ struct RunCommand: ParsableCommand {
             same on a busy machine.
             """) var count = false
 
+    @Flag(help: "Do not wait, for a minute at most, until what else runs on the machine has ended.")
+    var noWait = false
+
     @Flag(help: "No progress on standard error.")
     var quiet = false
 
@@ -57,7 +60,8 @@ struct RunCommand: ParsableCommand {
         _ = try RunPlan.overrides(set)
         if count { _ = try counter() }
         if resume != nil, header != RunHeader(paths: ScenarioPaths.standard) || out != "Reports" {
-            throw ValidationError("--resume goes on with the options of that run; only --quiet may stand beside it")
+            throw ValidationError(
+                "--resume goes on with the options of that run; only --quiet and --no-wait may stand beside it")
         }
     }
 
@@ -124,9 +128,28 @@ struct RunCommand: ParsableCommand {
         return probe.stop().percentile(.p99)?.value
     }
 
+    /// Where clocks are judged, what else runs here is given a minute to end: a build, mostly.
+    private func waitForQuiet(_ header: RunHeader) -> StartLoad {
+        let isJudged = RunPlan.judges(header.profile) && header.counter == nil
+        let load = QuietWait().run(isPatient: isJudged && !noWait) { busyShare in
+            if quiet { return }
+            printError(
+                "waiting for other programs to end, a minute at most (--no-wait: not at all): they take "
+                    + "\(Humanised.share(busyShare)) of the processors' time")
+        }
+        if load.waitedNs > 0, load.isBusy, let busyShare = load.busyShare {
+            printError(
+                "the machine is busy: other programs still take \(Humanised.share(busyShare)) of the processors' time; "
+                    + "limits on times may stay unknown, those on counts will not")
+        }
+        return load
+    }
+
     private func measure(
         _ plan: RunPlan, root: String, runID: String, _ environment: EnvironmentReport, _ resumption: Resumption?
     ) throws -> Outcome {
+        var environment = environment
+        environment.begin(waitForQuiet(plan.header))
         var formats: [any ReportFormat] = [
             MetricsCSV(), SeriesCSV(), HistogramLogs(), EnvironmentJSON(), HangReports(),
             ConsoleSummary(earlier: resumption?.keptRows ?? []) { print($0, terminator: "") },

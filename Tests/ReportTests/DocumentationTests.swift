@@ -64,8 +64,11 @@ struct DocumentationTests {
     @Test("Every key of environment.json is named")
     func environment() throws {
         let text = try readme()
+        let run = EnvironmentReport.ofARun
         for json in [
-            try EnvironmentReport.fixed.json(), try JSONEncoder().encode(EnvironmentReport.fixed.pressureAfter),
+            try run.json(), try JSONEncoder().encode(run.pressureAfter), try JSONEncoder().encode(run.startLoad),
+            try JSONEncoder().encode(run.yardsticks), try JSONEncoder().encode(run.yardsticks?[.rawCommit]),
+            try JSONEncoder().encode(run.yardsticks?[.memoryWalk]),
         ] {
             let object = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
             #expect(!object.isEmpty)

@@ -74,7 +74,27 @@ enum Fixture {
     }
 }
 
+extension YardstickReading {
+    /// Taken twice, or failed the second time.
+    static func fixed(_ beforeNs: Double, _ afterNs: Double?) -> YardstickReading {
+        struct Failure: Error, CustomStringConvertible { let description = "no <room>" }
+        var reading = YardstickReading { beforeNs }
+        reading.end { if let afterNs { afterNs } else { throw Failure() } }
+        return reading
+    }
+}
+
 extension EnvironmentReport {
+    /// Of a run, which looks around before its first trial.
+    static let ofARun = {
+        var environment = fixed
+        environment.startLoad = StartLoad(busyShareAtFirst: 0.92, busyShare: 0.12, waitedNs: 8_000_000_000)
+        environment.yardsticks = [
+            .rawCommit: .fixed(3_600, 3_700), .twoWakes: .fixed(10_000, 20_000), .memoryWalk: .fixed(8_200, nil),
+        ]
+        return environment
+    }()
+
     /// The same on every machine.
     static let fixed = EnvironmentReport(
         commit: "0123abcd", dirty: true, compiler: "Swift 6.1", buildConfiguration: "release", countsAllocations: true,

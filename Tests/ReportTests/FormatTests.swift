@@ -22,7 +22,7 @@ struct FormatTests {
     @Test("environment.json is as agreed, byte for byte")
     func environmentJSON() throws {
         try Fixture.withFolder { folder in
-            let run = ReportedRun(runID: "r", directory: folder, environment: .fixed)
+            let run = ReportedRun(runID: "r", directory: folder, environment: .ofARun)
             let format = EnvironmentJSON()
             try format.begin(run)
             try format.end(run)

@@ -66,14 +66,14 @@ enum WholeRun {
     /// Writes the run into `root/runID` in every format.
     static func write(in root: String, drawing: any PlotDrawing, ends: Bool = true) throws {
         let report = try RunReport(
-            root: root, runID: runID, header: header, environment: .fixed,
+            root: root, runID: runID, header: header, environment: .ofARun,
             formats: [
                 MetricsCSV(), SeriesCSV(), HistogramLogs(), EnvironmentJSON(), ChromeTrace(), Journal(),
                 FinalReports(drawing: drawing),
             ])
         func add(_ spec: TrialSpec, _ figures: [Figure], _ fate: TrialFate, notes: [String] = []) throws {
             try report.add(
-                RunRow.rows(figures + [fate.figure], of: spec, runID: runID, environment: .fixed))
+                RunRow.rows(figures + [fate.figure], of: spec, runID: runID, environment: .ofARun))
             if fate == .completed { try report.add(recordings(spec.driver == "noop" ? 1 : 40), of: TrialKey(spec)) }
             var record = TrialRecord(TrialResult(fate: fate, notes: notes), of: spec)
             record.processCPUPerCommitNs = 12.5
@@ -87,7 +87,7 @@ enum WholeRun {
         sweep.trial = 0
         try report.add(
             RunRow.rows(
-                [Figure(.upkeepExponent, .value, -0.0162, n: 2)], of: sweep, runID: runID, environment: .fixed))
+                [Figure(.upkeepExponent, .value, -0.0162, n: 2)], of: sweep, runID: runID, environment: .ofARun))
         for (driver, latency) in [("livestore", 812_000.0), ("noop", 20_300)] {
             let figures = [
                 Figure(.endToEndLatency, .p50, latency, n: 5_000),
@@ -108,7 +108,7 @@ enum WholeRun {
         }
         guard ends else { return }
         try report.add(.ended(EndRecord(exitCode: 70)))
-        try report.end(environment: .fixed)
+        try report.end(environment: .ofARun)
     }
 }
 

@@ -36,7 +36,7 @@ struct WholeRunTests {
         try Fixture.withFolder { root in
             try WholeRun.write(in: root, drawing: Sketch())
             let record = try RunRecord.load("\(root)/\(WholeRun.runID)")
-            #expect(record.header == WholeRun.header && record.environment == .fixed)
+            #expect(record.header == WholeRun.header && record.environment == .ofARun)
             #expect(record.rows.filter { $0.scenario == WholeRun.hostile }.count == 9)
             #expect(record.trials.count == 5 && record.skipped.count == 1 && record.judgements.count == 3)
             #expect(record.trials.last?.notes == ["at \(WholeRun.hostile)"])

@@ -25,11 +25,11 @@ enum Binary: String {
 
     var path: String { url.path }
 
-    /// A process of it in `folder`, not started yet.
+    /// A process of it in `folder`, not started yet. A run of a test waits for nobody: other tests go on beside it.
     func process(_ arguments: [String], in folder: Folder) -> Process {
         let process = Process()
         process.executableURL = url
-        process.arguments = arguments
+        process.arguments = arguments + (arguments.first == "run" ? ["--no-wait"] : [])
         process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
         process.standardInput = FileHandle.nullDevice
         return process
