@@ -17,8 +17,8 @@ SCENARIOS = $(filter-out Scenarios/peers,$(patsubst %/,%,$(wildcard Scenarios/*/
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-bench: build  ## build, run all scenarios of the store (PROFILE=smoke|ci|full), write Reports/latest
-	$(TIDEGAUGE) run $(SCENARIOS) --profile $(PROFILE)
+bench: build  ## build, run all scenarios of the store (PROFILE=smoke|ci|full), write Reports/latest; what became worse since last time?
+	$(TIDEGAUGE) run $(SCENARIOS) --profile $(PROFILE) --baseline last --save-baseline last
 
 peers: build  ## the store beside other engines, which take their time (PROFILE=full for the whole table)
 	$(TIDEGAUGE) run Scenarios/peers --profile $(PROFILE)

@@ -67,6 +67,10 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
 
     /// What disturbed the trial of the figure.
     public var disturbance: String? { word == .noisy ? String(text.dropFirst(Word.noisy.rawValue.count + 1)) : nil }
+    /// Who counted the figure.
+    public var counter: InstructionCounter? {
+        word == .counted ? InstructionCounter(rawValue: String(text.dropFirst(Word.counted.rawValue.count + 1))) : nil
+    }
     /// Says which family of a sweep the figure is of.
     public var isPlace: Bool { word == .over || word == .at }
 }

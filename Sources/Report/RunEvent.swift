@@ -14,6 +14,9 @@ public struct RunHeader: Codable, Sendable, Equatable {
     public var overrides: [String] = []
     public var filter: String?
     public var trace = false
+    /// Names of the baseline that the run is held against, and of the one that it becomes.
+    public var baseline: String?
+    public var savedBaseline: String?
     /// Who counted instructions, where that was all that was asked for.
     public var counter: InstructionCounter?
     /// Names the very binary that measured; see `Fingerprint`.

@@ -44,6 +44,16 @@ struct RunCommand: ParsableCommand {
             same on a busy machine.
             """) var count = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Name what became worse since this baseline was saved; it leaves the exit code alone.", valueName: "name"))
+    var baseline: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep the figures of this run, if it passes, in baselines/ beside the reports.", valueName: "name"))
+    var saveBaseline: String?
+
     @Flag(help: "Do not wait, for a minute at most, until what else runs on the machine has ended.")
     var noWait = false
 
@@ -59,6 +69,9 @@ struct RunCommand: ParsableCommand {
         try Drivers.check(driver)
         _ = try RunPlan.overrides(set)
         if count { _ = try counter() }
+        for name in [baseline, saveBaseline] {
+            if let objection = name.flatMap(RunBaseline.objection) { throw ValidationError(objection) }
+        }
         if resume != nil, header != RunHeader(paths: ScenarioPaths.standard) || out != "Reports" {
             throw ValidationError(
                 "--resume goes on with the options of that run; only --quiet and --no-wait may stand beside it")
@@ -108,6 +121,7 @@ struct RunCommand: ParsableCommand {
         header.filter = filter
         header.trace = trace
         header.counter = count ? try? counter() : nil
+        (header.baseline, header.savedBaseline) = (baseline, saveBaseline)
         return header
     }
 
@@ -148,6 +162,7 @@ struct RunCommand: ParsableCommand {
     private func measure(
         _ plan: RunPlan, root: String, runID: String, _ environment: EnvironmentReport, _ resumption: Resumption?
     ) throws -> Outcome {
+        let baselines = try RunBaselines(plan.header, in: root)
         var environment = environment
         environment.begin(waitForQuiet(plan.header))
         var formats: [any ReportFormat] = [
@@ -175,7 +190,7 @@ struct RunCommand: ParsableCommand {
         var complete = report.run.environment
         complete.finish()
         try report.end(environment: complete)
-        console.printVerdict()
+        console.printVerdict(try baselines.end(outcome, report.directory))
         if !RunPlan.judges(plan.header.profile) {
             print("limits are not judged in the smoke profile: its trials are short")
         }

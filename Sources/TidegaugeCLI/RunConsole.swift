@@ -69,15 +69,18 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         try report.add(.judged(judgement))
     }
 
-    /// After the summary: what matters of the whole run, the worst last.
-    func printVerdict() {
+    /// After the tables: what matters of the whole run, line by line and then in a few.
+    /// - Parameter baseline: what a baseline has to say, in the same way.
+    func printVerdict(_ baseline: (details: [String], summary: [String])) {
         for verdict in [Judgement.Verdict.unknown, .broken] {
             for judgement in judgements where judgement.verdict == verdict {
                 print("limit \(verdict.rawValue): \(judgement.scenario): \(judgement.text)")
             }
         }
+        for line in baseline.details { print(line) }
         print("\(Self.count(trials, "trial")) of \(Self.count(scenarios.count, "scenario")): \(fates)")
         if !judgements.isEmpty { print(limits) }
+        for line in baseline.summary { print(line) }
     }
 
     private var fates: String {
