@@ -209,7 +209,7 @@ let package = Package(
         .testTarget(name: "StructureTests"),
         .testTarget(
             name: "TidegaugeCLITests",
-            dependencies: ["Measure", "TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
+            dependencies: ["Measure", "Runs", "TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
 
         // Threads for tests that wait.
         .target(name: "TestThreads", path: "Tests/Fixtures/TestThreads"),

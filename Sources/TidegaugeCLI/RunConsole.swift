@@ -13,9 +13,10 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     private let resumption: Resumption?
     private var judgements: [Judgement] = []
     private var scenarios: Set<String> = []
+    /// Without companions; those of an earlier part of the run are among them.
     private var trials = 0
-    /// Trials that did not complete, by what they came to.
-    private var failures: [FigureFlag.Word: Int] = [:]
+    /// How trials and companions ended that did not complete.
+    private var failures: [String: Int] = [:]
     /// What the report could not take from a call that throws nothing.
     private var failure: (any Error)?
 
@@ -31,9 +32,7 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     func progressed(_ spec: TrialSpec, _ progress: TrialProgress) { self.progress.progressed(progress) }
 
     func ended(_ spec: TrialSpec, _ result: TrialResult) {
-        trials += 1
-        scenarios.insert(spec.scenario)
-        if let word = result.fate.flag?.word { failures[word, default: 0] += 1 }
+        count(result.fate)
         guard result.fate != .completed, result.fate != .interrupted else { return }
         let place = [spec.scenario, spec.driver, spec.variant].filter { !$0.isEmpty }.joined(separator: " ")
         progress.note("\(place) trial \(spec.trial), seed \(spec.seed): \(result.fate.flag?.text ?? "")")
@@ -55,18 +54,40 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         if let failure { throw failure }
         try report.add(RunRow.rows(figures, of: spec, runID: report.run.runID, environment: report.run.environment))
         guard let result else { return }
+        count(spec)
         try report.add(result.recordings, of: TrialKey(spec))
         try report.add(.trial(TrialRecord(result, of: spec)))
     }
 
     func known(_ spec: TrialSpec) -> KnownTrial? {
         guard let resumption, let trial = resumption.finished[TrialKey(spec)] else { return nil }
+        count(spec)
+        count(trial.fate)
         return KnownTrial(figures: resumption.figures(of: trial.key), record: trial)
     }
 
     func judged(_ judgement: Judgement) throws {
         judgements.append(judgement)
         try report.add(.judged(judgement))
+    }
+
+    private func count(_ spec: TrialSpec) {
+        trials += 1
+        scenarios.insert(spec.scenario)
+    }
+
+    private func count(_ fate: TrialFate) { if let word = Self.word(fate) { failures[word, default: 0] += 1 } }
+
+    private static func word(_ fate: TrialFate) -> String? {
+        switch fate {
+        case .completed: nil
+        case .crashed: "crashed"
+        case .killed: "killed"
+        case .hang: "hung"
+        case .oracleViolation: "broke a promise"
+        case .harnessFault: "failed in the harness"
+        case .interrupted: "interrupted"
+        }
     }
 
     /// After the tables: what matters of the whole run, line by line and then in a few.
@@ -78,15 +99,14 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
             }
         }
         for line in baseline.details { print(line) }
-        print("\(Self.count(trials, "trial")) of \(Self.count(scenarios.count, "scenario")): \(fates)")
+        print("\(Humanised.count(trials, "trial")) of \(Humanised.count(scenarios.count, "scenario")): \(fates)")
         if !judgements.isEmpty { print(limits) }
         for line in baseline.summary { print(line) }
     }
 
     private var fates: String {
-        if failures.isEmpty { return "nothing lost, nothing wrong, nothing hung" }
-        return failures.sorted { $0.key.rawValue < $1.key.rawValue }
-            .map { "\($0.value) \($0.key.rawValue.replacing("_", with: " "))" }.joined(separator: ", ")
+        if failures.isEmpty { return trials == 0 ? "nothing ran" : "nothing lost, nothing wrong, nothing hung" }
+        return failures.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
     }
 
     private var limits: String {
@@ -96,6 +116,4 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         let unknown = count(.unknown) == 0 ? [] : ["\(count(.unknown)) unknown (the reason is beside each, above)"]
         return ([kept] + broken + unknown).joined(separator: ", ")
     }
-
-    private static func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
 }

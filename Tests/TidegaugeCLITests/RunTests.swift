@@ -1,5 +1,6 @@
 // Whole runs of the binary: what a trial's end does to the run's, and what is kept.
 import Foundation
+import Runs
 import TestThreads
 import Testing
 
@@ -99,6 +100,13 @@ import Testing
         #expect(rows.contains { $0["scenario"] == "a" && $0["metric"] == "end_to_end_latency" })
         #expect(rows.contains { $0["scenario"] == "b" && $0["flags"] == "interrupted" })
         #expect(folder.read("Reports/latest/environment.json").contains("pressureAfter"))
+    }
+
+    @Test func helpNamesEveryExitCode() throws {
+        let help = try Binary.tidegauge.run(["run", "--help"], in: Folder()).output
+        let codes = try #require(help.firstRange(of: "Exit codes: "))
+        let numbers = Set(help[codes.upperBound...].prefix(600).split { !$0.isNumber }.compactMap { Int32($0) })
+        for outcome in Outcome.allCases { #expect(numbers.contains(outcome.rawValue), "\(outcome)") }
     }
 
     /// Whether the first scenario's rows are on disk.
