@@ -354,7 +354,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 "time the oracle's replay and comparison took after the load, per commit of the trial")
         case .faultsCaught:
             .init(
-                .count, .event, worse: .less, needs: [.setting(.harmedDeliveries)],
+                .count, .event, worse: .less, needs: [.setting(.harmedDeliveries)], about: .harness,
                 "what the oracle found wrong where deliveries were harmed on purpose; a trial in which it finds "
                     + "nothing fails")
         case .slowdownSeen:
@@ -363,7 +363,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 "median of `write_service_time` of the commits that were slowed on purpose ÷ that of the others, − 1")
         case .stallSeen:
             .init(
-                .one, .clock, needs: [.setting(.evenStall)],
+                .one, .clock, needs: [.setting(.evenStall)], about: .harness,
                 "p99 of `write_response_time` ÷ what it has to be when the process was stopped for a while: the "
                     + "longest hiccup less a hundredth of the window")
         case .oracleViolations:

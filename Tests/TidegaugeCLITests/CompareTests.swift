@@ -18,7 +18,7 @@ import Testing
             dataset: { items: 50 }
             observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }
             writers: { threads: 1, \(load), change: { update: score }, rows_per_commit: 1 }
-            measure: [end_to_end_latency, write_service_time, missed_final, coalescing_ratio]
+            measure: [end_to_end_latency, write_service_time, missed_final, coalescing_ratio, harness_hiccup]
             gate: \(gate)
             warm_up: 10ms
             duration: \(duration)
@@ -174,6 +174,20 @@ import Testing
         #expect(
             old.output.contains("the base cannot be asked: it reads trial specs of version 1"),
             "\(old.output) \(old.errors)")
+    }
+
+    @Test func aGateOfTheHarnessIsComparedWhereItIsNamed() throws {
+        let folder = try folder()
+        try folder.write("Scenarios/own.yaml", scenario("harness_hiccup"))
+        let all = try Binary.fixture.run(["compare", "a", "b", "--pairs", "6"], in: folder)
+        #expect(all.status == 2, "\(all.errors)")
+        #expect(
+            all.output.contains("not compared: own: its gate 'harness_hiccup' tells of the harness or the machine"),
+            "\(all.output)")
+        #expect(all.output.contains("--scenario own compares it"))
+        let named = try Binary.fixture.run(
+            ["compare", "a", "b", "--pairs", "6", "--scenario", "own", "--keep-noisy"], in: folder)
+        #expect(named.output.contains("own model harness_hiccup"), "\(named.output) \(named.errors)")
     }
 
     @Test func finishedRunsSayNothingForSure() throws {

@@ -93,7 +93,8 @@ struct ComparedSides {
         let wanted = loaded.filter { options.isWanted($0.name) }
         if wanted.isEmpty { throw ValidationError("no scenario matches \(options.scenario.joined(separator: ", "))") }
         let all = try Subjects(
-            wanted, profile: options.profile, drivers: options.driver, overrides: RunPlan.overrides(options.set))
+            wanted, areNamed: !options.scenario.isEmpty, profile: options.profile, drivers: options.driver,
+            overrides: RunPlan.overrides(options.set))
         var oneSided = all.skipped + scenariosOfOneSide(loaded, options)
         let subjects = all.subjects.filter { subject in
             guard let refusal = refusal(subject) else { return true }

@@ -14,10 +14,23 @@ struct Subjects {
     /// What cannot be compared here.
     private(set) var skipped: [OneSided] = []
 
+    /// - Parameter areNamed: somebody asked for these scenarios, and not for all there are.
     /// - Throws: what is wrong with the scenarios.
-    init(_ scenarios: [Scenario], profile: Profile, drivers asked: [String], overrides: [String: String]) throws {
+    init(
+        _ scenarios: [Scenario], areNamed: Bool, profile: Profile, drivers asked: [String],
+        overrides: [String: String]
+    ) throws {
         // A play has an ending, and no figure that commits could be compared by.
         for scenario in scenarios where scenario.choreography == nil {
+            // Time for these is time taken from what may have become slower.
+            if !areNamed, scenario.gate.entry.subject == .harness {
+                skipped.append(
+                    OneSided(
+                        what: scenario.name,
+                        why: "its gate '\(scenario.gate.rawValue)' tells of the harness or the machine, and of no "
+                            + "store: --scenario \(scenario.name) compares it"))
+                continue
+            }
             let drivers = Self.drivers(of: scenario, asked: asked)
             guard !drivers.isEmpty else {
                 let named = scenario.drivers.joined(separator: ", ")
