@@ -135,8 +135,8 @@ let package = Package(
         .target(
             name: "TidegaugeCLI",
             dependencies: [
-                "Comparison", "Measure", "NoopDriver", "Report", "Runs", "Scenario", "Statistics", "StoreDriver",
-                "TracedSync", "TrialRunner", "Trials",
+                "Comparison", "Measure", "NoopDriver", "Profiles", "Report", "Runs", "Scenario", "Statistics",
+                "StoreDriver", "TracedSync", "TrialRunner", "Trials",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -12,6 +12,8 @@ public struct ComparisonRecord: Sendable {
     public var pairs: [PairRecord]
     /// Before any pair.
     public var counted: [CountedRow] = []
+    /// Whether counting was begun, and not brought to its end.
+    public var isCounting = false
     /// What was not counted, and why.
     public var uncounted: [OneSided] = []
     public var environment: EnvironmentReport
@@ -42,20 +44,23 @@ public struct ComparisonRecord: Sendable {
         var pairs: [PairRecord] = []
         var counted: [CountedRow] = []
         var uncounted: [OneSided] = []
+        var isCounting = false
         var isFinished = false
         for line in lines {
             if let known = line.plan { plan = known }
             if let pair = line.pair { pairs.append(pair) }
             counted += line.counted ?? []
             uncounted += line.uncounted ?? []
+            if line.counted != nil { isCounting = true }
+            if line.uncounted != nil { isCounting = false }
             if let ended = line.ended { isFinished = ended.exitCode != 130 }
         }
         guard let plan, plan.version == ComparisonPlan.currentVersion else {
             throw DamagedReport("\(path): this is no comparison of this version")
         }
         return ComparisonRecord(
-            plan: plan, pairs: pairs, counted: counted, uncounted: uncounted, environment: environment,
-            isFinished: isFinished)
+            plan: plan, pairs: pairs, counted: counted, isCounting: isCounting, uncounted: uncounted,
+            environment: environment, isFinished: isFinished)
     }
 
     /// The state that the pairs lead to; `next` names the pair that comes behind them.

@@ -31,26 +31,32 @@ final class CompareRun {
         let id = RunReport.makeRunID(
             secondsSince1970: Int(Date().timeIntervalSince1970), entropy: .random(in: 0 ... .max))
         let directory = "\(options.out)/compare-\(id)"
-        return try measure(
-            ComparisonEngine(plan), directory, environment, binaries, shims: options.shims, counts: options.count)
+        let report = try ComparisonReport(directory, plan, environment)
+        if options.count { try count(plan, binaries, options.shims, report) }
+        let engine = try ComparisonRecord.load(directory).replayed()
+        return try measure(engine, report, environment, binaries, shims: options.shims)
     }
 
     func goOn(_ directory: String, _ record: ComparisonRecord, _ engine: ComparisonEngine) throws -> Outcome {
         func binary(_ side: ComparedSide) throws -> OtherBinary {
             OtherBinary(path: side.executable, talks: try TrialProtocol.ask(side.executable))
         }
-        return try measure(
-            engine, directory, record.environment, (binary(record.plan.base), binary(record.plan.head)),
-            shims: (nil, nil), counts: false)
+        let binaries = (base: try binary(record.plan.base), head: try binary(record.plan.head))
+        let report = try ComparisonReport(directory, record.plan, record.environment)
+        var engine = engine
+        if record.isCounting {
+            try count(record.plan, binaries, (nil, nil), known: record.counted, report)
+            engine = try ComparisonRecord.load(directory).replayed()
+        }
+        return try measure(engine, report, record.environment, binaries, shims: (nil, nil))
     }
 
     private func measure(
-        _ start: ComparisonEngine, _ directory: String, _ environment: EnvironmentReport,
-        _ binaries: (base: OtherBinary, head: OtherBinary), shims: (base: Shim?, head: Shim?), counts: Bool
+        _ start: ComparisonEngine, _ report: ComparisonReport, _ environment: EnvironmentReport,
+        _ binaries: (base: OtherBinary, head: OtherBinary), shims: (base: Shim?, head: Shim?)
     ) throws -> Outcome {
         var engine = start
-        let report = try ComparisonReport(directory, engine.plan, environment)
-        if counts { try count(engine.plan, binaries, shims, directory, report) }
+        let directory = report.directory
         try pool(&engine, binaries, "\(directory)/trials", shims) { try report.add($0) }
         let counted = try ComparisonRecord.load(directory).counted
         let judged = ComparisonOutcome(engine, Judge(engine).rows(), counted)
@@ -66,22 +72,25 @@ final class CompareRun {
 
     private func count(
         _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary), _ shims: (base: Shim?, head: Shim?),
-        _ directory: String, _ report: ComparisonReport
+        known: [CountedRow] = [], _ report: ComparisonReport
     ) throws {
+        try report.add([], files: [:])
         let counter: InstructionCounter
         do {
             counter = try .ofThisMachine()
         } catch {
             return try report.add(uncounted: [OneSided(what: "instructions", why: "\(error)")])
         }
-        let stage = CountStage(counter, binaries, shims, directory: directory, interruption)
-        let apart = try stage.run(plan) { title, index, count in
+        let stage = CountStage(
+            counter: counter, binaries: binaries, shims: shims, folder: "\(report.directory)/counting",
+            interruption: interruption)
+        let apart = try stage.run(plan, known: known) { title, index, count in
             progress.began("\(title) counted", index: index, of: count)
             progress.show()
         } keep: { rows, files in
             try report.add(rows, files: files)
         }
-        if !apart.isEmpty { try report.add(uncounted: apart) }
+        if !interruption.isRaised { try report.add(uncounted: apart) }
     }
 
     /// Runs pairs until the engine wants no more.

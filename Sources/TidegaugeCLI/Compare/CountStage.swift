@@ -1,159 +1,57 @@
-// The counted gates of a comparison, before any pair: each point of each scenario once on either side, and once more on the
-// base. What was counted of a build is kept beside it, and not counted again.
+// The counted gates of a comparison, before any pair: every point of every scenario, as many at once as there are cores.
+// Instructions do not mind who runs beside them, and nobody who waits for a verdict should wait for one core.
 import Comparison
 import Foundation
 import Measure
-import Profiles
-import Report
 import Runs
 import Scenario
-import Trials
 
-final class CountStage {
-    /// What one side did at one point.
-    fileprivate struct Count: Codable {
-        var account: CountAccount
-        var profiles: [String: CallProfile]
-    }
-
-    /// The roles whose figures are gates; the process as a whole is told beside them.
-    private static let roles: [Metric: ThreadRole] = [
-        .writerInstructions: .writer, .upkeepInstructions: .upkeep, .observerInstructions: .observer,
-    ]
-    private static let mostCauses = 8
-    private static let mostPaths = 5
-
-    private let counter: InstructionCounter
-    private let folder: String
-    private let interruption: Interruption
-    private let base: Side
-    private let head: Side
-
-    private final class Side {
-        let child: ChildProcess
-        let binary: OtherBinary
-        let shim: Shim?
-
-        init(_ binary: OtherBinary, _ shim: Shim?, folder: String, _ interruption: Interruption) {
-            (self.binary, self.shim) = (binary, shim)
-            child = ChildProcess(directory: folder, interruption: interruption, other: binary)
-        }
-
-        /// Beside the build.
-        var kept: String { "\((binary.path as NSString).deletingLastPathComponent)/counts" }
-    }
-
-    /// - Parameter directory: of the comparison.
-    init(
-        _ counter: InstructionCounter, _ binaries: (base: OtherBinary, head: OtherBinary),
-        _ shims: (base: Shim?, head: Shim?), directory: String, _ interruption: Interruption
-    ) {
-        (self.counter, self.interruption) = (counter, interruption)
-        folder = "\(directory)/counting"
-        base = Side(binaries.base, shims.base, folder: "\(folder)/base", interruption)
-        head = Side(binaries.head, shims.head, folder: "\(folder)/head", interruption)
-    }
+struct CountStage {
+    let counter: InstructionCounter
+    let binaries: (base: OtherBinary, head: OtherBinary)
+    let shims: (base: Shim?, head: Shim?)
+    /// For trials; those that went wrong leave their log there.
+    let folder: String
+    let interruption: Interruption
 
     /// Counts every point that has a counted form on both sides.
     /// - Parameters:
-    ///   - began: called before each trial with what it is, its place and how many there are.
-    ///   - keep: called with the rows of each point, and the texts of the files that they name.
+    ///   - known: what an interrupted stage had counted.
+    ///   - began: called with each point, its place and how many there are, before its rows are waited for.
+    ///   - keep: called with the rows of each point, in the order of the plan, and the texts of the files that they name.
     /// - Returns: what has no counted form, and why.
     func run(
-        _ plan: ComparisonPlan, began: (String, Int, Int) -> Void, keep: ([CountedRow], [String: String]) throws -> Void
+        _ plan: ComparisonPlan, known: [CountedRow], began: (String, Int, Int) -> Void,
+        keep: ([CountedRow], [String: String]) throws -> Void
     ) throws -> [OneSided] {
+        let points = plan.subjects.flatMap { subject in
+            subject.points.map { point in
+                (title: [subject.title, point.variant].filter { !$0.isEmpty }.joined(separator: " "), spec: point)
+            }
+        }
+        .filter { point in !known.contains { $0.title == point.title } }
         var apart: [OneSided] = []
-        let points = plan.subjects.flatMap { subject in subject.points.map { (subject, $0) } }
-        for (index, (subject, point)) in points.enumerated() where !interruption.isRaised {
-            let title = [subject.title, point.variant].filter { !$0.isEmpty }.joined(separator: " ")
-            began(title, index + 1, points.count)
-            if let obstacle = point.countObstacle {
-                apart.append(OneSided(what: "\(title), counted", why: obstacle))
-                continue
-            }
-            do {
-                var files: [String: String] = [:]
-                let rows = try rows(point, title, &files)
-                try keep(rows, files)
-            } catch let failure as Failure {
-                apart.append(OneSided(what: "\(title), counted", why: failure.description))
+        let cores = min(ProcessInfo.processInfo.activeProcessorCount, points.count)
+        let folders = (0..<cores).map { "\(folder)/\($0)" }
+        let crew = Crew(points.count, hands: cores) { hand in
+            let point = PointCounter(counter, binaries, shims, folder: folders[hand], interruption)
+            return { index in point.count(points[index].spec, points[index].title) }
+        }
+        defer {
+            crew.dismiss()
+            let emptied = folders.flatMap { ["\($0)/base", "\($0)/head", $0] } + [folder]
+            for folder in emptied { try? removeIfEmpty(folder) }
+        }
+        for (index, point) in points.enumerated() where !interruption.isRaised {
+            began(point.title, index + 1, points.count)
+            let counted = crew.result(index)
+            if interruption.isRaised { break }
+            if let why = counted.obstacle {
+                apart.append(OneSided(what: "\(point.title), counted", why: why))
+            } else {
+                try keep(counted.rows, counted.files)
             }
         }
-        for folder in ["\(folder)/base", "\(folder)/head", folder] { try? removeIfEmpty(folder) }
         return apart
-    }
-
-    private struct Failure: Error, CustomStringConvertible {
-        var description: String
-    }
-
-    private func rows(
-        _ point: TrialSpec, _ title: String, _ files: inout [String: String]
-    ) throws -> [CountedRow] {
-        let before = try count(point, base, repetition: 0)
-        let again = try count(point, base, repetition: 1)
-        let after = try count(point, head, repetition: 0)
-        var rows: [CountedRow] = []
-        for (metric, role) in Self.roles.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            func figure(_ count: Count) -> Double? { count.account.perCommit([role]) { $0.instructions } }
-            guard let first = figure(before), let second = figure(again), let last = figure(after) else { continue }
-            var row = CountedRow(
-                scenario: point.scenario, driver: point.driver, variant: point.variant, metric: metric,
-                counter: counter.rawValue, base: first, again: second, head: last)
-            if row.verdict == .regressed, let old = before.profile(role), let new = after.profile(role) {
-                explain(&row, ProfileDifference(base: old, head: new), title, &files)
-            }
-            rows.append(row)
-        }
-        return rows
-    }
-
-    private func explain(
-        _ row: inout CountedRow, _ difference: ProfileDifference, _ title: String, _ files: inout [String: String]
-    ) {
-        row.causes = difference.culprits.prefix(Self.mostCauses).map {
-            .init(
-                function: $0.name, base: $0.own.before, head: $0.own.after, baseInclusive: $0.inclusive.before,
-                headInclusive: $0.inclusive.after)
-        }
-        row.paths = difference.paths(most: Self.mostPaths).map { path in
-            "+\(Int(path.exclusive.growth.rounded())) " + path.names.joined(separator: " → ")
-        }
-        let place = "\(title) \(row.metric.rawValue)".map { $0.isLetter || $0.isNumber ? $0 : "-" }
-        let file = "flame-\(String(place)).svg"
-        files[file] = FlameGraph.svg(difference, title: "\(title): \(row.metric.rawValue)", operation: "commit")
-        row.flameGraph = file
-    }
-
-    // MARK: Counting
-
-    private func count(_ point: TrialSpec, _ side: Side, repetition: Int) throws -> Count {
-        var spec = point.counted(by: counter.rawValue)
-        spec.shim = side.shim
-        let key = SHA256.hexadecimal([UInt8](try SpecDialect.json(spec, version: side.binary.talks.specVersion)))
-        let path = "\(side.kept)/\(key)-\(repetition).json"
-        if let data = FileManager.default.contents(atPath: path),
-            let known = try? JSONDecoder().decode(Count.self, from: data)
-        {
-            return known
-        }
-        let result = side.child.run(spec) { _ in }
-        guard result.fate == .completed, let account = result.count else {
-            let words = [result.fate.flag?.text ?? "no count"] + result.notes.prefix(2)
-            throw Failure(description: words.joined(separator: ": "))
-        }
-        let profiles = Dictionary(uniqueKeysWithValues: side.child.profiles.map { ($0.key.rawValue, $0.value) })
-        let count = Count(account: account, profiles: profiles)
-        // Where it cannot be kept, it is counted again the next time.
-        try? FileManager.default.createDirectory(atPath: side.kept, withIntermediateDirectories: true)
-        try? JSONEncoder().encode(count).write(to: URL(fileURLWithPath: path), options: .atomic)
-        return count
-    }
-}
-
-extension CountStage.Count {
-    fileprivate func profile(_ role: ThreadRole) -> CallProfile? {
-        let counted = account.affectingCommits > 0 ? account.affectingCommits : account.commits
-        return counted > 0 ? profiles[role.rawValue]?.perOperation(counted) : nil
     }
 }

@@ -1,0 +1,149 @@
+// A counted point of a comparison: once on either side, and once more on the base. What was counted of a build is kept beside
+// it, and not counted again.
+import Comparison
+import Foundation
+import Measure
+import Profiles
+import Report
+import Runs
+import Scenario
+import Trials
+
+/// What came of counting one point.
+struct CountedPoint: Sendable {
+    var rows: [CountedRow] = []
+    /// Texts of the files that the rows name.
+    var files: [String: String] = [:]
+    /// Why there are none.
+    var obstacle: String?
+}
+
+/// Counts one point after the other. Used by one thread.
+final class PointCounter {
+    /// What one side did at one point.
+    fileprivate struct Count: Codable {
+        var account: CountAccount
+        var profiles: [String: CallProfile]
+    }
+
+    /// The roles whose figures are gates; the process as a whole is told beside them.
+    private static let roles: [Metric: ThreadRole] = [
+        .writerInstructions: .writer, .upkeepInstructions: .upkeep, .observerInstructions: .observer,
+    ]
+    private static let mostCauses = 8
+    private static let mostPaths = 5
+
+    private let counter: InstructionCounter
+    private let folder: String
+    private let base: Side
+    private let head: Side
+
+    private final class Side {
+        let child: ChildProcess
+        let binary: OtherBinary
+        let shim: Shim?
+
+        init(_ binary: OtherBinary, _ shim: Shim?, folder: String, _ interruption: Interruption) {
+            (self.binary, self.shim) = (binary, shim)
+            child = ChildProcess(directory: folder, interruption: interruption, other: binary)
+        }
+
+        /// Beside the build.
+        var kept: String { "\((binary.path as NSString).deletingLastPathComponent)/counts" }
+    }
+
+    /// - Parameter folder: for trials, and of this counter alone; those that went wrong leave their log there.
+    init(
+        _ counter: InstructionCounter, _ binaries: (base: OtherBinary, head: OtherBinary),
+        _ shims: (base: Shim?, head: Shim?), folder: String, _ interruption: Interruption
+    ) {
+        (self.counter, self.folder) = (counter, folder)
+        base = Side(binaries.base, shims.base, folder: "\(folder)/base", interruption)
+        head = Side(binaries.head, shims.head, folder: "\(folder)/head", interruption)
+    }
+
+    func count(_ point: TrialSpec, _ title: String) -> CountedPoint {
+        if let obstacle = point.countObstacle { return CountedPoint(obstacle: obstacle) }
+        do {
+            var files: [String: String] = [:]
+            let rows = try rows(point, title, &files)
+            return CountedPoint(rows: rows, files: files)
+        } catch {
+            return CountedPoint(obstacle: "\(error)")
+        }
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private func rows(
+        _ point: TrialSpec, _ title: String, _ files: inout [String: String]
+    ) throws -> [CountedRow] {
+        let before = try count(point, base, repetition: 0)
+        let again = try count(point, base, repetition: 1)
+        let after = try count(point, head, repetition: 0)
+        var rows: [CountedRow] = []
+        for (metric, role) in Self.roles.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            func figure(_ count: Count) -> Double? { count.account.perCommit([role]) { $0.instructions } }
+            guard let first = figure(before), let second = figure(again), let last = figure(after) else { continue }
+            var row = CountedRow(
+                scenario: point.scenario, driver: point.driver, variant: point.variant, metric: metric,
+                counter: counter.rawValue, base: first, again: second, head: last)
+            if row.verdict == .regressed, let old = before.profile(role), let new = after.profile(role) {
+                explain(&row, ProfileDifference(base: old, head: new), title, &files)
+            }
+            rows.append(row)
+        }
+        return rows
+    }
+
+    private func explain(
+        _ row: inout CountedRow, _ difference: ProfileDifference, _ title: String, _ files: inout [String: String]
+    ) {
+        row.causes = difference.culprits.prefix(Self.mostCauses).map {
+            .init(
+                function: $0.name, base: $0.own.before, head: $0.own.after, baseInclusive: $0.inclusive.before,
+                headInclusive: $0.inclusive.after)
+        }
+        row.paths = difference.paths(most: Self.mostPaths).map { path in
+            "+\(Int(path.exclusive.growth.rounded())) " + path.names.joined(separator: " → ")
+        }
+        let place = "\(title) \(row.metric.rawValue)".map { $0.isLetter || $0.isNumber ? $0 : "-" }
+        let file = "flame-\(String(place)).svg"
+        files[file] = FlameGraph.svg(difference, title: "\(title): \(row.metric.rawValue)", operation: "commit")
+        row.flameGraph = file
+    }
+
+    // MARK: Counting
+
+    private func count(_ point: TrialSpec, _ side: Side, repetition: Int) throws -> Count {
+        var spec = point.counted(by: counter.rawValue)
+        spec.shim = side.shim
+        let key = SHA256.hexadecimal([UInt8](try SpecDialect.json(spec, version: side.binary.talks.specVersion)))
+        let path = "\(side.kept)/\(key)-\(repetition).json"
+        if let data = FileManager.default.contents(atPath: path),
+            let known = try? JSONDecoder().decode(Count.self, from: data)
+        {
+            return known
+        }
+        let result = side.child.run(spec) { _ in }
+        guard result.fate == .completed, let account = result.count else {
+            let words = [result.fate.flag?.text ?? "no count"] + result.notes.prefix(2)
+            throw Failure(description: words.joined(separator: ": "))
+        }
+        let profiles = Dictionary(uniqueKeysWithValues: side.child.profiles.map { ($0.key.rawValue, $0.value) })
+        let count = Count(account: account, profiles: profiles)
+        // Where it cannot be kept, it is counted again the next time.
+        try? FileManager.default.createDirectory(atPath: side.kept, withIntermediateDirectories: true)
+        try? JSONEncoder().encode(count).write(to: URL(fileURLWithPath: path), options: .atomic)
+        return count
+    }
+}
+
+extension PointCounter.Count {
+    fileprivate func profile(_ role: ThreadRole) -> CallProfile? {
+        let counted = account.affectingCommits > 0 ? account.affectingCommits : account.commits
+        return counted > 0 ? profiles[role.rawValue]?.perOperation(counted) : nil
+    }
+}
