@@ -10,8 +10,10 @@ enum BudgetSplit: Sendable, Equatable {
     /// nobody looks before the end, and then all are judged at once (Holm over all gates).
     case direct
 
-    /// Of a budget that is not short, what screening may take.
-    private static let screeningShare = 0.6
+    /// Of a budget that is not short, what screening may take while somebody is to be confirmed: the rest is set aside.
+    static let screeningShare = 0.6
+    /// As many as one gate needs to be red, and a pair for accidents.
+    static let pairsToConfirmOne = Double(Looks.fewestPairs(gates: 1) + 1)
 
     /// - Parameter secondsPerPair: the mean over gates.
     init(budgetSeconds: Double, gates: Int, secondsPerPair: Double) {
@@ -19,8 +21,8 @@ enum BudgetSplit: Sendable, Equatable {
         let toConfirm = Double(Looks.fewestPairs(gates: 1))
         let canDecideDirectly = pairs >= Double(gates * Looks.fewestPairs(gates: gates))
         // Whom to confirm may be chosen by any rule, since fresh pairs decide: a screen of one pair each will do, where what
-        // is left is enough for one gate, and a pair for accidents.
-        let leastScreen = pairs - toConfirm - 1
+        // is left is enough for one gate.
+        let leastScreen = pairs - Self.pairsToConfirmOne
         if pairs * (1 - Self.screeningShare) >= toConfirm {
             self = .staged(screenSeconds: budgetSeconds * Self.screeningShare)
         } else if canDecideDirectly || leastScreen < Double(gates) {

@@ -17,8 +17,8 @@ public struct ComparisonEngine: Sendable {
         public var paddingBytes: Int
     }
 
-    /// What everybody gets of a budget before anybody gets more.
-    private static let fewestBudgetPairs = 8
+    /// What everybody in front gets of a budget before anybody gets more: fewer bound no effect and make no hit.
+    private static let fewestBudgetPairs = 5
 
     public let plan: ComparisonPlan
     public private(set) var tracks: [GateTrack]
@@ -35,10 +35,16 @@ public struct ComparisonEngine: Sendable {
     private var isSettled = false
     /// Per subject: the sides' order of the next pairs.
     private var orders: [[Bool]]
+    /// Per subject: whether a budget is its own first. Where counts have told what a gate asks, the clock is a second opinion,
+    /// and waits until those are through that nothing but a clock can tell.
+    private let isInFront: [Bool]
 
-    public init(_ plan: ComparisonPlan) {
+    /// - Parameter counted: what was counted before the first pair.
+    public init(_ plan: ComparisonPlan, counted: [CountedRow] = []) {
         self.plan = plan
-        tracks = plan.subjects.map { GateTrack($0) }
+        let tracks = plan.subjects.map { GateTrack($0, isTold: $0.isTold(by: counted)) }
+        isInFront = tracks.map { track in !track.isTold || tracks.allSatisfy(\.isTold) }
+        self.tracks = tracks
         looks = Looks(screenPairs: plan.pairs)
         random = SplitMix64(seed: plan.seed)
         orders = plan.subjects.map { _ in [] }
@@ -59,7 +65,8 @@ public struct ComparisonEngine: Sendable {
         if isConfirming { look(record.subject) }
         if !tracks[record.subject].wantsPairs { queue.removeAll { $0.subject == record.subject } }
         if isConfirming, tracks[record.subject].isCutShort { lastLook([record.subject]) }
-        if !hasTime || (split == .direct && !tracks.contains(where: \.wantsPairs)) { settle() }
+        let isAnyoneLeft = tracks.indices.contains { isInFront[$0] && tracks[$0].wantsPairs }
+        if !hasTime || (split == .direct && !isAnyoneLeft) { settle() }
     }
 
     /// Pairs still to come, as far as can be known.
@@ -75,9 +82,18 @@ public struct ComparisonEngine: Sendable {
 
     private var hasTime: Bool { plan.budgetSeconds.map { spentSeconds < $0 } ?? true }
 
+    /// What confirming takes is set aside first. Where nobody is to be confirmed yet, screening goes on for as long as one
+    /// gate could be, whichever it is.
     private var isScreeningOver: Bool {
-        guard !isConfirming, case .staged(let screenSeconds) = split else { return false }
-        return spentSeconds >= screenSeconds
+        guard !isConfirming, let budget = plan.budgetSeconds else { return false }
+        switch split {
+        case nil: return spentSeconds >= budget * BudgetSplit.screeningShare
+        case .direct: return false
+        case .staged(let screenSeconds):
+            guard spentSeconds >= screenSeconds else { return false }
+            let longest = tracks.map(\.secondsPerPair).max() ?? 0
+            return spentSeconds >= budget - BudgetSplit.pairsToConfirmOne * longest || !candidates().isEmpty
+        }
     }
 
     private mutating func refill() {
@@ -85,40 +101,56 @@ public struct ComparisonEngine: Sendable {
         if !isConfirming {
             let due: [Int]
             if let budget = plan.budgetSeconds {
-                due = dueInBudget(budget)
+                due = isScreeningOver ? [] : dueInBudget(budget)
             } else {
                 due = tracks.indices.filter { index in
                     tracks[index].isScreening && tracks[index].wantsPairs && tracks[index].screen.count < plan.pairs
                 }
+                .shuffled(using: &random)
             }
-            if !due.isEmpty { return queue = due.shuffled(using: &random).map { assign($0, .screen) } }
+            if !due.isEmpty { return queue = due.map { assign($0, .screen) } }
             beginConfirming()
         }
         let due = tracks.indices.filter { tracks[$0].isConfirming && tracks[$0].wantsPairs }
         queue = due.shuffled(using: &random).map { assign($0, .confirm) }
+        // Time that confirming leaves decides who is not slower; nobody turns red by it.
+        if queue.isEmpty, plan.budgetSeconds != nil, split != .direct {
+            let open = tracks.indices.filter { tracks[$0].state == .screened && !tracks[$0].isCutShort }
+            queue = mostUrgent(open).prefix(1).map { assign($0, .screen) }
+        }
     }
 
-    /// Everybody the first few pairs; then whoever can be decided soonest, so that the most gates are decided.
+    /// The next to be screened; how the budget is divided is settled once everybody in front has had a pair.
     private mutating func dueInBudget(_ budget: Double) -> [Int] {
         let all = tracks.indices.filter { tracks[$0].isScreening && tracks[$0].wantsPairs }
-        let untried = all.filter { tracks[$0].attempts == 0 }
-        if !untried.isEmpty { return untried }
-        if split == nil {
+        if split == nil, !all.contains(where: { isInFront[$0] && tracks[$0].attempts == 0 }) {
             split = BudgetSplit(
-                budgetSeconds: budget, gates: judgedCount, secondsPerPair: mean(tracks.map(\.secondsPerPair)) ?? 0)
+                budgetSeconds: budget, gates: judgedAtOnce.count,
+                secondsPerPair: mean(tracks.filter { $0.attempts > 0 }.map(\.secondsPerPair)) ?? 0)
         }
-        if split == .direct { return all }
-        if isScreeningOver { return [] }
-        let open = all.filter { !tracks[$0].isDecided }
+        if split == .direct { return all.filter { isInFront[$0] }.shuffled(using: &random) }
+        return mostUrgent(all)
+    }
+
+    /// Whose pairs are next, in that order: all of a round, or one. Everybody in front the first few, each round the worst
+    /// first; then whoever looks worse by more than matters, the clearest first; then whoever can be decided soonest, so that
+    /// the most are. When all in front are decided, the same of the others.
+    private mutating func mostUrgent(_ subjects: [Int]) -> [Int] {
+        let undecided = subjects.filter { !tracks[$0].isDecided && tracks[$0].screen.count < looks.mostPairs }
+        let front = undecided.filter { isInFront[$0] }
+        let open = front.isEmpty ? undecided : front
+        let untried = open.filter { tracks[$0].attempts == 0 }
+        if !untried.isEmpty { return untried.shuffled(using: &random) }
         let new = open.filter { tracks[$0].screen.count < Self.fewestBudgetPairs }
-        if !new.isEmpty { return new }
+        let suspects = clearest(new.isEmpty ? open : new) { effect, delta in effect.estimate > delta }
+        if !new.isEmpty { return suspects + new.filter { !suspects.contains($0) }.shuffled(using: &random) }
+        if let worst = suspects.first { return [worst] }
         func secondsLeft(_ track: GateTrack) -> Double {
             let figure = track.screened
             let needed = figure.effect.flatMap { $0.pairsToDecide(figure.criterion.delta) } ?? looks.mostPairs
             return Double(max(1, needed - track.screen.count)) * track.secondsPerPair
         }
-        let rest = open.filter { tracks[$0].screen.count < looks.mostPairs }
-        return rest.min { secondsLeft(tracks[$0]) < secondsLeft(tracks[$1]) }.map { [$0] } ?? []
+        return open.min { secondsLeft(tracks[$0]) < secondsLeft(tracks[$1]) }.map { [$0] } ?? []
     }
 
     private mutating func assign(_ subject: Int, _ stage: PairRecord.Stage) -> Assignment {
@@ -146,14 +178,20 @@ public struct ComparisonEngine: Sendable {
     /// Whom to confirm, the clearest first.
     private func candidates() -> [Int] {
         let inBudget = plan.budgetSeconds != nil
-        return tracks.indices.compactMap { index -> (index: Int, p: Double, size: Double)? in
+        return clearest(tracks.indices.filter { tracks[$0].isScreening }) { effect, delta in
+            inBudget ? Screen.isCandidate(effect, delta: delta) : Screen.isHit(effect, delta: delta)
+        }
+    }
+
+    /// Those of `subjects` that can be worse and whose effect is wanted, the clearest first.
+    private func clearest(_ subjects: some Sequence<Int>, _ isWanted: (PairedEffect, Double) -> Bool) -> [Int] {
+        subjects.compactMap { index -> (index: Int, p: Double, size: Double)? in
             let figure = tracks[index].screened
-            guard tracks[index].isScreening, figure.criterion.worse != .neither, let effect = figure.effect else {
+            let delta = figure.criterion.delta
+            guard figure.criterion.worse != .neither, let effect = figure.effect, isWanted(effect, delta) else {
                 return nil
             }
-            let delta = figure.criterion.delta
-            let isWanted = inBudget ? Screen.isCandidate(effect, delta: delta) : Screen.isHit(effect, delta: delta)
-            return isWanted ? (index, effect.pWorse, delta > 0 ? effect.estimate / delta : .infinity) : nil
+            return (index, effect.pWorse, delta > 0 ? effect.estimate / delta : .infinity)
         }
         .sorted { ($0.p, $1.size, $0.index) < ($1.p, $0.size, $1.index) }.map(\.index)
     }
@@ -186,9 +224,12 @@ public struct ComparisonEngine: Sendable {
 
     // MARK: An early end
 
-    /// Gates that can be red at all.
-    private var judgedCount: Int {
-        plan.subjects.count { Criterion(FigureName($0.gate, $0.statistic)).worse != .neither }
+    /// Gates that can be red at all, of those that a budget is for first.
+    private var judgedAtOnce: [Int] {
+        zip(tracks.indices, plan.subjects).filter { index, subject in
+            isInFront[index] && Criterion(FigureName(subject.gate, subject.statistic)).worse != .neither
+        }
+        .map(\.0)
     }
 
     /// What the pairs decide when there will be no more of them.
@@ -199,8 +240,8 @@ public struct ComparisonEngine: Sendable {
         if isConfirming {
             lastLook(tracks.indices.filter { tracks[$0].isConfirming })
         } else if split == .direct {
-            family = judgedCount
-            lastLook(tracks.indices.filter { tracks[$0].isScreening && tracks[$0].criterion.worse != .neither })
+            family = judgedAtOnce.count
+            lastLook(judgedAtOnce.filter { tracks[$0].isScreening })
         }
     }
 

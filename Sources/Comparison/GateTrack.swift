@@ -31,12 +31,14 @@ public struct GateTrack: Sendable {
     public private(set) var voids: [PairRecord] = []
     /// Whether noise leaves the gate's figure alone, so that no pair is void for it.
     public let isCounted: Bool
+    /// Whether counts have told what the gate asks, before the first pair.
+    public let isTold: Bool
     public private(set) var failed: [PairRecord] = []
     /// The look of the confirming stage that comes next.
     var nextLook = 0
 
-    init(_ subject: ComparedSubject) {
-        self.subject = subject
+    init(_ subject: ComparedSubject, isTold: Bool) {
+        (self.subject, self.isTold) = (subject, isTold)
         isCounted = Criterion(FigureName(subject.gate, subject.statistic)).isCounted
     }
 
@@ -72,7 +74,7 @@ public struct GateTrack: Sendable {
     }
 
     /// Seconds that a pair takes; without the pauses behind void ones, where there are others.
-    var secondsPerPair: Double {
+    public var secondsPerPair: Double {
         median((screen + confirm).map(\.lengthSeconds)) ?? median((voids + failed).map(\.lengthSeconds)) ?? 0
     }
 

@@ -82,8 +82,8 @@ struct World {
     }
 
     /// A whole comparison.
-    mutating func compare(_ plan: ComparisonPlan) -> ComparisonEngine {
-        var engine = ComparisonEngine(plan)
+    mutating func compare(_ plan: ComparisonPlan, counted: [CountedRow] = []) -> ComparisonEngine {
+        var engine = ComparisonEngine(plan, counted: counted)
         while let assignment = engine.next() {
             engine.take(record(assignment, plan, at: engine.spentSeconds))
         }

@@ -87,8 +87,8 @@ public final class CalibrationJournal {
 extension ComparisonEngine {
     /// The state that the pairs lead to; `next` names the pair that comes behind them.
     /// - Throws: `DamagedReport` where they are not those that the plan leads to.
-    init(_ plan: ComparisonPlan, replaying pairs: [PairRecord]) throws {
-        self.init(plan)
+    init(_ plan: ComparisonPlan, counted: [CountedRow] = [], replaying pairs: [PairRecord]) throws {
+        self.init(plan, counted: counted)
         for pair in pairs {
             guard let due = next(), due.subject == pair.subject, due.number == pair.number, due.stage == pair.stage
             else { throw DamagedReport("the pairs of a comparison are not those of its plan") }

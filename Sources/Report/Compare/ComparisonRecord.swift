@@ -67,7 +67,7 @@ public struct ComparisonRecord: Sendable {
     /// - Throws: `DamagedReport` where they are not those that the plan leads to.
     public func replayed() throws -> ComparisonEngine {
         do {
-            return try ComparisonEngine(plan, replaying: pairs)
+            return try ComparisonEngine(plan, counted: counted, replaying: pairs)
         } catch {
             throw DamagedReport("\(Self.journalName): \(error)")
         }
