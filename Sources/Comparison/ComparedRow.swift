@@ -31,7 +31,7 @@ public struct ComparedRow: Codable, Sendable, Equatable {
     public var pValue: Double?
     /// The same over all figures that do not gate (Benjamini–Hochberg).
     public var qValue: Double?
-    /// The pairs that would decide an inconclusive row.
+    /// The pairs that would decide an open row, as noisy as those that there are.
     public var pairsToDecide: Int?
     /// What the judge goes by: p of either direction, and the effect as a logarithm that is above zero where it is worse.
     var pEither: Double?
@@ -60,12 +60,9 @@ public struct ComparedRow: Codable, Sendable, Equatable {
         remark = ""
     }
 
-    /// A gate whose pairs say that it is worse, and that is not red: they do not carry it as far as a verdict must be carried.
-    public var isSuspected: Bool {
-        guard isGate, verdict == .inconclusive, let worsening, let delta, let pValue else { return false }
-        return pValue < Screen.alpha && worsening > delta
-    }
-
     /// Whether it belongs where only what changed is shown.
-    public var isNews: Bool { verdict != .unchanged && verdict != .inconclusive }
+    public var isNews: Bool { isDecided && verdict != .unchanged }
+
+    /// Whether its pairs say how it stands.
+    public var isDecided: Bool { verdict != .inconclusive && verdict != .suspected }
 }

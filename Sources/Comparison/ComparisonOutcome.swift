@@ -24,7 +24,7 @@ public struct ComparisonOutcome: Sendable, Equatable {
             word = .failing
         } else if verdicts.contains(.regressed) {
             word = .regressed
-        } else if verdicts.isEmpty || verdicts.contains(.inconclusive) {
+        } else if verdicts.isEmpty || verdicts.contains(.inconclusive) || verdicts.contains(.suspected) {
             word = .inconclusive
         } else {
             word = .pass

@@ -18,10 +18,7 @@ public struct Judge: Sendable {
     // MARK: Gates
 
     private func gate(_ track: GateTrack) -> ComparedRow {
-        // Fresh pairs where there are any: those of the screen were chosen for being high.
-        let isFresh = track.state == .confirmed || track.state == .refuted || track.state == .confirming
-        let hasFresh = isFresh && !track.confirm.isEmpty
-        let pairs = hasFresh ? track.confirm : track.screen
+        let pairs = judged(track)
         let point = track.subject.points.count == 1 ? 0 : nil
         let figure = PairedFigure(track.gate, pairs, point: point)
         var row = self.row(track.subject, point, figure, isGate: true)
@@ -30,14 +27,25 @@ public struct Judge: Sendable {
             row.head = median(pairs.compactMap { $0.points[point].head.value(figure.name) })
         }
         (row.verdict, row.remark) = verdict(track, figure)
-        guard row.verdict == .inconclusive else { return row }
+        guard !row.isDecided else { return row }
         row.remark = ([row.remark] + doubts(track, figure.effect)).filter { !$0.isEmpty }.joined(separator: "; ")
         row.pairsToDecide = figure.effect?.pairsToDecide(figure.criterion.delta)
         return row
     }
 
+    /// Fresh pairs where they have decided, or carry an interval alone: those of the screen were chosen for being high.
+    private func judged(_ track: GateTrack) -> [PairRecord] {
+        switch track.state {
+        case .confirmed where !track.isDirect, .refuted: track.confirm
+        case .confirming where track.confirmEffect?.low != nil: track.confirm
+        case .confirming: track.screen + track.confirm
+        case .screening, .screened, .confirmed, .failing: track.screen
+        }
+    }
+
     private func verdict(_ track: GateTrack, _ figure: PairedFigure) -> (Verdict, String) {
         if track.state == .failing { return (.inconclusive, "trials do not complete") }
+        if track.attempts == 0 { return (.inconclusive, (track.isTold ? "counts tell it: " : "") + "no pair was run") }
         guard let effect = figure.effect else {
             return (.inconclusive, track.voids.isEmpty ? "no pair has this figure" : "")
         }
@@ -46,8 +54,8 @@ public struct Judge: Sendable {
         case .confirmed where track.isDirect: return (.regressed, "called in one look at all gates")
         case .confirmed: return (.regressed, "confirmed on fresh pairs")
         case .refuted where effect.isUnder(delta): return (.unchanged, "a first suspicion was not borne out")
-        case .refuted: return (.inconclusive, "suspected, not confirmed")
-        case .confirming: return (.inconclusive, "suspected, confirmation not finished")
+        case .refuted: return (open(effect, delta), "fresh pairs did not confirm a suspicion")
+        case .confirming: return (open(effect, delta), "its confirmation was not finished")
         default: break
         }
         if figure.criterion.worse == .neither {
@@ -56,7 +64,11 @@ public struct Judge: Sendable {
         }
         if effect.pBetter < 0.01, effect.estimate < -delta { return (.improved, "") }
         if effect.isUnder(delta) { return (.unchanged, "") }
-        return (.inconclusive, Screen.isHit(effect, delta: delta) ? "suspected, not confirmed" : "")
+        return (open(effect, delta), effect.isSuspicious(delta) ? "there was no time to confirm it" : "")
+    }
+
+    private func open(_ effect: PairedEffect, _ delta: Double) -> Verdict {
+        effect.isSuspicious(delta) ? .suspected : .inconclusive
     }
 
     /// Why no more can be said: the machine's noise first, then the budget, then that there are too few pairs for anything.

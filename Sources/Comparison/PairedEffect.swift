@@ -36,13 +36,21 @@ public struct PairedEffect: Sendable, Equatable, Codable {
     /// Chance of so large a difference in either direction.
     public var pEither: Double { min(1, 2 * min(pWorse, pBetter)) }
 
+    /// Worse by more than `delta` as far as these pairs go: one binary in twenty would look so beside itself.
+    func isSuspicious(_ delta: Double) -> Bool { pWorse < Screen.alpha && estimate > delta }
+
     /// Certainly less than `delta` worse.
     public func isUnder(_ delta: Double) -> Bool { upperBound.map { $0 < delta || $0 <= 0 } ?? false }
 
-    /// The pairs after which this figure would be decided, more than there are; nil where no number does.
+    /// The pairs after which this figure would be decided, more than there are; nil where no number does, or where there are
+    /// too few to know how much they differ.
     public func pairsToDecide(_ delta: Double) -> Int? {
-        DetectableEffect().pairs(sigma: sigma, effect: delta).map { max($0, pairs + 1) }
+        guard pairs >= Self.fewestForNoise else { return nil }
+        return DetectableEffect().pairs(sigma: sigma, effect: delta).map { max($0, pairs + 1) }
     }
+
+    /// One differs from nothing, and of two the half of their difference is no measure of any.
+    private static let fewestForNoise = 3
 }
 
 /// What is said of a figure.
@@ -52,6 +60,8 @@ public enum Verdict: String, Codable, Sendable, CaseIterable {
     case shifted
     /// Less than its threshold worse, as sure as 95 %.
     case unchanged
+    /// A gate that is worse as far as its pairs go, and they do not carry it as far as a verdict must be carried.
+    case suspected
     case inconclusive
     /// Only one side has the figure.
     case onlyBase = "only base"

@@ -49,10 +49,11 @@ enum WholeComparison {
             noise: TrialNoise(stealShare: 0.001, hiccupP99Ns: 150_000), dueCommits: 400)
     }
 
-    static func write(in directory: String, drawing: any PlotDrawing) throws {
+    /// - Parameter freshPairs: of the slower gate, behind which it is interrupted; nil: it goes on to its end.
+    static func write(in directory: String, drawing: any PlotDrawing, freshPairs: Int? = nil) throws {
         let report = try ComparisonReport(directory, plan, .fixed)
         var engine = ComparisonEngine(plan)
-        while let assignment = engine.next() {
+        while engine.tracks[0].confirm.count != freshPairs, let assignment = engine.next() {
             var point = PointPair(
                 variant: "durability=memory", headFirst: assignment.headFirst[0],
                 base: side(assignment, isHead: false), head: side(assignment, isHead: true))
@@ -67,7 +68,7 @@ enum WholeComparison {
             try report.add(record)
             engine.take(record)
         }
-        try report.end(exitCode: 1, .fixed, drawing: drawing)
+        try report.end(exitCode: freshPairs == nil ? 1 : 130, .fixed, drawing: drawing)
     }
 }
 
@@ -106,6 +107,58 @@ struct ComparisonReportTests {
             #expect(judged.outcome.word == .regressed && judged.record.isFinished)
             #expect(Set(judged.news.map(\.verdict)) == [.shifted, .onlyBase, .onlyHead])
             #expect(judged.rows.contains { $0.merged != nil })
+        }
+    }
+
+    @Test("A suspicion that was not confirmed stands on top, with its interval and what would decide it")
+    func suspected() throws {
+        try Fixture.withFolder { root in
+            try WholeComparison.write(in: root, drawing: Sketch(), freshPairs: 2)
+            let judged = try JudgedComparison(root)
+            #expect(judged.gates.map(\.verdict) == [.suspected, .unchanged] && judged.outcome.word == .inconclusive)
+            // Two fresh pairs have no interval; with those of the screen they do.
+            #expect(judged.gates[0].pairs == 10 && judged.gates[0].low != nil)
+            let console = ComparisonConsole.render(judged)
+            let top = try #require(console.split(separator: "\n").dropFirst(2).first)
+            #expect(top.hasPrefix("! suspected: slow livestore durability=memory write_service_time p50 +8."), "\(top)")
+            #expect(top.contains("(95 %: +") && top.contains("its confirmation was not finished"), "\(top)")
+            #expect(
+                console.contains("1 of 2 gates decided by clocks (50 %); 1 pair more, some 2 s, would decide 1 gate; "))
+            #expect(console.contains("\ninconclusive: suspected, and not confirmed: slow livestore (+8."), "\(console)")
+            func text(_ name: String) throws -> String {
+                try String(contentsOfFile: "\(root)/\(name)", encoding: .utf8)
+            }
+            let summary = try text("summary.md").components(separatedBy: "**By the clock**")
+            #expect(summary.count == 2 && summary[0].contains("**Suspected**, and not confirmed"))
+            let page = try text("compare.html").components(separatedBy: "<h2>Gates</h2>")
+            #expect(page.count == 2 && page[0].contains("<h2>Suspected, and not confirmed</h2>"))
+            #expect(try text("annotations.txt").hasPrefix("::warning title=Tidegauge: suspected::slow livestore"))
+            #expect(try text("effects.csv").contains(",true,suspected,"))
+        }
+    }
+
+    @Test("What counts cannot see is said beside them, and what clocks cannot see beside those")
+    func blindness() throws {
+        try Fixture.withFolder { root in
+            let report = try ComparisonReport(root, WholeComparison.plan, .fixed)
+            try report.add(
+                [
+                    CountedRow(
+                        scenario: "slow", driver: "livestore", variant: "durability=memory",
+                        metric: .upkeepInstructions, counter: "callgrind", base: 50_000, again: 50_000, head: 60_000)
+                ], files: [:])
+            #expect(try ComparisonRecord.load(root).isCounting)
+            try report.add(uncounted: [])
+            #expect(try !ComparisonRecord.load(root).isCounting)
+            try report.end(exitCode: 130, .fixed, drawing: Sketch())
+            let judged = try JudgedComparison(root)
+            let summary = try String(contentsOfFile: "\(root)/summary.md", encoding: .utf8)
+            let page = try String(contentsOfFile: "\(root)/compare.html", encoding: .utf8)
+            for text in [ComparisonConsole.render(judged), summary, page] {
+                #expect(text.contains("counts see no waiting") && text.contains("clocks see waiting"))
+            }
+            // Of no pair nobody can say how many it takes.
+            #expect(summary.contains("0 of 2 gates decided by clocks (0 %); 2 gates had too few pairs"))
         }
     }
 

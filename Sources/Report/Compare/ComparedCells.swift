@@ -40,7 +40,7 @@ struct ComparedCells {
     }
 
     var pairs: String {
-        guard row.verdict == .inconclusive, let more = row.pairsToDecide else { return "\(row.pairs)" }
+        guard !row.isDecided, let more = row.pairsToDecide else { return "\(row.pairs)" }
         return "\(row.pairs) of \(more)"
     }
 
@@ -74,9 +74,10 @@ public enum ComparisonConsole {
         let plan = judged.record.plan
         var lines = ["\(plan.base.name) (\(plan.base.label)) → \(plan.head.name) (\(plan.head.label))"]
         if plan.head.isDirty { lines.append("the head is the working tree, with what is not committed in it") }
-        lines.append("")
-        lines += ComparedCells.aligned(judged.gates)
+        lines += judged.suspects.map { "! \(ClockText.suspicion($0))" }
         lines += CountedText.console(judged)
+        lines += ["", ClockText.summary(judged)]
+        lines += ComparedCells.aligned(judged.gates)
         let remarks = judged.gates.filter { !$0.remark.isEmpty }
         lines += remarks.map { "! \($0.scenario) \($0.driver): \($0.remark)" }
         lines += judged.failures.map { "! \($0.subject): \($0.side) pair \($0.pair): \($0.text(notes: 2))" }
@@ -108,14 +109,15 @@ public enum ComparisonConsole {
         case .failing: return "trials fail: the head's do not complete where the base's do"
         case .regressed: return "regressed: \(names(.regressed))"
         case .inconclusive:
-            let suspects = judged.gates.filter(\.isSuspected).map {
+            let suspects = judged.suspects.map {
                 "\($0.scenario) \($0.driver) (\(ComparedCells($0).change))"
             }
             return suspects.isEmpty
                 ? "inconclusive: nothing is known to be slower, and not everything is known not to be: "
                     + names(.inconclusive)
-                : "inconclusive: slower as far as its pairs go, and not confirmed: "
-                    + suspects.joined(separator: ", ") + "; of these it cannot be told: " + names(.inconclusive)
+                : (["inconclusive: suspected, and not confirmed: " + suspects.joined(separator: ", ")]
+                    + (names(.inconclusive).isEmpty ? [] : ["of these it cannot be told: " + names(.inconclusive)]))
+                    .joined(separator: "; ")
         case .pass: return "no regression"
         }
     }

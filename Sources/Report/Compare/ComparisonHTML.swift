@@ -41,7 +41,8 @@ enum ComparisonHTML {
             "isOpen": !judged.record.isFinished,
             "counted": CountedText.page(judged), "countedTitles": CountedText.titles,
             "countedSummary": Escaped.visible(CountedText.summary(judged.record.counted)),
-            "hasCounted": !judged.record.counted.isEmpty,
+            "hasCounted": !judged.record.counted.isEmpty, "clockSummary": Escaped.visible(ClockText.summary(judged)),
+            "suspects": judged.suspects.map(cells), "hasSuspects": !judged.suspects.isEmpty,
             "hasApart": !plan.oneSided.isEmpty || !judged.voids.isEmpty,
         ]
         return try HTMLPage.render(title: title, body: body, page)
@@ -56,7 +57,11 @@ enum ComparisonHTML {
     }
 
     private static func tone(_ verdict: Verdict) -> String {
-        verdict == .unchanged || verdict == .improved ? "good" : verdict == .regressed ? "bad" : ""
+        switch verdict {
+        case .unchanged, .improved: "good"
+        case .regressed, .suspected: "bad"
+        case .shifted, .inconclusive, .onlyBase, .onlyHead: ""
+        }
     }
 
     private static func cells(_ row: ComparedRow) -> [String: Any] {
@@ -83,6 +88,15 @@ enum ComparisonHTML {
         <p class="quiet">{{base}} → {{head}}{{#isDirty}}; the head is the working tree, with what is not committed in it{{/isDirty}}{{#isOpen}}; not finished{{/isOpen}}</p>
         </header>
         <main>
+        {{#hasSuspects}}
+        <section>
+        <h2>Suspected, and not confirmed</h2>
+        <div class="scroll"><table>
+        \(head)
+        {{#suspects}}\(table){{/suspects}}
+        </table></div>
+        </section>
+        {{/hasSuspects}}
         {{#hasCounted}}
         <section>
         <h2>Counted</h2>
@@ -98,6 +112,7 @@ enum ComparisonHTML {
         {{/hasCounted}}
         <section>
         <h2>Gates</h2>
+        <p>{{clockSummary}}</p>
         <div class="scroll"><table>
         <tr><th>#</th>{{#titles}}<th>{{.}}</th>{{/titles}}</tr>
         {{#subjects}}

@@ -19,7 +19,10 @@ enum ComparisonMarkdown {
 
 
             """
+        let suspects = judged.suspects
+        if !suspects.isEmpty { text += "**Suspected**, and not confirmed\n\n" + table(suspects) + "\n" }
         text += CountedText.markdown(judged)
+        text += "**By the clock**: \(ClockText.summary(judged))\n\n"
         let changed = judged.gates.filter(\.isNews)
         if !changed.isEmpty { text += "**Gates that moved**\n\n" + table(changed) + "\n" }
         let failures = judged.failures.map {
@@ -47,12 +50,12 @@ enum ComparisonMarkdown {
         return text
     }
 
-    /// Commands of GitHub's runner, which puts them beside the checks: an error for a gate that regressed, a notice for one
-    /// that cannot be told.
+    /// Commands of GitHub's runner, which puts them beside the checks: an error for a gate that regressed, a warning for one
+    /// that is suspected, a notice for one that cannot be told.
     static func annotations(_ judged: JudgedComparison) -> String {
         judged.gates.compactMap { row in
-            let level = row.verdict == .regressed ? "error" : row.verdict == .inconclusive ? "notice" : nil
-            guard let level else { return nil }
+            let levels: [Verdict: String] = [.regressed: "error", .suspected: "warning", .inconclusive: "notice"]
+            guard let level = levels[row.verdict] else { return nil }
             let cells = ComparedCells(row)
             let sight = row.detectable == nil ? "too few pairs to see anything" : "would see \(cells.detectable)"
             let text = "\(cells.what): \(cells.change) (95 %: \(cells.interval)), \(sight)"
