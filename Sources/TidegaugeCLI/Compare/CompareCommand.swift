@@ -10,7 +10,7 @@ struct CompareCommand: ParsableCommand {
         commandName: "compare", abstract: "Tell whether one commit is slower than another, and how sure that is.",
         discussion: """
             BASE and HEAD are commits, which are built; or binaries; or folders of finished runs, which say much less.
-            Exit codes: 0 no gate is worse, 1 a gate regressed, 2 a gate is inconclusive, 3 the head hangs, 4 it breaks a \
+            Exit codes: 0 no gate is worse, 1 a gate regressed, 2 a gate is inconclusive or suspected, 3 the head hangs, 4 it breaks a \
             promise, 130 interrupted.
             """)
 

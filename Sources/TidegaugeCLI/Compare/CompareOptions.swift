@@ -6,7 +6,11 @@ import Scenario
 
 /// What `compare`, `calibrate` and `bisect` share.
 struct CompareOptions: ParsableArguments {
-    @Option(help: "Only scenarios whose name matches this pattern (* and ?); may be given several times.")
+    @Option(
+        help: """
+            Only scenarios whose name matches this pattern (* and ?); may be given several times. Default: all but \
+            those whose gate tells of the harness or the machine.
+            """)
     var scenario: [String] = []
 
     @Option(help: "Where scenario files are, from the root of the repository.")
@@ -25,7 +29,7 @@ struct CompareOptions: ParsableArguments {
     @Option(help: "Pairs of the first stage: 8 for a glance, 40 at night.")
     var pairs = 20
 
-    @Option(help: "Spend so long on trials, as 5m, where it decides most, instead of the same pairs everywhere.")
+    @Option(help: "Spend so long on pairs, as 5m, where it decides most, not the same everywhere; counts are extra.")
     var budget: String?
 
     @Flag(inversion: .prefixedNo, help: "Count instructions first, where this machine can.")
