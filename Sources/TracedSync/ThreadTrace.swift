@@ -167,13 +167,20 @@ final class ThreadTrace: Sendable {
 
 /// A mutex that is not traced, and what it guards.
 ///
-/// Unchecked because `state` changes: whoever touches it holds the lock.
+/// Unchecked because `guarded` changes: whoever touches it holds the lock.
 final class PlainMutex<State>: @unchecked Sendable {
+    /// A state without a size would lie where the object begins, and its change be a race, to ThreadSanitizer, with whoever
+    /// reads the object's class before the lock. So it is never alone.
+    private struct Guarded {
+        var state: State
+        var filler: UInt8 = 0
+    }
+
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var state: State
+    private var guarded: Guarded
 
     init(_ state: sending State) {
-        self.state = state
+        guarded = Guarded(state: state)
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
@@ -187,7 +194,7 @@ final class PlainMutex<State>: @unchecked Sendable {
     func with<Result>(_ body: (inout sending State) throws -> sending Result) rethrows -> sending Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body(&state)
+        return try body(&guarded.state)
     }
 }
 
