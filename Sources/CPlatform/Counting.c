@@ -42,14 +42,18 @@ void cp_callgrind_begin(void) {
     CALLGRIND_START_INSTRUMENTATION;
     CALLGRIND_ZERO_STATS;
 }
-void cp_callgrind_dump(const char *label) { CALLGRIND_DUMP_STATS_AT(label); }
 void cp_callgrind_end(void) { CALLGRIND_STOP_INSTRUMENTATION; }
+static void dump(void *label) { CALLGRIND_DUMP_STATS_AT((const char *)label); }
 #else
 bool cp_is_under_callgrind(void) { return false; }
 void cp_callgrind_begin(void) {}
-void cp_callgrind_dump(const char *label) { (void)label; }
 void cp_callgrind_end(void) {}
+static void dump(void *label) { (void)label; }
 #endif
+
+bool cp_callgrind_dump(int32_t tid, const char *label, int64_t timeout_ns) {
+    return cp_interrupt(tid, dump, (void *)label, timeout_ns);
+}
 
 // Functions that do nothing but have a name. The parameter keeps them from being folded into one.
 #define ROLE(number)                                                                                                   \

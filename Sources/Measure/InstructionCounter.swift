@@ -41,10 +41,10 @@ public enum Callgrind {
     /// In the folder of the trial's result. Each part of the trial has a file per thread.
     public static let fileName = "callgrind.out"
 
-    /// In the order in which they are written, counted from 1.
-    public enum Part: Int, CaseIterable, Sendable {
+    /// What a dump is of, as its label says.
+    public enum Part: String, Sendable {
         /// Every thread calls the function that says whose it is.
-        case roles = 1
+        case roles
         /// The turns alone, without commits.
         case rest
         case commits

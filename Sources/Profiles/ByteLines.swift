@@ -58,13 +58,21 @@ struct ByteLines {
 
     /// A number from 0, decimal or with `0x`; nil, and nothing is taken, where there is none or it is too large.
     mutating func takeNumber() -> Int? {
+        let before = place
+        if let bits = takeBits(), let number = Int(exactly: bits) { return number }
+        place = before
+        return nil
+    }
+
+    /// One of 64 bits.
+    mutating func takeBits() -> UInt? {
         let isHexadecimal = place + 1 < end && bytes[place] == UInt8(ascii: "0") && bytes[place + 1] | 0x20 == 0x78
         let radix = isHexadecimal ? 16 : 10
         let from = isHexadecimal ? place + 2 : place
-        var (index, value) = (from, 0)
+        var (index, value) = (from, UInt(0))
         while index < end, let digit = Self.digit(bytes[index]), digit < radix {
-            let (product, isLarge) = value.multipliedReportingOverflow(by: radix)
-            let (sum, isLarger) = product.addingReportingOverflow(digit)
+            let (product, isLarge) = value.multipliedReportingOverflow(by: UInt(radix))
+            let (sum, isLarger) = product.addingReportingOverflow(UInt(digit))
             guard !isLarge, !isLarger else { return nil }
             value = sum
             index += 1

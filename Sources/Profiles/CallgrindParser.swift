@@ -164,7 +164,9 @@ struct CallgrindParser {
         lines.skipBlanks()
         while lines.first != nil {
             guard column < eventCount else { throw unexpected("\(eventCount) costs at most") }
-            let cost = try number("a cost")
+            guard let cost = call == nil ? lines.takeNumber() : lines.takeBits().map({ Int(bitPattern: $0) }) else {
+                throw unexpected("a cost")
+            }
             if column == instructionsColumn { instructions = cost }
             if column == systemCallsColumn { systemCalls = cost }
             column += 1

@@ -7,7 +7,8 @@ public struct CallgrindPart: Sendable, Equatable {
         public var caller: Int
         public var callee: Int
         public var count: Int
-        /// Instructions from call to return, of all of them together.
+        /// Instructions from call to return, of all of them together. Under zero where one began before the part did: what
+        /// earlier parts have of it is taken off all the same.
         public var instructions: Int
     }
 

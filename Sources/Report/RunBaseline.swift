@@ -77,7 +77,7 @@ public struct RunBaseline: Codable, Sendable, Equatable {
         let entry = figure.metric.entry
         guard entry.subject == .store, entry.worse != .neither else { return false }
         switch entry.kind {
-        case .allocation, .instruction, .systemCall, .holding: return true
+        case .allocation, .instruction, .access, .holding: return true
         // Promises need nothing to be compared with.
         case .event: return false
         case .processor, .clock:

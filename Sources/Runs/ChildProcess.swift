@@ -43,8 +43,7 @@ public final class ChildProcess: TrialExecutor {
             var result = try Child(spec, folder, other, command, paddingBytes, report).result(interruption)
             if isUnderCallgrind, result.fate == .completed {
                 let counts = try CallgrindChild.counts(in: folder.results)
-                result.count?.inCommits = counts.inCommits
-                result.count?.atRest = counts.atRest
+                result.count?.add(inCommits: counts.inCommits, atRest: counts.atRest)
                 profiles = counts.profiles
             }
             if result.fate == .completed || result.fate == .interrupted { folder.removeResults() }
@@ -90,7 +89,11 @@ private final class Child {
         let own = ProcessInfo.processInfo.environment
         if own["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
         // How sets and dictionaries lie is drawn anew in each process, and would be counted.
-        if spec.count != nil { environment["SWIFT_DETERMINISTIC_HASHING"] = "1" }
+        if spec.count != nil {
+            environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
+            // When jemalloc gives pages back goes by the clock.
+            environment["MALLOC_CONF"] = "dirty_decay_ms:-1,muzzy_decay_ms:-1"
+        }
         let json =
             try other.map { try SpecDialect.json(spec, version: $0.talks.specVersion) } ?? JSONEncoder().encode(spec)
         try Data().write(to: URL(fileURLWithPath: folder.logPath))

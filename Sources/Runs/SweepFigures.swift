@@ -16,7 +16,8 @@ public struct KnownTrial: Sendable {
     public init(figures: [Figure], record: TrialRecord) { (self.figures, self.record) = (figures, record) }
 
     var spec: TrialSpec { record.spec }
-    fileprivate var upkeepCost: Figure? { figures.first { $0.metric == .upkeepCost } }
+
+    fileprivate func figure(_ metric: Metric) -> Figure? { figures.first { $0.metric == metric } }
 
     func value(_ metric: Metric, _ statistic: Statistic = .value) -> Double? {
         figures.first { $0.metric == metric && $0.statistic == statistic }?.value
@@ -33,8 +34,10 @@ struct SweepFigures {
     typealias Provider = @Sendable (SweepFigures) -> (_ x: [Double], [[Point]], [FigureFlag]) -> [Figure]
 
     static let providers: [Metric: Provider] = [
-        .upkeepExponent: { $0.exponent },
-        .upkeepGrowth: { $0.growth },
+        .upkeepExponent: { $0.exponent(.upkeepExponent, of: .upkeepCost) },
+        .upkeepGrowth: { $0.growth(.upkeepGrowth, of: .upkeepCost) },
+        .instructionsExponent: { $0.exponent(.instructionsExponent, of: .engineInstructions) },
+        .instructionsGrowth: { $0.growth(.instructionsGrowth, of: .engineInstructions) },
         .fanoutCost: { $0.fanoutCost },
         .sustainableRate: { $0.sustainableRate },
         .kneeRate: { $0.kneeRate },
@@ -54,29 +57,38 @@ struct SweepFigures {
         .rate: { $0.spec.writers.rateHz },
     ]
 
-    /// β, the slope of log(upkeep_cost) over log(items).
-    private func exponent(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
-        let y = points.map { trials in median(trials.compactMap { $0.upkeepCost?.value }) ?? .nan }
-        let fit = LogLogSlope.fit(x: x, y: y.map { $0.isNaN ? 0 : $0 })
-        var flags = flags
-        if let fit, fit.droppedPoints > 0 { flags.append(.dropped(points: fit.droppedPoints)) }
-        if points.joined().contains(where: { $0.upkeepCost?.flags.contains(.atFloor) ?? false }) {
-            flags.append(.atFloor)
+    /// β, the slope of log(cost) over log(items).
+    private func exponent(
+        _ metric: Metric, of cost: Metric
+    ) -> (_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
+        { x, points, flags in
+            let y = points.map { trials in median(trials.compactMap { $0.figure(cost)?.value }) ?? .nan }
+            let fit = LogLogSlope.fit(x: x, y: y.map { $0.isNaN ? 0 : $0 })
+            var flags = flags
+            if let fit, fit.droppedPoints > 0 { flags.append(.dropped(points: fit.droppedPoints)) }
+            if points.joined().contains(where: { $0.figure(cost)?.flags.contains(.atFloor) ?? false }) {
+                flags.append(.atFloor)
+            }
+            return [Figure(metric, .value, fit?.exponent, n: fit?.usedPoints ?? 0, flags: flags)]
         }
-        return [Figure(.upkeepExponent, .value, fit?.exponent, n: fit?.usedPoints ?? 0, flags: flags)]
     }
 
-    /// upkeep_cost at the last point over that at the first. Of each trial by itself, and then the median: the points of a
+    /// The cost at the last point over that at the first. Of each trial by itself, and then the median: the points of a
     /// trial are measured next to one another, so that a drift of the machine is in both.
-    private func growth(_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
-        let first = Dictionary(points[0].map { ($0.spec.trial, $0.upkeepCost?.value) }, uniquingKeysWith: { a, _ in a })
-        let ratios = points[points.count - 1].compactMap { point -> Double? in
-            guard let last = point.upkeepCost?.value, let first = first[point.spec.trial] ?? nil, first > 0 else {
-                return nil
+    private func growth(
+        _ metric: Metric, of cost: Metric
+    ) -> (_ x: [Double], _ points: [[Point]], _ flags: [FigureFlag]) -> [Figure] {
+        { _, points, flags in
+            let first = Dictionary(
+                points[0].map { ($0.spec.trial, $0.figure(cost)?.value) }, uniquingKeysWith: { a, _ in a })
+            let ratios = points[points.count - 1].compactMap { point -> Double? in
+                guard let last = point.figure(cost)?.value, let first = first[point.spec.trial] ?? nil, first > 0 else {
+                    return nil
+                }
+                return last / first
             }
-            return last / first
+            return [Figure(metric, .value, median(ratios), n: ratios.count, flags: flags)]
         }
-        return [Figure(.upkeepGrowth, .value, median(ratios), n: ratios.count, flags: flags)]
     }
 
     /// `value`: ns of process CPU per observer and commit; `low`: what a commit costs with nobody watching.

@@ -32,6 +32,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case upkeepCost = "upkeep_cost"
     case upkeepExponent = "upkeep_exponent"
     case upkeepGrowth = "upkeep_growth"
+    case instructionsExponent = "instructions_exponent"
+    case instructionsGrowth = "instructions_growth"
     case upkeepRatio = "upkeep_ratio"
     case upkeepAllocations = "upkeep_allocations"
     case upkeepBytes = "upkeep_bytes"
@@ -48,6 +50,13 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case writerSystemCalls = "writer_system_calls"
     case upkeepSystemCalls = "upkeep_system_calls"
     case observerSystemCalls = "observer_system_calls"
+    case writerContextSwitches = "writer_context_switches"
+    case upkeepContextSwitches = "upkeep_context_switches"
+    case observerContextSwitches = "observer_context_switches"
+    case writerWrittenBytes = "writer_written_bytes"
+    case writerReads = "writer_reads"
+    case upkeepReads = "upkeep_reads"
+    case observerReads = "observer_reads"
     case unsubscribedCost = "unsubscribed_cost"
     case writerCPU = "writer_cpu"
     case upkeepCPU = "upkeep_cpu"
@@ -176,6 +185,15 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 needs: [.observers, .baseline],
                 "`upkeep_cost` at the last point of the sweep ÷ at the first, of each repetition by itself, then "
                     + "the median")
+        case .instructionsExponent:
+            .init(
+                .one, .instruction, from: .sweep(over: [.items]), takes: [.engineInstructions],
+                needs: [.setting(.countedForm)], "β as in `upkeep_exponent`, of `engine_instructions`")
+        case .instructionsGrowth:
+            .init(
+                .one, .instruction, from: .sweep(over: [.items, .observerCount, .bystanders]),
+                takes: [.engineInstructions], needs: [.setting(.countedForm)],
+                "`engine_instructions` at the last point of the sweep ÷ at the first")
         case .upkeepRatio:
             .init(
                 .one, .clock, from: .peers, takes: [.upkeepCost], needs: [.observers, .baseline],
@@ -235,15 +253,45 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 "the same on all threads but the conducting one")
         case .writerSystemCalls:
             .init(
-                .systemCallsPerCommit, .systemCall, from: .companions, needs: [.setting(.countedForm)],
+                .systemCallsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
                 "of a counted trial under callgrind: system calls of the writing threads, as above")
         case .upkeepSystemCalls:
             .init(
-                .systemCallsPerCommit, .systemCall, from: .companions, needs: [.setting(.countedForm)],
+                .systemCallsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
                 "the same of the engine's background threads, as far as the driver names them")
         case .observerSystemCalls:
             .init(
-                .systemCallsPerCommit, .systemCall, from: .companions, needs: [.setting(.countedForm)],
+                .systemCallsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
+                "the same of the threads that deliveries run on")
+        case .writerContextSwitches:
+            .init(
+                .switchesPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
+                "of a counted trial: how often the writing threads went to sleep, as above")
+        case .upkeepContextSwitches:
+            .init(
+                .switchesPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
+                "the same of the engine's background threads, as far as the driver names them")
+        case .observerContextSwitches:
+            .init(
+                .switchesPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
+                "the same of the threads that deliveries run on")
+        case .writerWrittenBytes:
+            .init(
+                .bytesPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
+                "of a counted trial: bytes that the writing threads hand to the kernel, as above; of an engine that writes "
+                    + "whole pages the pages that a commit dirties")
+        case .writerReads:
+            .init(
+                .readsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
+                "of a counted trial under callgrind: what the writing threads ask the storage engine for, rows, entries of "
+                    + "indexes and of logs (calls of `mdb_get`, `mdb_cursor_get` and `sqlite3_step`), as above")
+        case .upkeepReads:
+            .init(
+                .readsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
+                "the same of the engine's background threads, as far as the driver names them")
+        case .observerReads:
+            .init(
+                .readsPerCommit, .access, from: .companions, needs: [.setting(.countedForm)],
                 "the same of the threads that deliveries run on")
         case .unsubscribedCost:
             .init(

@@ -13,6 +13,8 @@ public struct MetricEntry: Sendable {
         case bytesPerCommit = "bytes/commit"
         case instructionsPerCommit = "instructions/commit"
         case systemCallsPerCommit = "calls/commit"
+        case readsPerCommit = "reads/commit"
+        case switchesPerCommit = "switches/commit"
         case commitsPerSecond = "commits/s"
         case objectsPerSecond = "objects/s"
         /// Of a ratio, which has none.
@@ -32,8 +34,8 @@ public struct MetricEntry: Sendable {
         case allocation
         /// Instructions per commit of a counted trial.
         case instruction
-        /// System calls per commit of a counted trial.
-        case systemCall
+        /// System calls per commit of a counted trial, what they wrote, and reads of the storage.
+        case access
         /// Bytes, pages and descriptors that are held.
         case holding
         /// CPU, and service time, which is nearly that.
@@ -46,7 +48,7 @@ public struct MetricEntry: Sendable {
         /// rule for the limits of a run and for the pairs of a comparison.
         public var isCounted: Bool {
             switch self {
-            case .event, .allocation, .instruction, .systemCall, .holding: true
+            case .event, .allocation, .instruction, .access, .holding: true
             case .processor, .clock: false
             }
         }
@@ -58,7 +60,7 @@ public struct MetricEntry: Sendable {
             return switch self {
             case .event: 0
             // Exact but for what an allocator rounds and keeps.
-            case .allocation, .instruction, .systemCall: 0.01
+            case .allocation, .instruction, .access: 0.01
             case .processor: isTail ? 0.1 : 0.02
             case .holding, .clock: isTail ? 0.1 : 0.05
             }

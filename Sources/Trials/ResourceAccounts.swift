@@ -50,9 +50,37 @@ public struct CountAccount: Codable, Sendable, Equatable {
         public var instructions: Int64 = 0
         public var allocations: Int64?
         public var systemCalls: Int64?
+        /// Of the storage engine.
+        public var reads: Int64?
+        /// Handed to the kernel.
+        public var writtenBytes: Int64?
+        /// Of a thread's own accord: it slept.
+        public var contextSwitches: Int64?
 
-        public init(instructions: Int64 = 0, allocations: Int64? = nil, systemCalls: Int64? = nil) {
+        public init(
+            instructions: Int64 = 0, allocations: Int64? = nil, systemCalls: Int64? = nil, reads: Int64? = nil,
+            writtenBytes: Int64? = nil, contextSwitches: Int64? = nil
+        ) {
             (self.instructions, self.allocations, self.systemCalls) = (instructions, allocations, systemCalls)
+            (self.reads, self.writtenBytes, self.contextSwitches) = (reads, writtenBytes, contextSwitches)
+        }
+
+        /// What either of them knows is known.
+        public static func += (sum: inout Amounts, part: Amounts) { sum = sum.with(part, times: 1) }
+
+        /// What came behind an earlier reading.
+        public func since(_ earlier: Amounts?) -> Amounts { earlier.map { with($0, times: -1) } ?? self }
+
+        private func with(_ other: Amounts, times factor: Int64) -> Amounts {
+            func add(_ left: Int64?, _ right: Int64?) -> Int64? {
+                left == nil && right == nil ? nil : (left ?? 0) + factor * (right ?? 0)
+            }
+            return Amounts(
+                instructions: instructions + factor * other.instructions,
+                allocations: add(allocations, other.allocations), systemCalls: add(systemCalls, other.systemCalls),
+                reads: add(reads, other.reads),
+                writtenBytes: add(writtenBytes, other.writtenBytes),
+                contextSwitches: add(contextSwitches, other.contextSwitches))
         }
     }
 
@@ -62,12 +90,22 @@ public struct CountAccount: Codable, Sendable, Equatable {
     public var affectingCommits: Int
     /// Turns of all threads in which nobody committed.
     public var rests: Int
-    /// By `ThreadRole`. Under callgrind the parent fills them in, when it has read what the child left.
+    /// By `ThreadRole`. What callgrind counts the parent adds, when it has read what the child left.
     public var inCommits: [String: Amounts] = [:]
     public var atRest: [String: Amounts] = [:]
 
     package init(counter: InstructionCounter, commits: Int, affectingCommits: Int, rests: Int) {
         (self.counter, self.commits, self.affectingCommits, self.rests) = (counter, commits, affectingCommits, rests)
+    }
+
+    /// What the parent has read of callgrind, which has no word of a thread that did nothing.
+    public mutating func add(inCommits: [String: Amounts], atRest: [String: Amounts]) {
+        func join(_ seen: inout [String: Amounts], _ counted: [String: Amounts]) {
+            let nothing = Amounts(allocations: 0, systemCalls: 0, reads: 0)
+            for role in Set(seen.keys).union(counted.keys) { seen[role, default: .init()] += counted[role] ?? nothing }
+        }
+        join(&self.inCommits, inCommits)
+        join(&self.atRest, atRest)
     }
 
     /// Of the threads of some roles, per commit that affects an observer (or per commit, where none does): without what the

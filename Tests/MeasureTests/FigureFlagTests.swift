@@ -16,6 +16,7 @@ struct FigureFlagTests {
         (.at(point: "observers.queries=same,writers.rate=200/s"), "at:observers.queries=same,writers.rate=200/s"),
         (.at(point: ""), "at:"), (.dropped(points: 2), "dropped:2"), (.crashed(signal: "SIGSEGV"), "crashed:SIGSEGV"),
         (.killed(signal: "SIGKILL"), "killed:SIGKILL"), (.hang, "hang"), (.oracleViolation, "oracle_violation"),
+        (.counted(by: .callgrind), "counted:callgrind"),
         (.harnessFault(reason: "no: disk"), "harness_fault:no: disk"), (.interrupted, "interrupted"),
     ]
 

@@ -117,8 +117,9 @@ int64_t cp_read_instruction_counter(int descriptor);
 bool cp_is_under_callgrind(void);
 /// Begins to count from 0.
 void cp_callgrind_begin(void);
-/// Has callgrind write what every thread has done since the last of these into files of its own, and goes on from 0.
-void cp_callgrind_dump(const char *label);
+/// Has callgrind write what another thread has done since the last of these into a file of its own, and goes on from 0; false
+/// where that thread does not answer. callgrind writes that of the thread that asks, so each is made to ask.
+bool cp_callgrind_dump(int32_t tid, const char *label, int64_t timeout_ns);
 void cp_callgrind_end(void);
 /// Calls `tidegauge_role_0` … in a thread of this process (`tid` 0: the calling one), so that its profile says whose it is.
 bool cp_mark_role(int32_t tid, int role, int64_t timeout_ns);

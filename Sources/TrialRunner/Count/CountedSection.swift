@@ -11,7 +11,9 @@ final class CountedSection {
     private static let markTimeoutNs: Int64 = 10_000_000_000
 
     private let counter: InstructionCounter
-    private var threads: [(role: ThreadRole, descriptor: Int32)] = []
+    /// `descriptor` is that of the processor's counter, where that counts.
+    private var threads: [(tid: Int32, role: ThreadRole, descriptor: Int32?)] = []
+    private var before: [Int32: CountAccount.Amounts] = [:]
     private var atRest: [String: CountAccount.Amounts] = [:]
     private var inCommits: [String: CountAccount.Amounts] = [:]
 
@@ -26,7 +28,7 @@ final class CountedSection {
                     throw TrialFault.harness(
                         "the processor does not count for a thread (errno \(-descriptor)): use callgrind")
                 }
-                threads.append((role, descriptor))
+                threads.append((tid, role, descriptor))
             }
         case .callgrind:
             guard cp_is_under_callgrind() else {
@@ -38,32 +40,55 @@ final class CountedSection {
             for (tid, role) in roles where !cp_mark_role(tid, Callgrind.number(of: role), Self.markTimeoutNs) {
                 throw TrialFault.harness("thread \(tid) does not say whose it is: it blocks SIGPROF")
             }
-            cp_callgrind_dump("\(Callgrind.Part.roles)")
+            threads = roles.map { ($0.tid, $0.role, nil) }
+            try dump(.roles)
         }
+        _ = try take()
     }
 
-    deinit { for thread in threads { close(thread.descriptor) } }
+    deinit { for thread in threads { if let descriptor = thread.descriptor { close(descriptor) } } }
 
-    func endRest() { atRest = take(.rest, less: [:]) }
+    func endRest() throws { atRest = try take(.rest) }
 
-    func endCommits() {
-        inCommits = take(.commits, less: atRest)
+    func endCommits() throws {
+        inCommits = try take(.commits)
         if counter == .callgrind { cp_callgrind_end() }
     }
 
-    private func take(
-        _ part: Callgrind.Part, less before: [String: CountAccount.Amounts]
-    ) -> [String: CountAccount.Amounts] {
-        if counter == .callgrind {
-            cp_callgrind_dump("\(part)")
-            return [:]
-        }
-        var amounts: [String: CountAccount.Amounts] = [:]
-        for (role, descriptor) in threads {
-            amounts[role.rawValue, default: .init()].instructions += cp_read_instruction_counter(descriptor)
-        }
-        for (role, earlier) in before { amounts[role]?.instructions -= earlier.instructions }
+    private func take(_ part: Callgrind.Part) throws -> [String: CountAccount.Amounts] {
+        let amounts = try take()
+        if counter == .callgrind { try dump(part) }
         return amounts
+    }
+
+    /// Of every thread that there is now but this one, which conducts.
+    private func dump(_ part: Callgrind.Part) throws {
+        let own = cp_thread_id()
+        for thread in CPUProbe().threads() where thread.tid != own {
+            guard cp_callgrind_dump(thread.tid, part.rawValue, Self.markTimeoutNs) else {
+                throw TrialFault.harness("thread \(thread.tid) does not say what it did: it blocks SIGPROF")
+            }
+        }
+    }
+
+    /// What the threads of each role have done since the last of these.
+    private func take() throws -> [String: CountAccount.Amounts] {
+        var sums: [String: CountAccount.Amounts] = [:]
+        for (tid, role, descriptor) in threads {
+            let traffic = ThreadTraffic(ofThread: tid)
+            let now = CountAccount.Amounts(
+                instructions: try descriptor.map { try Self.count($0) } ?? 0,
+                writtenBytes: traffic?.writtenBytes, contextSwitches: traffic?.sleeps)
+            sums[role.rawValue, default: .init()] += now.since(before[tid])
+            before[tid] = now
+        }
+        return sums
+    }
+
+    private static func count(_ descriptor: Int32) throws -> Int64 {
+        let count = cp_read_instruction_counter(descriptor)
+        guard count >= 0 else { throw TrialFault.harness("a counter of the processor cannot be read (errno \(errno))") }
+        return count
     }
 
     func account(commits: Int, affecting: Int, rests: Int) -> CountAccount {

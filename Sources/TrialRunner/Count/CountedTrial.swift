@@ -35,10 +35,10 @@ struct CountedTrial {
         try repeating(count.warmUpCommits) { try turns.commit() }
         let section = try CountedSection(counter, turns.roles(upkeep: driver.capabilities.upkeepThreadPrefixes))
         try repeating(Self.rests) { try turns.rest() }
-        section.endRest()
+        try section.endRest()
         let startNs = MonotonicClock.nowNs()
         try repeating(count.commits) { try turns.commit() }
-        section.endCommits()
+        try section.endCommits()
         turns.end()
         let window = Window(startNs: startNs, endNs: MonotonicClock.nowNs())
 

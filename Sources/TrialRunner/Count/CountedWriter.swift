@@ -17,6 +17,7 @@ final class CountedWriter: Sendable {
     let recorder: CommitRecorder
     private let turn = DispatchSemaphore(value: 0)
     private let index: Int
+    // Of the thread whose turn it is.
     nonisolated(unsafe) private let changes: UnsafeMutableBufferPointer<Change>
     nonisolated(unsafe) private var generator: ChangeGenerator
     nonisolated(unsafe) private var thread: TracedThread?

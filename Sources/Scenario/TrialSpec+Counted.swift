@@ -1,0 +1,39 @@
+// The counted form of a trial, and which figures come of it.
+
+extension TrialSpec {
+    /// Enough for ± 0.1 %: figures of one seed repeat to ± 0.02 %, and what is left is how the allocator lays things out.
+    private static let countedCommits = 200
+    private static let countedWarmUp = 40
+    /// A processor that runs under valgrind, on a machine with something else to do, has not hung for a minute.
+    private static let countedTimeoutNs: Int64 = 60_000_000_000
+
+    /// Why the trial has no counted form, as a sentence; nil: it has one.
+    public var countObstacle: String? {
+        choreography == nil
+            ? CountSpec.obstacle(dataset, observers, writers, fault) : "a choreography makes no commits to count"
+    }
+
+    /// The same trial with its instructions counted, and nothing timed.
+    /// - Parameter counter: the name of an `InstructionCounter`.
+    public func counted(by counter: String) -> TrialSpec {
+        var spec = self
+        spec.count = CountSpec(commits: Self.countedCommits, warmUpCommits: Self.countedWarmUp, counter: counter)
+        spec.measure = Metric.allCases.filter(\.isOfCountedTrial).map(\.rawValue)
+        (spec.warmUpNs, spec.durationNs, spec.observers.workNs) = (0, 0, 0)
+        // Whatever its load is, a commit is the same.
+        (spec.writers.load, spec.observers.audit) = (.closed, .none)
+        spec.hangTimeoutNs = max(spec.hangTimeoutNs, Self.countedTimeoutNs)
+        return spec
+    }
+}
+
+extension Metric {
+    /// A figure of counted trials, and of no others.
+    public var isOfCountedTrial: Bool {
+        switch entry.kind {
+        case .instruction, .access: entry.source == .companions
+        case .allocation: [.writerAllocations, .observerAllocations, .engineAllocations].contains(self)
+        case .event, .holding, .processor, .clock: false
+        }
+    }
+}
