@@ -6,10 +6,12 @@
 #   Tools/faults.sh NAME…      these only (the file's name without .patch)
 #   Tools/faults.sh --part 1/4 the first of four parts of them, for who cannot spare the hours in one piece
 #   Tools/faults.sh --check    do all of them still apply? Builds and runs nothing
+#   Tools/faults.sh --bench    those that a scenario sees, by the release build; names may follow
 #
 # A patch begins with lines that git does not read:
 #   # fault: what is broken, in a few words
 #   # guards: the tests that must turn red, each of them, as patterns of `swift test --filter` separated by blanks
+#   # bench: a scenario of which `tidegauge run` must fail, a blank, and a pattern that one of its lines matches then
 #   # claim: the promise that would be broken
 #
 # The scratch copy is the working tree as it is, uncommitted changes included; it and its build products are kept in
@@ -32,6 +34,12 @@ if [ "${1:-}" = --check ]; then
         fi
     done
     exit $status
+fi
+
+by_bench=false
+if [ "${1:-}" = --bench ]; then
+    by_bench=true
+    shift
 fi
 
 # Every n-th patch, beginning with the k-th, so that the parts take about equally long.
@@ -73,12 +81,30 @@ apply() {
 }
 
 build() {
-    swift build --build-tests --package-path "$source" --scratch-path "$work/build"
+    if $by_bench; then
+        swift build -c release --product tidegauge --package-path "$source" --scratch-path "$work/build"
+    else
+        swift build --build-tests --package-path "$source" --scratch-path "$work/build"
+    fi
 }
 
 # Runs the tests whose names match a pattern.
 run_tests() {
     timeout "$limit_s" swift test --skip-build --package-path "$source" --scratch-path "$work/build" --filter "$1"
+}
+
+# Runs a scenario; green where it ends well.
+run_scenario() {
+    timeout "$limit_s" "$work/build/release/tidegauge" run "$source/$1" --quiet --no-wait --out "$work/reports" 2>&1
+}
+
+# Whether a scenario does not see the fault: it ends well, or by something else.
+misses() {
+    local scenario=${1%% *} pattern=${1#* } output
+    output=$(run_scenario "$scenario") && { echo "$output"; green=$scenario; return 0; }
+    echo "$output"
+    grep -qE -- "$pattern" <<<"$output" && return 1
+    green="$scenario ended by something else than '$pattern' and so"
 }
 
 # The first of the patterns given whose tests are green; none if all are red.
@@ -116,7 +142,10 @@ else
     number=0
     for patch in "$root"/Tests/Faults/*.patch; do
         number=$((number + 1))
-        if [ -f "$patch" ] && [ $((number % parts)) -eq $((part % parts)) ]; then patches+=("$patch"); fi
+        [ -f "$patch" ] && [ $((number % parts)) -eq $((part % parts)) ] || continue
+        # One that only a scenario sees has no guards.
+        if [ -z "$(header "$($by_bench && echo bench || echo guards)" "$patch")" ]; then continue; fi
+        patches+=("$patch")
     done
 fi
 if [ ${#patches[@]} -eq 0 ]; then
@@ -133,7 +162,17 @@ if ! build >"$logs/build.log" 2>&1; then
 fi
 
 # Without a fault everything named is green, and there is something by that name.
+if $by_bench; then
+    for scenario in $(for patch in "${patches[@]}"; do header bench "$patch" | cut -d ' ' -f 1; done | sort -u); do
+        echo "without a fault: $scenario" >&2
+        if ! run_scenario "$scenario" >"$logs/green.log"; then
+            echo "faults: $scenario fails without any fault; see .build-faults/logs/green.log" >&2
+            exit 1
+        fi
+    done
+fi
 mapfile -t guards < <(for patch in "${patches[@]}"; do header guards "$patch" | tr -s ' ' '\n'; done | sort -u)
+if $by_bench; then guards=(); fi
 for guard in "${guards[@]}"; do
     echo "without a fault: $guard" >&2
     log="$logs/green.log"
@@ -155,7 +194,11 @@ for patch in "${patches[@]}"; do
     fault=$(header fault "$patch")
     read -ra guards <<<"$(header guards "$patch" | tr '\n' ' ')"
     synchronize
-    if [ ${#guards[@]} -eq 0 ]; then
+    seen=$(header bench "$patch")
+    if $by_bench && [ -z "$seen" ]; then
+        outcome="error"
+        fault="has no '# bench:' line: name the scenario that must fail, and how"
+    elif ! $by_bench && [ ${#guards[@]} -eq 0 ]; then
         outcome="error"
         fault="has no '# guards:' line: name the tests that must turn red"
     elif ! apply "$patch" >"$log" 2>&1; then
@@ -164,7 +207,10 @@ for patch in "${patches[@]}"; do
     elif ! build >"$log" 2>&1; then
         outcome="error"
         fault="does not build; see .build-faults/logs/$name.log"
-    elif first_green "${guards[@]}" >"$log" 2>&1; then
+    elif $by_bench && misses "$seen" >"$log" 2>&1; then
+        outcome="MISSED"
+        fault="$fault; $green stayed green"
+    elif ! $by_bench && first_green "${guards[@]}" >"$log" 2>&1; then
         outcome="MISSED"
         fault="$fault; $green stayed green"
     else
