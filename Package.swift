@@ -247,3 +247,11 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Tests spend their time in what they test, so they run it optimised, with its assertions (Tools/test.sh sets the variable).
+// Not otherwise: a package that depends on one with such flags is refused.
+if Context.environment["TIDEGAUGE_OPTIMIZE"] != nil {
+    for target in package.targets where [.regular, .executable].contains(target.type) {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
+    }
+}

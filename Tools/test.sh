@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # `swift test`, line by line, so that the last line names the test that hung; and what failed once more at the end, because
-# a server may keep no more than that. Arguments go to `swift test`; its exit code is this one's.
+# a server may keep no more than that. What is tested is built optimised, with its assertions: most of the time goes into it.
+# Arguments go to `swift test`; its exit code is this one's.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+export TIDEGAUGE_OPTIMIZE=1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 stdbuf -oL swift test "$@" 2>&1 | tee "$log"

@@ -15,7 +15,7 @@ import Testing
                 """
                 purpose: What became worse?
                 represents: itself
-                drivers: [model]
+                drivers: [model, lost-last]
                 durability: memory
                 dataset: { items: 50 }
                 observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }

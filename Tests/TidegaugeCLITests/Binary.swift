@@ -25,11 +25,16 @@ enum Binary: String {
 
     var path: String { url.path }
 
-    /// A process of it in `folder`, not started yet. A run of a test waits for nobody: other tests go on beside it.
+    /// A process of it in `folder`, not started yet. A run of a test waits for nobody: other tests go on beside it. A comparison
+    /// counts nothing unless it is asked to: under valgrind that is most of its time.
     func process(_ arguments: [String], in folder: Folder) -> Process {
         let process = Process()
         process.executableURL = url
-        process.arguments = arguments + (arguments.first == "run" ? ["--no-wait"] : [])
+        process.arguments = arguments
+        if arguments.first == "run" { process.arguments! += ["--no-wait"] }
+        if arguments.first == "compare", !arguments.contains("--count"), !arguments.contains("--resume") {
+            process.arguments! += ["--no-count"]
+        }
         process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
         process.standardInput = FileHandle.nullDevice
         return process

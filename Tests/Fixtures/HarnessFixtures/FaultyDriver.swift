@@ -5,6 +5,9 @@ import StoreDriver
 import Synchronization
 import TracedSync
 
+/// What nobody reads: without a place where it stands, the compiler would not even allocate it.
+private let leaked = Mutex<[UnsafeMutableRawPointer]>([])
+
 public enum Fault: String, Sendable, CaseIterable {
     // What the oracle must see.
     case lostDelivery = "lost-delivery"
@@ -145,7 +148,7 @@ final class FaultyWriter: StoreWriter {
             // Acknowledged, and its rows are not there.
             return try writer.commit(UnsafeBufferPointer(rebasing: changes[0..<0]), locked: locked)
         }
-        if fault == .leakedBytes { memset(malloc(1_024), 1, 1_024) }
+        if fault == .leakedBytes { leaked.withLock { $0.append(memset(malloc(1_024), 1, 1_024)) } }
         if number == 20 { try misbehave() }
         return try writer.commit(changes, locked: locked)
     }
