@@ -248,10 +248,14 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Tests spend their time in what they test, so they run it optimised, with its assertions (Tools/test.sh sets the variable).
-// Not otherwise: a package that depends on one with such flags is refused.
+// Tests spend their time in stores, trials and statistics, so they run these optimised, with their assertions (Tools/test.sh
+// sets the variable). Not otherwise: a package that depends on one with such flags is refused. The rest would take longer to
+// optimise than it saves.
 if Context.environment["TIDEGAUGE_OPTIMIZE"] != nil {
-    for target in package.targets where [.regular, .executable].contains(target.type) {
+    let worthwhile = [
+        "RankedTree", "LiveStoreEngine", "LiveStore", "Statistics", "Comparison", "Trials", "TrialRunner",
+    ]
+    for target in package.targets where worthwhile.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
     }
 }
