@@ -7,7 +7,7 @@ SEED ?=
 FILTER ?= LiveStoreTests|LiveStoreCombineTests|TracedSyncTests|HarnessTests
 BASE ?= HEAD~1
 HEAD ?=
-# Of pairs; what is counted before them takes some minutes more, once for each commit.
+# Of pairs; what is counted before them comes on top, once for each commit.
 BUDGET ?= 10m
 TIDEGAUGE = .build/release/tidegauge
 # The folders of scenarios; those of peers have a target of their own.

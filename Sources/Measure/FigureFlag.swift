@@ -18,6 +18,7 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
         case noReference = "no_reference"
         case notSteady = "not_steady"
         case noBaseline = "no_baseline"
+        case notCounted = "not_counted"
         case over, at, dropped, counted, crashed, killed, hang
         case oracleViolation = "oracle_violation"
         case harnessFault = "harness_fault"
@@ -51,6 +52,7 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
     public static let noReference = FigureFlag(.noReference)
     public static let notSteady = FigureFlag(.notSteady)
     public static let noBaseline = FigureFlag(.noBaseline)
+    public static let notCounted = FigureFlag(.notCounted)
     public static func over(key: String) -> FigureFlag { .init(.over, key) }
     public static func at(point: String) -> FigureFlag { .init(.at, point) }
     public static func dropped(points: Int) -> FigureFlag { .init(.dropped, "\(points)") }
@@ -113,6 +115,8 @@ extension FigureFlag.Word {
             "figures still drifted within the measured window; a longer `warm_up` lets a store settle, and a lower "
                 + "`writers.rate` one that falls behind"
         case .noBaseline: "the trial without subscriptions that the figure is taken against did not complete"
+        case .notCounted:
+            "this machine counts no instructions (`make setup` installs what does), or the counted trial did not complete"
         case .over: "of a figure over a sweep of several keys: the key it runs over"
         case .at: "of a figure over a sweep of several keys: where the others stood"
         case .dropped:

@@ -1,5 +1,5 @@
-// Who counts instructions, which do not depend on how fast a machine is or what else it does. Two counters of one program
-// agree to some per mille and are never compared with each other.
+// Who counts instructions, which do not depend on how fast a machine is or what else it does. What one counter says is never
+// compared with what another does.
 import CPlatform
 import Glibc
 
@@ -7,7 +7,7 @@ import Glibc
 public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
     /// The processor, through the kernel (`perf_event_open`): costs nothing; virtual machines often have none.
     case hardware
-    /// valgrind, which executes the program itself, one thread at a time and some fifty times slower.
+    /// valgrind, which executes the program itself, one thread at a time.
     case callgrind
 
     /// The better one of this machine.

@@ -69,12 +69,9 @@ public enum PressureProbe {
             majorFaults: Int64(own.ru_majflt + children.ru_majflt))
     }
 
-    /// The eighth number of the `cpu` line: user nice system idle iowait irq softirq steal.
     static func parseStealNs(_ stat: String, ticksPerSecond: Int64) -> Int64? {
-        guard let line = stat.split(separator: "\n").first(where: { $0.hasPrefix("cpu ") }) else { return nil }
-        let fields = line.split(separator: " ")
-        guard fields.count > 8, let ticks = Int64(fields[8]), ticksPerSecond > 0 else { return nil }
-        return ticks * (1_000_000_000 / ticksPerSecond)
+        guard let fields = ProcFile.processorTicks(stat), fields.count >= 8, ticksPerSecond > 0 else { return nil }
+        return fields[7] * (1_000_000_000 / ticksPerSecond)
     }
 
     /// The `total=` of the `some` and `full` lines, which the kernel counts in µs.

@@ -27,6 +27,13 @@ enum ProcFile {
         _ = text.withCString { Glibc.write(file, $0, strlen($0)) }
     }
 
+    /// Of the `cpu` line of /proc/stat, in ticks: user nice system idle iowait irq softirq steal, and guests' time, which is in
+    /// user and nice; nil where there is no such line.
+    static func processorTicks(_ stat: String) -> [Int64]? {
+        stat.split(separator: "\n").first { $0.hasPrefix("cpu ") }
+            .map { $0.split(separator: " ").dropFirst().compactMap { Int64($0) } }
+    }
+
     /// The text of a file without the white space around it.
     static func word(_ path: String) -> String? {
         guard let text = text(path) else { return nil }

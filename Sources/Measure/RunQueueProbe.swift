@@ -49,14 +49,9 @@ public enum RunQueueProbe {
         return fields.count == 3 ? (fields[0], fields[1]) : nil
     }
 
-    /// Of the `cpu` line, user nice system idle iowait irq softirq steal: all but idle, iowait and steal. Guests' time is in
-    /// user and nice.
+    /// All but idle, iowait and steal.
     static func parseBusyNs(_ stat: String, ticksPerSecond: Int64) -> Int64? {
-        guard let line = stat.split(separator: "\n").first(where: { $0.hasPrefix("cpu ") }), ticksPerSecond > 0 else {
-            return nil
-        }
-        let fields = line.split(separator: " ").dropFirst().compactMap { Int64($0) }
-        guard fields.count >= 7 else { return nil }
+        guard let fields = ProcFile.processorTicks(stat), fields.count >= 7, ticksPerSecond > 0 else { return nil }
         return (fields[0] + fields[1] + fields[2] + fields[5] + fields[6]) * (1_000_000_000 / ticksPerSecond)
     }
 }

@@ -37,12 +37,9 @@ public struct ProcessorTime: Sendable, Equatable {
     /// nil where the kernel does not say. Any thread; well under a millisecond.
     public static func read() -> ProcessorTime? { ProcFile.text("/proc/stat").flatMap(parse) }
 
-    /// Of the `cpu` line, user nice system idle iowait irq softirq steal: all but idle and iowait is busy; time that the
-    /// hypervisor gave to others too, for nobody here could have it. Guests' time is in user and nice.
+    /// All but idle and iowait is busy; time that the hypervisor gave to others too, for nobody here could have it.
     static func parse(_ stat: String) -> ProcessorTime? {
-        guard let line = stat.split(separator: "\n").first(where: { $0.hasPrefix("cpu ") }) else { return nil }
-        let ticks = line.split(separator: " ").dropFirst().prefix(8).compactMap { Int64($0) }
-        guard ticks.count >= 4 else { return nil }
+        guard let ticks = ProcFile.processorTicks(stat)?.prefix(8), ticks.count >= 4 else { return nil }
         let total = ticks.reduce(0, +)
         return ProcessorTime(busyTicks: total - ticks[3] - (ticks.count > 4 ? ticks[4] : 0), totalTicks: total)
     }

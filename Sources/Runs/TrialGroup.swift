@@ -154,14 +154,16 @@ struct GroupFigures {
         return Figure(metric, .value, extra / Double(with.affectingCommits), n: with.affectingCommits)
     }
 
-    /// What threads of some roles did for each commit of a counted trial; nil where there is none.
+    /// What threads of some roles did for each commit of a counted trial. Nil of repetitions, which would count the same; where
+    /// the first has none, that is said, or a limit on it would be silent.
     private func counted(
         _ metric: Metric, _ roles: [ThreadRole], _ part: (CountAccount.Amounts) -> Int64?
     ) -> Figure? {
-        counted?.count.map { count in
-            Figure(
-                metric, .value, count.perCommit(roles, part), n: count.commits, flags: [.counted(by: count.counter)])
+        guard let count = counted?.count else {
+            return spec.trial == 0 ? Figure(metric, .value, nil, n: 0, flags: [.notCounted]) : nil
         }
+        return Figure(
+            metric, .value, count.perCommit(roles, part), n: count.commits, flags: [.counted(by: count.counter)])
     }
 
     /// CPU of a commit when all observers have gone, less that of a store that nobody ever observed.

@@ -1,3 +1,4 @@
+import Foundation
 import Measure
 import Testing
 
@@ -48,6 +49,38 @@ struct CountTests {
         #expect(later.since(nil) == later)
     }
 
+    @Test("is read by the labels of dumps, without what the tables of the runtime take to find")
+    func dumps() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let find = "swift::ConcurrentReadableHashMap<swift::Entry, swift::Mutex>::find"
+        func dump(_ trigger: String, thread: Int, _ costs: [(String, Int)], calls: String = "") throws {
+            let functions = costs.map { "fn=\($0.0)\n0 \($0.1)\n" }.joined()
+            let text = """
+                version: 1
+                thread: \(thread)
+                desc: Trigger: \(trigger)
+                positions: line
+                events: Ir
+                \(functions)\(calls)totals: \(costs.reduce(0) { $0 + $1.1 })
+
+                """
+            let name = "callgrind.out.\(trigger.count)-0\(thread)"
+            try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+        }
+        try dump("Client Request: roles", thread: 2, [(Callgrind.function(of: .upkeep), 9)])
+        try dump("Client Request: rest", thread: 2, [("turn", 40), (find, 3)])
+        try dump(
+            "Client Request: commits", thread: 2, [("step", 700), (find, 55)],
+            calls: "fn=step\ncfn=mdb_get\ncalls=4 0\n0 30\ncfn=malloc\ncalls=2 0\n0 20\n")
+        try dump("Program termination", thread: 2, [("step", 9_999)])
+        let counts = try CallgrindChild.counts(in: folder.path)
+        #expect(counts.atRest["upkeep"]?.instructions == 40 && counts.inCommits["upkeep"]?.instructions == 700)
+        #expect(counts.inCommits["upkeep"]?.reads == 4 && counts.inCommits["upkeep"]?.allocations == 2)
+        #expect(counts.inCommits.keys.sorted() == ["upkeep"] && counts.profiles[.upkeep]?.total == 700)
+    }
+
     @Test("A timed trial has a counted one beside it where it is asked for counts, and its figures")
     func companion() throws {
         var spec = TrialSpec.tiny()
@@ -63,6 +96,14 @@ struct CountTests {
         let figures = GroupFigures(spec, TrialResult(fate: .completed), beside: [.counted: counted]).figures()
         let figure = try #require(figures.first { $0.metric == .writerInstructions })
         #expect(figure.value == 400 && figure.flags == [.counted(by: .callgrind)])
+        // The repetition counts the same; the first trial says that nothing was counted.
+        func without(trial: Int) -> [Figure] {
+            spec.trial = trial
+            return GroupFigures(spec, TrialResult(fate: .completed), beside: [:]).figures()
+                .filter { $0.metric == .writerInstructions }
+        }
+        #expect(without(trial: 1).isEmpty)
+        #expect(without(trial: 0).map(\.flags) == [[.notCounted]] && without(trial: 0)[0].value == nil)
     }
 
     @Test("A counted trial makes the same commits, and has nothing that goes by a clock")

@@ -52,6 +52,14 @@ struct CallgrindFileTests {
         #expect(sum.total == 120 && sum.functions["main"]?.exclusive == 23)
     }
 
+    @Test("A call that began before the part may have less than nothing in it; what a function executed itself may not")
+    func callsFromBefore() throws {
+        let call = CallgrindSample.replacing(29, by: "+8 * 3 18446744073709551613 2")
+        #expect(try parts(call)[0].calls.contains { $0.instructions == -3 })
+        let own = try #require(failure(CallgrindSample.replacing(20, by: "0x400 16 1 18446744073709551613 1")))
+        #expect(own.line == 20 && own.message.contains("a cost"), "\(own)")
+    }
+
     @Test(
         "What is damaged is named with its line and what was expected",
         arguments: [
