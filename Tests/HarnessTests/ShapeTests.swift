@@ -32,7 +32,9 @@ import Testing
                 spec.observers.match = 1
                 spec.observers.bystanders = 0
                 spec.writers.changes = ["move": 4, "touch": 1, "insert": 1, "delete": 1, "update-score": 1]
-                let result = try runTrial(spec, on: driver) { $0.counts["replayed_callbacks"] ?? 0 > 3 }
+                let result = try runTrial(spec, on: driver) {
+                    ($0.counts["replayed_callbacks"] ?? 0) > 3 && ($0.counts["rows_compared"] ?? 0) > 100
+                }
                 expectSound(result, "\(driver.name), seed \(seed)")
                 #expect(result.counts["replayed_callbacks"]! > 3)
                 #expect(result.counts["rows_compared"]! > 100)
