@@ -249,11 +249,12 @@ let package = Package(
 )
 
 // Tests spend their time in stores, trials and statistics, so they run these optimised, with their assertions (Tools/test.sh
-// sets the variable). Not otherwise: a package that depends on one with such flags is refused. The rest would take longer to
-// optimise than it saves.
+// and Tools/sanitize.sh set the variable). Not otherwise: a package that depends on one with such flags is refused. The rest
+// would take longer to optimise than it saves.
 if Context.environment["TIDEGAUGE_OPTIMIZE"] != nil {
     let worthwhile = [
-        "RankedTree", "LiveStoreEngine", "LiveStore", "Statistics", "Comparison", "Trials", "TrialRunner",
+        "TracedSync", "RankedTree", "LiveStoreEngine", "LiveStore", "Scenario", "Statistics", "Measure", "Comparison",
+        "Trials", "TrialRunner", "HarnessFixtures",
     ]
     for target in package.targets where worthwhile.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
