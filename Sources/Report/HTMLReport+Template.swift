@@ -8,9 +8,25 @@ extension HTMLReport {
         <h1>Tidegauge <span class="badge {{tone}}">{{verdict}}</span></h1>
         <p>{{trialCount}} of {{scenarioCount}} on {{drivers}}, profile {{profile}}</p>
         <p class="quiet">run {{run}}, commit {{commit}}</p>
-        <nav>{{#scenarios}}<a class="{{tone}}" href="#{{anchor}}">{{name}}</a> {{/scenarios}}{{#hasHangs}}<a href="#hangs">hangs</a> {{/hasHangs}}<a href="#problems">skipped and failed</a> <a href="#machine">machine and noise</a></nav>
+        <nav>{{#since}}<a class="{{tone}}" href="#since">since {{name}}</a> {{/since}}{{#scenarios}}<a class="{{tone}}" href="#{{anchor}}">{{name}}</a> {{/scenarios}}{{#hasHangs}}<a href="#hangs">hangs</a> {{/hasHangs}}<a href="#problems">skipped and failed</a> <a href="#machine">machine and noise</a></nav>
         </header>
         <main>
+        {{#since}}
+        <section id="since">
+        <h2>{{title}}</h2>
+        {{#verdicts}}
+        <p>{{.}}</p>
+        {{/verdicts}}
+        {{#hasRows}}
+        <div class="scroll"><table>
+        <tr>{{#words}}<th>{{.}}</th>{{/words}}{{#numbers}}<th class="figure">{{.}}</th>{{/numbers}}</tr>
+        {{#rows}}
+        <tr><td><span class="badge {{tone}}">{{verdict}}</span></td><td>{{what}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
+        {{/rows}}
+        </table></div>
+        {{/hasRows}}
+        </section>
+        {{/since}}
         {{#scenarios}}
         <section id="{{anchor}}">
         <h2>{{name}}</h2>

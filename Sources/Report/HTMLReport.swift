@@ -11,7 +11,7 @@ enum HTMLReport {
         let verdict = record.verdict
         let drivers = Digest.inOrder(record.trials.map(\.spec.driver)).joined(separator: ", ")
         let hangs = hangs(record)
-        let page: [String: Any] = [
+        var page: [String: Any] = [
             "run": Escaped.visible(record.runID),
             "verdict": verdict.word, "tone": verdict.isGood ? "good" : "bad",
             "commit": Escaped.visible(String(record.environment.commit.prefix(12)))
@@ -24,6 +24,7 @@ enum HTMLReport {
                 ["name": $0.name, "value": Escaped.visible($0.value)]
             },
         ]
+        page["since"] = record.compared?.page
         return try HTMLPage.render(title: title, body: body, page)
     }
 

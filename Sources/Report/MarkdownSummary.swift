@@ -20,6 +20,7 @@ enum MarkdownSummary {
         text += list("Limits broken", judgements(record, .broken))
         text += list("Limits that nothing can be said about", judgements(record, .unknown))
         text += list("Trials that did not complete", record.voided.map(line))
+        text += record.compared?.markdown ?? ""
         text += gates(record)
         text += folded("All headline figures", record.scenarioNames.map { table($0, record) }.joined(separator: "\n"))
         let skipped = record.skipped.map {

@@ -1,5 +1,5 @@
 // What a run tells its report besides figures: what it was asked to do, how each trial went, what was skipped, how limits
-// were judged. Plain values, as they stand in journal.ndjson.
+// were judged, what became worse since a baseline. Plain values, as they stand in journal.ndjson.
 import Measure
 import Scenario
 import Trials
@@ -60,11 +60,13 @@ public struct RunEvent: Codable, Sendable, Equatable {
     var skipped: SkippedRecord?
     var judged: Judgement?
     var ended: EndRecord?
+    var compared: BaselineComparison?
 
     public static func trial(_ record: TrialRecord) -> RunEvent { RunEvent(trial: record) }
     public static func skipped(_ record: SkippedRecord) -> RunEvent { RunEvent(skipped: record) }
     public static func judged(_ record: Judgement) -> RunEvent { RunEvent(judged: record) }
     public static func ended(_ record: EndRecord) -> RunEvent { RunEvent(ended: record) }
+    public static func compared(_ record: BaselineComparison) -> RunEvent { RunEvent(compared: record) }
 
     /// As it stands in the journal: without the last events of hangs, which have a file of their own.
     func line() throws -> String {

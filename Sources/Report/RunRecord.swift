@@ -16,6 +16,8 @@ public struct RunRecord: Sendable {
     public var judgements: [Judgement] = []
     /// nil while the run goes on, and where it was killed.
     public var end: EndRecord?
+    /// nil without a baseline.
+    var compared: BaselineComparison?
     var series: [SeriesCSV.Point] = []
     var samples: [TrialKey: [Metric: HistogramLogs.Samples]] = [:]
 
@@ -55,6 +57,7 @@ public struct RunRecord: Sendable {
         if let record = event.skipped, !skipped.contains(record) { skipped.append(record) }
         if let judgement = event.judged { judgements.append(judgement) }
         end = event.ended ?? end
+        compared = event.compared ?? compared
     }
 
     private mutating func readHistograms(_ folder: String) {

@@ -1,5 +1,6 @@
 // What a run is held against, and what is kept of it for the next: `--baseline` and `--save-baseline`.
 import ArgumentParser
+import Measure
 import Report
 import Runs
 
@@ -11,6 +12,9 @@ struct RunBaselines {
     private let saved: String?
     /// Read before the run, which may replace it.
     private let kept: RunBaseline.Kept?
+    /// Of the run, from its end on.
+    private var figures: RunBaseline?
+    private var comparison: BaselineComparison?
 
     /// Everything that can be wrong with them is found before anything is measured.
     /// - Parameter root: the folder of all runs.
@@ -29,25 +33,27 @@ struct RunBaselines {
         if saved != nil { try refusingFolder { try ReportFolder.prepare("\(root)/\(RunBaseline.folderName)") } }
     }
 
-    /// Holds the run against the one and writes the other.
-    /// - Parameter directory: of the run, which has ended.
+    /// Holds a run that has ended against the baseline. To be called before its pages are made, which show it.
+    /// - Parameters:
+    ///   - directory: of the run.
+    ///   - environment: complete; the folder does not have it yet.
+    /// - Returns: nil where there is nothing to hold it against.
+    mutating func compare(_ directory: String, _ environment: EnvironmentReport) throws -> BaselineComparison? {
+        guard compared != nil || saved != nil else { return nil }
+        var record = try RunRecord.load(directory)
+        record.environment = environment
+        let run = RunBaseline(record)
+        figures = run
+        comparison = compared.flatMap { name in kept.map { BaselineComparison(run, since: $0, name: name) } }
+        return comparison
+    }
+
+    /// Writes the one that the run becomes.
     /// - Returns: a line for each figure that became worse, and the whole in a few lines.
-    func end(_ outcome: Outcome, _ directory: String) throws -> (details: [String], summary: [String]) {
-        guard compared != nil || saved != nil else { return ([], []) }
-        let baseline = RunBaseline(try RunRecord.load(directory))
-        var (details, summary): ([String], [String]) = ([], [])
-        switch (compared, kept) {
-        case (let name?, .baseline(let earlier)?):
-            let comparison = BaselineComparison(baseline, since: earlier, name: name)
-            (details, summary) = (comparison.details, comparison.summary)
-        case (let name?, .otherVersion(let version)?):
-            summary.append(
-                "baseline '\(name)': not compared: its format has version \(version), and this tidegauge's "
-                    + "\(RunBaseline.currentVersion)")
-        case (nil, _), (_, nil): break
-        }
-        if let saved { summary.append(try save(baseline, saved, outcome)) }
-        return (details, summary)
+    func end(_ outcome: Outcome) throws -> (details: [String], summary: [String]) {
+        var summary = comparison?.summary ?? []
+        if let saved, let figures { summary.append(try save(figures, saved, outcome)) }
+        return (comparison?.details ?? [], summary)
     }
 
     private func save(_ baseline: RunBaseline, _ name: String, _ outcome: Outcome) throws -> String {

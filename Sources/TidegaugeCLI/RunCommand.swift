@@ -163,7 +163,7 @@ struct RunCommand: ParsableCommand {
     private func measure(
         _ plan: RunPlan, root: String, runID: String, _ environment: EnvironmentReport, _ resumption: Resumption?
     ) throws -> Outcome {
-        let baselines = try RunBaselines(plan.header, in: root)
+        var baselines = try RunBaselines(plan.header, in: root)
         var environment = environment
         environment.begin(waitForQuiet(plan.header))
         var formats: [any ReportFormat] = [
@@ -190,8 +190,11 @@ struct RunCommand: ParsableCommand {
         try report.add(.ended(EndRecord(exitCode: outcome.rawValue)))
         var complete = report.run.environment
         complete.finish()
+        if let comparison = try baselines.compare(report.directory, complete) {
+            try report.add(.compared(comparison))
+        }
         try report.end(environment: complete)
-        console.printVerdict(try baselines.end(outcome, report.directory))
+        console.printVerdict(try baselines.end(outcome))
         if !RunPlan.judges(plan.header.profile) {
             print("limits are not judged in the smoke profile: its trials are short")
         }

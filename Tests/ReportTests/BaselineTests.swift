@@ -128,6 +128,56 @@ import Testing
         #expect(comparison.summary.last == "not compared, as they were changed since: result-size")
     }
 
+    @Test func oneOfAnotherVersionIsNotCompared() {
+        let comparison = BaselineComparison(RunBaseline(record([])), since: .otherVersion(2), name: "last")
+        #expect(
+            comparison.summary == [
+                "baseline 'last': not compared: its format has version 2, and this tidegauge's 1"
+            ])
+    }
+
+    private func pages(_ record: RunRecord) throws -> [String] {
+        [MarkdownSummary.render(record), try HTMLReport.render(record, Sketch())]
+    }
+
+    @Test func pagesSayWhatIsWorseCountsFirst() throws {
+        let then = record([counted(1_000), Figure(.upkeepCost, .value, 10_000, n: 9)])
+        var now = record([counted(2_000), Figure(.upkeepCost, .value, 90_000, n: 9)])
+        for page in try pages(now) { #expect(!page.contains("baseline")) }
+        now.compared = compared(now, since: then)
+        for page in try pages(now) {
+            #expect(page.contains("Since baseline last (20260131T120000Z-1a2b3c4d)"))
+            let count = try #require(page.range(of: "+100 %"))
+            let clock = try #require(page.range(of: "+800 %"))
+            #expect(count.lowerBound < clock.lowerBound && page[count.upperBound...].contains("slower, as advice"))
+        }
+    }
+
+    @Test func pagesSayInALineThatNothingIsWorse() throws {
+        let then = record([counted(1_000), Figure(.upkeepCost, .value, 10_000, n: 9)])
+        var now = then
+        now.compared = compared(now, since: then)
+        for page in try pages(now) {
+            #expect(page.contains("nothing became worse: 0 of 1 count worse, 0 of 1 clocks slower"))
+            #expect(!page.contains("this run"))
+        }
+        now.environment.cores = 4
+        now.compared = compared(now, since: then)
+        for page in try pages(now) {
+            #expect(page.contains("not compared: ") && !page.contains("nothing became worse"))
+        }
+    }
+
+    @Test func aSummaryCountsWhatItHasNoRoomForAndThePageHasAll() throws {
+        var now = record([])
+        let change = BaselineComparison.Change(what: "a", metric: .writerBytes, then: 1_000, now: 2_000)
+        now.compared = BaselineComparison(
+            name: "last", counts: 12, worse: Array(repeating: change, count: 12))
+        let pages = try pages(now).map { $0.components(separatedBy: "+100 %").count - 1 }
+        #expect(pages == [10, 12])
+        #expect(MarkdownSummary.render(now).contains("\nand 2 more in report.html\n"))
+    }
+
     @Test func whatIsKeptIsReadAgain() throws {
         try Fixture.withFolder { root in
             #expect(try RunBaseline.read("last", in: root) == nil)

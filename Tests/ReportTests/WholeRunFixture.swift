@@ -40,6 +40,22 @@ enum WholeRun {
         return try! ScenarioRecord(Scenario.parse(Array(text.utf8), path: "\(name).yaml", drivers: []))
     }
 
+    /// With something worse by counts and something by the clock.
+    static var compared: BaselineComparison {
+        BaselineComparison(
+            name: "last", runID: "20260130T120000Z-0f0e0d0c", counts: 3, clocks: 2,
+            worse: [
+                .init(
+                    what: "\(hostile) livestore writers.rate=100/s writer_instructions", metric: .writerInstructions,
+                    then: 50_000, now: 56_500)
+            ],
+            slower: [
+                .init(
+                    what: "result-size livestore dataset.items=1000 upkeep_cost", metric: .upkeepCost, then: 20_000,
+                    now: 31_250.75)
+            ])
+    }
+
     static func spec(_ scenario: String, _ driver: String, _ variant: String, _ trial: Int = 0) -> TrialSpec {
         var spec = TrialSpecFixture.spec
         (spec.scenario, spec.driver, spec.variant, spec.trial) = (scenario, driver, variant, trial)
@@ -108,6 +124,7 @@ enum WholeRun {
         }
         guard ends else { return }
         try report.add(.ended(EndRecord(exitCode: 70)))
+        try report.add(.compared(compared))
         try report.end(environment: .ofARun)
     }
 }

@@ -39,6 +39,7 @@ struct WholeRunTests {
             #expect(record.header == WholeRun.header && record.environment == .ofARun)
             #expect(record.rows.filter { $0.scenario == WholeRun.hostile }.count == 9)
             #expect(record.trials.count == 5 && record.skipped.count == 1 && record.judgements.count == 3)
+            #expect(record.compared == WholeRun.compared)
             #expect(record.trials.last?.notes == ["at \(WholeRun.hostile)"])
             #expect(record.samples.count == 4)
             #expect(record.samples.keys.contains { $0.scenario == WholeRun.hostile })

@@ -42,8 +42,17 @@ import Testing
                 "baseline 'last': written to \(Self.file), the first one here: the next run is held against it\nReport: "
             ),
             "\(first.output)")
+        let names = ["report.html", "summary.md"]
+        func pages() -> [String] { names.map { folder.read("Reports/latest/\($0)") } }
+        for page in pages() { #expect(page.contains("end_to_end_latency") && !page.contains("Since baseline")) }
         let next = try run(Self.both, in: folder)
         #expect(next.status == 0, "\(next.errors)")
+        // By now the file is that of the run itself: what is made again shows what was found.
+        let found = pages()
+        for page in found { #expect(page.contains("Since baseline last (20")) }
+        for name in names { try folder.write("Reports/latest/\(name)", Data()) }
+        #expect(try Binary.fixture.run(["report", "Reports/latest"], in: folder).status == 0)
+        #expect(pages() == found)
         #expect(next.output.contains("baseline 'last' (20") && next.output.contains(" worse"), "\(next.output)")
         #expect(next.output.contains("baseline 'last': written to \(Self.file)\nReport: "), "\(next.output)")
         // A run that lost what it was owed leaves the baseline as it was.
