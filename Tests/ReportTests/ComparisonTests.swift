@@ -162,6 +162,41 @@ struct ComparisonReportTests {
         }
     }
 
+    @Test("A counted regression is annotated with its role, its change and its first cause")
+    func countedAnnotations() throws {
+        func row(_ metric: Metric, _ head: Double, causes: [String] = []) -> CountedRow {
+            var row = CountedRow(
+                scenario: "slow", driver: "livestore", variant: "durability=memory", metric: metric,
+                counter: "callgrind", base: 50_000, again: 50_000, head: head)
+            row.causes = causes.map {
+                .init(function: $0, base: 3_100, head: 3_400, baseInclusive: 9_000, headInclusive: 9_400)
+            }
+            return row
+        }
+        try Fixture.withFolder { root in
+            let report = try ComparisonReport(root, WholeComparison.plan, .fixed)
+            try report.add(
+                [
+                    row(.upkeepInstructions, 60_000, causes: ["walk\n::error::", "other"]),
+                    row(.observerInstructions, 51_000), row(.writerInstructions, 40_000),
+                ], files: [:])
+            let uncounted = OneSided(what: "by time, counted", why: "a fault goes by time")
+            try report.add(uncounted: [uncounted])
+            try report.end(exitCode: 130, .fixed, drawing: Sketch())
+            let lines = try String(contentsOfFile: "\(root)/annotations.txt", encoding: .utf8).split(separator: "\n")
+            let title = "::error title=Tidegauge: regressed::slow livestore durability=memory"
+            #expect(
+                lines.filter { $0.hasPrefix("::error") } == [
+                    "\(title) upkeep_instructions: 50.0k → 60.0k, +20.0 %25, counted; first walk ::error:: +9.68 %25, "
+                        + "3100 → 3400 per commit (with what it calls 9000 → 9400)",
+                    "\(title) observer_instructions: 50.0k → 51.0k, +2.0 %25, counted",
+                ])
+            let json = try Data(contentsOf: URL(fileURLWithPath: "\(root)/compare.json"))
+            struct Report: Decodable { var uncounted: [OneSided] }
+            #expect(try JSONDecoder().decode(Report.self, from: json).uncounted == [uncounted])
+        }
+    }
+
     @Test("Nothing in a name becomes markup, and the page is well-formed")
     func hostile() throws {
         try Fixture.withFolder { root in

@@ -42,6 +42,17 @@ struct DocumentationTests {
         #expect(section.components(separatedBy: "### compare.html")[0].contains("`\(column)`"))
     }
 
+    @Test("Every key of compare.json is named")
+    func comparisonKeys() throws {
+        let section = try #require(try readme().components(separatedBy: "### compare.json").last)
+        try Fixture.withFolder { root in
+            try WholeComparison.write(in: root, drawing: Sketch())
+            let json = try Data(contentsOf: URL(fileURLWithPath: "\(root)/compare.json"))
+            let keys = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any]).keys
+            for key in keys { #expect(section.components(separatedBy: "\n##")[0].contains("`\(key)`"), "\(key)") }
+        }
+    }
+
     @Test("Every verdict is explained", arguments: Verdict.allCases)
     func verdicts(verdict: Verdict) throws { #expect(try readme().contains("`\(verdict.rawValue)`")) }
 

@@ -43,7 +43,7 @@ enum ComparisonHTML {
             "countedSummary": Escaped.visible(CountedText.summary(judged.record.counted)),
             "hasCounted": !judged.record.counted.isEmpty, "clockSummary": Escaped.visible(ClockText.summary(judged)),
             "suspects": judged.suspects.map(cells), "hasSuspects": !judged.suspects.isEmpty,
-            "hasApart": !plan.oneSided.isEmpty || !judged.voids.isEmpty,
+            "hasApart": !(plan.oneSided + judged.record.uncounted).isEmpty || !judged.voids.isEmpty,
         ]
         return try HTMLPage.render(title: title, body: body, page)
     }

@@ -16,6 +16,8 @@ enum ComparisonJSON {
         var seconds: Double
         var rows: [ComparedRow]
         var counted: [CountedRow]
+        /// What has no counted form, and why.
+        var uncounted: [OneSided]
         var voids: [JudgedComparison.VoidPair]
         var failures: [JudgedComparison.Failure]
         var oneSided: [OneSided]
@@ -27,8 +29,8 @@ enum ComparisonJSON {
         let report = Report(
             verdict: judged.outcome.word.rawValue, base: plan.base, head: plan.head, profile: plan.profile.rawValue,
             pairs: plan.pairs, seconds: judged.engine.spentSeconds, rows: judged.rows, counted: judged.record.counted,
-            voids: judged.voids, failures: judged.failures, oneSided: plan.oneSided,
-            environment: judged.record.environment)
+            uncounted: judged.record.uncounted, voids: judged.voids, failures: judged.failures,
+            oneSided: plan.oneSided, environment: judged.record.environment)
         return try JSONLines.text(report)
     }
 }

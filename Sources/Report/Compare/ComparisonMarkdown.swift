@@ -50,21 +50,27 @@ enum ComparisonMarkdown {
         return text
     }
 
-    /// Commands of GitHub's runner, which puts them beside the checks: an error for a gate that regressed, a warning for one
-    /// that is suspected, a notice for one that cannot be told.
+    /// Commands of GitHub's runner, which puts them beside the checks: an error for a count or a gate that regressed, a warning
+    /// for a gate that is suspected, a notice for one that cannot be told.
     static func annotations(_ judged: JudgedComparison) -> String {
-        judged.gates.compactMap { row in
+        let counted = judged.record.counted.filter { $0.verdict == .regressed }.map { row in
+            annotation("error", row.verdict, CountedText.annotation(row))
+        }
+        let gates = judged.gates.compactMap { row -> String? in
             let levels: [Verdict: String] = [.regressed: "error", .suspected: "warning", .inconclusive: "notice"]
             guard let level = levels[row.verdict] else { return nil }
             let cells = ComparedCells(row)
             let sight = row.detectable == nil ? "too few pairs to see anything" : "would see \(cells.detectable)"
             let text = "\(cells.what): \(cells.change) (95 %: \(cells.interval)), \(sight)"
-            return "::\(level) title=Tidegauge: \(row.verdict.rawValue)::\(command(text))\n"
-        }.joined()
+            return annotation(level, row.verdict, text)
+        }
+        return (counted + gates).joined()
     }
 
     /// Percent signs and line ends would end a command, or begin another.
-    private static func command(_ text: String) -> String { Escaped.visible(text).replacing("%", with: "%25") }
+    private static func annotation(_ level: String, _ verdict: Verdict, _ text: String) -> String {
+        "::\(level) title=Tidegauge: \(verdict.rawValue)::\(Escaped.visible(text).replacing("%", with: "%25"))\n"
+    }
 
     private static func table(_ rows: [ComparedRow]) -> String {
         let lines = rows.map { row in

@@ -40,6 +40,13 @@ enum CountedText {
 
     private static func whole(_ instructions: Double) -> String { "\(Int(instructions.rounded()))" }
 
+    /// A regression in a line: the role's figure, its change, and the function to look at, which hardware does not tell.
+    static func annotation(_ row: CountedRow) -> String {
+        let cells = cells(row)
+        let place = row.causes.first.map { "; first \(line($0))" } ?? ""
+        return "\(cells[1]): \(cells[2]) → \(cells[3]), \(cells[4]), counted\(place)"
+    }
+
     // MARK: Whole sections
 
     /// On a terminal: what is not unchanged, and where it went.
