@@ -34,6 +34,8 @@ public struct ComparedSide: Codable, Sendable, Equatable {
     public var fingerprint: String
     /// What it holds beyond the commit.
     public var isDirty: Bool
+    /// A flaw that each of its trials has on purpose; nil of nearly all.
+    public var shim: Shim?
 
     public init(name: String, commit: String, executable: String, fingerprint: String, isDirty: Bool = false) {
         (self.name, self.commit, self.executable) = (name, commit, executable)

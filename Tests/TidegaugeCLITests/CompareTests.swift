@@ -121,12 +121,11 @@ import Testing
         #expect([0, 2].contains(ran.status), "\(ran.output) \(ran.errors)")
     }
 
-    @Test func anInterruptedComparisonGoesOnWithTheSamePairs() throws {
-        let folder = try folder()
-        try folder.write("Scenarios/same.yaml", scenario("missed_final"))
+    /// - Returns: the folder of a comparison that was interrupted after its first pair.
+    private func interrupt(_ options: [String], in folder: Folder) throws -> String {
         var run: String?
         let ran = try Binary.fixture.interrupt(
-            ["compare", "a", "b", "--pairs", "8", "--seed", "3", "--keep-noisy", "--resamples", "100"], in: folder
+            ["compare", "a", "b", "--keep-noisy", "--resamples", "100"] + options, in: folder
         ) {
             if folder.exists("Reports") { run = try? latest(folder) }
             return run.map { folder.read("\($0)/comparison.ndjson").contains("\"pair\":") } == true
@@ -134,12 +133,31 @@ import Testing
         #expect(ran.status == 130, "\(ran.output) \(ran.errors)")
         let kept = try #require(run)
         #expect(ran.errors.contains("go on with it: tidegauge compare --resume \(kept)"))
+        return kept
+    }
+
+    @Test func anInterruptedComparisonGoesOnWithTheSamePairs() throws {
+        let folder = try folder()
+        try folder.write("Scenarios/same.yaml", scenario("missed_final"))
+        let kept = try interrupt(["--pairs", "8", "--seed", "3"], in: folder)
         let before = folder.read("\(kept)/comparison.ndjson").split(separator: "\n").filter { $0.contains("\"pair\":") }
         let resumed = try Binary.fixture.run(["compare", "--resume", kept], in: folder)
         #expect(resumed.status == 0, "\(resumed.output) \(resumed.errors)")
         let after = folder.read("\(kept)/comparison.ndjson").split(separator: "\n").filter { $0.contains("\"pair\":") }
         #expect(after.count == 8 && Array(after.prefix(before.count)) == before)
         #expect(gates(folder, kept)[0]["pairs"] == "8")
+    }
+
+    /// All pairs but the first come after the interruption, and it alone is not enough.
+    @Test func anInterruptedComparisonGoesOnWithItsFlaw() throws {
+        let folder = try folder()
+        try folder.write("Scenarios/slow.yaml", scenario())
+        let kept = try interrupt(
+            ["--pairs", "6", "--seed", "1", "--no-count", "--inject-base", "none", "--inject-head", "tail=1:2ms"],
+            in: folder)
+        let resumed = try Binary.fixture.run(["compare", "--resume", kept], in: folder)
+        #expect(resumed.status == 1, "\(resumed.output) \(resumed.errors)")
+        #expect(gates(folder, kept).map { $0["verdict"]! } == ["regressed"], "\(resumed.output)")
     }
 
     @Test func aHeadThatBreaksAPromiseIsNoMatterOfStatistics() throws {

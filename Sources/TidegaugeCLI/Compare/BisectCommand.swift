@@ -67,7 +67,7 @@ struct BisectCommand: ParsableCommand {
         }
         guard !plan.subjects.isEmpty else { throw ValidationError("no scenario has the gate '\(metric ?? "")'") }
         var engine = ComparisonEngine(plan)
-        try run.pool(&engine, sides.binaries, "\(options.out)/bisect-trials", options.shims) { _ in }
+        try run.pool(&engine, sides.binaries, "\(options.out)/bisect-trials") { _ in }
         guard !run.interruption.isRaised else { throw ExitCode(.interrupted) }
         return Set(engine.tracks.filter { $0.state == .confirmed }.map(\.subject.title))
     }

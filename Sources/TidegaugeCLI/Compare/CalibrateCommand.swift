@@ -93,9 +93,10 @@ struct CalibrateCommand: ParsableCommand {
         var finished: [ComparisonEngine] = []
         for number in 0..<count where !run.interruption.isRaised {
             var plan = journal.work.plan
+            (plan.base.shim, plan.head.shim) = shims
             plan.seed = plan.seed &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15
             var engine = try journal.engine(plan, kind: kind, number: number)
-            try run.pool(&engine, sides.binaries, "\(options.out)/\(Calibration.folderName)/trials", shims) {
+            try run.pool(&engine, sides.binaries, "\(options.out)/\(Calibration.folderName)/trials") {
                 try journal.add($0, kind: kind, number: number)
             }
             if run.interruption.isRaised { break }

@@ -5,7 +5,6 @@ import Foundation
 import Measure
 import Report
 import Runs
-import Scenario
 
 final class CompareRun {
     let interruption = Interruption()
@@ -32,9 +31,9 @@ final class CompareRun {
             secondsSince1970: Int(Date().timeIntervalSince1970), entropy: .random(in: 0 ... .max))
         let directory = "\(options.out)/compare-\(id)"
         let report = try ComparisonReport(directory, plan, environment)
-        if options.count { try count(plan, binaries, options.shims, report) }
+        if options.count { try count(plan, binaries, report) }
         let engine = try ComparisonRecord.load(directory).replayed()
-        return try measure(engine, report, environment, binaries, shims: options.shims)
+        return try measure(engine, report, environment, binaries)
     }
 
     func goOn(_ directory: String, _ record: ComparisonRecord, _ engine: ComparisonEngine) throws -> Outcome {
@@ -45,19 +44,19 @@ final class CompareRun {
         let report = try ComparisonReport(directory, record.plan, record.environment)
         var engine = engine
         if record.isCounting {
-            try count(record.plan, binaries, (nil, nil), known: record.counted, report)
+            try count(record.plan, binaries, known: record.counted, report)
             engine = try ComparisonRecord.load(directory).replayed()
         }
-        return try measure(engine, report, record.environment, binaries, shims: (nil, nil))
+        return try measure(engine, report, record.environment, binaries)
     }
 
     private func measure(
         _ start: ComparisonEngine, _ report: ComparisonReport, _ environment: EnvironmentReport,
-        _ binaries: (base: OtherBinary, head: OtherBinary), shims: (base: Shim?, head: Shim?)
+        _ binaries: (base: OtherBinary, head: OtherBinary)
     ) throws -> Outcome {
         var engine = start
         let directory = report.directory
-        try pool(&engine, binaries, "\(directory)/trials", shims) { try report.add($0) }
+        try pool(&engine, binaries, "\(directory)/trials") { try report.add($0) }
         let counted = try ComparisonRecord.load(directory).counted
         let judged = ComparisonOutcome(engine, Judge(engine).rows(), counted)
         let outcome = interruption.isRaised ? .interrupted : Outcome(judged)
@@ -71,8 +70,8 @@ final class CompareRun {
     }
 
     private func count(
-        _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary), _ shims: (base: Shim?, head: Shim?),
-        known: [CountedRow] = [], _ report: ComparisonReport
+        _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary), known: [CountedRow] = [],
+        _ report: ComparisonReport
     ) throws {
         try report.add([], files: [:])
         let counter: InstructionCounter
@@ -82,8 +81,7 @@ final class CompareRun {
             return try report.add(uncounted: [OneSided(what: "instructions", why: "\(error)")])
         }
         let stage = CountStage(
-            counter: counter, binaries: binaries, shims: shims, folder: "\(report.directory)/counting",
-            interruption: interruption)
+            counter: counter, binaries: binaries, folder: "\(report.directory)/counting", interruption: interruption)
         let apart = try stage.run(plan, known: known) { title, index, count in
             progress.began("\(title) counted", index: index, of: count)
             progress.show()
@@ -96,9 +94,9 @@ final class CompareRun {
     /// Runs pairs until the engine wants no more.
     func pool(
         _ engine: inout ComparisonEngine, _ binaries: (base: OtherBinary, head: OtherBinary), _ trials: String,
-        _ shims: (base: Shim?, head: Shim?), keep: (PairRecord) throws -> Void
+        keep: (PairRecord) throws -> Void
     ) throws {
-        let runner = PairRunner(base: binaries.base, head: binaries.head, folder: trials, shims: shims, interruption)
+        let runner = PairRunner(engine.plan, binaries, folder: trials, interruption)
         var index = 0
         var pauseSeconds = 0.0
         while !interruption.isRaised, let assignment = engine.next() {
@@ -109,7 +107,7 @@ final class CompareRun {
                 "\(subject.title) pair \(assignment.number), \(assignment.stage.rawValue)", index: index,
                 of: index + engine.pairsLeft)
             progress.show()
-            guard var record = runner.run(assignment, engine.plan, atSeconds: engine.spentSeconds) else { break }
+            guard var record = runner.run(assignment, atSeconds: engine.spentSeconds) else { break }
             // Noise comes in bursts of any length; a pair begun within one is void as well, and so many may not be. A budget
             // pays for the pause, as for the pair.
             pauseSeconds =

@@ -104,9 +104,11 @@ struct ComparedSides {
         if let obstacle = Looks.obstacle(screenPairs: options.pairs, gates: subjects.count) {
             throw ValidationError(obstacle)
         }
+        var (base, head) = (base.compared, head.compared)
+        (base.shim, head.shim) = try options.shims
         let calibratedNs = Calibration.ofThisMachine(options.out)?.hiccupP99Ns
         return ComparisonPlan(
-            base: base.compared, head: head.compared, subjects: subjects, oneSided: oneSided,
+            base: base, head: head, subjects: subjects, oneSided: oneSided,
             profile: options.profile, pairs: options.pairs, budgetSeconds: try options.budgetSeconds,
             seed: options.seed ?? .random(in: 1 ... .max),
             rule: options.keepNoisy ? .keepingEverything : VoidRule(calibratedHiccupNs: calibratedNs),

@@ -9,7 +9,6 @@ import Scenario
 struct CountStage {
     let counter: InstructionCounter
     let binaries: (base: OtherBinary, head: OtherBinary)
-    let shims: (base: Shim?, head: Shim?)
     /// For trials; those that went wrong leave their log there.
     let folder: String
     let interruption: Interruption
@@ -34,7 +33,7 @@ struct CountStage {
         let cores = min(ProcessInfo.processInfo.activeProcessorCount, points.count)
         let folders = (0..<cores).map { "\(folder)/\($0)" }
         let crew = Crew(points.count, hands: cores) { hand in
-            let point = PointCounter(counter, binaries, shims, folder: folders[hand], interruption)
+            let point = PointCounter(counter, plan, binaries, folder: folders[hand], interruption)
             return { index in point.count(points[index].spec, points[index].title) }
         }
         defer {

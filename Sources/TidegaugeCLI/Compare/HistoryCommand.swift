@@ -63,7 +63,7 @@ struct HistoryCommand: ParsableCommand {
         let sides = try ComparedSides(base: anchor, head: commit, options, run)
         let plan = try sides.plan(options)
         var engine = ComparisonEngine(plan)
-        try run.pool(&engine, sides.binaries, "\(options.out)/history-trials", options.shims) { _ in }
+        try run.pool(&engine, sides.binaries, "\(options.out)/history-trials") { _ in }
         guard !run.interruption.isRaised else { throw ExitCode(.interrupted) }
         let repository = try Repository()
         let position = Int(try repository.git(["rev-list", "--count", "--first-parent", plan.head.commit])) ?? 0

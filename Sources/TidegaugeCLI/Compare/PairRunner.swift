@@ -34,22 +34,23 @@ final class PairRunner {
         }
     }
 
+    private let plan: ComparisonPlan
     private let base: Side
     private let head: Side
     private let interruption: Interruption
 
     /// - Parameter folder: for trials; those that went wrong leave their log there.
     init(
-        base: OtherBinary, head: OtherBinary, folder: String, shims: (base: Shim?, head: Shim?) = (nil, nil),
+        _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary), folder: String,
         _ interruption: Interruption
     ) {
-        self.base = Side("\(folder)/base", base, shims.base, interruption)
-        self.head = Side("\(folder)/head", head, shims.head, interruption)
-        self.interruption = interruption
+        (self.plan, self.interruption) = (plan, interruption)
+        base = Side("\(folder)/base", binaries.base, plan.base.shim, interruption)
+        head = Side("\(folder)/head", binaries.head, plan.head.shim, interruption)
     }
 
     /// nil where it was interrupted before the pair was whole.
-    func run(_ assignment: ComparisonEngine.Assignment, _ plan: ComparisonPlan, atSeconds: Double) -> PairRecord? {
+    func run(_ assignment: ComparisonEngine.Assignment, atSeconds: Double) -> PairRecord? {
         let startNs = MonotonicClock.nowNs()
         var points: [PointPair] = []
         for (point, headFirst) in zip(plan.subjects[assignment.subject].points, assignment.headFirst) {

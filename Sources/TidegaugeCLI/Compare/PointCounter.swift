@@ -54,12 +54,12 @@ final class PointCounter {
 
     /// - Parameter folder: for trials, and of this counter alone; those that went wrong leave their log there.
     init(
-        _ counter: InstructionCounter, _ binaries: (base: OtherBinary, head: OtherBinary),
-        _ shims: (base: Shim?, head: Shim?), folder: String, _ interruption: Interruption
+        _ counter: InstructionCounter, _ plan: ComparisonPlan, _ binaries: (base: OtherBinary, head: OtherBinary),
+        folder: String, _ interruption: Interruption
     ) {
         (self.counter, self.folder) = (counter, folder)
-        base = Side(binaries.base, shims.base, folder: "\(folder)/base", interruption)
-        head = Side(binaries.head, shims.head, folder: "\(folder)/head", interruption)
+        base = Side(binaries.base, plan.base.shim, folder: "\(folder)/base", interruption)
+        head = Side(binaries.head, plan.head.shim, folder: "\(folder)/head", interruption)
     }
 
     func count(_ point: TrialSpec, _ title: String) -> CountedPoint {
