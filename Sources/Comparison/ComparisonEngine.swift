@@ -52,6 +52,7 @@ public struct ComparisonEngine: Sendable {
 
     /// The next pair; nil when everything is decided, or the budget is spent.
     public mutating func next() -> Assignment? {
+        if plan.isCountedOnly { return nil }
         // A round is not finished for its own sake: what it would take belongs to the confirmation, or to nobody.
         if isSettled || isScreeningOver { queue = [] }
         if queue.isEmpty { refill() }

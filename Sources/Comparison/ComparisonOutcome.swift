@@ -20,11 +20,13 @@ public struct ComparisonOutcome: Sendable, Equatable {
             return failures.filter { $0.isHead && !known.contains($0.trial.fate.code) }.map(\.trial.fate)
         }
         let verdicts = rows.filter(\.isGate).map(\.verdict) + counted.map(\.verdict)
+        // Where there are clocks, they tell what could not be counted.
+        let isAnyOpen = engine.plan.isCountedOnly && !engine.plan.uncounted(by: counted).isEmpty
         if !fates.isEmpty {
             word = .failing
         } else if verdicts.contains(.regressed) {
             word = .regressed
-        } else if verdicts.isEmpty || verdicts.contains(.inconclusive) || verdicts.contains(.suspected) {
+        } else if isAnyOpen || verdicts.isEmpty || verdicts.contains(.inconclusive) || verdicts.contains(.suspected) {
             word = .inconclusive
         } else {
             word = .pass

@@ -21,6 +21,11 @@ public struct ComparedSubject: Codable, Sendable, Equatable {
     }
 
     public var title: String { "\(scenario) \(driver)" }
+
+    /// The same of one of its points.
+    public func title(of point: TrialSpec) -> String {
+        point.variant.isEmpty ? title : "\(title) \(point.variant)"
+    }
 }
 
 /// Where the trials of one side come from.
@@ -61,7 +66,7 @@ public struct ComparisonPlan: Codable, Sendable, Equatable {
     public var subjects: [ComparedSubject]
     public var oneSided: [OneSided]
     public var profile: Profile
-    /// Of the screening stage.
+    /// Of the screening stage; 0: counts alone decide.
     public var pairs: Int
     /// All trials together may take so long; nil: as long as they take.
     public var budgetSeconds: Double?

@@ -12,8 +12,10 @@ public struct Judge: Sendable {
 
     public init(_ engine: ComparisonEngine) { self.engine = engine }
 
-    /// Gates first, in the order of the plan; then the others.
-    public func rows() -> [ComparedRow] { engine.tracks.map(gate) + advised(engine.tracks.flatMap(others)) }
+    /// Gates first, in the order of the plan; then the others. None of clocks that nobody asked.
+    public func rows() -> [ComparedRow] {
+        engine.plan.isCountedOnly ? [] : engine.tracks.map(gate) + advised(engine.tracks.flatMap(others))
+    }
 
     // MARK: Gates
 

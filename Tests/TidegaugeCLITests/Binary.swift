@@ -32,7 +32,8 @@ enum Binary: String {
         process.executableURL = url
         process.arguments = arguments
         if arguments.first == "run" { process.arguments! += ["--no-wait"] }
-        if arguments.first == "compare", !arguments.contains("--count"), !arguments.contains("--resume") {
+        let isCounted = arguments.contains { $0.hasPrefix("--count") || $0 == "--no-count" }
+        if arguments.first == "compare", !isCounted, !arguments.contains("--resume") {
             process.arguments! += ["--no-count"]
         }
         process.currentDirectoryURL = URL(fileURLWithPath: folder.path)

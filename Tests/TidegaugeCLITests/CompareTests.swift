@@ -224,6 +224,7 @@ import Testing
         ["compare"], ["compare", "a", "b", "--pairs", "3"], ["compare", "a", "b", "--budget", "soon"],
         ["compare", "a", "b", "--scenario", "none"], ["compare", "a", "b", "--inject-head", "spin"],
         ["compare", "--resume", "nowhere"], ["compare", "nothing-by-that-name"],
+        ["compare", "a", "b", "--count-only", "--no-count"], ["compare", "a", "b", "--count-only", "--budget", "5m"],
     ])
     func misuseIsSaid(arguments: [String]) throws {
         let folder = try folder()

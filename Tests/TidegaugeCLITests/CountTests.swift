@@ -47,6 +47,23 @@ struct CountTests {
         #expect(first["engine_instructions"]! >= parts * 0.999)
     }
 
+    @Test("A comparison by counts alone runs no pair, and says whose gates were not measured")
+    func countOnly() throws {
+        let folder = try Folder()
+        try folder.write("Scenarios/a.yaml", Self.scenario)
+        // Beside a name of its own, not beside what was built.
+        let binary = "\(folder.path)/tidegauge"
+        try FileManager.default.createSymbolicLink(atPath: binary, withDestinationPath: Binary.tidegauge.path)
+        // One pair would be refused as too few.
+        let ran = try Binary.tidegauge.run(
+            ["compare", binary, binary, "--count-only", "--pairs", "1", "--seed", "5"], in: folder)
+        #expect(ran.status == 0, "\(ran.output)\(ran.errors)")
+        #expect(ran.output.contains("3 figures counted by"), "\(ran.output)")
+        #expect(ran.output.contains("1 gate of clocks: a livestore"), "\(ran.output)")
+        #expect(ran.output.contains("\nno regression in what was counted\n"), "\(ran.output)")
+        #expect(folder.exists("counts"))
+    }
+
     @Test("What has no counted form is passed over with the reason")
     func obstacle() throws {
         let folder = try Folder()

@@ -7,8 +7,10 @@ enum ClockText {
     static let blindness =
         "clocks see waiting and caches, and the machine's noise with them: what is smaller than 'would see' is for counts"
 
-    /// How many gates are decided, and the pairs that would decide the others, as noisy as those that were run.
+    /// How many gates are decided, and the pairs that would decide the others, as noisy as those that were run; of a comparison
+    /// by counts alone, whose gates were not measured.
     static func summary(_ judged: JudgedComparison) -> String {
+        if judged.record.plan.isCountedOnly { return unmeasured(judged.unmeasured) }
         let open = zip(judged.engine.tracks, judged.gates).filter { !$1.isDecided }
         let count = judged.gates.count
         let decided = count - open.count
@@ -24,6 +26,11 @@ enum ClockText {
         let unknown = open.count - known.count
         if unknown > 0 { parts.append("\(gates(unknown)) had too few pairs to say how many it takes") }
         return (parts + [blindness]).joined(separator: "; ")
+    }
+
+    private static func unmeasured(_ titles: [String]) -> String {
+        let names = titles.isEmpty ? "" : ": " + titles.joined(separator: ", ")
+        return "not measured, as only counts were asked for: \(gates(titles.count)) of clocks\(names)"
     }
 
     /// One line: what is worse, by how much, and why it is not called.

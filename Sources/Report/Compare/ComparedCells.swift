@@ -77,7 +77,7 @@ public enum ComparisonConsole {
         lines += judged.suspects.map { "! \(ClockText.suspicion($0))" }
         lines += CountedText.console(judged)
         lines += ["", ClockText.summary(judged)]
-        lines += ComparedCells.aligned(judged.gates)
+        if !judged.gates.isEmpty { lines += ComparedCells.aligned(judged.gates) }
         let remarks = judged.gates.filter { !$0.remark.isEmpty }
         lines += remarks.map { "! \($0.scenario) \($0.driver): \($0.remark)" }
         lines += judged.failures.map { "! \($0.subject): \($0.side) pair \($0.pair): \($0.text(notes: 2))" }
@@ -102,7 +102,8 @@ public enum ComparisonConsole {
             let counted = judged.record.counted.filter { $0.verdict == verdict }
                 .map { "\($0.title) \($0.metric.rawValue)" }
             let gates = judged.gates.filter { $0.verdict == verdict }.map { "\($0.scenario) \($0.driver)" }
-            return (counted + gates).joined(separator: ", ")
+            let uncounted = verdict == .inconclusive ? judged.uncounted.map { "\($0), not counted" } : []
+            return (counted + gates + uncounted).joined(separator: ", ")
         }
         if judged.gates.isEmpty, judged.record.counted.isEmpty { return "inconclusive: nothing could be compared" }
         switch judged.outcome.word {
@@ -118,7 +119,7 @@ public enum ComparisonConsole {
                 : (["inconclusive: suspected, and not confirmed: " + suspects.joined(separator: ", ")]
                     + (names(.inconclusive).isEmpty ? [] : ["of these it cannot be told: " + names(.inconclusive)]))
                     .joined(separator: "; ")
-        case .pass: return "no regression"
+        case .pass: return judged.record.plan.isCountedOnly ? "no regression in what was counted" : "no regression"
         }
     }
 }

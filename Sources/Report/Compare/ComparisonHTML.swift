@@ -7,7 +7,9 @@ enum ComparisonHTML {
     static func render(_ judged: JudgedComparison, _ drawing: any PlotDrawing) throws -> String {
         let plan = judged.record.plan
         let forest = ComparisonPlots.forest(judged.gates).map { [$0] } ?? []
-        let perTrack = judged.engine.tracks.map { track in
+        // Of gates that no clock was asked for there is nothing to show.
+        let measured = Array(zip(judged.engine.tracks, judged.gates))
+        let perTrack = measured.map { track, _ in
             [
                 ComparisonPlots.pairs(track), ComparisonPlots.shift(track, plan),
                 track.criterion.scale == .difference
@@ -18,8 +20,8 @@ enum ComparisonHTML {
             ].compactMap { $0 }
         }
         let figures = drawing.figures([forest] + perTrack)
-        let subjects = judged.engine.tracks.enumerated().map { index, track -> [String: Any] in
-            let gate = judged.gates[index]
+        let subjects = measured.enumerated().map { index, measured -> [String: Any] in
+            let (track, gate) = measured
             return [
                 "number": "\(index + 1)", "anchor": "s\(index)", "name": Escaped.visible(track.subject.title),
                 "purpose": Escaped.visible(track.subject.purpose), "tone": tone(gate.verdict),
@@ -35,7 +37,8 @@ enum ComparisonHTML {
             "base": Escaped.visible("\(plan.base.name) (\(plan.base.label))"),
             "head": Escaped.visible("\(plan.head.name) (\(plan.head.label))"),
             "isDirty": plan.head.isDirty, "titles": ComparedCells.titles, "forest": figures[0],
-            "subjects": subjects, "news": judged.news.map(cells), "hasNews": !judged.news.isEmpty,
+            "subjects": subjects, "hasGates": !subjects.isEmpty,
+            "news": judged.news.map(cells), "hasNews": !judged.news.isEmpty,
             "oneSided": (plan.oneSided + judged.record.uncounted).map { Escaped.visible("\($0.what): \($0.why)") },
             "voids": judged.voids.map { Escaped.visible("\($0.subject) pair \($0.pair): \($0.reason)") },
             "isOpen": !judged.record.isFinished,
@@ -113,6 +116,7 @@ enum ComparisonHTML {
         <section>
         <h2>Gates</h2>
         <p>{{clockSummary}}</p>
+        {{#hasGates}}
         <div class="scroll"><table>
         <tr><th>#</th>{{#titles}}<th>{{.}}</th>{{/titles}}</tr>
         {{#subjects}}
@@ -122,6 +126,7 @@ enum ComparisonHTML {
         {{/subjects}}
         </table></div>
         <div class="plots">{{#forest}}\(HTMLPage.figure){{/forest}}</div>
+        {{/hasGates}}
         </section>
         {{#hasNews}}
         <section>

@@ -21,6 +21,8 @@ enum ComparisonJSON {
         var voids: [JudgedComparison.VoidPair]
         var failures: [JudgedComparison.Failure]
         var oneSided: [OneSided]
+        /// Subjects whose clocks were not asked; only of comparisons by counts alone.
+        var unmeasured: [String]?
         var environment: EnvironmentReport
     }
 
@@ -30,7 +32,8 @@ enum ComparisonJSON {
             verdict: judged.outcome.word.rawValue, base: plan.base, head: plan.head, profile: plan.profile.rawValue,
             pairs: plan.pairs, seconds: judged.engine.spentSeconds, rows: judged.rows, counted: judged.record.counted,
             uncounted: judged.record.uncounted, voids: judged.voids, failures: judged.failures,
-            oneSided: plan.oneSided, environment: judged.record.environment)
+            oneSided: plan.oneSided, unmeasured: plan.isCountedOnly ? judged.unmeasured : nil,
+            environment: judged.record.environment)
         return try JSONLines.text(report)
     }
 }

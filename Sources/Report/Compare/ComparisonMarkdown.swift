@@ -11,10 +11,11 @@ enum ComparisonMarkdown {
             case .inconclusive: "❔"
             case .regressed, .failing: "❌"
             }
+        let scope = plan.isCountedOnly ? "counts alone" : "\(plan.subjects.count) gates"
         var text = """
             ### Tidegauge: \(mark) \(Escaped.markdown(ComparisonConsole.verdict(judged)))
 
-            `\(plan.base.label)` → `\(plan.head.label)`, \(plan.subjects.count) gates, \
+            `\(plan.base.label)` → `\(plan.head.label)`, \(scope), \
             profile \(plan.profile.rawValue)\(judged.record.isFinished ? "" : ", not finished").
 
 
@@ -22,7 +23,7 @@ enum ComparisonMarkdown {
         let suspects = judged.suspects
         if !suspects.isEmpty { text += "**Suspected**, and not confirmed\n\n" + table(suspects) + "\n" }
         text += CountedText.markdown(judged)
-        text += "**By the clock**: \(ClockText.summary(judged))\n\n"
+        text += "**By the clock**: \(Escaped.markdown(ClockText.summary(judged)))\n\n"
         let changed = judged.gates.filter(\.isNews)
         if !changed.isEmpty { text += "**Gates that moved**\n\n" + table(changed) + "\n" }
         let failures = judged.failures.map {
@@ -51,25 +52,22 @@ enum ComparisonMarkdown {
     }
 
     /// Commands of GitHub's runner, which puts them beside the checks: an error for a count or a gate that regressed, a warning
-    /// for a gate that is suspected, a notice for one that cannot be told.
+    /// for a gate that is suspected, a notice for what cannot be told.
     static func annotations(_ judged: JudgedComparison) -> String {
-        let counted = judged.record.counted.filter { $0.verdict == .regressed }.map { row in
-            annotation("error", row.verdict, CountedText.annotation(row))
-        }
-        let gates = judged.gates.compactMap { row -> String? in
-            let levels: [Verdict: String] = [.regressed: "error", .suspected: "warning", .inconclusive: "notice"]
-            guard let level = levels[row.verdict] else { return nil }
+        let counted = judged.record.counted.map { annotation($0.verdict, CountedText.annotation($0)) }
+        let gates = judged.gates.map { row in
             let cells = ComparedCells(row)
             let sight = row.detectable == nil ? "too few pairs to see anything" : "would see \(cells.detectable)"
-            let text = "\(cells.what): \(cells.change) (95 %: \(cells.interval)), \(sight)"
-            return annotation(level, row.verdict, text)
+            return annotation(row.verdict, "\(cells.what): \(cells.change) (95 %: \(cells.interval)), \(sight)")
         }
         return (counted + gates).joined()
     }
 
-    /// Percent signs and line ends would end a command, or begin another.
-    private static func annotation(_ level: String, _ verdict: Verdict, _ text: String) -> String {
-        "::\(level) title=Tidegauge: \(verdict.rawValue)::\(Escaped.visible(text).replacing("%", with: "%25"))\n"
+    /// Empty where nobody has to look. Percent signs and line ends would end a command, or begin another.
+    private static func annotation(_ verdict: Verdict, _ text: String) -> String {
+        let levels: [Verdict: String] = [.regressed: "error", .suspected: "warning", .inconclusive: "notice"]
+        guard let level = levels[verdict] else { return "" }
+        return "::\(level) title=Tidegauge: \(verdict.rawValue)::\(Escaped.visible(text).replacing("%", with: "%25"))\n"
     }
 
     private static func table(_ rows: [ComparedRow]) -> String {

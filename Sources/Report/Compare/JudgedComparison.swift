@@ -25,6 +25,10 @@ public struct JudgedComparison: Sendable {
     }
 
     public var gates: [ComparedRow] { rows.filter(\.isGate) }
+    /// Subjects whose gates no clock was asked for, by name.
+    var unmeasured: [String] { record.plan.isCountedOnly ? record.plan.subjects.map(\.title) : [] }
+    /// Points that should have been counted and were not, where only counts could tell.
+    var uncounted: [String] { record.plan.isCountedOnly ? record.plan.uncounted(by: record.counted) : [] }
     /// What is advised of figures that do not gate, worst first.
     public var news: [ComparedRow] {
         rows.filter { !$0.isGate && $0.isNews }.sorted { ($0.qValue ?? 1) < ($1.qValue ?? 1) }

@@ -11,7 +11,7 @@ struct CompareCommand: ParsableCommand {
         discussion: """
             BASE and HEAD are commits, which are built; or binaries; or folders of finished runs, which say much less.
             Exit codes: 0 no gate is worse, 1 a gate regressed, 2 a gate is inconclusive or suspected, 3 the head hangs, 4 it breaks a \
-            promise, 130 interrupted.
+            promise, 130 interrupted. With --count-only: 0 nothing counted is worse, 1 something is, 2 it cannot be told of all.
             """)
 
     @Argument(help: "The commit to compare with.")
@@ -22,6 +22,9 @@ struct CompareCommand: ParsableCommand {
 
     @OptionGroup var options: CompareOptions
 
+    @Flag(help: "Count, and run no pairs: minutes, whatever the neighbours do. What waits is not seen.")
+    var countOnly = false
+
     @Option(
         help: ArgumentHelp("Go on with an interrupted comparison; its own options hold.", valueName: "dir"),
         completion: .directory) var resume: String?
@@ -29,6 +32,9 @@ struct CompareCommand: ParsableCommand {
     func validate() throws {
         if (base == nil) == (resume == nil) { throw ValidationError("name BASE, or a comparison to --resume") }
         try options.check()
+        guard countOnly else { return }
+        if !options.count { throw ValidationError("--count-only and --no-count leave nothing to do") }
+        if options.budget != nil { throw ValidationError("--budget is for pairs, and --count-only runs none") }
     }
 
     func run() throws {
@@ -37,11 +43,14 @@ struct CompareCommand: ParsableCommand {
     }
 
     private func start(_ base: String) throws -> Outcome {
-        if let head, Self.isRun(base), Self.isRun(head) { return try Self.compareRuns(base, head) }
+        if let head, Self.isRun(base), Self.isRun(head) {
+            if countOnly { throw ValidationError("--count-only takes commits or binaries, not finished runs") }
+            return try Self.compareRuns(base, head)
+        }
         try options.prepareOut()
         let run = CompareRun(isQuiet: options.quiet)
         let sides = try ComparedSides(base: base, head: head, options, run)
-        let plan = try sides.plan(options)
+        let plan = try sides.plan(options, isCountedOnly: countOnly)
         return try run.start(plan, sides.binaries, options)
     }
 

@@ -87,8 +87,9 @@ struct ComparedSides {
 
     // MARK: Plan
 
+    /// - Parameter isCountedOnly: no pairs are to be run.
     /// - Throws: the exit that says what is wrong with scenarios or options.
-    func plan(_ options: CompareOptions) throws -> ComparisonPlan {
+    func plan(_ options: CompareOptions, isCountedOnly: Bool = false) throws -> ComparisonPlan {
         let loaded = try ScenarioPaths.load([folder(head, options)])
         let wanted = loaded.filter { options.isWanted($0.name) }
         if wanted.isEmpty { throw ValidationError("no scenario matches \(options.scenario.joined(separator: ", "))") }
@@ -101,7 +102,7 @@ struct ComparedSides {
             oneSided.append(OneSided(what: subject.title, why: refusal))
             return false
         }
-        if let obstacle = Looks.obstacle(screenPairs: options.pairs, gates: subjects.count) {
+        if !isCountedOnly, let obstacle = Looks.obstacle(screenPairs: options.pairs, gates: subjects.count) {
             throw ValidationError(obstacle)
         }
         var (base, head) = (base.compared, head.compared)
@@ -109,7 +110,8 @@ struct ComparedSides {
         let calibratedNs = Calibration.ofThisMachine(options.out)?.hiccupP99Ns
         return ComparisonPlan(
             base: base, head: head, subjects: subjects, oneSided: oneSided,
-            profile: options.profile, pairs: options.pairs, budgetSeconds: try options.budgetSeconds,
+            profile: options.profile, pairs: isCountedOnly ? 0 : options.pairs,
+            budgetSeconds: try options.budgetSeconds,
             seed: options.seed ?? .random(in: 1 ... .max),
             rule: options.keepNoisy ? .keepingEverything : VoidRule(calibratedHiccupNs: calibratedNs),
             resamples: options.resamples)

@@ -25,7 +25,7 @@ struct CountStage {
     ) throws -> [OneSided] {
         let points = plan.subjects.flatMap { subject in
             subject.points.map { point in
-                (title: [subject.title, point.variant].filter { !$0.isEmpty }.joined(separator: " "), spec: point)
+                (title: subject.title(of: point), spec: point)
             }
         }
         .filter { point in !known.contains { $0.title == point.title } }
