@@ -17,6 +17,8 @@ final class CountedWriter: Sendable {
     let recorder: CommitRecorder
     private let turn = DispatchSemaphore(value: 0)
     private let index: Int
+    /// 1 from the telling of a task until it is done; both threads write it, as an atomic.
+    nonisolated(unsafe) private let atWork: UnsafeMutablePointer<UInt32>
     // Of the thread whose turn it is.
     nonisolated(unsafe) private let changes: UnsafeMutableBufferPointer<Change>
     nonisolated(unsafe) private var generator: ChangeGenerator
@@ -32,10 +34,18 @@ final class CountedWriter: Sendable {
             setup.spec, dataset: setup.dataset, shared: setup.plan.shared, writer: index)
         changes = .allocate(capacity: generator.count)
         recorder = try CommitRecorder(capacity: most, prefaulted: most)
+        atWork = .allocate(capacity: 1)
+        atWork.initialize(to: 0)
         thread = TracedThread("writer-\(index)") { [self, store = setup.store] in run(store) }
     }
 
-    deinit { changes.deallocate() }
+    deinit {
+        changes.deallocate()
+        atWork.deallocate()
+    }
+
+    /// Whether it sleeps within a task, if it sleeps.
+    var isAtWork: Bool { cp_load32(atWork) != 0 }
 
     func commit() {
         generator.fill(changes)
@@ -52,14 +62,17 @@ final class CountedWriter: Sendable {
 
     private func tell(_ task: Task) {
         self.task = task
+        cp_store32(atWork, 1)
         turn.signal()
     }
 
     private func run(_ store: any DrivenStore) {
         tid = cp_thread_id()
+        defer { cp_store32(atWork, 0) }
         do {
             let writer = try store.makeWriter()
             while true {
+                cp_store32(atWork, 0)
                 turn.wait()
                 cp_mark_role(0, Callgrind.number(of: .writer), 0)
                 switch task {

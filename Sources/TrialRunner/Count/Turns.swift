@@ -67,13 +67,14 @@ final class Turns {
         try awaitSleep()
     }
 
-    /// Twice the same CPU time of all others, and each of them asleep: nobody has run meanwhile, or waits to.
+    /// Twice the same CPU time of all others, and each of them asleep, a writer not within a commit that waits: nobody has run
+    /// meanwhile, or is about to.
     private func awaitSleep() throws {
         var deadline = HangDeadline(timeoutNs: hangTimeoutNs)
         var beforeNs: Int64 = -1
         while true {
             let nowNs = cp_others_asleep_ns()
-            if nowNs >= 0, nowNs == beforeNs { return }
+            if nowNs >= 0, nowNs == beforeNs, !writers.contains(where: \.isAtWork) { return }
             beforeNs = nowNs
             if deadline.hasPassed() {
                 throw TrialFault.hang("a turn of a counted trial has not ended for \(hangTimeoutNs / 1_000_000) ms")
