@@ -5,6 +5,11 @@
 public struct Shim: Codable, Sendable, Equatable {
     /// Each commit costs so much more CPU, as a share of its own. 0 costs what the shim itself does: the fair other side.
     public var spinShare: Double = 0
+    /// Commits wait so much longer, as a share of their own time, and use no CPU for it: what clocks see and counts do not. nil:
+    /// they do not wait. A sleep ends some 50 µs late, which is made up for by sleeping less: commits of a millisecond sleep
+    /// each, by about that share, and every statistic of theirs moves; of shorter ones, one in several sleeps for the others as
+    /// well, and it is their mean and their rate that move, not their median.
+    public var waitShare: Double?
     /// One commit in so many takes `tailNs` longer; 0: none.
     public var tailEvery = 0
     public var tailNs: Int64 = 0
@@ -14,14 +19,19 @@ public struct Shim: Codable, Sendable, Equatable {
 }
 
 extension Shim: CustomStringConvertible {
-    /// Reads `spin=5%`, `tail=100:5ms`, `linger=2:3ms`, or `none`; nil where it is none of them.
+    /// Reads `spin=5%`, `wait=10%`, `tail=100:5ms`, `linger=2:3ms`, or `none`; nil where it is none of them.
     public init?(_ text: String) {
         self.init()
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
         if parts == ["none"] { return }
         guard parts.count == 2 else { return nil }
-        if parts[0] == "spin", parts[1].hasSuffix("%"), let share = Double(parts[1].dropLast()), share >= 0 {
-            spinShare = share / 100
+        if parts[1].hasSuffix("%") {
+            guard let percent = Double(parts[1].dropLast()), percent >= 0, percent.isFinite else { return nil }
+            switch parts[0] {
+            case "spin": spinShare = percent / 100
+            case "wait": waitShare = percent / 100
+            default: return nil
+            }
             return
         }
         let words = parts[1].split(separator: ":").map(String.init)
@@ -36,6 +46,7 @@ extension Shim: CustomStringConvertible {
 
     public var description: String {
         if spinShare > 0 { return "spin=\(Quantity.text(spinShare * 100))%" }
+        if let waitShare { return "wait=\(Quantity.text(waitShare * 100))%" }
         if tailEvery > 0 { return "tail=\(tailEvery):\(tailNs)ns" }
         if lingerEvery > 0 { return "linger=\(lingerEvery):\(lingerNs)ns" }
         return "none"

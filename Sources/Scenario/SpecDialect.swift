@@ -15,6 +15,8 @@ public enum SpecDialect {
     private static let turnsSince = 4
     /// The one that brought counted trials.
     private static let countSince = 6
+    /// The one that brought commits that wait.
+    private static let waitSince = 6
 
     /// The oldest version whose specs mean the same as today's, additions apart.
     static let oldestVersion = 2
@@ -43,6 +45,7 @@ public enum SpecDialect {
         }
         if version < turnsSince, spec.turns != nil { throw Refusal(description: "it is older than 'turns'") }
         if version < countSince, spec.count != nil { throw Refusal(description: "it is older than counted trials") }
+        if version < waitSince, spec.shim?.waitShare != nil { throw Refusal(description: "it is older than 'wait'") }
         let point = SweepPoint(spec: spec)
         for setting in Setting.allCases {
             let value = setting.row.read(point)

@@ -65,6 +65,19 @@ import Testing
         }
     }
 
+    /// It would pass over the key, and not wait.
+    @Test func anOlderBinaryIsNotAskedForCommitsThatWait() throws {
+        var spec = TrialSpec.tiny()
+        spec.shim = Shim("wait=10%")
+        #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(spec, version: 5) }
+        let sent = try JSONDecoder().decode(
+            TrialSpec.self, from: SpecDialect.json(spec, version: TrialSpec.currentVersion))
+        #expect(sent.shim == spec.shim)
+        // One from before there was such a wait.
+        let older = Data(#"{"spinShare":0.05,"tailEvery":0,"tailNs":0,"lingerEvery":0,"lingerNs":0}"#.utf8)
+        #expect(try JSONDecoder().decode(Shim.self, from: older) == Shim("spin=5%"))
+    }
+
     /// The driver that does nothing was `null` up to version 4.
     @Test func anOlderBinaryIsAskedForADriverByTheNameThatItKnows() throws {
         var spec = TrialSpec.tiny(driver: "noop")
@@ -79,15 +92,19 @@ import Testing
         }
     }
 
-    @Test(arguments: ["spin=5%", "tail=100:5ms", "linger=2:3ms", "none"])
+    @Test(arguments: ["spin=5%", "wait=10%", "tail=100:5ms", "linger=2:3ms", "none"])
     func aShimIsReadAndTheStoreStaysTrue(text: String) throws {
         var spec = TrialSpec.tiny()
         spec.shim = Shim(text)
+        #expect(spec.shim != nil && spec.shim.flatMap { Shim($0.description) } == spec.shim)
         let folder = FileManager.default.temporaryDirectory.path
         let result = Trial.run(spec, on: ModelDriver(), storeDirectory: folder)
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
     }
 
-    @Test(arguments: ["", "spin", "spin=5", "spin=-1%", "tail=5ms", "tail=0:5ms", "linger=2:", "other=1:2ms"])
+    @Test(arguments: [
+        "", "spin", "spin=5", "spin=-1%", "wait=inf%", "wait=1ms", "tail=5%", "tail=5ms", "tail=0:5ms", "linger=2:",
+        "other=1:2ms",
+    ])
     func whatIsNoShimIsNone(text: String) { #expect(Shim(text) == nil) }
 }

@@ -47,16 +47,19 @@ struct CountTests {
         #expect(first["engine_instructions"]! >= parts * 0.999)
     }
 
-    @Test("A comparison by counts alone runs no pair, and says whose gates were not measured")
+    @Test("A comparison by counts alone runs no pair, sees no commit wait, and says whose gates were not measured")
     func countOnly() throws {
         let folder = try Folder()
         try folder.write("Scenarios/a.yaml", Self.scenario)
         // Beside a name of its own, not beside what was built.
         let binary = "\(folder.path)/tidegauge"
         try FileManager.default.createSymbolicLink(atPath: binary, withDestinationPath: Binary.tidegauge.path)
-        // One pair would be refused as too few.
+        // One pair would be refused as too few; of many rows the call that waits is next to nothing.
         let ran = try Binary.tidegauge.run(
-            ["compare", binary, binary, "--count-only", "--pairs", "1", "--seed", "5"], in: folder)
+            [
+                "compare", binary, binary, "--count-only", "--pairs", "1", "--seed", "5", "--inject-base", "none",
+                "--inject-head", "wait=50%", "--set", "writers.rows_per_commit=20",
+            ], in: folder)
         #expect(ran.status == 0, "\(ran.output)\(ran.errors)")
         #expect(ran.output.contains("3 figures counted by"), "\(ran.output)")
         #expect(ran.output.contains("1 gate of clocks: a livestore"), "\(ran.output)")

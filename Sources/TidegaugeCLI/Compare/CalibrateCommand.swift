@@ -24,7 +24,7 @@ struct CalibrateCommand: ParsableCommand {
     @Option(help: "Comparisons for each flaw.")
     var power = 0
 
-    @Option(help: "A flaw to be seen: spin=5%, tail=100:5ms, linger=2:3ms; may be given several times.")
+    @Option(help: "A flaw to be seen: spin=5%, wait=10%, tail=100:5ms, linger=2:3ms; may be given several times.")
     var flaw = ["spin=1%", "spin=2%", "spin=3%", "spin=5%", "spin=10%", "spin=20%", "tail=100:5ms", "linger=2:3ms"]
 
     @Flag(help: "Go on with the calibration that was interrupted last; its own options hold.")

@@ -8,6 +8,8 @@ import StoreDriver
 enum CommitDelay: Sendable {
     /// CPU, each commit so much as a share of what commits typically take.
     case cpu(share: Double)
+    /// A sleep, so much as a share of what commits take: see `Shim.waitShare`.
+    case sleep(share: Double)
     /// Those of `SlowCommits`, each a share of the time that it took.
     case half(share: Double)
     /// One commit in so many.
@@ -27,10 +29,12 @@ final class SlowWriter: StoreWriter {
     private let delays: [CommitDelay]
     private var made = 0
     private var burner: Burner?
+    private var debt: WaitDebt?
 
     init(_ writer: any StoreWriter, _ delays: [CommitDelay]) {
         (self.writer, self.delays) = (writer, delays)
         for case .cpu(let share) in delays { burner = Burner(share: share) }
+        for case .sleep(let share) in delays { debt = WaitDebt(share: share) }
     }
 
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
@@ -40,6 +44,7 @@ final class SlowWriter: StoreWriter {
         for delay in delays {
             switch delay {
             case .cpu: burner?.burn(after: endNs - beginNs)
+            case .sleep: wait(after: endNs - beginNs)
             case .half(let share):
                 if SlowCommits.contains(made) { Self.spin(untilNs: endNs + Int64(Double(endNs - beginNs) * share)) }
             case .tail(let every, let lengthNs):
@@ -49,6 +54,13 @@ final class SlowWriter: StoreWriter {
         }
         made += 1
         return version
+    }
+
+    private func wait(after lengthNs: Int64) {
+        guard let askedNs = debt?.sleepNs(after: lengthNs) else { return }
+        let beginNs = MonotonicClock.nowNs()
+        Pacing.sleep(untilNs: beginNs + askedNs)
+        debt?.slept(MonotonicClock.nowNs() - beginNs, asked: askedNs)
     }
 
     private static func spin(untilNs: Int64) { while MonotonicClock.nowNs() < untilNs {} }

@@ -7,6 +7,7 @@ extension Shim {
     func wrap(_ store: any DrivenStore) -> any DrivenStore {
         // With a share of nothing, too: the shim itself costs something, and the fair other side pays it.
         var delays = [CommitDelay.cpu(share: spinShare)]
+        if let waitShare { delays.append(.sleep(share: waitShare)) }
         if tailEvery > 0 { delays.append(.tail(every: tailEvery, lengthNs: tailNs)) }
         return store.forwarded { [delays] in
             SlowWriter($0, delays)
