@@ -26,7 +26,7 @@ public enum SpecDialect {
         public var description: String
     }
 
-    /// `spec` as JSON for a binary that reads specs of `version`.
+    /// `spec` as JSON for a binary that reads specs of `version`; the same bytes each time, by which its counts are found again.
     public static func json(_ spec: TrialSpec, version: Int) throws(Refusal) -> Data {
         guard version <= TrialSpec.currentVersion else {
             throw Refusal(
@@ -52,7 +52,9 @@ public enum SpecDialect {
             guard setting.row.since(of: value) > version, value != setting.row.read(.defaults) else { continue }
             throw Refusal(description: "it is older than '\(setting.rawValue)': \(value.text)")
         }
-        guard let data = try? JSONEncoder().encode(spec) else {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        guard let data = try? encoder.encode(spec) else {
             throw Refusal(description: "its trial spec cannot be written")
         }
         return data

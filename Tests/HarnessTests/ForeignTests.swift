@@ -47,6 +47,12 @@ import Testing
         }
     }
 
+    /// What was counted of a build is kept under a sum of it.
+    @Test func aSpecIsTheSameBytesEachTime() throws {
+        let texts = try (0..<8).map { _ in try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion) }
+        #expect(Set(texts).count == 1)
+    }
+
     @Test func anOlderBinaryIsAskedWhatItKnowsAndNothingElse() throws {
         let plain = TrialSpec.tiny()
         let tree = try JSONSerialization.jsonObject(with: try SpecDialect.json(plain, version: 2)) as? [String: Any]

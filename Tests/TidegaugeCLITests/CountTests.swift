@@ -55,16 +55,23 @@ struct CountTests {
         let binary = "\(folder.path)/tidegauge"
         try FileManager.default.createSymbolicLink(atPath: binary, withDestinationPath: Binary.tidegauge.path)
         // One pair would be refused as too few; of many rows the call that waits is next to nothing.
-        let ran = try Binary.tidegauge.run(
-            [
-                "compare", binary, binary, "--count-only", "--pairs", "1", "--seed", "5", "--inject-base", "none",
-                "--inject-head", "wait=50%", "--set", "writers.rows_per_commit=20",
-            ], in: folder)
+        let comparison = [
+            "compare", binary, binary, "--count-only", "--pairs", "1", "--seed", "5", "--inject-base", "none",
+            "--inject-head", "wait=50%", "--set", "writers.rows_per_commit=20",
+        ]
+        let ran = try Binary.tidegauge.run(comparison, in: folder)
         #expect(ran.status == 0, "\(ran.output)\(ran.errors)")
         #expect(ran.output.contains("3 figures counted by"), "\(ran.output)")
         #expect(ran.output.contains("1 gate of clocks: a livestore"), "\(ran.output)")
         #expect(ran.output.contains("\nno regression in what was counted\n"), "\(ran.output)")
-        #expect(folder.exists("counts"))
+        // The second time nothing is counted again.
+        func kept() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/counts").sorted()
+        }
+        let first = try kept()
+        #expect(first.count == 3)
+        #expect(try Binary.tidegauge.run(comparison, in: folder).status == 0)
+        #expect(try kept() == first)
     }
 
     @Test("What has no counted form is passed over with the reason")

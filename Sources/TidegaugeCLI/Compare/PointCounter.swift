@@ -42,14 +42,23 @@ final class PointCounter {
         let child: ChildProcess
         let binary: OtherBinary
         let shim: Shim?
+        /// Another build may come to lie at the same path.
+        private let fingerprint: String
 
         init(_ binary: OtherBinary, _ shim: Shim?, folder: String, _ interruption: Interruption) {
             (self.binary, self.shim) = (binary, shim)
+            fingerprint = Fingerprint.of(binary.path)
             child = ChildProcess(directory: folder, interruption: interruption, other: binary)
         }
 
         /// Beside the build.
         var kept: String { "\((binary.path as NSString).deletingLastPathComponent)/counts" }
+
+        /// The file in which a count of this build is kept.
+        func path(_ spec: TrialSpec, repetition: Int) throws -> String {
+            let asked = [UInt8](try SpecDialect.json(spec, version: binary.talks.specVersion))
+            return "\(kept)/\(SHA256.hexadecimal(Array(fingerprint.utf8) + asked))-\(repetition).json"
+        }
     }
 
     /// - Parameter folder: for trials, and of this counter alone; those that went wrong leave their log there.
@@ -120,8 +129,7 @@ final class PointCounter {
     private func count(_ point: TrialSpec, _ side: Side, repetition: Int) throws -> Count {
         var spec = point.counted(by: counter.rawValue)
         spec.shim = side.shim
-        let key = SHA256.hexadecimal([UInt8](try SpecDialect.json(spec, version: side.binary.talks.specVersion)))
-        let path = "\(side.kept)/\(key)-\(repetition).json"
+        let path = try side.path(spec, repetition: repetition)
         if let data = FileManager.default.contents(atPath: path),
             let known = try? JSONDecoder().decode(Count.self, from: data)
         {
