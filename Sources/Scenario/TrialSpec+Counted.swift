@@ -2,8 +2,13 @@
 
 extension TrialSpec {
     /// Figures of one seed repeat to 0.001 % on a quiet machine, and to ± 0.13 % beside four threads that spin on two cores.
-    private static let countedCommits = 200
-    private static let countedWarmUp = 40
+    private static let mostCommits = 200
+    /// A commit of many rows does for each what it does for the others, so fewer say as much; under valgrind ten thousand rows
+    /// take seconds.
+    private static let countedRows = 20_000
+    private static let fewestCommits = 10
+    /// For each that warms up, so many are counted.
+    private static let countedPerWarmUp = 5
     /// A processor that runs under valgrind, on a machine with something else to do, has not hung for a minute.
     private static let countedTimeoutNs: Int64 = 60_000_000_000
 
@@ -17,7 +22,9 @@ extension TrialSpec {
     /// - Parameter counter: the name of an `InstructionCounter`.
     public func counted(by counter: String) -> TrialSpec {
         var spec = self
-        spec.count = CountSpec(commits: Self.countedCommits, warmUpCommits: Self.countedWarmUp, counter: counter)
+        let affordable = Self.countedRows / max(writers.rowsPerCommit, 1)
+        let commits = min(Self.mostCommits, max(Self.fewestCommits, affordable))
+        spec.count = CountSpec(commits: commits, warmUpCommits: commits / Self.countedPerWarmUp, counter: counter)
         spec.measure = Metric.allCases.filter(\.isOfCountedTrial).map(\.rawValue)
         (spec.warmUpNs, spec.durationNs, spec.observers.workNs) = (0, 0, 0)
         // Whatever its load is, a commit is the same.

@@ -107,7 +107,7 @@ struct CountTests {
     }
 
     @Test("A counted trial makes the same commits, and has nothing that goes by a clock")
-    func spec() {
+    func spec() throws {
         var spec = TrialSpec.tiny()
         spec.writers.load = .open
         (spec.durationNs, spec.warmUpNs) = (1, 1)
@@ -118,6 +118,12 @@ struct CountTests {
         #expect(counted.metrics.allSatisfy { $0.isOfCountedTrial })
         spec.fault.kind = .stall
         #expect(spec.countObstacle != nil)
+        // Of large commits fewer.
+        for (rows, commits) in [(1, 200), (100, 200), (1_000, 20), (10_000, 10)] {
+            spec.writers.rowsPerCommit = rows
+            let count = try #require(spec.counted(by: "callgrind").count)
+            #expect(count.commits == commits && count.warmUpCommits == commits / 5)
+        }
         #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(counted, version: 5) }
     }
 }
