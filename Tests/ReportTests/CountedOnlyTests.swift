@@ -49,7 +49,11 @@ struct CountedOnlyReportTests {
             #expect(texts["effects.csv"]!.split(separator: "\n").count == 1)
             let json = try JSONSerialization.jsonObject(with: Data(texts["compare.json"]!.utf8)) as? [String: Any]
             #expect((json?["unmeasured"] as? [String])?.first == "slow livestore")
-            #expect((json?["counted"] as? [Any])?.count == 2 && (json?["rows"] as? [Any])?.isEmpty == true)
+            let counted = json?["counted"] as? [[String: Any]]
+            #expect(counted?.map { $0["verdict"] as? String } == ["unchanged", "unchanged"])
+            #expect(abs((counted?[1]["change"] as? Double ?? 0) - 0.002) < 1e-9)
+            #expect(counted?[1]["base"] as? Double == 50_000)
+            #expect((json?["rows"] as? [Any])?.isEmpty == true)
         }
     }
 

@@ -15,7 +15,7 @@ enum ComparisonJSON {
         var pairs: Int
         var seconds: Double
         var rows: [ComparedRow]
-        var counted: [CountedRow]
+        var counted: [JudgedCount]
         /// What has no counted form, and why.
         var uncounted: [OneSided]
         var voids: [JudgedComparison.VoidPair]
@@ -26,13 +26,30 @@ enum ComparisonJSON {
         var environment: EnvironmentReport
     }
 
+    /// A counted figure with what follows from it.
+    private struct JudgedCount: Encodable {
+        private enum Key: String, CodingKey {
+            case change, verdict
+        }
+
+        let row: CountedRow
+
+        func encode(to encoder: any Encoder) throws {
+            try row.encode(to: encoder)
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encodeIfPresent(row.change, forKey: .change)
+            try container.encode(row.verdict, forKey: .verdict)
+        }
+    }
+
     static func render(_ judged: JudgedComparison) throws -> String {
         let plan = judged.record.plan
         let report = Report(
             verdict: judged.outcome.word.rawValue, base: plan.base, head: plan.head, profile: plan.profile.rawValue,
-            pairs: plan.pairs, seconds: judged.engine.spentSeconds, rows: judged.rows, counted: judged.record.counted,
-            uncounted: judged.record.uncounted, voids: judged.voids, failures: judged.failures,
-            oneSided: plan.oneSided, unmeasured: plan.isCountedOnly ? judged.unmeasured : nil,
+            pairs: plan.pairs, seconds: judged.engine.spentSeconds, rows: judged.rows,
+            counted: judged.record.counted.map { JudgedCount(row: $0) }, uncounted: judged.record.uncounted,
+            voids: judged.voids, failures: judged.failures, oneSided: plan.oneSided,
+            unmeasured: plan.isCountedOnly ? judged.unmeasured : nil,
             environment: judged.record.environment)
         return try JSONLines.text(report)
     }
