@@ -7,8 +7,8 @@
 #                                      that the true rate is under 5 % (95 %, one-sided). About an hour
 #   Tools/prove-compare.sh power       5 % of CPU more per commit is called in 19 of 20, a tail and a coalescing flaw are
 #                                      seen by their figures, 1 % is not called. Half an hour
-#   Tools/prove-compare.sh counted     counts are to be believed, whatever else the machine does. A build, then some three
-#                                      quarters of an hour; each part can be named alone:
+#   Tools/prove-compare.sh counted     counts are to be believed, whatever else the machine does. A build first;
+#                                      each part can be named alone:
 #                  counted-null        20 comparisons of a program with itself, three gates each, all counted anew: no
 #                                      role moves by more than 0.3 %
 #                  counted-power       1.5 % more instructions in the commit, in upkeep and in the delivery are called on

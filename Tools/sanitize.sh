@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Package.swift leaves jemalloc out when this is set: it cannot share a process with the sanitizer's allocator.
 export TIDEGAUGE_SANITIZE=1
-# As `make test` builds: what is tested is optimised, with its assertions, and takes half the time.
+# As `make test` builds: what is tested is optimised, with its assertions.
 export TIDEGAUGE_OPTIMIZE=1
 case $kind in
 thread)

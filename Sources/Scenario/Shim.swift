@@ -6,7 +6,7 @@ public struct Shim: Codable, Sendable, Equatable {
     /// Each commit costs so much more CPU, as a share of its own. 0 costs what the shim itself does: the fair other side.
     public var spinShare: Double = 0
     /// Commits wait so much longer, as a share of their own time, and use no CPU for it: what clocks see and counts do not. nil:
-    /// they do not wait. A sleep ends some 50 µs late, which is made up for by sleeping less: commits of a millisecond sleep
+    /// they do not wait. A sleep ends late, which is made up for by sleeping less: commits of a millisecond sleep
     /// each, by about that share, and every statistic of theirs moves; of shorter ones, one in several sleeps for the others as
     /// well, and it is their mean and their rate that move, not their median.
     public var waitShare: Double?

@@ -45,9 +45,8 @@ final class PointCounter {
         /// Another build may come to lie at the same path.
         private let fingerprint: String
 
-        init(_ binary: OtherBinary, _ shim: Shim?, folder: String, _ interruption: Interruption) {
-            (self.binary, self.shim) = (binary, shim)
-            fingerprint = Fingerprint.of(binary.path)
+        init(_ binary: OtherBinary, _ side: ComparedSide, folder: String, _ interruption: Interruption) {
+            (self.binary, shim, fingerprint) = (binary, side.shim, side.fingerprint)
             child = ChildProcess(directory: folder, interruption: interruption, other: binary)
         }
 
@@ -67,8 +66,8 @@ final class PointCounter {
         folder: String, _ interruption: Interruption
     ) {
         (self.counter, self.folder) = (counter, folder)
-        base = Side(binaries.base, plan.base.shim, folder: "\(folder)/base", interruption)
-        head = Side(binaries.head, plan.head.shim, folder: "\(folder)/head", interruption)
+        base = Side(binaries.base, plan.base, folder: "\(folder)/base", interruption)
+        head = Side(binaries.head, plan.head, folder: "\(folder)/head", interruption)
     }
 
     func count(_ point: TrialSpec, _ title: String) -> CountedPoint {

@@ -1,5 +1,5 @@
-// How long commits have to sleep so that, all together, they wait for a share of their own time. A sleep ends late, by some
-// 50 µs where the core has idled, so what was slept is taken off what is owed, and what sleeps were late by lately is not asked
+// How long commits have to sleep so that, all together, they wait for a share of their own time. A sleep ends late,
+// so what was slept is taken off what is owed, and what sleeps were late by lately is not asked
 // for. Arithmetic alone: sleeping is the caller's.
 
 /// What the commits of one writer owe.
