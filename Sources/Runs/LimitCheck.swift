@@ -53,27 +53,33 @@ struct LimitCheck {
             judged = median(values).map { [$0] } ?? []
         }
         let reading = limit.yardstick.flatMap { yardsticks[$0] }
-        func judgement(_ verdict: Judgement.Verdict, _ text: String) -> Judgement {
-            Judgement(scenario: scenario, driver: driver, verdict: verdict, text: "\(place): \(text)")
+        func judgement(
+            _ verdict: Judgement.Verdict, _ text: String, _ value: Double?, bound: Double?, because reason: String?
+        ) -> Judgement {
+            Judgement(
+                scenario: scenario, driver: driver, verdict: verdict, text: "\(place): \(text)",
+                held: .init(limit, variant: entries[0].variant, bound: bound, value: value, reason: reason))
         }
         if let yardstick = limit.yardstick, reading?.meanNs == nil {
-            let obstacle = reading?.obstacle ?? "was not taken"
-            return judgement(.unknown, "\(limit): the yardstick \(yardstick.rawValue) \(obstacle)")
+            let reason = "the yardstick \(yardstick.rawValue) \(reading?.obstacle ?? "was not taken")"
+            return judgement(.unknown, "\(limit): \(reason)", judged.first, bound: nil, because: reason)
         }
         let yardstickNs = reading?.meanNs ?? 1
+        let bound = limit.boundInUnit(yardstickNs: yardstickNs)
         func isKept(_ value: Double) -> Bool { limit.holds(for: value, yardstickNs: yardstickNs) }
         guard let worst = judged.first(where: { !isKept($0) }) ?? judged.first else {
             let flags = Set(figures.flatMap(\.flags).map(\.text)).sorted().joined(separator: ", ")
-            return judgement(
-                .unknown, "\(limit.text(digits: 3)): no value (\(flags.isEmpty ? "too few samples" : flags))")
+            let reason = "no value (\(flags.isEmpty ? "too few samples" : flags))"
+            return judgement(.unknown, "\(limit.text(digits: 3)): \(reason)", nil, bound: bound, because: reason)
         }
         let holds = isKept(worst)
         let isDoubtful = !holds && isDisturbed
         let one = limit.yardstick.map { " (one \($0.rawValue) is \(Humanised.text(yardstickNs, unit: "ns")))" } ?? ""
         let reasons = Set(entries.compactMap(\.noise)).sorted().joined(separator: ", ")
+        let reason = isDoubtful ? "noisy machine: \(reasons)" : nil
         return judgement(
             holds ? .kept : isDoubtful ? .unknown : .broken,
-            Self.text(limit, worst) + one + (isDoubtful ? " (noisy machine: \(reasons))" : ""))
+            Self.text(limit, worst) + one + (reason.map { " (\($0))" } ?? ""), worst, bound: bound, because: reason)
     }
 
     /// The limit and the figure, with as many digits as it takes to tell them apart.

@@ -61,13 +61,37 @@ public struct Judgement: Codable, Sendable, Equatable {
         case unknown
     }
 
+    /// The figure and what it was held against.
+    public struct Held: Codable, Sendable, Equatable {
+        public var variant: String
+        public var metric: Metric
+        public var statistic: String
+        public var comparison: Limit.Comparison
+        /// Both in the metric's unit; nil where it is not known.
+        public var bound: Double?
+        public var value: Double?
+        /// Why nothing can be said.
+        public var reason: String?
+
+        public init(_ limit: Limit, variant: String, bound: Double?, value: Double?, reason: String?) {
+            (metric, statistic, comparison) = (limit.metric, limit.statistic, limit.comparison)
+            (self.variant, self.reason) = (variant, reason)
+            // JSON has no number for what is none.
+            self.bound = bound.flatMap { $0.isFinite ? $0 : nil }
+            self.value = value.flatMap { $0.isFinite ? $0 : nil }
+        }
+    }
+
     public var scenario: String
     public var driver: String
     public var verdict: Verdict
     /// `livestore dataset.items=1000: upkeep_cost.value <= 50000 ns/commit: 12345`.
     public var text: String
+    /// nil in journals from before.
+    public var held: Held?
 
-    public init(scenario: String, driver: String, verdict: Verdict, text: String) {
+    public init(scenario: String, driver: String, verdict: Verdict, text: String, held: Held? = nil) {
         (self.scenario, self.driver, self.verdict, self.text) = (scenario, driver, verdict, text)
+        self.held = held
     }
 }
