@@ -46,6 +46,15 @@ enum Digest {
         return (flags.contains(.atLeast) ? "≥" : flags.contains(.atFloor) ? "~" : "") + text
     }
 
+    /// The same in large type, where a cost that came out at or under zero would be read as one: it is the difference of two
+    /// trials, and what it lies under zero by is noise.
+    static func headline(_ figures: [Figure]) -> String {
+        guard let entry = figures.first?.metric.entry, entry.unit.isTime, !entry.mayBeNegative,
+            let value = median(figures.compactMap(\.value)), value < 0
+        else { return cell(figures) }
+        return "not measurable, noise ± \(Humanised.text(-value, unit: entry.unit.rawValue))"
+    }
+
     /// One line per way in which trials of a point did not end well or were not steady.
     static func notes(_ point: Point, _ rows: [RunRow]) -> [String] {
         let outcomes = rows.map(\.figure).filter { $0.metric == .trialOutcome }

@@ -10,6 +10,8 @@ public final class FinalReports: ReportFormat {
     public static let markdownName = "summary.md"
 
     private let drawing: any PlotDrawing
+    /// What a terminal shows of the run once its files are written: the answers, a line each.
+    public private(set) var lastLines: [String] = []
 
     /// - Parameter drawing: makes the pictures of `report.html`.
     public init(drawing: any PlotDrawing) { self.drawing = drawing }
@@ -20,6 +22,7 @@ public final class FinalReports: ReportFormat {
     /// - Throws: `DamagedReport`, `ReportError`.
     public func write(into directory: String) throws {
         let record = try RunRecord.load(directory)
+        lastLines = AnswersText.console(record)
         for (name, text) in [
             (Self.jsonName, try ReportJSON.render(record)), (Self.junitName, JUnitXML.render(record)),
             (Self.markdownName, MarkdownSummary.render(record)),

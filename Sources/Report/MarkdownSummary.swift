@@ -1,78 +1,108 @@
-// summary.md: what a pull request needs to see of a run. The verdict, what is wrong, one line per scenario; the rest is
-// folded away. Pure.
+// summary.md: a run as a comment on a pull request. The verdict, the eight answers, what is broken or slower; the rest is
+// folded away, and every figure is in report.html. Pure.
 import Scenario
-import Trials
 
 enum MarkdownSummary {
+    /// Lines of a list where room is short; the rest is counted.
+    private static let mostLines = 10
+
     static func render(_ record: RunRecord) -> String {
         let verdict = record.verdict
-        let drivers = Digest.inOrder(record.trials.map(\.spec.driver)).map(Escaped.markdown).joined(separator: ", ")
         var text = """
             ### Tidegauge: \(verdict.isGood ? "✅" : "❌") \(verdict.word)
 
             \(Humanised.count(record.trials.count, "trial")) of \
-            \(Humanised.count(record.scenarioNames.count, "scenario")) on \(drivers.isEmpty ? "no driver" : drivers), \
+            \(Humanised.count(record.scenarioNames.count, "scenario")) on \(drivers(record)), \
             profile \(record.header.profile.rawValue), commit `\(record.environment.commit.prefix(12))`\
             \(record.environment.dirty ? " with changes" : "").
 
 
             """
-        text += list("Limits broken", judgements(record, .broken))
-        text += list("Limits that nothing can be said about", judgements(record, .unknown))
-        text += list("Trials that did not complete", record.voided.map(line))
+        text += AnswersText.markdown(record)
+        text += findings(Finding.all(record).filter { $0.kind != .open })
         text += record.compared?.markdown ?? ""
         text += gates(record)
-        text += folded("All headline figures", record.scenarioNames.map { table($0, record) }.joined(separator: "\n"))
-        let skipped = record.skipped.map {
-            "\(Escaped.markdown($0.scenario)) on \(Escaped.markdown($0.driver)): \(Escaped.markdown($0.reason))"
+        text += choreographies(record)
+        let open = Finding.all(record).filter { $0.kind == .open }.map {
+            "- \(Escaped.markdown("\($0.scenario) \($0.what)")): \(Escaped.markdown($0.remark))\n"
         }
-        if !skipped.isEmpty { text += folded("Skipped", skipped.map { "- \($0)\n" }.joined()) }
+        if !open.isEmpty { text += folded("Limits that cannot be judged here: \(open.count)", open.joined()) }
+        let skipped = record.skipped.map {
+            "- \(Escaped.markdown($0.scenario)) on \(Escaped.markdown($0.driver)): \(Escaped.markdown($0.reason))\n"
+        }
+        if !skipped.isEmpty { text += folded("Skipped: \(skipped.count)", skipped.joined()) }
         let machine = EnvironmentLines.lines(record).map { "- \($0.name): \(Escaped.markdown($0.value))\n" }.joined()
         return text + folded("Machine", machine)
     }
 
-    private static func judgements(_ record: RunRecord, _ verdict: Judgement.Verdict) -> [String] {
-        record.judgements.filter { $0.verdict == verdict }.map {
-            "**\(Escaped.markdown($0.scenario))** \(Escaped.markdown($0.text))"
+    /// The engines that were to come through; how many there were besides, which were to hang.
+    private static func drivers(_ record: RunRecord) -> String {
+        let controls = Set(Choreographies(record).rows.flatMap(\.controls).map(\.driver))
+        let all = Digest.inOrder(record.trials.map(\.spec.driver))
+        let named = all.filter { !controls.contains($0) }.map { Escaped.markdown($0) }
+        let rest = all.count - named.count
+        if all.isEmpty { return "no driver" }
+        return (named + (rest > 0 ? [Humanised.count(rest, "known-bad control")] : [])).joined(separator: ", ")
+    }
+
+    private static func findings(_ all: [Finding]) -> String {
+        // What became worse is told by the baseline itself.
+        let own = all.filter { $0.kind == .failed || $0.kind == .broken }
+        guard !own.isEmpty else { return "" }
+        let rows = own.prefix(mostLines).map { finding in
+            [
+                finding.kind.rawValue,
+                Escaped.markdown("\(finding.scenario) \(finding.what)")
+                    + (finding.remark.isEmpty ? "" : ": \(Escaped.markdown(finding.remark))"),
+                Escaped.markdown(finding.here), Escaped.markdown(finding.bound),
+                finding.share.map { ComparedCells.share($0) } ?? "",
+            ]
         }
+        let more = own.count > mostLines ? "\nand \(own.count - mostLines) more in report.html\n" : ""
+        return "**Broken**\n\n"
+            + table(["", "what", "here", "limit", "by"], [.word, .word, .figure, .figure, .figure], rows) + more + "\n"
     }
 
-    private static func line(_ trial: TrialRecord) -> String {
-        let place = [trial.spec.scenario, trial.spec.driver, trial.spec.variant, "trial \(trial.spec.trial)"]
-        let why = ([trial.fate.flag?.text ?? ""] + trial.notes.prefix(1) + trial.violations.prefix(1))
-        return Escaped.markdown(place.filter { !$0.isEmpty }.joined(separator: " ")) + ": "
-            + Escaped.markdown(why.joined(separator: "; ")) + ", seed \(trial.spec.seed)"
-    }
-
-    private static func list(_ title: String, _ lines: [String], most: Int = 10) -> String {
-        guard !lines.isEmpty else { return "" }
-        let more = lines.count > most ? "- and \(lines.count - most) more\n" : ""
-        return "**\(title)**\n\n" + lines.prefix(most).map { "- \($0)\n" }.joined() + more + "\n"
-    }
-
-    /// One line per scenario and driver: the metric that commits are compared by.
+    /// One line per scenario and driver: the metric that commits are compared by. Choreographies have a table of their own.
     private static func gates(_ record: RunRecord) -> String {
-        let rows = record.scenarioNames.flatMap { name in
+        let rows = record.scenarioNames.filter { record.scenario($0)?.gate != .choreographyTime }.flatMap { name in
             Digest.gate(name, record).map { gate in
-                [Escaped.markdown(name), Escaped.markdown(gate.driver), "`\(gate.name)`", gate.text]
+                [Escaped.markdown(name), Escaped.markdown(gate.driver), "`\(gate.name)`", Escaped.markdown(gate.text)]
             }
         }
-        return rows.isEmpty ? "" : table(["scenario", "driver", "gate", "figure"], words: 3, rows) + "\n"
+        if rows.isEmpty { return "" }
+        return folded(
+            "Gates: \(rows.count), the figures that commits are compared by",
+            table(["scenario", "driver", "gate", "figure"], [.word, .word, .word, .figure], rows))
     }
 
-    private static func table(_ scenario: String, _ record: RunRecord) -> String {
-        let table = Digest.table(scenario, record.rows)
-        guard !table.titles.isEmpty else { return "" }
-        let rows = table.rows.map { [Escaped.markdown($0.driver), Escaped.markdown($0.variant)] + $0.cells }
-        return "**\(Escaped.markdown(scenario))**\n\n"
-            + Self.table(["driver", "variant"] + table.titles, words: 2, rows)
+    private static func choreographies(_ record: RunRecord) -> String {
+        let plays = Choreographies(record)
+        guard !plays.rows.isEmpty else { return "" }
+        let rows = plays.rows.map { row in
+            [Escaped.markdown(row.scenario)] + row.outcomes.map { Escaped.markdown(ChoreographyWords.cell($0)) } + [
+                row.controls.map { Escaped.markdown("\($0.driver) \(ChoreographyWords.cell($0.outcome))") }.joined(
+                    separator: ", ")
+            ]
+        }
+        let titles = [""] + plays.engines.map { Escaped.markdown($0) } + ["known-bad control"]
+        return folded(
+            "Choreographies: \(Escaped.markdown(plays.sentences.joined(separator: "; ")))",
+            table(titles, titles.map { _ in .word }, rows))
+    }
+
+    /// How a column stands.
+    enum Column { case word, figure }
+
+    static func table(_ titles: [String], _ columns: [Column], _ rows: [[String]]) -> String {
+        let rule = columns.map { $0 == .word ? "---|" : "--:|" }.joined()
+        let lines = ([titles] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }
+        return lines[0] + "|\(rule)\n" + lines.dropFirst().joined()
     }
 
     /// - Parameter words: so many columns; figures follow.
     static func table(_ titles: [String], words: Int, _ rows: [[String]]) -> String {
-        let rule = titles.indices.map { $0 < words ? "---|" : "--:|" }.joined()
-        let lines = ([titles] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }
-        return lines[0] + "|\(rule)\n" + lines.dropFirst().joined()
+        table(titles, titles.indices.map { $0 < words ? .word : .figure }, rows)
     }
 
     static func folded(_ title: String, _ body: String) -> String {

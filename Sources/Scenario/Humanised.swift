@@ -14,6 +14,13 @@ public enum Humanised {
     /// `92 %` of something whole.
     public static func share(_ share: Double) -> String { String(format: "%.0f %%", share * 100) }
 
+    /// `1 000 000`, with spaces at which no line breaks.
+    public static func grouped(_ count: Int) -> String {
+        let digits = Array("\(count.magnitude)")
+        let groups = stride(from: digits.count, to: 0, by: -3).map { String(digits[max(0, $0 - 3)..<$0]) }
+        return (count < 0 ? "-" : "") + groups.reversed().joined(separator: "\u{A0}")
+    }
+
     /// `1 trial`, `51 trials`.
     public static func count(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }
 

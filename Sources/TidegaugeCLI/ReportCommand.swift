@@ -15,7 +15,9 @@ struct ReportCommand: ParsableCommand {
                 try ComparisonReport.write(into: directory, Gnuplot())
                 return print("Report: \(directory)/\(ComparisonReport.htmlName)")
             }
-            try FinalReports(drawing: Gnuplot()).write(into: directory)
+            let pages = FinalReports(drawing: Gnuplot())
+            try pages.write(into: directory)
+            for line in pages.lastLines { print(line) }
         } catch let error as DamagedReport {
             throw ValidationError("\(error)")
         } catch let error as ReportError {

@@ -172,7 +172,8 @@ struct RunCommand: ParsableCommand {
         ]
         if plan.header.trace { formats.append(ChromeTrace()) }
         // Last of those that grow: what it tells of has been written by the others.
-        formats += [Journal(), FinalReports(drawing: Gnuplot())]
+        let pages = FinalReports(drawing: Gnuplot())
+        formats += [Journal(), pages]
         let report = try RunReport(
             root: root, runID: runID, header: plan.header, environment: environment, formats: formats)
         let trials = report.directory + "/trials"
@@ -194,7 +195,7 @@ struct RunCommand: ParsableCommand {
             try report.add(.compared(comparison))
         }
         try report.end(environment: complete)
-        console.printVerdict(try baselines.end(outcome))
+        console.printVerdict(try baselines.end(outcome), answers: pages.lastLines)
         if !RunPlan.judges(plan.header.profile) {
             print("limits are not judged in the smoke profile: its trials are short")
         }

@@ -91,8 +91,13 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     }
 
     /// After the tables: what matters of the whole run, line by line and then in a few.
-    /// - Parameter baseline: what a baseline has to say, in the same way.
-    func printVerdict(_ baseline: (details: [String], summary: [String])) {
+    /// - Parameters:
+    ///   - baseline: what a baseline has to say, in the same way.
+    ///   - answers: what a reader asks first, a line each.
+    func printVerdict(_ baseline: (details: [String], summary: [String]), answers: [String]) {
+        print()
+        for line in answers { print(line) }
+        print()
         for verdict in [Judgement.Verdict.unknown, .broken] {
             for judgement in judgements where judgement.verdict == verdict {
                 print("limit \(verdict.rawValue): \(judgement.scenario): \(judgement.text)")

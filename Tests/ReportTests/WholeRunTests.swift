@@ -38,7 +38,7 @@ struct WholeRunTests {
             let record = try RunRecord.load("\(root)/\(WholeRun.runID)")
             #expect(record.header == WholeRun.header && record.environment == .ofARun)
             #expect(record.rows.filter { $0.scenario == WholeRun.hostile }.count == 9)
-            #expect(record.trials.count == 5 && record.skipped.count == 1 && record.judgements.count == 3)
+            #expect(record.trials.count == 7 && record.skipped.count == 1 && record.judgements.count == 3)
             #expect(record.compared == WholeRun.compared)
             #expect(record.trials.last?.notes == ["at \(WholeRun.hostile)"])
             #expect(record.samples.count == 4)
@@ -66,7 +66,7 @@ struct WholeRunTests {
             }
             // XML is well-formed, with a test case per scenario and driver.
             let junit = XMLCases(try Data(contentsOf: URL(fileURLWithPath: folder + "/junit.xml")))
-            #expect(junit.isWhole && junit.cases == 4)
+            #expect(junit.isWhole && junit.cases == 6)
             #expect(junit.elements == ["failure": 1, "skipped": 2])
             let trace = try JSONSerialization.jsonObject(
                 with: Data(contentsOf: URL(fileURLWithPath: folder + "/trace.json")))

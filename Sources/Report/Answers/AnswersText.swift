@@ -1,0 +1,38 @@
+// The answers as text: lines for a terminal, a table for a pull request. Pure.
+
+enum AnswersText {
+    /// The eight answers under one another, and the machine.
+    static func console(_ record: RunRecord) -> [String] {
+        let answers = Answers(record).all
+        let questions = answers.map { $0.question.rawValue }
+        let figures = answers.map { Escaped.visible($0.figure) }
+        func padded(_ text: String, _ all: [String]) -> String {
+            text + String(repeating: " ", count: (all.map(\.count).max() ?? 0) - text.count)
+        }
+        let lines = answers.indices.map { index in
+            let meaning = Escaped.visible(answers[index].meaning)
+            return "\(padded(questions[index], questions))  \(padded(figures[index], figures))  \(meaning)"
+                + (answers[index].scenario.map { " (\(Escaped.visible($0)))" } ?? "")
+        }
+        return lines + ["Machine: " + Escaped.visible(MachineState(record).sentence)]
+    }
+
+    static func markdown(_ record: RunRecord) -> String {
+        let rows = Answers(record).all.map { answer in
+            let place = answer.scenario.map { " (\(Escaped.markdown($0)))" } ?? ""
+            return [
+                "**\(answer.question.rawValue)**", "**\(Escaped.markdown(answer.figure))**",
+                Escaped.markdown(answer.meaning) + place,
+            ]
+        }
+        let machine = MachineState(record)
+        let limits = machine.limits.map { " **\(Escaped.markdown($0)).**" } ?? ""
+        return MarkdownSummary.table(["", "", ""], [.word, .figure, .word], rows)
+            + "\n**Machine**: \(Escaped.markdown(machine.sentence))\(limits)\n\n"
+    }
+}
+
+extension Answer {
+    /// Where the number was measured, if in one scenario.
+    var scenario: String? { if case .scenario(let name) = source { name } else { nil } }
+}
