@@ -36,6 +36,9 @@ public final class Store: Sendable {
         /// Called when the file has a lower version, inside the transaction that opens it: if it throws, the file stays
         /// as it was, and so does its version. On the opening thread, with no other process at the store.
         public var migration: (@Sendable (Migration) throws -> Void)?
+        /// How long upkeep sleeps at most; nil: until a commit wakes it, so that what it does depends on commits alone, which
+        /// is for who counts instructions. What a writer killed before it rang has committed then waits for the next one.
+        package var upkeepPollNs: Int64? = Upkeep.pollNs
 
         /// Durability is `.full` unless chosen otherwise.
         public init(
@@ -87,7 +90,7 @@ public final class Store: Sendable {
                     configuration
                     """)
         }
-        core = StoreCore(storage)
+        core = StoreCore(storage, upkeepPollNs: configuration.upkeepPollNs)
     }
 
     /// Runs `body` in a write transaction and commits it; if `body` throws, nothing is changed. The connection given to

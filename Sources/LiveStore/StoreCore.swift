@@ -12,10 +12,11 @@ final class StoreCore: Sendable {
     }
 
     let storage: Storage
+    private let upkeepPollNs: Int64?
     /// Never held while upkeep is joined or a transaction runs.
     private let state = Guarded("store", State())
 
-    init(_ storage: Storage) { self.storage = storage }
+    init(_ storage: Storage, upkeepPollNs: Int64?) { (self.storage, self.upkeepPollNs) = (storage, upkeepPollNs) }
 
     deinit {
         // In a forked child the threads are not there that would have to end.
@@ -44,7 +45,7 @@ final class StoreCore: Sendable {
         return try state.withLock { state in
             if state.isClosed { throw StoreError.closed }
             if let upkeep = state.upkeep { return upkeep }
-            let started = try Upkeep(storage)
+            let started = try Upkeep(storage, pollNs: upkeepPollNs)
             state.upkeep = started
             return started
         }

@@ -117,12 +117,16 @@ public struct StoreConfiguration: Sendable {
     public var readsFirst: Bool
     /// Address space that the store may reserve for its file; nil: as much as it likes.
     public var mapBytes: Int?
+    /// Instructions are counted: what the engine can leave undone that goes by the clock, it leaves.
+    public var isCounted: Bool
 
     public init(
         directory: String, durability: DurabilityLevel, keys: KeyKind = .ascending, links: Int = 0,
-        hasList: Bool = false, operators: Int = 0, readsFirst: Bool = false, mapBytes: Int? = nil
+        hasList: Bool = false, operators: Int = 0, readsFirst: Bool = false, mapBytes: Int? = nil,
+        isCounted: Bool = false
     ) {
         (self.directory, self.durability, self.keys, self.links) = (directory, durability, keys, links)
         (self.hasList, self.operators, self.readsFirst, self.mapBytes) = (hasList, operators, readsFirst, mapBytes)
+        self.isCounted = isCounted
     }
 }

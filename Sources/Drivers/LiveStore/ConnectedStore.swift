@@ -70,6 +70,7 @@ extension StoreConfiguration {
         var configuration = Store.Configuration(
             path: directory, models: models, durability: .init(rawValue: durability.rawValue)!)
         if let mapBytes { configuration.mapBytes = mapBytes }
+        if isCounted { configuration.upkeepPollNs = nil }
         return try Store(configuration)
     }
 }

@@ -13,9 +13,11 @@ package final class Upkeep: @unchecked Sendable {
     /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
     /// A writer killed between its commit and the bell is noticed after this long at the latest.
-    private static let pollNs: Int64 = 1_000_000_000
+    package static let pollNs: Int64 = 1_000_000_000
 
     let storage: Storage
+    /// Nil: nothing goes by the clock.
+    private let pollNs: Int64?
     private let evaluator: Evaluator
     package let inbox = UpkeepInbox()
     /// Written once, in `init`.
@@ -38,8 +40,8 @@ package final class Upkeep: @unchecked Sendable {
 
     /// Starts the thread at the newest version.
     /// - Throws: `tooManySnapshots`, `noThread`.
-    package init(_ storage: Storage) throws(StoreError) {
-        self.storage = storage
+    package init(_ storage: Storage, pollNs: Int64? = Upkeep.pollNs) throws(StoreError) {
+        (self.storage, self.pollNs) = (storage, pollNs)
         evaluator = Evaluator(storage)
         dependencies = Dependencies(storage)
         snapshot = try storage.openSnapshot()
@@ -110,7 +112,7 @@ package final class Upkeep: @unchecked Sendable {
             bringHeld()
             answerRefreshes()
             if inbox.isQuiet, isWatching == (bell == .everyCommit) {
-                storage.page.wait(for: bell, since: seen, timeoutNs: Self.pollNs)
+                storage.page.wait(for: bell, since: seen, timeoutNs: pollNs ?? -1)
             }
         }
         for waiting in catchingUp { waiting.reply.signal() }
@@ -143,7 +145,7 @@ package final class Upkeep: @unchecked Sendable {
     private func offerToLagging() {
         let now = monotonicNs()
         guard snapshot.version > lastOfferVersion,
-            snapshot.version - lastOfferVersion >= Self.maxLagVersions || now - lastOfferNs >= Self.pollNs
+            snapshot.version - lastOfferVersion >= Self.maxLagVersions || now - lastOfferNs >= pollNs ?? .max
         else { return }
         lastOfferVersion = snapshot.version
         lastOfferNs = now

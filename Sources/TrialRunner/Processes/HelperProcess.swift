@@ -73,6 +73,6 @@ extension StoreConfiguration {
             keys: KeyKind(rawValue: spec.dataset.keys.rawValue)!, links: spec.dataset.links,
             hasList: spec.observers.sort == .list, operators: spec.observers.operators,
             readsFirst: spec.observers.subscribe == .readFirst,
-            mapBytes: spec.count == nil ? nil : Self.countedMapBytes)
+            mapBytes: spec.count == nil ? nil : Self.countedMapBytes, isCounted: spec.count != nil)
     }
 }
