@@ -5,9 +5,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -79,14 +79,15 @@ bool cp_mark_role(int32_t tid, int role, int64_t timeout_ns) {
 }
 
 // The letter behind the name, which is in brackets and may have brackets in it.
-static char state_of(const char *tid) {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%.16s/stat", tid);
-    FILE *file = fopen(path, "re");
-    if (file == NULL) return 0;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = 0;
+static char state_of(int tasks, const char *tid) {
+    char path[32], text[64];
+    stpcpy(stpncpy(path, tid, 16), "/stat");
+    int file = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    // A name has 16 bytes at most.
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    text[length < 0 ? 0 : length] = 0;
     const char *end = strrchr(text, ')');
     return end == NULL || end[1] == 0 ? 0 : end[2];
 }
@@ -99,7 +100,7 @@ int64_t cp_others_asleep_ns(void) {
     for (struct dirent *task; sum >= 0 && (task = readdir(tasks)) != NULL;) {
         int32_t tid = atoi(task->d_name);
         if (tid == 0 || tid == own) continue;
-        char state = state_of(task->d_name);
+        char state = state_of(dirfd(tasks), task->d_name);
         // One that has ended meanwhile does nothing either.
         if (state == 0 || state == 'X' || state == 'Z') continue;
         int64_t cpu_ns = state == 'S' ? cp_thread_cpu_ns(tid) : -1;

@@ -19,6 +19,8 @@ public struct RunHeader: Codable, Sendable, Equatable {
     public var savedBaseline: String?
     /// Who counted instructions, where that was all that was asked for.
     public var counter: InstructionCounter?
+    /// How many commits each of them counts, where the run was told.
+    public var countedCommits: Int?
     /// Names the very binary that measured; see `Fingerprint`.
     public var binary = ""
     public var scenarios: [ScenarioRecord] = []

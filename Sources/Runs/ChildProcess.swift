@@ -16,6 +16,8 @@ public final class ChildProcess: TrialExecutor {
     private var stripped: String?
     /// Of the last trial, where callgrind counted it: what the threads of each role did.
     public private(set) var profiles: [ThreadRole: CallProfile] = [:]
+    /// Whether the profiles of counted trials say who called a function. The counts are the same.
+    public var profilesCallPaths = false
     /// So much environment more, which moves where a child's stack begins.
     public var paddingBytes = 0
 
@@ -38,7 +40,8 @@ public final class ChildProcess: TrialExecutor {
             let arguments = ["trial", "--result-dir", folder.results, "--store-dir", folder.store]
             let command =
                 isUnderCallgrind
-                ? try CallgrindChild.command(try strippedCopy(of: program), arguments, results: folder.results)
+                ? try CallgrindChild.command(
+                    try strippedCopy(of: program), arguments, results: folder.results, callPaths: profilesCallPaths)
                 : (program, arguments)
             var result = try Child(spec, folder, other, command, paddingBytes, report).result(interruption)
             if isUnderCallgrind, result.fate == .completed {

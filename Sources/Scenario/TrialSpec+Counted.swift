@@ -1,8 +1,6 @@
 // The counted form of a trial, and which figures come of it.
 
 extension TrialSpec {
-    /// Figures of one seed repeat to 0.001 % on a quiet machine; beside loads of 10 to 25 on two cores, of 1 000 rows, writers
-    /// moved by 0.5 % at most, upkeep by 0.9 % and observers by 1.4 %.
     private static let mostCommits = 200
     /// A commit of many rows does for each what it does for the others, so fewer say as much.
     private static let countedRows = 20_000
@@ -19,12 +17,15 @@ extension TrialSpec {
     }
 
     /// The same trial with its instructions counted, and nothing timed.
-    /// - Parameter counter: the name of an `InstructionCounter`.
-    public func counted(by counter: String) -> TrialSpec {
+    /// - Parameters:
+    ///   - counter: the name of an `InstructionCounter`.
+    ///   - asked: how many commits; nil: up to 200, fewer of many rows.
+    public func counted(by counter: String, commits asked: Int? = nil) -> TrialSpec {
         var spec = self
         let affordable = Self.countedRows / max(writers.rowsPerCommit, 1)
-        let commits = min(Self.mostCommits, max(Self.fewestCommits, affordable))
-        spec.count = CountSpec(commits: commits, warmUpCommits: commits / Self.countedPerWarmUp, counter: counter)
+        let commits = asked ?? min(Self.mostCommits, max(Self.fewestCommits, affordable))
+        spec.count = CountSpec(
+            commits: commits, warmUpCommits: max(1, commits / Self.countedPerWarmUp), counter: counter)
         spec.measure = Metric.allCases.filter(\.isOfCountedTrial).map(\.rawValue)
         (spec.warmUpNs, spec.durationNs, spec.observers.workNs) = (0, 0, 0)
         // Whatever its load is, a commit is the same.

@@ -47,6 +47,11 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "With --count: so many commits per trial and not up to 200, for an engine of which one takes minutes to count.",
+            valueName: "number")) var commits: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Name what became worse since this baseline was saved; it leaves the exit code alone.", valueName: "name"))
     var baseline: String?
 
@@ -70,6 +75,10 @@ struct RunCommand: ParsableCommand {
         try Drivers.check(driver)
         _ = try RunPlan.overrides(set)
         if count { _ = try counter() }
+        if let commits {
+            guard count else { throw ValidationError("--commits says how many --count counts: give both") }
+            guard commits > 0 else { throw ValidationError("--commits: \(commits) is not a number of commits, from 1") }
+        }
         for name in [baseline, saveBaseline] {
             if let objection = name.flatMap(RunBaseline.objection) { throw ValidationError(objection) }
         }
@@ -122,6 +131,7 @@ struct RunCommand: ParsableCommand {
         header.filter = filter
         header.trace = trace
         header.counter = count ? try? counter() : nil
+        header.countedCommits = commits
         (header.baseline, header.savedBaseline) = (baseline, saveBaseline)
         return header
     }

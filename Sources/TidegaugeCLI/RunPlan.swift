@@ -32,7 +32,9 @@ struct RunPlan {
             }
             if let counter = header.counter {
                 // A repetition counts the same.
-                trials = trials.filter { $0.trial == 0 }.map { $0.counted(by: counter.rawValue) }
+                trials = trials.filter { $0.trial == 0 }.map {
+                    $0.counted(by: counter.rawValue, commits: header.countedCommits)
+                }
             }
             return Runner.Job(
                 scenario: scenario.name, limits: Self.judges(header.profile) ? scenario.limits : [], trials: trials,

@@ -118,6 +118,8 @@ struct CountTests {
         #expect(counted.metrics.allSatisfy { $0.isOfCountedTrial })
         spec.fault.kind = .stall
         #expect(spec.countObstacle != nil)
+        #expect(spec.counted(by: "callgrind", commits: 3).count?.commits == 3)
+        #expect(spec.counted(by: "callgrind", commits: 3).count?.warmUpCommits == 1)
         // Of large commits fewer.
         for (rows, commits) in [(1, 200), (100, 200), (1_000, 20), (10_000, 10)] {
             spec.writers.rowsPerCommit = rows

@@ -74,6 +74,23 @@ struct CountTests {
         #expect(try kept() == first)
     }
 
+    @Test("How many commits are counted can be said, where some are")
+    func commits() throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", Self.scenario)
+        let ran = try Binary.tidegauge.run(["run", "a.yaml", "--quiet", "--count", "--commits", "3"], in: folder)
+        #expect(ran.status == 0, "\(ran.output)\(ran.errors)")
+        let rows = folder.metrics().filter { $0["metric"]!.hasSuffix("_instructions") }
+        #expect(!rows.isEmpty && rows.allSatisfy { $0["n"] == "3" }, "\(rows)")
+        for (options, objection) in [
+            (["--commits", "3"], "--commits says how many --count counts: give both"),
+            (["--count", "--commits", "0"], "0 is not a number of commits"),
+        ] {
+            let refused = try Binary.tidegauge.run(["run", "a.yaml"] + options, in: folder)
+            #expect(refused.status == 64 && refused.errors.contains(objection), "\(refused.errors)")
+        }
+    }
+
     @Test("What has no counted form is passed over with the reason")
     func obstacle() throws {
         let folder = try Folder()

@@ -47,9 +47,8 @@ struct CountStage {
             if interruption.isRaised { break }
             if let why = counted.obstacle {
                 apart.append(OneSided(what: "\(point.title), counted", why: why))
-            } else {
-                try keep(counted.rows, counted.files)
             }
+            if !counted.rows.isEmpty { try keep(counted.rows, counted.files) }
         }
         return apart
     }

@@ -1,5 +1,5 @@
-// A counted point of a comparison: once on either side, and once more on the base. What was counted of a build is kept beside
-// it, and not counted again.
+// A counted point of a comparison: once on either side, and once more on the base; and where something regressed, both sides
+// once more with the profile that says who did it. What was counted of a build is kept beside it, and not counted again.
 import Comparison
 import Foundation
 import Measure
@@ -14,7 +14,7 @@ struct CountedPoint: Sendable {
     var rows: [CountedRow] = []
     /// Texts of the files that the rows name.
     var files: [String: String] = [:]
-    /// Why there are none.
+    /// Why there are none, or none that say who did it.
     var obstacle: String?
 }
 
@@ -23,7 +23,16 @@ final class PointCounter {
     /// What one side did at one point.
     fileprivate struct Count: Codable {
         var account: CountAccount
+        /// By role, where it was counted to find out who did it.
         var profiles: [String: CallProfile]
+    }
+
+    /// What a side is counted for.
+    private enum Purpose: String {
+        case figure = "0"
+        /// The base, to tell what differs where nothing has changed.
+        case again = "1"
+        case profile
     }
 
     /// The roles whose figures are gates; the process as a whole is told beside them.
@@ -54,9 +63,9 @@ final class PointCounter {
         var kept: String { "\((binary.path as NSString).deletingLastPathComponent)/counts" }
 
         /// The file in which a count of this build is kept.
-        func path(_ spec: TrialSpec, repetition: Int) throws -> String {
+        func path(_ spec: TrialSpec, _ purpose: Purpose) throws -> String {
             let asked = [UInt8](try SpecDialect.json(spec, version: binary.talks.specVersion))
-            return "\(kept)/\(SHA256.hexadecimal(Array(fingerprint.utf8) + asked))-\(repetition).json"
+            return "\(kept)/\(SHA256.hexadecimal(Array(fingerprint.utf8) + asked))-\(purpose.rawValue).json"
         }
     }
 
@@ -73,9 +82,12 @@ final class PointCounter {
     func count(_ point: TrialSpec, _ title: String) -> CountedPoint {
         if let obstacle = point.countObstacle { return CountedPoint(obstacle: obstacle) }
         do {
-            var files: [String: String] = [:]
-            let rows = try rows(point, title, &files)
-            return CountedPoint(rows: rows, files: files)
+            var counted = CountedPoint(rows: try rows(point))
+            // The processor counts, and does not say where.
+            if counter == .callgrind, counted.rows.contains(where: { $0.verdict == .regressed }) {
+                explain(&counted, point, title)
+            }
+            return counted
         } catch {
             return CountedPoint(obstacle: "\(error)")
         }
@@ -85,25 +97,33 @@ final class PointCounter {
         var description: String
     }
 
-    private func rows(
-        _ point: TrialSpec, _ title: String, _ files: inout [String: String]
-    ) throws -> [CountedRow] {
-        let before = try count(point, base, repetition: 0)
-        let again = try count(point, base, repetition: 1)
-        let after = try count(point, head, repetition: 0)
-        var rows: [CountedRow] = []
-        for (metric, role) in Self.roles.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+    private func rows(_ point: TrialSpec) throws -> [CountedRow] {
+        let before = try count(point, base, .figure)
+        let again = try count(point, base, .again)
+        let after = try count(point, head, .figure)
+        return Self.roles.sorted(by: { $0.key.rawValue < $1.key.rawValue }).compactMap { metric, role in
             func figure(_ count: Count) -> Double? { count.account.perCommit([role]) { $0.instructions } }
-            guard let first = figure(before), let second = figure(again), let last = figure(after) else { continue }
-            var row = CountedRow(
+            guard let first = figure(before), let second = figure(again), let last = figure(after) else { return nil }
+            return CountedRow(
                 scenario: point.scenario, driver: point.driver, variant: point.variant, metric: metric,
                 counter: counter.rawValue, base: first, again: second, head: last)
-            if row.verdict == .regressed, let old = before.profile(role), let new = after.profile(role) {
-                explain(&row, ProfileDifference(base: old, head: new), title, &files)
-            }
-            rows.append(row)
         }
-        return rows
+    }
+
+    /// Says of each regression who did it. A verdict stands without that, too.
+    private func explain(_ counted: inout CountedPoint, _ point: TrialSpec, _ title: String) {
+        do {
+            let before = try count(point, base, .profile)
+            let after = try count(point, head, .profile)
+            for index in counted.rows.indices where counted.rows[index].verdict == .regressed {
+                guard let role = Self.roles[counted.rows[index].metric], let old = before.profile(role),
+                    let new = after.profile(role)
+                else { continue }
+                explain(&counted.rows[index], ProfileDifference(base: old, head: new), title, &counted.files)
+            }
+        } catch {
+            counted.obstacle = "who did it was not counted: \(error)"
+        }
     }
 
     private func explain(
@@ -125,22 +145,24 @@ final class PointCounter {
 
     // MARK: Counting
 
-    private func count(_ point: TrialSpec, _ side: Side, repetition: Int) throws -> Count {
+    private func count(_ point: TrialSpec, _ side: Side, _ purpose: Purpose) throws -> Count {
         var spec = point.counted(by: counter.rawValue)
         spec.shim = side.shim
-        let path = try side.path(spec, repetition: repetition)
+        let path = try side.path(spec, purpose)
         if let data = FileManager.default.contents(atPath: path),
             let known = try? JSONDecoder().decode(Count.self, from: data)
         {
             return known
         }
+        side.child.profilesCallPaths = purpose == .profile
         let result = side.child.run(spec) { _ in }
         guard result.fate == .completed, let account = result.count else {
             let words = [result.fate.flag?.text ?? "no count"] + result.notes.prefix(2)
             throw Failure(description: words.joined(separator: ": "))
         }
-        let profiles = Dictionary(uniqueKeysWithValues: side.child.profiles.map { ($0.key.rawValue, $0.value) })
-        let count = Count(account: account, profiles: profiles)
+        let profiles = purpose == .profile ? side.child.profiles : [:]
+        let count = Count(
+            account: account, profiles: Dictionary(uniqueKeysWithValues: profiles.map { ($0.key.rawValue, $0.value) }))
         // Where it cannot be kept, it is counted again the next time.
         try? FileManager.default.createDirectory(atPath: side.kept, withIntermediateDirectories: true)
         try? JSONEncoder().encode(count).write(to: URL(fileURLWithPath: path), options: .atomic)

@@ -37,6 +37,27 @@ struct Rule18VersionsTests {
         withExtendedLifetime(connections) {}
     }
 
+    @Test(
+        "a connection that no commit concerns is brought forward by the clock, or, where nothing goes by it, not at all in so few",
+        arguments: [0, nil] as [Int64?])
+    func lagging(_ pollNs: Int64?) throws {
+        let test = try TestStore(upkeepPollNs: pollNs)
+        let (idle, busy) = (ManualScheduler(), ManualScheduler())
+        let unconcerned = try test.store.connect(on: .scheduler(idle))
+        let connection = try test.store.connect(on: .scheduler(busy))
+        let token = try connection.objects(Note.self).observe { _ in }
+        let first = unconcerned.version
+        // A delivery tells that upkeep has ended the step before.
+        for id in 0..<10 {
+            try test.store.write { try $0.add(Note(id: id)) }
+            let newest = try test.store.read { $0.version }
+            try busy.turn { connection.version >= newest }
+        }
+        idle.turnNow()
+        #expect(unconcerned.version > first ? pollNs == 0 : pollNs == nil)
+        token.invalidate()
+    }
+
     @Test("while commits go on, nobody keeps a version that it has moved on from")
     func movingOn() throws {
         let test = try makeStore(notes: 100)

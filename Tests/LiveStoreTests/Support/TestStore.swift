@@ -1,17 +1,24 @@
 // Stores in folders of their own, places to observe from, and ways to wait *on* something.
 import Foundation
-import LiveStore
 import Testing
 import TracedSync
+
+@testable import LiveStore
+@testable import LiveStoreEngine
 
 /// A store in a new folder, which goes with it.
 final class TestStore: Sendable {
     let store: Store
     let path: String
 
-    init(_ models: [StoredObject.Type] = [Note.self], durability: Durability = .relaxed) throws {
+    init(
+        _ models: [StoredObject.Type] = [Note.self], durability: Durability = .relaxed,
+        upkeepPollNs: Int64? = Upkeep.pollNs
+    ) throws {
         path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
-        store = try Store(.init(path: path, models: models, durability: durability))
+        var configuration = Store.Configuration(path: path, models: models, durability: durability)
+        configuration.upkeepPollNs = upkeepPollNs
+        store = try Store(configuration)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
