@@ -5,8 +5,8 @@ set -euo pipefail
 
 needed_swift=6.1
 packages=(liblmdb-dev libjemalloc-dev libsqlite3-dev zlib1g-dev pkg-config)
-# Nothing fails without these: reports then say where a plot would be, and a test says that it is skipped.
-wanted=(gnuplot-nox)
+# Nothing fails without these: a test says that it is skipped.
+wanted=()
 command -v java >/dev/null && wanted+=(libhdrhistogram-java)
 
 fail() {
@@ -31,10 +31,6 @@ is_installed() {
     # Several packages bring this one; the program is what counts.
     if [ "$1" = pkg-config ]; then
         command -v pkg-config >/dev/null
-        return
-    fi
-    if [ "$1" = gnuplot-nox ]; then
-        command -v gnuplot >/dev/null
         return
     fi
     if command -v dpkg-query >/dev/null; then
@@ -86,6 +82,21 @@ install_wanted() {
         echo "setup: going on without ${missing[*]}" >&2
 }
 
+# What `make page-test` asks for. Ubuntu's package of the name is a snap, which no container runs.
+install_browser() {
+    local name
+    for name in chromium chromium-browser google-chrome; do
+        if command -v "$name" >/dev/null; then return 0; fi
+    done
+    if [ "$(id -u)" -eq 0 ] && grep -qs '^ID=debian' /etc/os-release; then
+        echo "setup: installing chromium" >&2
+        env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium fonts-dejavu-core >&2 \
+            </dev/null && return 0
+    fi
+    fail "there is no Chromium on the PATH." "Install it (Debian: apt-get install chromium) and run make again."
+}
+
 check_swift
 install_packages
 install_wanted
+[ "${1:-}" != browser ] || install_browser

@@ -59,19 +59,9 @@ extension BaselineComparison {
         return text + (rest > 0 ? "and \(rest) more in \(FinalReports.htmlName)\n\n" : "")
     }
 
-    /// For the page's template.
+    /// For the page's template, which has the changes themselves among what is broken or slower.
     var page: [String: Any] {
-        let rows = (worse + slower).map { change -> [String: Any] in
-            [
-                "tone": change.isCounted ? "bad" : "", "verdict": change.cells[0],
-                "what": HTMLReport.breakable(change.cells[1]), "figures": Array(change.cells.dropFirst(2)),
-            ]
-        }
-        return [
-            "name": Escaped.visible(name), "title": Escaped.visible(title), "tone": worse.isEmpty ? "good" : "bad",
-            "verdicts": verdicts.map { Escaped.visible($0) }, "words": Array(Self.titles.prefix(2)),
-            "numbers": Array(Self.titles.dropFirst(2)), "hasRows": !rows.isEmpty, "rows": rows,
-        ]
+        ["title": Escaped.visible(title), "verdicts": verdicts.map { Escaped.visible($0) }]
     }
 }
 

@@ -143,21 +143,36 @@ enum Digest {
         var text: String
     }
 
+    /// Of a distribution whose median is not there, or lies at zero (nobody waits half of the time), the first percentile
+    /// beyond it that says something.
     static func gate(_ scenario: String, _ record: RunRecord) -> [Gate] {
         guard let metric = record.scenario(scenario)?.gate else { return [] }
-        let statistic = metric.defaultStatistic
-        let rows = record.rows.filter {
-            $0.scenario == scenario && $0.figure.metric == metric && $0.figure.statistic.rawValue == statistic
-        }
+        let rows = record.rows.filter { $0.scenario == scenario && $0.figure.metric == metric }
+        let defaultStatistic = Statistic(rawValue: metric.defaultStatistic)!
+        let statistics = [defaultStatistic] + (metric.entry.shape == .distribution ? [.p90, .p99, .max] : [])
         return inOrder(rows.map(\.driver)).map { driver in
             let own = rows.filter { $0.driver == driver }
-            let variants = inOrder(own.map(\.variant))
-            let cells = (variants.count > 1 ? [variants[0], variants[variants.count - 1]] : variants).map { variant in
-                cell(own.filter { $0.variant == variant }.map(\.figure))
+            func values(_ statistic: Statistic) -> [Double] {
+                own.filter { $0.figure.statistic == statistic }.compactMap(\.figure.value)
             }
+            let telling =
+                statistics.first { !values($0).isEmpty && values($0).allSatisfy { $0 != 0 } }
+                ?? statistics.first { values($0).contains { $0 != 0 } }
+            let statistic = telling ?? statistics.first { !values($0).isEmpty } ?? defaultStatistic
+            let shown = own.filter { $0.figure.statistic == statistic }
             return Gate(
-                driver: driver, name: metric.rawValue + (statistic == "value" ? "" : " \(statistic)"),
-                text: cells.joined(separator: " … "))
+                driver: driver, name: metric.rawValue + (statistic == .value ? "" : " \(statistic.rawValue)"),
+                text: ends(shown))
         }
+    }
+
+    /// At the first and the last point of a sweep that have a figure.
+    private static func ends(_ rows: [RunRow]) -> String {
+        let variants = inOrder(rows.filter { $0.figure.value != nil }.map(\.variant))
+        guard let first = variants.first, let last = variants.last else { return "too few samples" }
+        let cells = inOrder([first, last]).map { variant in
+            headline(rows.filter { $0.variant == variant }.map(\.figure))
+        }
+        return inOrder(cells).joined(separator: " … ")
     }
 }

@@ -9,12 +9,10 @@ public final class FinalReports: ReportFormat {
     public static let junitName = "junit.xml"
     public static let markdownName = "summary.md"
 
-    private let drawing: any PlotDrawing
     /// What a terminal shows of the run once its files are written: the answers, a line each.
     public private(set) var lastLines: [String] = []
 
-    /// - Parameter drawing: makes the pictures of `report.html`.
-    public init(drawing: any PlotDrawing) { self.drawing = drawing }
+    public init() {}
 
     public func end(_ run: ReportedRun) throws { try write(into: run.directory) }
 
@@ -26,7 +24,7 @@ public final class FinalReports: ReportFormat {
         for (name, text) in [
             (Self.jsonName, try ReportJSON.render(record)), (Self.junitName, JUnitXML.render(record)),
             (Self.markdownName, MarkdownSummary.render(record)),
-            (Self.htmlName, try HTMLReport.render(record, drawing)),
+            (Self.htmlName, try HTMLReport.render(record)),
         ] { try ReportFile.replace("\(directory)/\(name)", with: text.utf8) }
     }
 }

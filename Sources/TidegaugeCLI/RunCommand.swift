@@ -182,7 +182,7 @@ struct RunCommand: ParsableCommand {
         ]
         if plan.header.trace { formats.append(ChromeTrace()) }
         // Last of those that grow: what it tells of has been written by the others.
-        let pages = FinalReports(drawing: Gnuplot())
+        let pages = FinalReports()
         formats += [Journal(), pages]
         let report = try RunReport(
             root: root, runID: runID, header: plan.header, environment: environment, formats: formats)

@@ -114,7 +114,7 @@ struct AnswersTests {
     @Test("What was to hang and was caught is a result; what hung besides is not")
     func hangs() throws {
         try Fixture.withFolder { root in
-            try WholeRun.write(in: root, drawing: Sketch())
+            try WholeRun.write(in: root)
             var record = try RunRecord.load("\(root)/\(WholeRun.runID)")
             let plays = Choreographies(record)
             #expect(plays.engines == ["livestore"] && plays.rows.map(\.scenario) == ["lock-order"])
@@ -142,7 +142,7 @@ struct AnswersTests {
     @Test("What is broken stands before what is slower, the worst first, each with its share")
     func findings() throws {
         try Fixture.withFolder { root in
-            try WholeRun.write(in: root, drawing: Sketch())
+            try WholeRun.write(in: root)
             let findings = Finding.all(try RunRecord.load("\(root)/\(WholeRun.runID)"))
             #expect(findings.map(\.kind) == [.failed, .broken, .worse, .slower, .open])
             #expect(findings[1].here == "812 µs" && findings[1].bound == "< 500 µs")

@@ -50,7 +50,7 @@ enum WholeComparison {
     }
 
     /// - Parameter freshPairs: of the slower gate, behind which it is interrupted; nil: it goes on to its end.
-    static func write(in directory: String, drawing: any PlotDrawing, freshPairs: Int? = nil) throws {
+    static func write(in directory: String, freshPairs: Int? = nil) throws {
         let report = try ComparisonReport(directory, plan, .fixed)
         var engine = ComparisonEngine(plan)
         while engine.tracks[0].confirm.count != freshPairs, let assignment = engine.next() {
@@ -68,7 +68,7 @@ enum WholeComparison {
             try report.add(record)
             engine.take(record)
         }
-        try report.end(exitCode: freshPairs == nil ? 1 : 130, .fixed, drawing: drawing)
+        try report.end(exitCode: freshPairs == nil ? 1 : 130, .fixed)
     }
 }
 
@@ -82,18 +82,16 @@ struct ComparisonReportTests {
     @Test("Every file is the golden one, and the same again from journal and environment alone")
     func golden() throws {
         try Fixture.withFolder { root in
-            let sketch = Sketch()
-            try WholeComparison.write(in: root, drawing: sketch)
+            try WholeComparison.write(in: root)
             func text(_ name: String) throws -> String {
                 try String(contentsOfFile: "\(root)/\(name)", encoding: .utf8)
             }
             let texts = try Self.names.map(text)
             for (name, text) in zip(Self.names, texts) { try Fixture.expectGolden(text, "compare/\(name)") }
-            try Fixture.expectGolden(sketch.scripts.joined(separator: "\n"), "compare/plots.gnuplot")
             try Fixture.expectGolden(
                 ComparisonConsole.render(try JudgedComparison(root)), "compare/console.txt")
             for name in Self.names.dropFirst() { try FileManager.default.removeItem(atPath: "\(root)/\(name)") }
-            try ComparisonReport.write(into: root, Sketch())
+            try ComparisonReport.write(into: root)
             #expect(try Self.names.map(text) == texts)
         }
     }
@@ -101,7 +99,7 @@ struct ComparisonReportTests {
     @Test("The verdicts are those of the pairs")
     func verdicts() throws {
         try Fixture.withFolder { root in
-            try WholeComparison.write(in: root, drawing: Sketch())
+            try WholeComparison.write(in: root)
             let judged = try JudgedComparison(root)
             #expect(judged.gates.map(\.verdict) == [.regressed, .unchanged])
             #expect(judged.outcome.word == .regressed && judged.record.isFinished)
@@ -113,7 +111,7 @@ struct ComparisonReportTests {
     @Test("A suspicion that was not confirmed stands on top, with its interval and what would decide it")
     func suspected() throws {
         try Fixture.withFolder { root in
-            try WholeComparison.write(in: root, drawing: Sketch(), freshPairs: 2)
+            try WholeComparison.write(in: root, freshPairs: 2)
             let judged = try JudgedComparison(root)
             #expect(judged.gates.map(\.verdict) == [.suspected, .unchanged] && judged.outcome.word == .inconclusive)
             // Two fresh pairs have no interval; with those of the screen they do.
@@ -150,7 +148,7 @@ struct ComparisonReportTests {
             #expect(try ComparisonRecord.load(root).isCounting)
             try report.add(uncounted: [])
             #expect(try !ComparisonRecord.load(root).isCounting)
-            try report.end(exitCode: 130, .fixed, drawing: Sketch())
+            try report.end(exitCode: 130, .fixed)
             let judged = try JudgedComparison(root)
             let summary = try String(contentsOfFile: "\(root)/summary.md", encoding: .utf8)
             let page = try String(contentsOfFile: "\(root)/compare.html", encoding: .utf8)
@@ -182,7 +180,7 @@ struct ComparisonReportTests {
                 ], files: [:])
             let uncounted = OneSided(what: "by time, counted", why: "a fault goes by time")
             try report.add(uncounted: [uncounted])
-            try report.end(exitCode: 130, .fixed, drawing: Sketch())
+            try report.end(exitCode: 130, .fixed)
             let lines = try String(contentsOfFile: "\(root)/annotations.txt", encoding: .utf8).split(separator: "\n")
             let title = "::error title=Tidegauge: regressed::slow livestore durability=memory"
             #expect(
@@ -200,7 +198,7 @@ struct ComparisonReportTests {
     @Test("Nothing in a name becomes markup, and the page is well-formed")
     func hostile() throws {
         try Fixture.withFolder { root in
-            try WholeComparison.write(in: root, drawing: Sketch())
+            try WholeComparison.write(in: root)
             let page = try String(contentsOfFile: "\(root)/compare.html", encoding: .utf8)
             #expect(!page.contains("<script>"))
             let summary = try String(contentsOfFile: "\(root)/summary.md", encoding: .utf8)
@@ -212,7 +210,7 @@ struct ComparisonReportTests {
     func damaged() throws {
         try Fixture.withFolder { root in
             #expect(throws: DamagedReport.self) { try ComparisonRecord.load(root) }
-            try WholeComparison.write(in: root, drawing: Sketch())
+            try WholeComparison.write(in: root)
             let path = "\(root)/\(ComparisonRecord.journalName)"
             let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
             let shuffled = [lines[0]] + lines.dropFirst(2) + [lines[1]]
@@ -247,7 +245,7 @@ struct ComparisonReportTests {
             #expect(abs(broken.change - 0.1) < 0.005)
             let table = HistoryTable.render(series, last: 13) { _ in "subject" }
             #expect(table.contains("── worse by +10.0 % from here on ──\n  c13000000000"))
-            try HistoryPage.write(series, to: "\(root)/history.html", drawing: Sketch())
+            try HistoryPage.write(series, to: "\(root)/history.html")
             let page = try String(contentsOfFile: "\(root)/history.html", encoding: .utf8)
             #expect(page.contains("write_service_time p50: worse by +10.0 % at c13000000000"))
         }
@@ -257,14 +255,14 @@ struct ComparisonReportTests {
     func calibration() throws {
         try Fixture.withFolder { root in
             var engine = ComparisonEngine(WholeComparison.plan)
-            try WholeComparison.write(in: root + "/c", drawing: Sketch())
+            try WholeComparison.write(in: root + "/c")
             engine = try JudgedComparison(root + "/c").engine
             var calibration = Calibration(machine: MachineKey.current, nulls: [engine, engine])
             calibration.add("spin=5%", [engine])
             #expect(calibration.comparisons == 2 && calibration.falseReds == 2 && calibration.power[0].called == 1)
             #expect(
                 calibration.fitness.hasPrefix("can see +") && calibration.fitness.contains("write_service_time p50"))
-            let page = try calibration.write(root, drawing: Sketch())
+            let page = try calibration.write(root)
             #expect(FileManager.default.fileExists(atPath: page))
             #expect(Calibration.ofThisMachine(root) == calibration)
             #expect(CalibrationConsole.render(calibration).contains("2 of 2 called something regressed"))

@@ -25,7 +25,7 @@ struct CountedOnlyReportTests {
             try report.add([row], files: [:])
         }
         try report.add(uncounted: heads.contains(nil) ? [OneSided(what: "slow, counted", why: "hang")] : [])
-        try report.end(exitCode: 0, .fixed, drawing: Sketch())
+        try report.end(exitCode: 0, .fixed)
         let texts = try Self.names.map { ($0, try String(contentsOfFile: "\(root)/\($0)", encoding: .utf8)) }
         return (try JudgedComparison(root), Dictionary(uniqueKeysWithValues: texts))
     }

@@ -46,7 +46,7 @@ struct DocumentationTests {
     func comparisonKeys() throws {
         let section = try #require(try readme().components(separatedBy: "### compare.json").last)
         try Fixture.withFolder { root in
-            try WholeComparison.write(in: root, drawing: Sketch())
+            try WholeComparison.write(in: root)
             let json = try Data(contentsOf: URL(fileURLWithPath: "\(root)/compare.json"))
             let keys = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any]).keys
             for key in keys { #expect(section.components(separatedBy: "\n##")[0].contains("`\(key)`"), "\(key)") }

@@ -7,43 +7,64 @@ import Testing
 
 @Suite("Plots")
 struct PlotTests {
-    private let script = PlotScript.text(
-        Plot(
-            title: "", caption: "", xLabel: "x", yLabel: "y", x: .percentile, y: .seconds(isLogarithmic: true),
-            series: [
-                Plot.Series("a", 1, .line, [.init(1, 1e-6), .init(100, 2e-3)]),
-                Plot.Series("b", 8, .points, [.init(10, 1e-4)]),
-            ]))
+    private static let plot = Plot(
+        title: "a <title>", caption: "", xLabel: "percentile (%)", yLabel: "\"latency\" & more", x: .percentile,
+        y: .seconds(isLogarithmic: true),
+        series: [
+            Plot.Series("a <curve>", 1, .line, [.init(1, 1e-6), .init(10, 1e-5), .init(100, 1e-3)]),
+            Plot.Series("b", 8, .points, [.init(10, 1e-4), .init(10, 1e-4)]),
+            Plot.Series(nil, 8, .segments, [.init(1, 1e-6), .init(100, 1e-6)]),
+        ])
 
-    @Test(
-        "gnuplot's picture is part of a page and has the page's colours",
-        .enabled("gnuplot is not installed") { hasGnuplot })
+    @Test("A picture is well-formed, has the page's colours, and its curves lie on a grid of 10 000")
     func drawn() throws {
-        guard case .svg(let svg) = try #require(Gnuplot().draw([script, script]).last) else {
-            Issue.record("no picture")
-            return
-        }
-        #expect(svg.hasPrefix("<svg viewBox=") && svg.hasSuffix("</svg>"))
-        #expect(svg.contains("class=\"p1\"") && svg.contains("class=\"c8\"") && svg.contains(" µs</tspan>"))
-        for word in ["rgb(", "black", "xlink", "script", "<?xml", "id=", "white"] {
-            #expect(!svg.contains(word), "\(word)")
-        }
+        let svg = PlotSVG.text(Self.plot)
         let parser = XMLParser(data: Data(svg.utf8))
         #expect(parser.parse())
+        #expect(svg.contains("class=\"p1 line\" d=\"M0 10000L5000 6667L10000 0\""))
+        #expect(svg.contains("class=\"p8 points\" d=\"M5000 3333h0M5000 3333h0\""))
+        #expect(svg.contains("class=\"p8 line\" d=\"M0 10000L10000 10000\""))
+        #expect(svg.contains("data-x=\"percentile log 1.0 100.0\" data-y=\"seconds log 1e-06 0.001\""))
+        #expect(svg.contains(">10 µs<") && svg.contains(">99<") && svg.contains(">50<"))
+        for word in ["<title>", "<curve>", "id=", "http", "rgb("] { #expect(!svg.contains(word), "\(word)") }
     }
 
-    @Test("Without gnuplot, and with one that fails, each plot says so")
-    func missing() {
-        for executable in [nil, "/bin/false", "/nowhere/gnuplot"] {
-            for picture in Gnuplot(executable: executable).draw([script, script]) {
-                guard case .missing(let reason) = picture else {
-                    Issue.record("a picture from nowhere")
-                    return
-                }
-                #expect(
-                    reason.contains("gnuplot") && reason.contains("tidegauge report")
-                        || executable == "/nowhere/gnuplot")
-            }
+    @Test("Rows run downwards from the first, and one point is a dot")
+    func rows() {
+        let svg = PlotSVG.text(
+            Plot(
+                title: "", caption: "", xLabel: "", yLabel: "", x: .change, y: .rows,
+                series: [
+                    Plot.Series(nil, 1, .line, [.init(0.5, 1)]), Plot.Series(nil, 2, .points, [.init(-0.5, 3)]),
+                ]))
+        #expect(svg.contains("data-down=\"\""))
+        #expect(svg.contains("p1 points\" d=\"M9310 0h0\"") && svg.contains("p2 points\" d=\"M690 10000h0\""))
+    }
+
+    @Test(
+        "Ticks are round, and as many as can be told apart",
+        arguments: [
+            (.seconds(isLogarithmic: true), [2e-6, 3e-3], ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms"]),
+            (.seconds(isLogarithmic: false), [-2e-7, 9e-7], ["-200 ns", "0", "200 ns", "400 ns", "600 ns", "800 ns"]),
+            (.plain(isLogarithmic: false), [0, 4], ["0", "1", "2", "3", "4"]),
+            (.plain(isLogarithmic: true), [1_000, 1_000_000], ["1000", "10k", "100k", "1M"]),
+            (.plain(isLogarithmic: true), [1, 1e12], ["1", "100", "10k", "1M", "100M", "1e+04M", "1e+06M"]),
+            (.percentile, [1, 5_000], ["0", "50", "90", "99", "99.9", "99.99"]),
+            (.change, [-0.01, 0.032], ["-1 %", "0 %", "+1 %", "+2 %", "+3 %"]),
+            (.rows, [0.5, 3.5], ["1", "2", "3"]),
+        ] as [(Plot.Axis, [Double], [String])])
+    func ticks(kind: Plot.Axis, values: [Double], texts: [String]) {
+        let axis = PlotAxis(kind, values)
+        #expect(axis.ticks.map(\.text) == texts)
+        #expect(axis.ticks.allSatisfy { (-1e-9...1 + 1e-9).contains(axis.share($0.value)) })
+        #expect(values.allSatisfy { (0...1).contains(axis.share($0)) })
+    }
+
+    @Test("Values that are all the same have an axis as well", arguments: [0, -3, 7, 1e-9] as [Double])
+    func level(_ value: Double) {
+        for kind in [Plot.Axis.plain(isLogarithmic: false), .change, .rows, .seconds(isLogarithmic: false)] {
+            let axis = PlotAxis(kind, [value, value])
+            #expect(axis.low < axis.high && axis.share(value).isFinite && !axis.ticks.isEmpty)
         }
     }
 
@@ -77,6 +98,3 @@ struct PlotTests {
         if let words { #expect(plot.caption.contains(words)) } else { #expect(!plot.caption.contains(" more")) }
     }
 }
-
-private let hasGnuplot = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    .contains { FileManager.default.isExecutableFile(atPath: "\($0)/gnuplot") }

@@ -83,12 +83,12 @@ enum WholeRun {
     }
 
     /// Writes the run into `root/runID` in every format.
-    static func write(in root: String, drawing: any PlotDrawing, ends: Bool = true) throws {
+    static func write(in root: String, ends: Bool = true) throws {
         let report = try RunReport(
             root: root, runID: runID, header: header, environment: .ofARun,
             formats: [
                 MetricsCSV(), SeriesCSV(), HistogramLogs(), EnvironmentJSON(), ChromeTrace(), Journal(),
-                FinalReports(drawing: drawing),
+                FinalReports(),
             ])
         func add(_ spec: TrialSpec, _ figures: [Figure], _ fate: TrialFate, notes: [String] = []) throws {
             try report.add(
@@ -159,15 +159,5 @@ extension RunReport {
             }
             try add(.trial(TrialRecord(result, of: spec)))
         }
-    }
-}
-
-/// Draws nothing, and keeps what it was asked to draw.
-final class Sketch: PlotDrawing {
-    var scripts: [String] = []
-
-    func draw(_ scripts: [String]) -> [PlotPicture] {
-        self.scripts = scripts
-        return scripts.indices.map { $0 == 0 ? .missing("no pen <here>") : .svg("<svg><!-- \($0) --></svg>") }
     }
 }

@@ -14,7 +14,10 @@ enum AnswersText {
             return "\(padded(questions[index], questions))  \(padded(figures[index], figures))  \(meaning)"
                 + (answers[index].scenario.map { " (\(Escaped.visible($0)))" } ?? "")
         }
-        return lines + ["Machine: " + Escaped.visible(MachineState(record).sentence)]
+        let engines = EngineRatios.all(record).flatMap { ratios in
+            ratios.lines.map { "\(Escaped.visible(ratios.scenario)): \(Escaped.visible($0))" }
+        }
+        return lines + engines + ["Machine: " + Escaped.visible(MachineState(record).sentence)]
     }
 
     static func markdown(_ record: RunRecord) -> String {
@@ -28,7 +31,16 @@ enum AnswersText {
         let machine = MachineState(record)
         let limits = machine.limits.map { " **\(Escaped.markdown($0)).**" } ?? ""
         return MarkdownSummary.table(["", "", ""], [.word, .figure, .word], rows)
-            + "\n**Machine**: \(Escaped.markdown(machine.sentence))\(limits)\n\n"
+            + "\n" + engines(record) + "**Machine**: \(Escaped.markdown(machine.sentence))\(limits)\n\n"
+    }
+}
+
+extension AnswersText {
+    private static func engines(_ record: RunRecord) -> String {
+        EngineRatios.all(record).map { ratios in
+            "**Engines side by side**, \(Escaped.markdown(ratios.scenario)):\n\n"
+                + ratios.lines.map { "- \(Escaped.markdown($0))\n" }.joined() + "\n"
+        }.joined()
     }
 }
 

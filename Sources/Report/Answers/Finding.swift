@@ -10,7 +10,7 @@ struct Finding {
         case failed = "did not complete"
         case broken = "limit broken"
         case worse = "worse than last time"
-        case slower = "slower than last time, as advice"
+        case slower = "slower, as advice"
         case open = "not judged here"
 
         var isBad: Bool { self == .failed || self == .broken || self == .worse }

@@ -128,11 +128,11 @@ public struct Calibration: Codable, Sendable, Equatable {
     /// Writes the machine's file, and the page beside it.
     /// - Returns: the page.
     /// - Throws: `ReportError`.
-    public func write(_ root: String, drawing: any PlotDrawing) throws -> String {
+    public func write(_ root: String) throws -> String {
         try ReportFolder.make("\(root)/\(Self.folderName)")
         try ReportFile.replace(Self.path(root), with: JSONFile.text(self, isPretty: true).utf8)
         let page = "\(root)/\(Self.folderName)/\(machine).html"
-        try ReportFile.replace(page, with: CalibrationPage.render(self, drawing).utf8)
+        try ReportFile.replace(page, with: CalibrationPage.render(self).utf8)
         return page
     }
 }

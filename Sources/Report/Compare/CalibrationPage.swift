@@ -1,4 +1,4 @@
-// A calibration for people: on a terminal, and as a page with its two curves. Pure but for the drawing of plots.
+// A calibration for people: on a terminal, and as a page with its two curves. Pure.
 import Foundation
 import Statistics
 
@@ -43,12 +43,12 @@ enum CalibrationPage {
 
     static func share(_ value: Double) -> String { String(format: "%.1f %%", value * 100) }
 
-    static func render(_ calibration: Calibration, _ drawing: any PlotDrawing) throws -> String {
+    static func render(_ calibration: Calibration) throws -> String {
         let plots = [pValues(calibration), power(calibration)].compactMap { $0 }
         let page: [String: Any] = [
             "machine": calibration.machine,
             "fitness": calibration.fitness, "reds": CalibrationConsole.falseReds(calibration),
-            "plots": drawing.figures([plots])[0],
+            "plots": plots.map(HTMLPage.figure),
             "noise": calibration.noise.map { noise -> [String: Any] in
                 [
                     "what": Escaped.visible("\(noise.scenario) \(noise.driver) \(noise.name)"), "isGate": noise.isGate,

@@ -1,10 +1,9 @@
-// compare.html: a comparison on one page that needs nothing else. How it looks is that of report.html. Pure but for the
-// drawing of plots.
+// compare.html: a comparison on one page that needs nothing else. How it looks is that of report.html. Pure.
 import Comparison
 import Measure
 
 enum ComparisonHTML {
-    static func render(_ judged: JudgedComparison, _ drawing: any PlotDrawing) throws -> String {
+    static func render(_ judged: JudgedComparison) throws -> String {
         let plan = judged.record.plan
         let forest = ComparisonPlots.forest(judged.gates).map { [$0] } ?? []
         // Of gates that no clock was asked for there is nothing to show.
@@ -19,7 +18,7 @@ enum ComparisonHTML {
                     },
             ].compactMap { $0 }
         }
-        let figures = drawing.figures([forest] + perTrack)
+        let figures = ([forest] + perTrack).map { $0.map(HTMLPage.figure) }
         let subjects = measured.enumerated().map { index, measured -> [String: Any] in
             let (track, gate) = measured
             return [
@@ -36,13 +35,15 @@ enum ComparisonHTML {
             "word": judged.outcome.word.rawValue, "tone": tone(judged.outcome.word),
             "base": Escaped.visible("\(plan.base.name) (\(plan.base.label))"),
             "head": Escaped.visible("\(plan.head.name) (\(plan.head.label))"),
-            "isDirty": plan.head.isDirty, "titles": ComparedCells.titles, "forest": figures[0],
+            "isDirty": plan.head.isDirty, "words": Array(ComparedCells.titles.prefix(2)),
+            "titles": Array(ComparedCells.titles.dropFirst(2)), "forest": figures[0],
             "subjects": subjects, "hasGates": !subjects.isEmpty,
             "news": judged.news.map(cells), "hasNews": !judged.news.isEmpty,
             "oneSided": (plan.oneSided + judged.record.uncounted).map { Escaped.visible("\($0.what): \($0.why)") },
             "voids": judged.voids.map { Escaped.visible("\($0.subject) pair \($0.pair): \($0.reason)") },
             "isOpen": !judged.record.isFinished,
-            "counted": CountedText.page(judged), "countedTitles": CountedText.titles,
+            "counted": CountedText.page(judged, tone: tone), "countedWords": Array(CountedText.titles.prefix(2)),
+            "countedTitles": Array(CountedText.titles.dropFirst(2)),
             "countedSummary": Escaped.visible(CountedText.summary(judged.record.counted)),
             "hasCounted": !judged.record.counted.isEmpty, "clockSummary": Escaped.visible(ClockText.summary(judged)),
             "suspects": judged.suspects.map(cells), "hasSuspects": !judged.suspects.isEmpty,
@@ -71,16 +72,18 @@ enum ComparisonHTML {
         let cells = ComparedCells(row)
         return [
             "verdict": cells.verdict, "tone": tone(row.verdict),
-            "what": HTMLReport.breakable(cells.what),
-            "figures": Array(cells.cells.dropFirst(2)), "remark": Escaped.visible(cells.remark),
+            "what": HTMLPage.breakable(cells.what),
+            "figures": Array(cells.cells.dropFirst(2)),
+            "remarks": cells.remark.isEmpty ? [] : [Escaped.visible(cells.remark)],
         ]
     }
 
     private static let table = """
-        <tr><td><span class="badge {{tone}}">{{verdict}}</span></td><td>{{what}}{{#remark}}<br><span class="quiet">{{remark}}</span>{{/remark}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
+        <tr><td><span class="badge {{tone}}">{{verdict}}</span></td><td>{{what}}{{#remarks}}<br><span class="quiet">{{.}}</span>{{/remarks}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
         """
 
-    private static let head = "<tr>{{#titles}}<th>{{.}}</th>{{/titles}}</tr>"
+    private static let head =
+        "<tr>{{#words}}<th>{{.}}</th>{{/words}}{{#titles}}<th class=\"figure\">{{.}}</th>{{/titles}}</tr>"
 
     private static let title = "Tidegauge compare: {{base}} → {{head}}"
 
@@ -105,10 +108,10 @@ enum ComparisonHTML {
         <h2>Counted</h2>
         <p>{{countedSummary}}</p>
         <div class="scroll"><table>
-        <tr>{{#countedTitles}}<th>{{.}}</th>{{/countedTitles}}</tr>
+        <tr>{{#countedWords}}<th>{{.}}</th>{{/countedWords}}{{#countedTitles}}<th class="figure">{{.}}</th>{{/countedTitles}}</tr>
         {{#counted}}
-        <tr>{{#cells}}<td>{{.}}</td>{{/cells}}</tr>
-        <tr><td colspan="6"><ul class="facts">{{#causes}}<li>{{.}}</li>{{/causes}}</ul>{{#hasFlameGraph}}<a href="{{flameGraph}}">flame graph of the difference</a>{{/hasFlameGraph}}<details><summary>calls that grew most</summary><ul class="facts">{{#paths}}<li>{{.}}</li>{{/paths}}</ul></details></td></tr>
+        <tr><td><span class="badge {{tone}}">{{verdict}}</span></td><td>{{what}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
+        <tr><td></td><td colspan="5"><ul class="facts">{{#causes}}<li>{{.}}</li>{{/causes}}</ul>{{#hasFlameGraph}}<a href="{{flameGraph}}">flame graph of the difference</a>{{/hasFlameGraph}}<details><summary>calls that grew most</summary><ul class="facts">{{#paths}}<li>{{.}}</li>{{/paths}}</ul></details></td></tr>
         {{/counted}}
         </table></div>
         </section>
@@ -118,10 +121,10 @@ enum ComparisonHTML {
         <p>{{clockSummary}}</p>
         {{#hasGates}}
         <div class="scroll"><table>
-        <tr><th>#</th>{{#titles}}<th>{{.}}</th>{{/titles}}</tr>
+        <tr><th>#</th>{{#words}}<th>{{.}}</th>{{/words}}{{#titles}}<th class="figure">{{.}}</th>{{/titles}}</tr>
         {{#subjects}}
         {{#cells}}
-        <tr><td>{{number}}</td><td><span class="badge {{tone}}">{{verdict}}</span></td><td><a href="#{{anchor}}">{{what}}</a>{{#remark}}<br><span class="quiet">{{remark}}</span>{{/remark}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
+        <tr><td>{{number}}</td><td><span class="badge {{tone}}">{{verdict}}</span></td><td><a href="#{{anchor}}">{{what}}</a>{{#remarks}}<br><span class="quiet">{{.}}</span>{{/remarks}}</td>{{#figures}}<td class="figure">{{.}}</td>{{/figures}}</tr>
         {{/cells}}
         {{/subjects}}
         </table></div>

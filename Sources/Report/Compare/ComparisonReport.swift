@@ -43,15 +43,15 @@ public final class ComparisonReport {
     }
 
     /// - Parameter exitCode: what a shell sees; 130 of an interrupted comparison, which can be gone on with.
-    public func end(exitCode: Int32, _ environment: EnvironmentReport, drawing: any PlotDrawing) throws {
+    public func end(exitCode: Int32, _ environment: EnvironmentReport) throws {
         try journal.append(ComparisonRecord.Line(ended: .init(exitCode: exitCode)).text())
         try ReportFile.replace("\(directory)/\(EnvironmentJSON.fileName)", with: environment.json())
-        try Self.write(into: directory, drawing)
+        try Self.write(into: directory)
     }
 
     /// Makes everything but journal and pairs from those.
     /// - Throws: `DamagedReport`, `ReportError`.
-    public static func write(into directory: String, _ drawing: any PlotDrawing) throws {
+    public static func write(into directory: String) throws {
         let judged = try JudgedComparison(directory)
         for (name, text) in [
             ("effects.csv", EffectsCSV.render(judged)), ("compare.json", try ComparisonJSON.render(judged)),
@@ -59,7 +59,7 @@ public final class ComparisonReport {
             ("annotations.txt", ComparisonMarkdown.annotations(judged)),
             ("github-action-benchmark.json", try TrackerJSON.actionBenchmark(judged)),
             ("bencher.json", try TrackerJSON.bencher(judged)),
-            (htmlName, try ComparisonHTML.render(judged, drawing)),
+            (htmlName, try ComparisonHTML.render(judged)),
         ] {
             try ReportFile.replace("\(directory)/\(name)", with: text.utf8)
         }

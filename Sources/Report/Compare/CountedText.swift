@@ -85,10 +85,13 @@ enum CountedText {
     }
 
     /// For the page's template.
-    static func page(_ judged: JudgedComparison) -> [[String: Any]] {
+    /// - Parameter tone: what a verdict is coloured by.
+    static func page(_ judged: JudgedComparison, tone: (Verdict) -> String) -> [[String: Any]] {
         judged.record.counted.filter { $0.verdict != .unchanged }.map { row in
-            [
-                "cells": cells(row).map { Escaped.visible($0) }, "causes": row.causes.map { Escaped.visible(line($0)) },
+            let cells = cells(row).map { Escaped.visible($0) }
+            return [
+                "tone": tone(row.verdict), "verdict": cells[0], "what": cells[1],
+                "figures": Array(cells.dropFirst(2)), "causes": row.causes.map { Escaped.visible(line($0)) },
                 "paths": row.paths.map { Escaped.visible($0) }, "flameGraph": row.flameGraph ?? "",
                 "hasFlameGraph": row.flameGraph != nil,
             ]

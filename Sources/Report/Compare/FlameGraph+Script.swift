@@ -2,7 +2,7 @@
 
 extension FlameGraph {
     static let style = """
-        .page { fill: #fff } text { fill: #111 } .quiet { fill: #666 } .heading { font-size: 15px; font-weight: bold }
+        svg { background: #fff; min-width: 800px } .page { fill: #fff } text { fill: #111 } .quiet { fill: #666 } .heading { font-size: 15px; font-weight: bold }
         #frames text { pointer-events: none } #frames g { cursor: pointer } rect { stroke: #fff; stroke-width: 0.5 }
         .same rect { fill: #ddd }
         .grew1 rect { fill: #fbdcd6 } .grew2 rect { fill: #f8b8ac } .grew3 rect { fill: #f28e7e }
@@ -12,7 +12,7 @@ extension FlameGraph {
         #frames .above { opacity: 0.5 } #frames .hit rect { stroke: #111; stroke-width: 2 }
         input { width: 100%; box-sizing: border-box; font: inherit }
         @media (prefers-color-scheme: dark) {
-        .page { fill: #161616 } text { fill: #f4f4f4 } .quiet { fill: #aaa } rect { stroke: #161616 }
+        svg { background: #161616 } .page { fill: #161616 } text { fill: #f4f4f4 } .quiet { fill: #aaa } rect { stroke: #161616 }
         .same rect { fill: #3c3c3c }
         .grew1 rect { fill: #4e2c27 } .grew2 rect { fill: #73352b } .grew3 rect { fill: #9a3a2c }
         .grew4 rect { fill: #bd3f2c }

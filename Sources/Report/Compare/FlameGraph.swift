@@ -29,7 +29,7 @@ public enum FlameGraph {
         let unit = "instructions per \(operation)"
         var lines = [
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 \(Int(height))\" font-size=\"11\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 \(Int(height))\" preserveAspectRatio=\"xMidYMin\" font-size=\"11\" "
                 + "font-family=\"ui-monospace, monospace\">",
             "<style>\n\(style)\n</style>",
             "<rect class=\"page\" width=\"1200\" height=\"\(Int(height))\"/>",

@@ -60,9 +60,9 @@ public enum HistoryTable {
 /// history.html: a curve per series.
 public enum HistoryPage {
     /// - Throws: `ReportError`.
-    public static func write(_ all: [HistorySeries], to path: String, drawing: any PlotDrawing) throws {
+    public static func write(_ all: [HistorySeries], to path: String) throws {
         let page: [String: Any] = [
-            "plots": drawing.figures([all.compactMap(plot)])[0],
+            "plots": all.compactMap(plot).map(HTMLPage.figure),
             "breaks": all.flatMap { series in
                 series.breaks.map { one in
                     let commit = series.points[one.index].commit.prefix(12)

@@ -51,7 +51,7 @@ struct CalibrateCommand: ParsableCommand {
             let flawed = try engines(text, work.power, (Shim("none"), Shim(text)), journal, sides, run)
             if !flawed.isEmpty { calibration.add(text, flawed) }
         }
-        let page = try calibration.write(options.out, drawing: Gnuplot())
+        let page = try calibration.write(options.out)
         print(CalibrationConsole.render(calibration), terminator: "")
         print("Report: \(page)")
         if run.interruption.isRaised { throw interrupted() }

@@ -62,7 +62,7 @@ final class CompareRun {
         let outcome = interruption.isRaised ? .interrupted : Outcome(judged)
         var complete = environment
         complete.finish()
-        try report.end(exitCode: outcome.rawValue, complete, drawing: Gnuplot())
+        try report.end(exitCode: outcome.rawValue, complete)
         print(ComparisonConsole.render(try JudgedComparison(directory)), terminator: "")
         print("Report: \(directory)/\(ComparisonReport.htmlName)")
         if outcome == .interrupted { printError("go on with it: tidegauge compare --resume \(directory)") }

@@ -47,7 +47,7 @@ struct HistoryCommand: ParsableCommand {
             print(HistoryTable.render(all, last: last) { repository?.subject(of: $0) ?? "" }, terminator: "")
             if anchors.count > 1 { print("\nonly points of the last anchor, \(anchor?.prefix(12) ?? ""), are shown") }
             let page = (path as NSString).deletingPathExtension + ".html"
-            try HistoryPage.write(all, to: page, drawing: Gnuplot())
+            try HistoryPage.write(all, to: page)
             print("\nReport: \(page)")
         } catch let error as DamagedReport {
             throw ValidationError("\(error)")

@@ -1,5 +1,5 @@
-// A picture before it is drawn: numbers and fixed words only. Names from outside stand in the page's own legend, never in
-// what the drawing program is given. Plain values.
+// A picture before it is drawn. Names from outside stand in its labels and its title, and are escaped where they are written.
+// Plain values.
 
 struct Plot: Sendable, Equatable {
     /// What the numbers of an axis are, and how they are written.
@@ -73,18 +73,4 @@ struct Plot: Sendable, Equatable {
         }
         return plot.series.isEmpty ? nil : plot
     }
-}
-
-/// What became of a plot.
-public enum PlotPicture: Sendable, Equatable {
-    /// An element to stand in the page.
-    case svg(String)
-    /// Why there is none, as a sentence.
-    case missing(String)
-}
-
-/// Draws plots, or says why not.
-public protocol PlotDrawing {
-    /// - Parameter scripts: one for each picture, in the language of gnuplot: plot commands without terminal and output.
-    func draw(_ scripts: [String]) -> [PlotPicture]
 }
