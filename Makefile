@@ -13,10 +13,10 @@ TIDEGAUGE = .build/release/tidegauge
 # The folders of scenarios; those of peers have a target of their own.
 SCENARIOS = $(filter-out Scenarios/peers,$(patsubst %/,%,$(wildcard Scenarios/*/)))
 
-.PHONY: bench peers smoke compare calibrate test external stress micro explore check lint docs tsan asan faults setup build clean help
+.PHONY: bench peers smoke compare calibrate test page-test external stress micro explore check lint docs tsan asan faults setup build clean help
 
 help:  ## what there is: also what plain `make` does
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 bench: build  ## build, run all scenarios of the store (PROFILE=smoke|ci|full), write Reports/latest; what became worse since last time?
 	$(TIDEGAUGE) run $(SCENARIOS) --profile $(PROFILE) --baseline last --save-baseline last
@@ -35,6 +35,10 @@ calibrate: build  ## how often would this machine call a false alarm, and how sm
 
 test: setup  ## unit, property and golden tests
 	Tools/test.sh
+
+page-test:  ## use the pages of reports in a headless Chromium: hover, zoom, filter, print, compare
+	@Tools/setup.sh browser
+	Tools/test.sh --filter BrowserTests
 
 external: setup  ## a driver from a package of its own: build the example, run a scenario on it
 	Tools/external.sh

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""Uses pages of reports as a reader does, in a headless Chromium: hovers, zooms, takes curves away, filters, prints, at the
+sizes of a laptop and of a phone. Fails on the first thing that is not as it should be, and on any error of the console.
+
+    page_test.py PAGE…                    uses each page
+    page_test.py --pictures DIR PAGE      takes pictures of its first screen instead, light and dark, wide and narrow
+
+Needs Chromium and nothing else: the browser is driven over the pipe that --remote-debugging-pipe opens
+(https://chromedevtools.github.io/devtools-protocol/).
+"""
+import base64
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+WIDE = (1280, 900)
+NARROW = (390, 844)
+MOST_PRINTED_PAGES = 12
+
+
+class Browser:
+    """A Chromium with one tab."""
+
+    def __init__(self):
+        program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        if program is None:
+            sys.exit("page_test: there is no Chromium on the PATH; install it (Debian: apt-get install chromium)")
+        self.profile = tempfile.mkdtemp(prefix="tidegauge-page-")
+        ours_in, theirs_out = os.pipe()
+        theirs_in, ours_out = os.pipe()
+
+        def descriptors():
+            # The protocol's ends are descriptors 3 and 4. What is copied last must not lie where the first goes.
+            spare_in, spare_out = os.dup(theirs_in), os.dup(theirs_out)
+            os.dup2(spare_in, 3)
+            os.dup2(spare_out, 4)
+
+        self.process = subprocess.Popen(
+            [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+             "--no-first-run", f"--user-data-dir={self.profile}", "--remote-debugging-pipe", "about:blank"],
+            preexec_fn=descriptors, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self.input, self.output = os.fdopen(ours_in, "rb"), os.fdopen(ours_out, "wb")
+        self.last, self.session, self.events = 0, None, []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+
+    def close(self):
+        self.session = None
+        try:
+            self.call("Browser.close")
+            self.process.wait(timeout=10)
+        except (OSError, EOFError, subprocess.TimeoutExpired):
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+    def call(self, method, **parameters):
+        self.last += 1
+        message = {"id": self.last, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        self.output.write(json.dumps(message).encode() + b"\0")
+        self.output.flush()
+        while True:
+            answer = self.receive()
+            if answer.get("id") == self.last:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+
+    def receive(self):
+        text = bytearray()
+        while (byte := self.input.read(1)) != b"\0":
+            if byte == b"":
+                raise EOFError("the browser has ended")
+            text += byte
+        message = json.loads(text)
+        if "method" in message:
+            self.events.append(message)
+        return message
+
+    def wait(self, method):
+        while not any(event["method"] == method for event in self.events):
+            self.receive()
+
+    def size(self, size, dark=False):
+        self.call("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
+                  mobile=False)
+        self.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def open(self, path):
+        self.events.clear()
+        self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
+        self.wait("Page.loadEventFired")
+
+    def ask(self, expression):
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
+
+    def mouse(self, kind, x, y, clicks=1):
+        button = "none" if kind == "mouseMoved" else "left"
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, clickCount=clicks,
+                  buttons=1 if kind == "mousePressed" else 0)
+
+    def drag(self, start, end):
+        self.mouse("mouseMoved", *start)
+        self.mouse("mousePressed", *start)
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=end[0], y=end[1], button="left", buttons=1)
+        self.mouse("mouseReleased", *end)
+
+    def double_click(self, x, y):
+        for clicks in (1, 2):
+            self.mouse("mousePressed", x, y, clicks)
+            self.mouse("mouseReleased", x, y, clicks)
+
+    def key(self, name):
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=name)
+
+    def errors(self):
+        """What the console calls errors, and what was thrown."""
+        found = []
+        for event in self.events:
+            parameters = event["params"]
+            if event["method"] == "Runtime.exceptionThrown":
+                found.append(parameters["exceptionDetails"].get("exception", {}).get("description", "an exception"))
+            elif event["method"] == "Log.entryAdded" and parameters["entry"]["level"] == "error":
+                found.append(parameters["entry"]["text"])
+            elif event["method"] == "Runtime.consoleAPICalled" and parameters["type"] == "error":
+                found.append(str(parameters["args"]))
+        return found
+
+
+class PageTest:
+    """One page, used."""
+
+    def __init__(self, browser, path):
+        self.browser, self.path, self.done = browser, path, []
+
+    def check(self, holds, what):
+        if not holds:
+            sys.exit(f"page_test: {self.path}: not so: {what}")
+        self.done.append(what)
+
+    def run(self):
+        for size in (WIDE, NARROW):
+            self.browser.size(size)
+            self.browser.open(self.path)
+            self.first_screen(size)
+        self.browser.size(WIDE)
+        self.browser.open(self.path)
+        self.links()
+        self.filter()
+        self.plots()
+        self.paper()
+        self.without_script()
+        errors = self.browser.errors()
+        self.check(not errors, f"the console has no errors {errors}")
+        print(f"{self.path}: {len(self.done)} checks hold")
+
+    def first_screen(self, size):
+        ask = self.browser.ask
+        self.check(ask("document.documentElement.scrollWidth <= innerWidth"), f"{size}: nothing is wider than the page")
+        answers = ask("document.querySelectorAll('.answer').length")
+        self.check(answers == 8, f"{size}: eight answers")
+        bottom = ask("Math.max(...[...document.querySelectorAll('.answer')].map(e => e.getBoundingClientRect().bottom))")
+        first = ask("document.querySelector('main > :first-child').className")
+        # On a page of two runs what changed stands first.
+        self.check(bottom <= size[1] or first != "answers", f"{size}: the answers end on the first screen, at {bottom}")
+
+    def links(self):
+        ask = self.browser.ask
+        broken = ask("[...document.querySelectorAll('a[href^=\"#\"]')].map(a => a.hash.slice(1))"
+                     ".filter(id => !document.getElementById(id))")
+        self.check(broken == [], f"every link leads somewhere {broken}")
+        target = ask("(() => { const d = document.querySelector('.scenario'), i = d.querySelector('.inside');"
+                     "location.hash = i.id; return i.id })()")
+        # The event that opens it comes after this turn of the browser's loop.
+        self.browser.call("Runtime.evaluate", awaitPromise=True,
+                          expression="new Promise(done => setTimeout(done, 0))")
+        self.check(ask(f"document.getElementById('{target}').closest('details').open"), "a link opens what it leads to")
+
+    def filter(self):
+        ask = self.browser.ask
+        shown = "[...document.querySelectorAll('.scenario')].filter(e => e.offsetParent).length"
+        before = ask(shown)
+        self.check(ask("!document.querySelector('.filter').hidden"), "the filter is there")
+        ask("document.querySelector('.filter input').focus()")
+        self.browser.call("Input.insertText", text="no such words anywhere")
+        self.check(ask(shown) == 0 and before > 0, f"a filter hides all of {before} scenarios")
+        ask("document.querySelector('.filter input').select()")
+        name = ask("document.querySelector('.scenario b').textContent")
+        self.browser.call("Input.insertText", text=name)
+        self.check(1 <= ask(shown) <= before, "a filter shows what it names")
+        ask("(() => { const i = document.querySelector('.filter input'); i.value = '';"
+            "i.dispatchEvent(new Event('input', { bubbles: true })) })()")
+        self.check(ask(shown) == before, "without words everything is there again")
+        broken = ask("document.querySelectorAll('.scenario[data-tone=bad]').length")
+        box = "document.querySelectorAll('.filter input')[1].click()"
+        ask(box)
+        self.check(ask(shown) == broken, "only broken ones are shown")
+        ask(box)
+
+    def plots(self):
+        ask = self.browser.ask
+        count = ask("document.querySelectorAll('svg.plot').length")
+        self.check(count > 0, "there are pictures")
+        # One with several curves where there is one.
+        found = ask("(() => { const all = [...document.querySelectorAll('svg.plot')];"
+                    "const rank = s => s.closest('figure').querySelectorAll('.legend input').length;"
+                    "const best = all.reduce((a, b) => rank(b) > rank(a) ? b : a); best.id = 'under-test';"
+                    "best.closest('details').open = true; best.scrollIntoView({ block: 'center' }); return rank(best) })()")
+        box = ask("(() => { const b = document.querySelector('#under-test .area').getBoundingClientRect();"
+                  "return [b.left, b.top, b.width, b.height] })()")
+        at = lambda x, y: (box[0] + x * box[2], box[1] + y * box[3])
+        tip = "document.querySelector('.tip')"
+        self.browser.mouse("mouseMoved", *at(0.5, 0.5))
+        rows = ask(f"{tip}.hidden ? 0 : {tip}.querySelectorAll('div').length")
+        self.check(rows > 0, "the pointer is told values")
+        self.check(ask(f"/\\d/.test({tip}.querySelector('div').textContent)"), "a value is a number")
+        inside = ask(f"(() => {{ const b = {tip}.getBoundingClientRect(); return b.left >= 0 && b.right <= innerWidth }})()")
+        self.check(inside, "values stand within the page")
+        ticks = "document.querySelector('#under-test .ticks').textContent"
+        view = "document.querySelector('#under-test .area').getAttribute('viewBox')"
+        (whole, marks) = (ask(view), ask(ticks))
+        self.browser.drag(at(0.2, 0.1), at(0.7, 0.8))
+        self.check(ask(view) != whole, "a frame zooms")
+        self.check(ask(ticks) != marks and ask(ticks) != "", "the axis says where it zoomed to")
+        self.browser.double_click(*at(0.5, 0.5))
+        self.check(ask(view) == whole, "a double click shows the whole")
+        ask("document.querySelector('#under-test').focus()")
+        self.browser.key("ArrowRight")
+        self.check(not ask(f"{tip}.hidden"), "arrow keys are told values")
+        self.browser.key("+")
+        self.check(ask(view) != whole, "a key zooms")
+        self.browser.key("Escape")
+        self.check(ask(view) == whole and ask(f"{tip}.hidden"), "Escape shows the whole, and no values")
+        if found:
+            legend = "document.querySelector('#under-test').closest('figure').querySelector('.legend input')"
+            slot = ask(f"{legend}.value")
+            drawn = f"getComputedStyle(document.querySelector('#under-test .p{slot}')).display"
+            ask(f"{legend}.click()")
+            self.check(ask(drawn) == "none", "a curve can be taken away")
+            self.browser.mouse("mouseMoved", *at(0.4, 0.5))
+            left = ask(f"{tip}.hidden ? 0 : {tip}.querySelectorAll('div').length")
+            self.check(left < rows or found > rows, "a curve that is away tells nothing")
+            ask(f"{legend}.click()")
+            self.check(ask(drawn) != "none", "and comes back")
+
+    def paper(self):
+        self.browser.open(self.path)
+        pdf = base64.b64decode(self.browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+        pages = pdf.count(b"/Type /Page\n") or pdf.count(b"/Type /Page ") or pdf.count(b"/Type /Page/")
+        self.check(0 < pages <= MOST_PRINTED_PAGES, f"it is printed on {pages} pages")
+
+    def without_script(self):
+        self.browser.call("Emulation.setScriptExecutionDisabled", value=True)
+        self.browser.open(self.path)
+        ask = self.browser.ask
+        self.check(ask("document.querySelectorAll('.answer .number').length") == 8, "without script the answers are there")
+        self.check(ask("document.querySelector('.filter').hidden"), "without script there is no filter that does nothing")
+        self.check(ask("document.querySelectorAll('.plot .area path').length") > 0, "without script curves are drawn")
+        self.browser.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def pictures(browser, folder, page):
+    for name, size, dark in (("wide", WIDE, False), ("narrow", NARROW, False), ("wide-dark", WIDE, True),
+                             ("narrow-dark", NARROW, True)):
+        browser.size(size, dark)
+        browser.open(page)
+        png = browser.call("Page.captureScreenshot", format="png")["data"]
+        pathlib.Path(folder, f"report-{name}.png").write_bytes(base64.b64decode(png))
+
+
+def main(arguments):
+    browser = Browser()
+    try:
+        if arguments[:1] == ["--pictures"]:
+            pictures(browser, arguments[1], arguments[2])
+        for page in [] if arguments[:1] == ["--pictures"] else arguments:
+            PageTest(browser, page).run()
+    finally:
+        browser.close()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(sys.argv[1:])
