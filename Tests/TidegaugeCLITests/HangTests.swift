@@ -27,7 +27,7 @@ import Testing
         #expect(found.contains(",true,tidegauge replay Reports/"))
         #expect(lines.filter { $0.contains(",deadlock,") }.count == 1, "the live stores come through")
         #expect(lines.contains { $0.contains(",inversion,") })
-        #expect(folder.read("Reports/latest/report.html").contains("<section id=\"hangs\">"))
+        #expect(folder.read("Reports/latest/report.html").contains("<summary>Hangs: 1 expected and caught"))
         #expect(folder.read("Reports/latest/hangs/1.trace.json").contains("waits for run loop main"))
         #expect(folder.read("Reports/latest/hangs/1.json").contains("LegacyDelivery"), "stacks have names")
         let again = try Binary.tidegauge.run(["replay", "Reports/latest/hangs/1.json", "--times", "3"], in: folder)
