@@ -19,7 +19,7 @@ enum FileKey: String, CaseIterable {
     var summary: String {
         switch self {
         case .purpose: "The question it asks, in a sentence."
-        case .represents: "The complaint or document it stands for."
+        case .represents: "The complaint or document it stands for. Optional."
         case .drivers:
             "The only drivers it is meant for; where drivers are compared, it is with the first. Default: all."
         case .dataset: "The rows that are in the store before anything is observed."
@@ -29,7 +29,9 @@ enum FileKey: String, CaseIterable {
         case .sweep: "Keys and the values each takes: every combination is a point. A list of such maps is their union."
         case .measure: "The metrics to report."
         case .limits: "What metrics have to keep: a condition, or several with the points at which each holds."
-        case .gate: "The one metric that commits are compared by."
+        case .gate:
+            "The one metric that commits are compared by. Default: the first under `measure` that is the store's own, of a "
+                + "single trial, with a better and a worse, and no count of broken promises."
         case .profiles: "What `smoke`, `ci` and `full` change: settings, or the sweep as a whole."
         case .threads: "A choreography: named threads and the steps of each."
         case .expect: "How a choreography ends; by driver, or on all."

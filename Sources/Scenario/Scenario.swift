@@ -20,15 +20,18 @@ public struct Scenario: Sendable {
     public internal(set) var sha256: String
     /// The question, one sentence.
     public let purpose: String
-    /// The real complaint or document it stands for.
+    /// The real complaint or document it stands for; empty where the file names none.
     public let represents: String
     /// The only drivers it is meant for; empty: all. Where drivers are compared, it is with the first.
     public let drivers: [String]
     /// What is reported, in the order written.
     public let measure: [Metric]
     public let limits: [Limit]
-    /// The one metric by which two commits are compared.
+    /// The one metric by which two commits are compared: where the file names none, the first measured that can tell them
+    /// apart, or else the first measured.
     public let gate: Metric
+    /// Whether the file says which.
+    public let namesGate: Bool
     /// What threads do, where it is no load.
     public internal(set) var choreography: Choreography?
 

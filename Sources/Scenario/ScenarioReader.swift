@@ -24,11 +24,12 @@ struct ScenarioReader {
         let isPlay = entry(.threads) != nil
 
         let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
-        let represents = text(entry(.represents), .represents, "the complaint or document it stands for", root.position)
+        let represents =
+            entry(.represents).map { text($0, .represents, "the complaint or document it stands for", root.position) } ?? ""
         let drivers = entry(.drivers).map { names($0, known: knownDrivers, of: "driver") } ?? []
         let measure: [Metric] =
             isPlay ? [.hangDetectionTime, .choreographyTime] : readMeasure(entry(.measure), root.position)
-        let gate = isPlay ? .choreographyTime : readGate(entry(.gate), measured: measure, root.position)
+        let gate = isPlay ? .choreographyTime : readGate(entry(.gate), measured: measure)
         if let position = measurePositions[.upkeepRatio], drivers.count < 2 {
             problems.add(
                 position,
@@ -49,7 +50,7 @@ struct ScenarioReader {
         return Scenario(
             name: Self.stem(of: problems.path), path: problems.path, sha256: sha256, purpose: purpose,
             represents: represents, drivers: drivers, measure: measure, limits: limits, gate: gate,
-            choreography: isPlay ? readChoreography(entries, drivers: drivers, root.position) : nil,
+            namesGate: isPlay || entry(.gate) != nil, choreography: isPlay ? readChoreography(entries, drivers: drivers, root.position) : nil,
             knownDrivers: knownDrivers, start: start, base: base, sweep: sweep, profiles: profiles)
     }
 
@@ -191,11 +192,8 @@ struct ScenarioReader {
         return measurePositions.sorted { $0.value < $1.value }.map(\.key)
     }
 
-    private mutating func readGate(_ entry: YAMLNode.Entry?, measured: [Metric], _ start: Position) -> Metric? {
-        guard let entry else {
-            problems.add(start, "missing key 'gate': the one metric that commits are compared by")
-            return nil
-        }
+    private mutating func readGate(_ entry: YAMLNode.Entry?, measured: [Metric]) -> Metric? {
+        guard let entry else { return measured.first { $0.tellsCommitsApart } }
         guard case .scalar(let name, _) = entry.value.content, !name.isEmpty else {
             expected("'gate' expects one metric", at: entry.value)
             return nil

@@ -25,11 +25,8 @@ public enum ScenarioSchema {
             ("$schema", "https://json-schema.org/draft/2020-12/schema"),
             ("title", "A scenario of Tidegauge"),
             ("type", "object"),
-            ("required", .list(["purpose", "represents"])),
-            (
-                "anyOf",
-                .list([["required": .list(["measure", "gate"])], ["required": .list(["threads", "expect"])]])
-            ),
+            ("required", .list(["purpose"])),
+            ("anyOf", .list([["required": .list(["measure"])], ["required": .list(["threads", "expect"])]])),
             ("additionalProperties", false),
             ("properties", .object(properties)),
             (

@@ -8,6 +8,9 @@ struct CheckCommand: ParsableCommand {
     @OptionGroup var scenarios: ScenarioPaths
 
     func run() throws {
-        for scenario in try scenarios.load() { print("\(scenario.path): \(scenario.name): ok") }
+        for scenario in try scenarios.load() {
+            let gate = scenario.namesGate ? "" : ", compared by \(scenario.gate.rawValue) (it names no gate)"
+            print("\(scenario.path): \(scenario.name): ok\(gate)")
+        }
     }
 }
