@@ -2,23 +2,6 @@
 // samples are known only to be "at least" something. Shared by the histograms over events and over time.
 import Scenario
 
-extension Statistic {
-    /// For a percentile p, the n in "one sample in n lies beyond it": 100 for p99. `nil` for other statistics.
-    var tailDenominator: UInt64? {
-        switch self {
-        case .p50: 2
-        case .p90: 10
-        case .p99: 100
-        case .p99_9: 1_000
-        case .p99_99: 10_000
-        case .min, .max, .mean, .count, .value, .slope, .low, .high: nil
-        }
-    }
-}
-
-/// Percentiles need so many samples beyond them: with fewer, one sample more or less moves the figure.
-private let samplesBeyondPercentile: UInt64 = 10
-
 /// The figures of a distribution that rests on `n` samples: a percentile with fewer than ten beyond it has no value, and a value
 /// that is a lower bound carries `at_least`.
 func distributionFigures(
@@ -27,8 +10,8 @@ func distributionFigures(
 ) -> [Figure] {
     var values: [(Statistic, Double?, isLowerBound: Bool)] = []
     for statistic in Statistic.allCases {
-        guard let denominator = statistic.tailDenominator else { continue }
-        let known = UInt64(n) >= samplesBeyondPercentile * denominator ? percentile(statistic) : nil
+        guard let needed = statistic.neededSamples else { continue }
+        let known = UInt64(n) >= needed ? percentile(statistic) : nil
         values.append((statistic, known?.value, known?.isLowerBound ?? false))
     }
     return (values + rest).map { statistic, value, isLowerBound in

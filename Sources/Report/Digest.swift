@@ -149,7 +149,8 @@ enum Digest {
         guard let metric = record.scenario(scenario)?.gate else { return [] }
         let rows = record.rows.filter { $0.scenario == scenario && $0.figure.metric == metric }
         let defaultStatistic = Statistic(rawValue: metric.defaultStatistic)!
-        let statistics = [defaultStatistic] + (metric.entry.shape == .distribution ? [.p90, .p99, .max] : [])
+        let isDistribution = if case .distribution = metric.entry.shape { true } else { false }
+        let statistics = [defaultStatistic] + (isDistribution ? [.p90, .p99, .max] : [])
         return inOrder(rows.map(\.driver)).map { driver in
             let own = rows.filter { $0.driver == driver }
             func values(_ statistic: Statistic) -> [Double] {

@@ -7,6 +7,22 @@ public enum Statistic: String, Codable, Sendable, CaseIterable {
     case p99_9
     case p99_99
     case min, max, mean, count, value, slope, low, high
+
+    /// For a percentile p, the n in "one sample in n lies beyond it": 100 for p99. `nil` for other statistics.
+    public var tailDenominator: UInt64? {
+        switch self {
+        case .p50: 2
+        case .p90: 10
+        case .p99: 100
+        case .p99_9: 1_000
+        case .p99_99: 10_000
+        case .min, .max, .mean, .count, .value, .slope, .low, .high: nil
+        }
+    }
+
+    /// The fewest samples that a percentile is read off: ten lie beyond it then. With fewer, one sample more or less moves
+    /// the figure.
+    public var neededSamples: UInt64? { tailDenominator.map { 10 * $0 } }
 }
 
 /// One entry of `limits`.

@@ -66,7 +66,8 @@ extension Metric {
     /// Whether two commits can be compared by it: a figure of the store, which a single trial has, with a better and a worse.
     /// What a store promises is judged in every trial and has nothing to compare.
     var tellsCommitsApart: Bool {
-        entry.subject == .store && !isOverSweep && entry.source != .peers && entry.worse != .neither && entry.kind != .event
+        entry.subject == .store && !isOverSweep && entry.source != .peers && entry.worse != .neither
+            && entry.kind != .event
     }
 
     /// Why the values of a point do not carry the metric, as the end of a sentence; nil where they do, and for what is

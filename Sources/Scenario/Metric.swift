@@ -94,7 +94,8 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     /// What is known of the metric before anything is measured.
     public var entry: MetricEntry {
         switch self {
-        case .scheduleDelay: .init(.ns, .clock, .distribution, "begin − due: how late the load generator itself was")
+        case .scheduleDelay:
+            .init(.ns, .clock, .distribution(of: .commits), "begin − due: how late the load generator itself was")
         case .scheduleStarted:
             .init(
                 .one, .clock, worse: .less, needs: [.setting(.schedule)],
@@ -103,29 +104,34 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
             .init(
                 .count, .clock, needs: [.setting(.schedule)],
                 "commits due in the measured window that were never made: their writer was late, and gave up")
-        case .writeServiceTime: .init(.ns, .processor, .distribution, "committed − begin")
-        case .writeResponseTime: .init(.ns, .clock, .distribution, "committed − due: waiting for one's turn included")
+        case .writeServiceTime: .init(.ns, .processor, .distribution(of: .commits), "committed − begin")
+        case .writeResponseTime:
+            .init(.ns, .clock, .distribution(of: .commits), "committed − due: waiting for one's turn included")
         case .writerPenalty:
             .init(
                 .one, .clock, from: .companions, takes: [.writeServiceTime], needs: [.observers, .baseline],
                 "median of `write_service_time` with subscriptions ÷ that without (paired trials)")
-        case .lockWait: .init(.ns, .clock, .distribution, "locked − begin")
+        case .lockWait: .init(.ns, .clock, .distribution(of: .commits), "locked − begin")
         case .deliveryLatency:
             .init(
-                .ns, .clock, .distribution, needs: [.observers], mayBeNegative: true,
+                .ns, .clock, .distribution(of: .deliveries), needs: [.observers], mayBeNegative: true,
                 "enter of the covering delivery − committed; under zero where the callback began before the "
                     + "commit returned, in percentiles, mean and extremes alike")
         case .lastDeliveryLatency:
             .init(
-                .ns, .clock, .distribution, needs: [.observers], mayBeNegative: true,
+                .ns, .clock, .distribution(of: .commits), needs: [.observers], mayBeNegative: true,
                 "enter of the covering delivery of the observer called last − committed: one sample per commit")
         case .endToEndLatency:
-            .init(.ns, .clock, .distribution, needs: [.observers], "enter of the covering delivery − due")
+            .init(
+                .ns, .clock, .distribution(of: .deliveries), needs: [.observers], "enter of the covering delivery − due"
+            )
         case .writeToCallback:
-            .init(.ns, .clock, .distribution, needs: [.observers], "enter of the covering delivery − begin")
+            .init(
+                .ns, .clock, .distribution(of: .deliveries), needs: [.observers],
+                "enter of the covering delivery − begin")
         case .wakeFloor:
             .init(
-                .ns, .clock, .distribution, needs: [.wakeProbe, .setting(.gapsToWakeIn)], about: .harness,
+                .ns, .clock, .distribution(of: .others), needs: [.wakeProbe, .setting(.gapsToWakeIn)], about: .harness,
                 "from waking a thread that sleeps on a futex to a run loop that this thread wakes in turn: the "
                     + "way of a notification without a store. Measured halfway between the commits, by threads that "
                     + "have slept as long")
@@ -133,22 +139,24 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
             .init(
                 .one, .clock, needs: [.observers, .wakeProbe, .setting(.gapsToWakeIn)],
                 "median of `write_to_callback` ÷ median of `wake_floor`, both of one trial")
-        case .callbackTime: .init(.ns, .clock, .distribution, needs: [.observers], "exit − enter")
+        case .callbackTime: .init(.ns, .clock, .distribution(of: .deliveries), needs: [.observers], "exit − enter")
         case .staleness:
             .init(
-                .ns, .clock, .distribution, needs: [.observers],
+                .ns, .clock, .distribution(of: .deliveries), needs: [.observers],
                 "age of the oldest commit not yet covered, 0 if there is none; a distribution over *time*, "
                     + "integrated without sampling; `n` counts commits")
         case .versionLag:
             .init(
-                .versions, .clock, .distribution, needs: [.observers],
+                .versions, .clock, .distribution(of: .deliveries), needs: [.observers],
                 "commits returned and not yet covered; over time as well")
         case .coalescingRatio:
             .init(
                 .commitsPerCallback, .clock, worse: .neither, needs: [.observers],
                 "affecting commits covered ÷ callbacks, those that covered nothing included")
         case .batchSpan:
-            .init(.commits, .clock, .distribution, worse: .neither, needs: [.observers], "commits covered per callback")
+            .init(
+                .commits, .clock, .distribution(of: .deliveries), worse: .neither, needs: [.observers],
+                "commits covered per callback")
         case .spuriousNotifications:
             .init(.count, .event, needs: [.observers], "callbacks whose data equals that of the callback before")
         case .missedFinal:
@@ -156,16 +164,19 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 .count, .event, needs: [.observers], isOwed: true,
                 "observers whose last data is not the store's final state; must be 0")
         case .timeToFirstDelivery:
-            .init(.ns, .clock, .distribution, needs: [.observers], "enter of the first callback − the subscribe call")
+            .init(
+                .ns, .clock, .distribution(of: .observers), needs: [.observers],
+                "enter of the first callback − the subscribe call")
         case .observerStall:
             .init(
-                .ns, .clock, .distribution, needs: [.observers, .setting(.calls)],
+                .ns, .clock, .distribution(of: .others), needs: [.observers, .setting(.calls)],
                 "how long an observing thread was blocked in a call on the store right after a writer's commit, "
                     + "as `observers.calls` says: in begin-write until the write lock was granted, in refresh until it "
                     + "returned")
         case .fanoutSpan:
             .init(
-                .ns, .clock, .distribution, needs: [.observers], "last − first enter over the observers of one commit")
+                .ns, .clock, .distribution(of: .commits), needs: [.observers],
+                "last − first enter over the observers of one commit")
         case .fanoutCost:
             .init(
                 .nsPerObserverCommit, .clock, from: .sweep(over: [.observerCount, .bystanders]),
@@ -372,13 +383,13 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                     + "per commit than at the start of the window, at both of which the same observers are there")
         case .recoveryTime:
             .init(
-                .ns, .clock, .distribution, needs: [.setting(.harmedWriter)],
+                .ns, .clock, .distribution(of: .others), needs: [.setting(.harmedWriter)],
                 "from what was done to the writing process (killed, stopped) until the next commit returned")
         case .failedCommits:
             .init(.count, .event, "commits that the store refused while it was meant to: its disk was full")
         case .harnessHiccup:
             .init(
-                .ns, .clock, .distribution, about: .harness,
+                .ns, .clock, .distribution(of: .others), about: .harness,
                 "how much too late a thread woke that asked to sleep 1 ms, over and over: the floor of any "
                     + "latency here")
         case .harnessCost:

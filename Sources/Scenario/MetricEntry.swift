@@ -69,10 +69,22 @@ public struct MetricEntry: Sendable {
 
     public enum Shape: Sendable {
         /// Recorded sample by sample (over time, for `staleness` and `version_lag`): percentiles and no single `value`.
-        case distribution
+        case distribution(of: Samples)
         case number
         /// An interval, `low` to `high`.
         case bracket
+    }
+
+    /// Of what a distribution has samples, which says beforehand how many there will be at most.
+    public enum Samples: Sendable {
+        /// One of each commit.
+        case commits
+        /// One of each commit and observer whom it concerns, or of each callback.
+        case deliveries
+        /// One of each observer.
+        case observers
+        /// So many as it takes, or as the machine allows.
+        case others
     }
 
     /// Which way is worse.

@@ -9,6 +9,15 @@ public enum Profile: String, CaseIterable, Sendable, Codable {
     case ci
     /// As long as the question deserves.
     case full
+
+    /// What it is for, in a sentence.
+    var summary: String {
+        switch self {
+        case .smoke: "Seconds: proves that everything works, and judges no limit."
+        case .ci: "Minutes: what every commit gets, and what runs where nobody names a profile."
+        case .full: "As long as the question deserves."
+        }
+    }
 }
 
 /// A validated scenario file. Any thread.
@@ -38,6 +47,8 @@ public struct Scenario: Sendable {
     let knownDrivers: [String]
     /// Where a key that is missing would have to be added.
     let start: ScenarioProblem.Place
+    /// Where each limit states its condition.
+    let conditionPlaces: [Limit: ScenarioProblem.Place]
     let base: Settings
     let sweep: Sweep?
     /// What each profile changes.

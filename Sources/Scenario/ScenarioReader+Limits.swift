@@ -67,7 +67,9 @@ extension ScenarioReader {
         }
         do throws(ValueFault) {
             let (comparison, bound, yardstick) = try Limit.condition(text, for: metric)
-            return Limit(metric, statistic: statistic, comparison, bound, yardstick, at: at)
+            let limit = Limit(metric, statistic: statistic, comparison, bound, yardstick, at: at)
+            conditionPlaces[limit] = node.position
+            return limit
         } catch {
             problems.add(node.position, "the limit on '\(key)' \(error.message)")
             return nil

@@ -9,6 +9,8 @@ struct ScenarioReader {
     let knownDrivers: [String]
     /// Where each measured metric was named.
     private(set) var measurePositions: [Metric: Position] = [:]
+    /// Where each limit states its condition.
+    var conditionPlaces: [Limit: Position] = [:]
     /// Where each restricted limit says `at`.
     var limitPlaces: [Limit: Position] = [:]
 
@@ -25,7 +27,8 @@ struct ScenarioReader {
 
         let purpose = text(entry(.purpose), .purpose, "the question it asks, in a sentence", root.position)
         let represents =
-            entry(.represents).map { text($0, .represents, "the complaint or document it stands for", root.position) } ?? ""
+            entry(.represents).map { text($0, .represents, "the complaint or document it stands for", root.position) }
+            ?? ""
         let drivers = entry(.drivers).map { names($0, known: knownDrivers, of: "driver") } ?? []
         let measure: [Metric] =
             isPlay ? [.hangDetectionTime, .choreographyTime] : readMeasure(entry(.measure), root.position)
@@ -50,8 +53,11 @@ struct ScenarioReader {
         return Scenario(
             name: Self.stem(of: problems.path), path: problems.path, sha256: sha256, purpose: purpose,
             represents: represents, drivers: drivers, measure: measure, limits: limits, gate: gate,
-            namesGate: isPlay || entry(.gate) != nil, choreography: isPlay ? readChoreography(entries, drivers: drivers, root.position) : nil,
-            knownDrivers: knownDrivers, start: start, base: base, sweep: sweep, profiles: profiles)
+            namesGate: isPlay || entry(.gate) != nil,
+            choreography: isPlay ? readChoreography(entries, drivers: drivers, root.position) : nil,
+            knownDrivers: knownDrivers, start: start,
+            conditionPlaces: conditionPlaces.mapValues { problems.place($0) }, base: base, sweep: sweep,
+            profiles: profiles)
     }
 
     private mutating func readLoadSettings(_ entries: [YAMLNode.Entry], into layer: inout SettingsLayer) {

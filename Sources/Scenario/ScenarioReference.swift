@@ -15,9 +15,17 @@ public enum ScenarioReference {
             let taken = kind.row.takes.map { "`\($0.key)`" }.joined(separator: " ")
             return ["`\(kind.rawValue)`", taken, text(kind.needs), kind.row.summary]
         }
+        let profiles = Profile.allCases.map { ["`\($0.rawValue)`", $0.summary] }
+        let steps = StepRow.all.map { row in
+            ["`\(row.name)`", row.form.usage(row.name).replacing("'", with: "`"), row.summary]
+        }
+        let inner = InnerKey.allCases.map { ["`\($0.rawValue)`", $0.summary] }
         return [
             "### Keys of a file", table(["key", "what it holds"], keys), "### Settings", table(columns, settings),
+            "### Profiles", table(["profile", "what it is for"], profiles),
             "### Kinds of fault", table(["`fault.kind`", "takes", "needs", "what is done"], faults),
+            "### Steps of a thread", table(["step", "how it is written", "what it does"], steps),
+            "### Keys inside a thread, a step or a limit", table(["key", "what it holds"], inner),
         ].joined(separator: "\n\n")
     }
 

@@ -10,7 +10,8 @@ public enum ScenarioSchema {
         let metrics = words(Metric.allCases.map(\.rawValue))
         let text: JSONText = ["type": "string", "pattern": "\\S"]
         let kinds: [(key: FileKey, value: JSONText)] = [
-            (.purpose, text), (.represents, text), (.drivers, names(words(drivers))),
+            (.purpose, text), (.represents, text),
+            (.drivers, names(words(drivers))),
         ]
         let asked: [(key: FileKey, value: JSONText)] = [
             (.sweep, ["$ref": "#/$defs/sweep"]), (.measure, names(metrics)), (.limits, limits), (.gate, metrics),
@@ -18,7 +19,12 @@ public enum ScenarioSchema {
             (
                 .cycle,
                 ["type": "array", "minItems": .number(1), "items": ["type": "string", "pattern": "\\S *> *\\S"]]
-            ), (.profiles, closed(Profile.allCases.map { ($0.rawValue, ["$ref": "#/$defs/profile"]) })),
+            ),
+            (
+                .profiles,
+                closed(
+                    Profile.allCases.map { ($0.rawValue, described(["$ref": "#/$defs/profile"], $0.summary)) })
+            ),
         ]
         let properties = kinds.map(documented) + settings + asked.map(documented)
         return .object([
@@ -35,8 +41,13 @@ public enum ScenarioSchema {
                     "sweep": sweep, "profile": closed(settings + [documented(.sweep, ["$ref": "#/$defs/sweep"])]),
                     "actor": anyOf([
                         steps,
-                        closed([("runs_on", words(Choreography.Place.allCases.map(\.rawValue))), ("steps", steps)]),
-                    ]), "step": step, "point": closed(Setting.swept.map { ($0.rawValue, value($0)) }),
+                        closed([
+                            documented(.runsOn, words(Choreography.Place.allCases.map(\.rawValue))),
+                            documented(.steps, steps),
+                        ]),
+                    ]), "step": step,
+                    "point": closed(Setting.swept.map { ($0.rawValue, described(value($0), $0.row.summary)) }),
+                    "condition": condition, "conditions": conditions,
                 ]
             ),
         ])
@@ -58,6 +69,10 @@ public enum ScenarioSchema {
     }
 
     private static func documented(_ key: FileKey, _ value: JSONText) -> (key: String, value: JSONText) {
+        (key.rawValue, described(value, key.summary))
+    }
+
+    private static func documented(_ key: InnerKey, _ value: JSONText) -> (key: String, value: JSONText) {
         (key.rawValue, described(value, key.summary))
     }
 
@@ -93,12 +108,14 @@ public enum ScenarioSchema {
 
     private static var changes: JSONText {
         let kinds = WritersSpec.ChangeKind.allCases.map(\.rawValue)
-        let score: JSONText = closed([("update", ["const": "score"])])
+        let score: JSONText = closed([("update", described(["const": "score"], "The same as `update-score`."))])
+        let weight = described(
+            ["type": "number", "exclusiveMinimum": .number(0)], "The weight of this change among the others.")
         return anyOf([
             words(kinds),
             ["type": "string", "pattern": "^[a-z-]+:[0-9.]+(\\+[a-z-]+:[0-9.]+)*$"],
             ["type": "array", "minItems": .number(1), "items": anyOf([words(kinds), score])],
-            score, closed(kinds.map { ($0, ["type": "number", "exclusiveMinimum": .number(0)]) }),
+            score, closed(kinds.map { ($0, weight) }),
         ])
     }
 
@@ -107,25 +124,33 @@ public enum ScenarioSchema {
     private static var sweep: JSONText {
         let product = closed(
             Setting.swept.map { setting in
-                (setting.rawValue, ["type": "array", "minItems": .number(1), "items": value(setting)])
+                let values: JSONText = ["type": "array", "minItems": .number(1), "items": value(setting)]
+                return (setting.rawValue, described(values, setting.row.summary))
             })
         return anyOf([product, ["type": "array", "minItems": .number(1), "items": product]])
     }
 
+    private static var condition: JSONText { ["type": "string", "pattern": "^(<=|>=|==|<|>) *\\S"] }
+
+    /// One condition, or one for some points, or several of these.
+    private static var conditions: JSONText {
+        let one: JSONText = ["$ref": "#/$defs/condition"]
+        let restricted = closed([documented(.at, ["$ref": "#/$defs/point"]), documented(.limit, one)])
+        return anyOf([
+            one, restricted, ["type": "array", "minItems": .number(1), "items": anyOf([one, restricted])],
+        ])
+    }
+
     private static var limits: JSONText {
-        let metrics = Metric.allCases.map(\.rawValue).joined(separator: "|")
         let statistics = Limit.statistics.joined(separator: "|")
-        let condition: JSONText = ["type": "string", "pattern": "^(<=|>=|==|<|>) *\\S"]
-        let restricted = closed([("at", ["$ref": "#/$defs/point"]), ("limit", condition)])
-        let one = anyOf([condition, restricted])
+        let properties = Metric.allCases.map { metric in
+            (metric.rawValue, described(["$ref": "#/$defs/conditions"], metric.entry.definition))
+        }
+        let metrics = Metric.allCases.map(\.rawValue).joined(separator: "|")
+        let ofStatistic = described(["$ref": "#/$defs/conditions"], "One statistic of a metric, as `staleness.p99`.")
         return [
-            "type": "object", "additionalProperties": false,
-            "patternProperties": .object([
-                (
-                    "^(\(metrics))(\\.(\(statistics)))?$",
-                    anyOf([condition, restricted, ["type": "array", "minItems": .number(1), "items": one]])
-                )
-            ]),
+            "type": "object", "additionalProperties": false, "properties": .object(properties),
+            "patternProperties": .object([("^(\(metrics))\\.(\(statistics))$", ofStatistic)]),
         ]
     }
 
@@ -139,19 +164,30 @@ public enum ScenarioSchema {
     }
 
     private static var step: JSONText {
+        let rows = StepRow.all
+        return anyOf([
+            words(rows.filter(\.form.mayStandAlone).map(\.name)),
+            closed(rows.compactMap { row in argument(row.form).map { (row.name, described($0, row.summary)) } }),
+        ])
+    }
+
+    /// What stands behind a step's name; nil where nothing may.
+    private static func argument(_ form: StepForm) -> JSONText? {
         let name: JSONText = ["type": "string", "pattern": "\\S"]
         let count: JSONText = ["type": "integer", "minimum": .number(1), "maximum": .number(10_000)]
-        let named: JSONText = ["type": "object", "additionalProperties": steps]
-        return anyOf([
-            words(["commit", "subscribe", "cancel", "requery", "covered", "begin-write", "refresh", "close"]),
+        return switch form {
+        case .alone: nil
+        case .count: count
+        case .steps: steps
+        case .subscription, .word: name
+        case .subscribe:
             closed([
-                ("commit", count), ("hold", steps),
-                ("subscribe", closed([("as", name), ("count", count), ("initial", steps), ("update", steps)])),
-                ("cancel", name), ("requery", name), ("covered", name), ("read", steps), ("write-later", steps),
-                ("meet", name), ("blocked", name), ("lock", named), ("sync", named), ("async", named),
-                ("refusable", steps), ("repeat", closed([("times", count), ("steps", steps)])),
-            ]),
-        ])
+                documented(.as, name), documented(.count, count), documented(.initial, steps),
+                documented(.update, steps),
+            ])
+        case .named: ["type": "object", "additionalProperties": steps]
+        case .times: closed([documented(.times, count), documented(.steps, steps)])
+        }
     }
 
     // MARK: Pieces

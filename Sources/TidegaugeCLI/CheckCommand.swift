@@ -1,5 +1,6 @@
 // `tidegauge check`: validates scenario files and runs nothing.
 import ArgumentParser
+import Scenario
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -7,8 +8,12 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var scenarios: ScenarioPaths
 
+    @Option(help: "The profile in which limits want samples: smoke, ci or full.")
+    var profile: Profile = .ci
+
     func run() throws {
         for scenario in try scenarios.load() {
+            for problem in scenario.limitsWithoutSamples(in: profile) { printError("\(problem)") }
             let gate = scenario.namesGate ? "" : ", compared by \(scenario.gate.rawValue) (it names no gate)"
             print("\(scenario.path): \(scenario.name): ok\(gate)")
         }

@@ -99,6 +99,28 @@ import Testing
         }
     }
 
+    /// An editor shows the description of the key under the cursor: wherever a key may stand, it has one.
+    @Test func everyKeySaysWhatItMeans() {
+        func check(_ value: Any, _ place: String) {
+            guard let object = value as? [String: Any] else {
+                for (index, item) in (value as? [Any] ?? []).enumerated() { check(item, "\(place)/\(index)") }
+                return
+            }
+            for (word, value) in object {
+                if ["properties", "patternProperties"].contains(word) {
+                    for (key, schema) in value as? [String: [String: Any]] ?? [:] {
+                        let description = schema["description"] as? String ?? ""
+                        #expect(description.split(separator: " ").count >= 2, "\(place)/\(key)")
+                        check(schema, "\(place)/\(key)")
+                    }
+                } else {
+                    check(value, "\(place)/\(word)")
+                }
+            }
+        }
+        check(schema, "")
+    }
+
     @Test func everySettingIsThere() {
         let text = ScenarioSchema.json(drivers: [])
         for setting in Setting.allCases { #expect(text.contains("\"\(setting.key)\"")) }

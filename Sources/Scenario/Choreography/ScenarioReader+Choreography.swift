@@ -2,50 +2,6 @@
 // read (points where nobody else comes, threads that are not there) is checked at the end.
 import Foundation
 
-/// What a step's name is followed by, and the step that it makes.
-private enum StepForm {
-    typealias Step = Choreography.Step
-
-    case alone(Step)
-    /// How often, once unless said.
-    case count((Int) -> Step)
-    case steps(([Step]) -> Step)
-    /// The name of a subscription, unless it has none.
-    case subscription((String) -> Step)
-    case subscribe
-    /// A word, and of what.
-    case word(String, (String) -> Step)
-    /// Steps under a name, and of what.
-    case named(String, (String, [Step]) -> Step)
-    case times
-
-    static var all: KeyValuePairs<String, StepForm> {
-        [
-            "commit": .count(Step.commit), "hold": .steps(Step.hold), "subscribe": .subscribe,
-            "cancel": .subscription(Step.cancel), "requery": .subscription(Step.requery),
-            "covered": .subscription(Step.covered), "begin-write": .alone(.beginWrite), "refresh": .alone(.refresh),
-            "read": .steps(Step.read), "write-later": .steps(Step.writeLater), "close": .alone(.close),
-            "meet": .word("point", Step.meet), "blocked": .word("thread", Step.blocked),
-            "lock": .named("name", Step.lock), "sync": .named("site", Step.sync), "async": .named("site", Step.async),
-            "refusable": .steps(Step.refusable), "repeat": .times,
-        ]
-    }
-
-    /// How a step of this name is written.
-    func usage(_ name: String) -> String {
-        switch self {
-        case .alone: "'\(name)' alone"
-        case .count: "'\(name)' or '\(name): 3'"
-        case .steps: "'\(name): [steps]'"
-        case .subscription: "'\(name)', or '\(name): name' of a subscription"
-        case .subscribe: "'subscribe', or 'subscribe: { as: name, count: 1, initial: [steps], update: [steps] }'"
-        case .word(let what, _): "'\(name): \(what)'"
-        case .named(let what, _): "'\(name): { \(what): [steps] }'"
-        case .times: "'repeat: { times: 10, steps: [steps] }'"
-        }
-    }
-}
-
 extension ScenarioReader {
     /// The settings that mean something in one.
     static let choreographySettings: [Setting] = [.durability, .seed, .repetitions, .hangTimeout]
@@ -119,8 +75,8 @@ extension ScenarioReader {
             expected("expects a step, a word or a word with what it needs", at: node)
             return nil
         }
-        guard let form = StepForm.all.first(where: { $0.key == name })?.value else {
-            refuse("step", name, at: node.position, among: StepForm.all.map(\.key))
+        guard let form = StepRow.all.first(where: { $0.name == name })?.form else {
+            refuse("step", name, at: node.position, among: StepRow.all.map(\.name))
             return nil
         }
         guard let step = step(form, argument, &places) else {
