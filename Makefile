@@ -55,7 +55,7 @@ check: build  ## are all scenario files valid? Runs none of them
 	$(TIDEGAUGE) check $(SCENARIOS) Scenarios/peers
 
 lint:  ## formatting and style, strict
-	swift format lint --strict --recursive --parallel Sources Tests Examples Package.swift
+	swift format lint --strict --recursive --parallel Sources Tests Examples Tools Package.swift
 
 docs: setup  ## the documentation of LiveStore, strict: no warning, no symbol without a comment, no unnamed error
 	Tools/docs.sh

@@ -139,7 +139,9 @@ let package = Package(
                 "StoreDriver", "TracedSync", "TrialRunner", "Trials",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ], plugins: ["EmbedScenarios"]),
+        // The scenarios, as text inside the command line.
+        .plugin(name: "EmbedScenarios", capability: .buildTool(), path: "Tools/EmbedScenarios"),
         .executableTarget(
             name: "tidegauge",
             dependencies: [

@@ -4,11 +4,29 @@ public enum Spelling {
     /// The closest of `known`; nil where nothing is near. `Hang-Timeout` and `hang_timeout` are the same word to somebody
     /// who mistyped it.
     public static func nearest(to word: String, among known: [String]) -> String? {
-        func folded(_ word: String) -> [Character] { word.lowercased().map { $0 == "-" ? "_" : $0 } }
+        slips(of: word, among: known).first
+    }
+
+    /// All of `known` that may have been meant, the closest first: slips of the finger, and words that hold this one or lie in
+    /// it whole.
+    public static func near(to word: String, among known: [String]) -> [String] {
+        let slips = slips(of: word, among: known)
+        let wanted = String(folded(word))
+        let parts = known.filter { known in
+            let other = String(folded(known))
+            return !slips.contains(known) && min(wanted.count, other.count) >= 3
+                && (other.contains(wanted) || wanted.contains(other))
+        }
+        return slips + parts
+    }
+
+    private static func folded(_ word: String) -> [Character] { word.lowercased().map { $0 == "-" ? "_" : $0 } }
+
+    private static func slips(of word: String, among known: [String]) -> [String] {
         let wanted = folded(word)
         // Longer words may differ in more places and still be meant; a word of one or two letters may differ in one.
         let reach = max(1, min(3, wanted.count / 3))
-        return known.map { (distance(wanted, folded($0)), $0) }.filter { $0.0 <= reach }.min { $0 < $1 }?.1
+        return known.map { (distance(wanted, folded($0)), $0) }.filter { $0.0 <= reach }.sorted { $0 < $1 }.map(\.1)
     }
 
     /// Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other (optimal string

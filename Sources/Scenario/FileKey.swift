@@ -2,6 +2,7 @@
 
 /// A key at the top of a file.
 enum FileKey: String, CaseIterable {
+    case extends, without
     case purpose, represents, drivers
     case dataset, observers, writers, fault
     case sweep, measure, limits, gate, profiles
@@ -11,13 +12,20 @@ enum FileKey: String, CaseIterable {
     /// In files with a load.
     static let ofLoads = allCases.filter { ![.threads, .expect, .cycle].contains($0) }
     /// In files with `threads`.
-    static let ofChoreographies: [FileKey] = [.purpose, .represents, .drivers, .limits, .threads, .expect, .cycle]
+    static let ofChoreographies: [FileKey] = [
+        .extends, .without, .purpose, .represents, .drivers, .limits, .threads, .expect, .cycle,
+    ]
     /// Of a load, and the same in every profile.
     static let fixed = ofLoads.filter { $0 != .sweep && !sections.contains($0) }
 
     /// What it holds, in a sentence.
     var summary: String {
         switch self {
+        case .extends:
+            "A scenario whose keys hold here too: a file, from this one's folder, or the name of one. Sections and profiles "
+                + "are gone through key by key; everything else that this file says replaces what that one says as a whole."
+        case .without:
+            "Keys of the scenario it extends that do not hold here, such as `writers.rate` where the load is closed."
         case .purpose: "The question it asks, in a sentence."
         case .represents: "The complaint or document it stands for. Optional."
         case .drivers:

@@ -20,6 +20,14 @@ public enum Nearest {
         return known.isEmpty ? "(none is known here)" : "(known here: \(known.joined(separator: ", ")))"
     }
 
+    /// A hint with up to three words that may have been meant, nearest first; nothing where none is near.
+    public static func several(to word: String, among known: [String]) -> String {
+        let near = Spelling.near(to: word, among: known).prefix(3).map { "'\($0)'" }
+        guard let last = near.last else { return "" }
+        let others = near.dropLast().joined(separator: ", ")
+        return " (did you mean \(others.isEmpty ? "" : others + " or ")\(last)?)"
+    }
+
     /// The one of `known` that `word` is the last part of, or else the closest; nil where nothing is near.
     static func nearest(to word: String, among known: [String]) -> String? {
         let suffixed = known.filter { $0.hasSuffix("." + word) }

@@ -25,7 +25,7 @@ public struct Scenario: Sendable {
     /// The file's name without its extension.
     public let name: String
     public let path: String
-    /// SHA-256 of the file's bytes, and of those of the traces it names, hexadecimal.
+    /// SHA-256 of the file's bytes, and of those of the files it extends and the traces it names, hexadecimal.
     public internal(set) var sha256: String
     /// The question, one sentence.
     public let purpose: String
@@ -61,17 +61,17 @@ public struct Scenario: Sendable {
     ///   - bytes: the file's contents.
     ///   - path: names the file in errors; its stem names the scenario.
     ///   - drivers: the names that `drivers` may hold.
-    ///   - beside: the contents of a file in the same folder, by its name; nil where there is none.
-    /// - Throws: all problems of the file, in file order.
+    ///   - files: what the scenario may name besides.
+    /// - Throws: all problems of the file and of those it extends, in file order.
     public static func parse(
-        _ bytes: [UInt8], path: String, drivers: [String], beside: (String) -> [UInt8]? = { _ in nil }
+        _ bytes: [UInt8], path: String, drivers: [String], files: NamedFiles = NamedFiles()
     ) throws(ScenarioErrors) -> Scenario {
         var problems = ProblemList(path: path)
-        if let text = YAMLText(bytes, into: &problems), let root = YAMLTree.read(text, into: &problems) {
+        if let file = ExtendedFile.read(bytes, files, into: &problems) {
             var reader = ScenarioReader(problems: problems, knownDrivers: drivers)
-            var scenario = reader.read(root, sha256: SHA256.hexadecimal(bytes))
+            var scenario = reader.read(file.root, sha256: SHA256.hexadecimal(file.bytes))
             problems = reader.problems
-            scenario?.readTraces(bytes, beside, into: &problems)
+            scenario?.readTraces(file.bytes, files, into: &problems)
             if let scenario {
                 for profile in Profile.allCases { scenario.check(profile, reader.measurePositions, into: &problems) }
                 scenario.checkLimits(reader.limitPlaces, into: &problems)

@@ -41,14 +41,21 @@ public struct ScenarioErrors: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-/// Collects the problems of one file, the first hundred: one that several profiles or sweep points run into counts once.
+/// Collects the problems of one file and of those it extends, the first hundred: one that several profiles or sweep points run
+/// into counts once.
 struct ProblemList {
-    let path: String
+    /// The file's own, then that of the one it extends, and so on: `Position.file` counts them.
+    private(set) var paths: [String]
+    /// The file whose text is being read: its places are counted from 0 until it is a tree.
+    var fileOfText = 0
     private var seen: Set<ScenarioProblem> = []
     private var problems: [ScenarioProblem] = []
     private var refused: Set<Position> = []
 
-    init(path: String) { self.path = path }
+    init(path: String) { paths = [path] }
+
+    /// A further file, which the last one extends.
+    mutating func begin(_ path: String) { paths.append(path) }
 
     var isEmpty: Bool { problems.isEmpty }
     /// Nothing further is kept: no need to look for the right words.
@@ -65,26 +72,33 @@ struct ProblemList {
     }
 
     mutating func add(_ position: Position, _ message: String) {
-        if !refused.contains(position) { add(place(position), message) }
+        if !refused.contains(moved(position)) { add(place(position), message) }
     }
 
     /// Reports the value at `position` as one that cannot be read at all; whoever looks for it there is not heard.
     mutating func refuse(_ position: Position, _ message: String) {
         add(position, message)
-        refused.insert(position)
+        refused.insert(moved(position))
     }
 
     func place(_ position: Position) -> ScenarioProblem.Place {
-        .file(path: path, line: position.line, column: position.column)
+        .file(path: paths[moved(position).file], line: position.line, column: position.column)
     }
 
-    /// In file order; options follow in the order found.
+    private func moved(_ position: Position) -> Position {
+        var moved = position
+        moved.file += fileOfText
+        return moved
+    }
+
+    /// In file order, the file's own before those it extends; options follow in the order found.
     var sorted: [ScenarioProblem] {
         let keyed = problems.enumerated().map { index, problem in
             switch problem.place {
             case .path: (Position(line: 0, column: 0), index, problem)
-            case .file(_, let line, let column): (Position(line: line, column: column), index, problem)
-            case .option: (Position(line: .max, column: 0), index, problem)
+            case .file(let path, let line, let column):
+                (Position(line: line, column: column, file: paths.firstIndex(of: path) ?? 0), index, problem)
+            case .option: (Position(line: 0, column: 0, file: .max), index, problem)
             }
         }
         return keyed.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
@@ -96,12 +110,16 @@ struct ProblemList {
     }
 }
 
-/// A place in the file being read; both from 1.
+/// A place in the file being read, line and column from 1.
 struct Position: Hashable, Comparable, Sendable {
     static let start = Position(line: 1, column: 1)
 
     var line: Int
     var column: Int
+    /// 0: the file itself; 1: the one it extends, and so on.
+    var file = 0
 
-    static func < (a: Position, b: Position) -> Bool { (a.line, a.column) < (b.line, b.column) }
+    static func < (a: Position, b: Position) -> Bool {
+        (a.file, a.line, a.column) < (b.file, b.line, b.column)
+    }
 }

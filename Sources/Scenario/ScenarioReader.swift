@@ -51,7 +51,7 @@ struct ScenarioReader {
 
         guard let gate = gate ?? measure.first ?? Metric.allCases.first else { return nil }
         return Scenario(
-            name: Self.stem(of: problems.path), path: problems.path, sha256: sha256, purpose: purpose,
+            name: Self.stem(of: problems.paths[0]), path: problems.paths[0], sha256: sha256, purpose: purpose,
             represents: represents, drivers: drivers, measure: measure, limits: limits, gate: gate,
             namesGate: isPlay || entry(.gate) != nil,
             choreography: isPlay ? readChoreography(entries, drivers: drivers, root.position) : nil,

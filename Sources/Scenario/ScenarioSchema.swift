@@ -10,7 +10,7 @@ public enum ScenarioSchema {
         let metrics = words(Metric.allCases.map(\.rawValue))
         let text: JSONText = ["type": "string", "pattern": "\\S"]
         let kinds: [(key: FileKey, value: JSONText)] = [
-            (.purpose, text), (.represents, text),
+            (.extends, text), (.without, names(words(ExtendedFile.removable))), (.purpose, text), (.represents, text),
             (.drivers, names(words(drivers))),
         ]
         let asked: [(key: FileKey, value: JSONText)] = [
@@ -31,8 +31,13 @@ public enum ScenarioSchema {
             ("$schema", "https://json-schema.org/draft/2020-12/schema"),
             ("title", "A scenario of Tidegauge"),
             ("type", "object"),
-            ("required", .list(["purpose"])),
-            ("anyOf", .list([["required": .list(["measure"])], ["required": .list(["threads", "expect"])]])),
+            (
+                "anyOf",
+                .list([
+                    ["required": .list(["extends"])], ["required": .list(["purpose", "measure"])],
+                    ["required": .list(["purpose", "threads", "expect"])],
+                ])
+            ),
             ("additionalProperties", false),
             ("properties", .object(properties)),
             (

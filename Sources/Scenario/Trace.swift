@@ -39,7 +39,7 @@ enum Trace {
 
 extension Scenario {
     /// Reads the traces that the scenario names anywhere, each once.
-    mutating func readTraces(_ bytes: [UInt8], _ beside: (String) -> [UInt8]?, into problems: inout ProblemList) {
+    mutating func readTraces(_ bytes: [UInt8], _ files: NamedFiles, into problems: inout ProblemList) {
         let layers = [base.given] + profiles.keys.sorted { $0.rawValue < $1.rawValue }.map { profiles[$0]!.values }
         let sweeps = [sweep] + profiles.values.map(\.sweep)
         let swept = sweeps.compactMap { $0 }.flatMap(\.products).flatMap(\.axes)
@@ -47,7 +47,9 @@ extension Scenario {
         var hashed = bytes
         for given in layers.compactMap({ $0[.trace] }) + swept {
             guard case .file(let name) = given.value, traces[name] == nil else { continue }
-            guard let contents = beside(name) else {
+            // Beside the file that names it, which may be one that this one extends.
+            let source = if case .file(let path, _, _) = given.place { path } else { path }
+            guard let contents = files.beside(name, source) else {
                 problems.add(
                     given.place, "'writers.trace' names '\(name)', and there is no such file beside the scenario")
                 traces[name] = []

@@ -6,14 +6,17 @@ import Scenario
 struct ScenarioPaths: ParsableArguments {
     static let standard = ["Scenarios"]
 
-    @Argument(help: "Scenario files, or folders of them.")
+    /// Those on disk, and those that ship.
+    static var library: ScenarioLibrary { ScenarioLibrary(drivers: Drivers.names, shipped: EmbeddedScenarios.texts) }
+
+    @Argument(help: "Scenario files, folders of them, or names of those in Scenarios or shipped.")
     var paths: [String] = Self.standard
 
     /// All scenarios, or the exit with every problem of every file printed.
     func load() throws -> [Scenario] { try Self.load(paths) }
 
     static func load(_ paths: [String]) throws -> [Scenario] {
-        try refusing(try ScenarioLibrary.load(paths: paths, drivers: Drivers.names))
+        try refusing(try library.load(paths))
     }
 }
 

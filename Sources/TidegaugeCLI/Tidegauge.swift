@@ -40,8 +40,9 @@ struct Tidegauge: ParsableCommand {
         commandName: "tidegauge",
         abstract: "Measures how a change moves through a live store until everyone who watches has seen it.",
         subcommands: [
-            RunCommand.self, ExploreCommand.self, ReplayCommand.self, CheckCommand.self, ListCommand.self,
-            ReportCommand.self, CompareCommand.self, CalibrateCommand.self, HistoryCommand.self, BisectCommand.self,
+            InitCommand.self, RunCommand.self, ExploreCommand.self, ReplayCommand.self, CheckCommand.self,
+            ListCommand.self, ReportCommand.self, CompareCommand.self, CalibrateCommand.self, HistoryCommand.self,
+            BisectCommand.self,
             SchemaCommand.self, TrialCommandLine.self, TrialHelperCommandLine.self,
         ])
 }

@@ -43,7 +43,7 @@ func shippedTrial(_ path: String, on driver: String, items: Int = 300) throws ->
 
 func shippedScenario(_ path: String, on driver: String) throws -> Scenario {
     let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Scenarios/\(path)").standardizedFileURL
-    return try #require(try ScenarioLibrary.load(paths: [file.path], drivers: [driver, "livestore"]).first)
+    return try #require(try ScenarioLibrary(drivers: [driver, "livestore"]).load([file.path]).first)
 }
 
 /// Runs a trial here, in a folder of its own.

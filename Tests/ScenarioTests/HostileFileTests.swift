@@ -166,7 +166,7 @@ import Testing
         let golden = try GoldenErrorTests.names.map {
             [UInt8](try Data(contentsOf: GoldenErrorTests.folder.appendingPathComponent("\($0).yaml")))
         }
-        let shipped = try ScenarioLibrary.load(paths: [shippedScenarios], drivers: shippedDrivers).map {
+        let shipped = try ScenarioLibrary(drivers: shippedDrivers).load([shippedScenarios]).map {
             [UInt8](try Data(contentsOf: URL(fileURLWithPath: $0.path)))
         }
         var valid = 0

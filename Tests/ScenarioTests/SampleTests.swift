@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func shippedScenariosAskForNothingThatTheyCannotHave() throws {
-        for scenario in try ScenarioLibrary.load(paths: [shippedScenarios], drivers: shippedDrivers) {
+        for scenario in try ScenarioLibrary(drivers: shippedDrivers).load([shippedScenarios]) {
             for profile in Profile.allCases {
                 let found = scenario.limitsWithoutSamples(in: profile)
                 #expect(found.isEmpty, "\(found.map(\.description).joined(separator: "\n"))")

@@ -20,12 +20,12 @@ import Testing
     }
 
     private func names(_ paths: String...) throws -> [String] {
-        try ScenarioLibrary.load(paths: paths, drivers: testDrivers).map(\.name)
+        try ScenarioLibrary(drivers: testDrivers).load(paths).map(\.name)
     }
 
     private func problems(_ paths: String...) -> [String] {
         do throws(ScenarioErrors) {
-            _ = try ScenarioLibrary.load(paths: paths, drivers: testDrivers)
+            _ = try ScenarioLibrary(drivers: testDrivers).load(paths)
             return []
         } catch {
             return error.problems.map(\.description)
@@ -41,6 +41,60 @@ import Testing
             #expect(try names(folder + "/") == ["first", "second", "third"])
             #expect(try names("\(folder)/third.yaml", "\(folder)/a") == ["third", "first"])
         }
+    }
+
+    /// A folder is gone through once, by its own name where it has one here; a circle of links ends.
+    @Test func linksToFoldersAreFollowed() throws {
+        try withFolder(["own/real/one.yaml": plainScenario, "elsewhere/two.yaml": plainScenario]) { folder throws in
+            let files = FileManager.default
+            for (link, target) in [
+                ("a-link", "real"), ("out", "../elsewhere"), ("up", ".."), ("real/self", "."), ("gone", "nowhere"),
+            ] {
+                try files.createSymbolicLink(atPath: "\(folder)/own/\(link)", withDestinationPath: target)
+            }
+            let found = try ScenarioLibrary(drivers: testDrivers).load(["\(folder)/own"]).map(\.path)
+            #expect(found == ["\(folder)/own/out/two.yaml", "\(folder)/own/real/one.yaml"])
+        }
+    }
+
+    private static let shipped = [
+        "Scenarios/tides/first-tide.yaml": plainScenario, "Scenarios/tides/second-tide.yaml": plainScenario,
+        "Scenarios/moons/full-moon.yaml": "extends: ../tides/second-tide.yaml\nduration: 2s",
+        "Scenarios/tides/day.txt": "0.1",
+    ]
+
+    private func shipped(_ paths: String...) throws -> [String] {
+        try ScenarioLibrary(drivers: testDrivers, shipped: Self.shipped).load(paths).map(\.path)
+    }
+
+    @Test(arguments: ["tides", "Scenarios/tides", "Scenarios/tides/"])
+    func aShippedFolderIsFoundByNameAndByPath(path: String) throws {
+        #expect(try shipped(path) == ["Scenarios/tides/first-tide.yaml", "Scenarios/tides/second-tide.yaml"])
+    }
+
+    @Test func aShippedScenarioIsFoundByNameUnlessThereIsSuchAPath() throws {
+        let files = ["full-moon.yaml": plainScenario, "mine.yaml": "extends: second-tide\ndataset: { items: 5 }"]
+        try withFolder(files) { folder throws in
+            #expect(try shipped("full-moon") == ["Scenarios/moons/full-moon.yaml"])
+            #expect(try shipped("\(folder)/full-moon.yaml") == ["\(folder)/full-moon.yaml"])
+            #expect(try shipped("\(folder)/mine.yaml") == ["\(folder)/mine.yaml"])
+        }
+    }
+
+    /// What stands in the folder where names are looked up may have been changed since the program was built.
+    @Test func aScenarioOnDiskGoesBeforeAShippedOneOfItsName() throws {
+        let found = try ScenarioLibrary(drivers: shippedDrivers).load(["commit-latency"])
+        #expect(found.map(\.path) == ["Scenarios/latency/commit-latency.yaml"])
+    }
+
+    @Test(arguments: [
+        ("frist-tide", "did you mean 'first-tide'?"), ("tide", "did you mean 'first-tide' or 'second-tide'?"),
+        ("zzz", "and no scenario of that name"),
+    ])
+    func anUnknownNameGetsTheNearest(name: String, hint: String) {
+        var problems: [ScenarioProblem] = []
+        #expect(ScenarioSearch(shipped: Self.shipped).files([name], into: &problems).isEmpty)
+        #expect(problems.count == 1 && problems[0].description.contains(hint), "\(problems)")
     }
 
     @Test func aFileNamedTwiceIsReadOnce() throws {

@@ -11,7 +11,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
 
 @Suite struct ShippedScenarioTests {
     private func load() throws -> [Scenario] {
-        try ScenarioLibrary.load(paths: [shippedScenarios], drivers: shippedDrivers)
+        try ScenarioLibrary(drivers: shippedDrivers).load([shippedScenarios])
     }
 
     /// What each scenario takes, about, the longest first.

@@ -17,9 +17,9 @@ import Testing
         """
 
     private func scenario(_ trace: String?, _ text: String? = nil) throws(ScenarioErrors) -> Scenario {
-        try Scenario.parse(Array((text ?? self.text).utf8), path: "test.yaml", drivers: testDrivers) { name in
-            name == "due.txt" ? trace.map { Array($0.utf8) } : nil
-        }
+        let files = NamedFiles(beside: { name, _ in name == "due.txt" ? trace.map { Array($0.utf8) } : nil })
+        return try Scenario.parse(
+            Array((text ?? self.text).utf8), path: "test.yaml", drivers: testDrivers, files: files)
     }
 
     private func complaint(_ trace: String?) -> String? {
@@ -69,9 +69,9 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data(text.utf8).write(to: folder.appendingPathComponent("one.yaml"))
         #expect(throws: ScenarioErrors.self) {
-            try ScenarioLibrary.load(paths: [folder.path], drivers: testDrivers)
+            try ScenarioLibrary(drivers: testDrivers).load([folder.path])
         }
         try Data("0.2\n".utf8).write(to: folder.appendingPathComponent("due.txt"))
-        #expect(try ScenarioLibrary.load(paths: [folder.path], drivers: testDrivers)[0].traces["due.txt"]?.count == 1)
+        #expect(try ScenarioLibrary(drivers: testDrivers).load([folder.path])[0].traces["due.txt"]?.count == 1)
     }
 }

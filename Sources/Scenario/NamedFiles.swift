@@ -1,0 +1,23 @@
+// The files that a scenario may name: traces beside it, and the scenario that it extends. Who reads files says what they are.
+
+/// What lies around a scenario.
+public struct NamedFiles {
+    /// A file that `extends` names.
+    public enum Extended {
+        case found(path: String, bytes: [UInt8])
+        /// How a refusal ends: with the name that was probably meant, or nothing.
+        case missing(hint: String)
+    }
+
+    /// The contents of the file of a name in the folder of the scenario at a path; nil where there is none.
+    let beside: (_ name: String, _ path: String) -> [UInt8]?
+    /// The scenario that the one at a path extends: a file beside it, or one that has this name.
+    let extended: (_ name: String, _ path: String) -> Extended
+
+    public init(
+        beside: @escaping (_ name: String, _ path: String) -> [UInt8]? = { _, _ in nil },
+        extended: @escaping (_ name: String, _ path: String) -> Extended = { _, _ in .missing(hint: "") }
+    ) {
+        (self.beside, self.extended) = (beside, extended)
+    }
+}

@@ -1,0 +1,31 @@
+// Programs in Python that tests run as a reader of the documents would: with the libraries that the machine has.
+import Foundation
+
+enum Python {
+    /// Another one than the machine's, such as that of a virtual environment.
+    private static let name = ProcessInfo.processInfo.environment["TIDEGAUGE_PYTHON"] ?? "python3"
+
+    /// Whether it is there with these modules.
+    static func has(_ modules: String...) -> Bool {
+        (try? run(["-c", "import \(modules.joined(separator: ", "))"]).status) == 0
+    }
+
+    /// What it said, both outputs together, and how it ended.
+    static func run(_ arguments: [String], in folder: String = ".") throws -> (output: String, status: Int32) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [name] + arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        let pipe = Pipe()
+        (process.standardOutput, process.standardError) = (pipe, pipe)
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (String(decoding: output, as: UTF8.self), process.terminationStatus)
+    }
+}
+
+/// The root of the repository.
+let repository = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
