@@ -1,25 +1,6 @@
 // A scenario: one question, asked of every store in the same words. Read strictly from a file, then a pure value from
 // which sweep points and trials follow.
 
-/// How much of a scenario is run.
-public enum Profile: String, CaseIterable, Sendable, Codable {
-    /// Seconds: proves that everything works.
-    case smoke
-    /// Minutes: what every commit gets.
-    case ci
-    /// As long as the question deserves.
-    case full
-
-    /// What it is for, in a sentence.
-    var summary: String {
-        switch self {
-        case .smoke: "Seconds: proves that everything works, and judges no limit."
-        case .ci: "Minutes: what every commit gets, and what runs where nobody names a profile."
-        case .full: "As long as the question deserves."
-        }
-    }
-}
-
 /// A validated scenario file. Any thread.
 public struct Scenario: Sendable {
     /// The file's name without its extension.
