@@ -2,9 +2,10 @@
 
 extension TrialSpec {
     private static let mostCommits = 200
-    /// A commit of many rows does for each what it does for the others, so fewer say as much.
-    private static let countedRows = 20_000
-    private static let fewestCommits = 10
+    /// Rows that all commits of a trial change, once for the store and once for each observer, and places of a list that they
+    /// pass. What a commit does for many it does for each of them, so fewer commits say as much.
+    private static let countedRows = 4_000
+    private static let fewestCommits = 3
     /// For each that warms up, so many are counted.
     private static let countedPerWarmUp = 5
     /// A processor that runs under valgrind, on a machine with something else to do, has not hung for a minute.
@@ -22,11 +23,11 @@ extension TrialSpec {
     ///   - asked: how many commits; nil: up to 200, fewer of many rows.
     public func counted(by counter: String, commits asked: Int? = nil) -> TrialSpec {
         var spec = self
-        let affordable = Self.countedRows / max(writers.rowsPerCommit, 1)
+        let affordable = Self.countedRows / rowsOfCommit
         let commits = asked ?? min(Self.mostCommits, max(Self.fewestCommits, affordable))
         spec.count = CountSpec(
             commits: commits, warmUpCommits: max(1, commits / Self.countedPerWarmUp), counter: counter)
-        spec.measure = Metric.allCases.filter(\.isOfCountedTrial).map(\.rawValue)
+        spec.measure = Metric.allCases.filter { $0.isOfCountedTrial || $0.isOfCountedSweep }.map(\.rawValue)
         (spec.warmUpNs, spec.durationNs, spec.observers.workNs) = (0, 0, 0)
         // Whatever its load is, a commit is the same.
         (spec.writers.load, spec.observers.audit) = (.closed, .none)
@@ -35,7 +36,20 @@ extension TrialSpec {
     }
 }
 
+extension TrialSpec {
+    /// About how many rows a commit has to do with.
+    private var rowsOfCommit: Int {
+        max(writers.rowsPerCommit, 1) * (1 + observers.count) + (observers.sort == .list ? dataset.items : 0)
+    }
+}
+
 extension Metric {
+    /// A figure over the counted trials of a sweep.
+    fileprivate var isOfCountedSweep: Bool {
+        guard case .sweep = entry.source else { return false }
+        return entry.kind == .instruction
+    }
+
     /// A figure of counted trials, and of no others.
     public var isOfCountedTrial: Bool {
         switch entry.kind {

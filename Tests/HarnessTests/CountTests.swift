@@ -115,16 +115,22 @@ struct CountTests {
         #expect(counted.countObstacle == nil)
         #expect(counted.writers.load == .closed && counted.durationNs == 0 && counted.warmUpNs == 0)
         #expect(counted.writers.changes == spec.writers.changes && counted.seed == spec.seed)
-        #expect(counted.metrics.allSatisfy { $0.isOfCountedTrial })
+        let overSweeps: Set<Metric> = [.instructionsExponent, .instructionsGrowth]
+        #expect(overSweeps.isSubset(of: counted.metrics))
+        #expect(counted.metrics.allSatisfy { $0.isOfCountedTrial || overSweeps.contains($0) })
         spec.fault.kind = .stall
         #expect(spec.countObstacle != nil)
         #expect(spec.counted(by: "callgrind", commits: 3).count?.commits == 3)
         #expect(spec.counted(by: "callgrind", commits: 3).count?.warmUpCommits == 1)
-        // Of large commits fewer.
-        for (rows, commits) in [(1, 200), (100, 200), (1_000, 20), (10_000, 10)] {
+        // Of large commits fewer, and of those that go by many observers or through a long list.
+        for (rows, observers, items, commits) in [
+            (1, 1, 0, 200), (100, 1, 0, 20), (1_000, 1, 0, 3), (10_000, 0, 0, 3), (1, 99, 0, 40), (1, 1, 98, 40),
+        ] {
             spec.writers.rowsPerCommit = rows
+            spec.observers.count = observers
+            if items > 0 { (spec.observers.sort, spec.dataset.items) = (.list, items) }
             let count = try #require(spec.counted(by: "callgrind").count)
-            #expect(count.commits == commits && count.warmUpCommits == commits / 5)
+            #expect(count.commits == commits && count.warmUpCommits == max(1, commits / 5))
         }
         #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(counted, version: 5) }
     }

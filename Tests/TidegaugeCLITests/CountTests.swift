@@ -74,14 +74,16 @@ struct CountTests {
         #expect(try kept() == first)
     }
 
-    @Test("How many commits are counted can be said, where some are")
+    @Test("How many commits are counted can be said, where some are, and how the count grows with the rows is told")
     func commits() throws {
         let folder = try Folder()
-        try folder.write("a.yaml", Self.scenario)
+        try folder.write("a.yaml", Self.scenario + Data("\nsweep: { dataset.items: [50, 100] }".utf8))
         let ran = try Binary.tidegauge.run(["run", "a.yaml", "--quiet", "--count", "--commits", "3"], in: folder)
         #expect(ran.status == 0, "\(ran.output)\(ran.errors)")
         let rows = folder.metrics().filter { $0["metric"]!.hasSuffix("_instructions") }
         #expect(!rows.isEmpty && rows.allSatisfy { $0["n"] == "3" }, "\(rows)")
+        let exponents = folder.metrics().filter { $0["metric"] == "instructions_exponent" }
+        #expect(exponents.map { $0["variant"] } == ["*"] && exponents.map { $0["n"] } == ["2"], "\(exponents)")
         for (options, objection) in [
             (["--commits", "3"], "--commits says how many --count counts: give both"),
             (["--count", "--commits", "0"], "0 is not a number of commits"),
