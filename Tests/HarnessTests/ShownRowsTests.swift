@@ -59,6 +59,14 @@ import Testing
             counting.look(Delivery(version: 1, isInitial: false, count: 1), callback: number, rows)
         }
         #expect(rows.read - before == 64)
+        // Where instructions are, only those of the warm-up.
+        spec.count = CountSpec(commits: 900, warmUpCommits: 10, counter: "callgrind")
+        let counted = try #require(try RowSampler(0, .scoreDescending, spec, ModelDriver().capabilities))
+        let beforeCounting = rows.read
+        for number in 0..<1_000 {
+            counted.look(Delivery(version: 1, isInitial: false, count: 1), callback: number, rows)
+        }
+        #expect(rows.read - beforeCounting == 10)
         // Whoever has no rows, or stands behind the first 64, is left alone.
         #expect(try RowSampler(64, .none, spec, ModelDriver().capabilities) == nil)
         var capabilities = ModelDriver().capabilities

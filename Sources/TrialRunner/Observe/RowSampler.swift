@@ -26,8 +26,10 @@ final class RowSampler: Sendable {
     let samples: RecordBuffer<RowSample>
     private let empty: RowDigest
     private let hasChangeSets: Bool
-    /// Where allocations are counted, the reading of rows must not be among them.
+    /// Where allocations or instructions are counted, the reading of rows must not be among them.
     private let onlyFirst: Bool
+    /// How many are all looked at; of a counted trial those before it counts.
+    private let firstCallbacks: Int
     // Both are the site's own.
     nonisolated(unsafe) private var random: RandomSource
     nonisolated(unsafe) private var rowsLeft: Int
@@ -37,7 +39,8 @@ final class RowSampler: Sendable {
         guard index < Self.observers, capabilities.hasContents, capabilities.shows != .nothing else { return nil }
         hasChangeSets = capabilities.hasChangeSets
         empty = RowDigest(order, capabilities)
-        onlyFirst = spec.metrics.contains(where: \.countsAllocations)
+        onlyFirst = spec.count != nil || spec.metrics.contains(where: \.countsAllocations)
+        firstCallbacks = min(Self.firstCallbacks, spec.count?.warmUpCommits ?? .max)
         random = RandomSource(seed: spec.seed, stream: 5_000_000 + UInt64(index))
         rowsLeft = Self.rowBudget / min(spec.observers.count, Self.observers)
         samples = try RecordBuffer(capacity: Self.capacity, prefaulted: Self.firstCallbacks * Self.namedRows)
@@ -47,7 +50,7 @@ final class RowSampler: Sendable {
     /// - Parameter callback: its number.
     func look(_ delivery: borrowing Delivery, callback: Int, _ subscription: any DriverSubscription) {
         let drawn = random.next()
-        guard callback < Self.firstCallbacks || !onlyFirst && drawn % Self.every == 0 else { return }
+        guard callback < firstCallbacks || !onlyFirst && drawn % Self.every == 0 else { return }
         guard hasChangeSets else { return read(0..<Int.max, rows: delivery.count, callback, subscription) }
         // One row anywhere, and of those that have changed some that follow on each other.
         if delivery.count > 0 { readRow(Int(drawn >> 32) % delivery.count, callback, subscription) }
