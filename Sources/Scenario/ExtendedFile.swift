@@ -59,6 +59,9 @@ struct ExtendedFile {
                 "'extends' names '\(Quantity.clipped(name))', and there is no such file beside this one and no scenario of "
                     + "that name\(hint)")
             return nil
+        case .unreadable(let path, let why):
+            problems.add(node.position, "'extends' names '\(path)': \(why)")
+            return nil
         case .found(let path, let bytes):
             let trail = problems.paths + [path]
             if problems.paths.contains(path) || trail.count > maximumFiles {

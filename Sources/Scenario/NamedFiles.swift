@@ -7,6 +7,8 @@ public struct NamedFiles {
         case found(path: String, bytes: [UInt8])
         /// How a refusal ends: with the name that was probably meant, or nothing.
         case missing(hint: String)
+        /// There is one, and it cannot be read: why, and what to do about it.
+        case unreadable(path: String, String)
     }
 
     /// The contents of the file of a name in the folder of the scenario at a path; nil where there is none.

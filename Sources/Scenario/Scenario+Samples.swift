@@ -17,11 +17,12 @@ extension Scenario {
                 return nil
             }
             let variant = fewest.point.variant.isEmpty ? "" : " at \(fewest.point.variant)"
+            let count = Humanised.grouped(Int(fewest.count.rounded()))
             return ScenarioProblem(
                 place,
                 "'\(limit.metric.rawValue).\(limit.statistic)' cannot be judged in the profile '\(profile.rawValue)'"
-                    + "\(variant): \(samples == .deliveries ? "at most" : "about") \(Self.grouped(fewest.count)) samples a "
-                    + "trial, and \(limit.statistic) needs \(Self.grouped(Double(needed))): "
+                    + "\(variant): \(samples == .deliveries ? "at most" : "about") \(count) samples a trial, and "
+                    + "\(limit.statistic) needs \(Humanised.grouped(Int(needed))): "
                     + remedy(samples, fewest.point.settings, times: Double(needed) / fewest.count))
         }
     }
@@ -49,7 +50,8 @@ extension Scenario {
 
     private func remedy(_ samples: MetricEntry.Samples, _ settings: Settings, times factor: Double) -> String {
         if samples == .observers {
-            return "observers.count ≥ \(Self.grouped((Double(settings.observers.count) * factor).rounded(.up)))"
+            let needed = Int((Double(settings.observers.count) * factor).rounded(.up))
+            return "observers.count ≥ \(Humanised.grouped(needed))"
         }
         if settings.writers.arrivals == .trace { return "a trace with more commits in the window" }
         let neededNs = Double(settings.point.spec.durationNs) * factor
@@ -60,12 +62,4 @@ extension Scenario {
 
     /// A day: what a duration may be.
     private static let longestNs = 86_400e9
-
-    /// `10 000`.
-    private static func grouped(_ count: Double) -> String {
-        let digits = Array(String(Int64(count.rounded())))
-        return digits.indices.map { index in
-            index > 0 && (digits.count - index).isMultiple(of: 3) ? " \(digits[index])" : "\(digits[index])"
-        }.joined()
-    }
 }

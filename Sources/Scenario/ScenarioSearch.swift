@@ -149,7 +149,11 @@ struct ScenarioSearch {
                 guard let file = candidates.first ?? named(name).first else {
                     return .missing(hint: Nearest.several(to: ScenarioReader.stem(of: name), among: names))
                 }
-                return (try? contents(of: file)).map { .found(path: file, bytes: $0) } ?? .missing(hint: "")
+                do throws(ScenarioErrors) {
+                    return .found(path: file, bytes: try contents(of: file))
+                } catch {
+                    return .unreadable(path: file, error.problems.map(\.message).joined(separator: "; "))
+                }
             })
     }
 

@@ -81,6 +81,18 @@ import Testing
         }
     }
 
+    @Test func whatIsExtendedAndCannotBeReadIsNotCalledMissing() throws {
+        try withFolder(["mine.yaml": "extends: pipe.yaml"]) { folder throws in
+            #expect(mkfifo("\(folder)/pipe.yaml", 0o600) == 0)
+            let error = try #require(throws: ScenarioErrors.self) { try shipped("\(folder)/mine.yaml") }
+            #expect(
+                error.problems.map(\.description) == [
+                    "\(folder)/mine.yaml:1:10: 'extends' names '\(folder)/pipe.yaml': this is no regular file; a scenario "
+                        + "is a *.yaml file"
+                ])
+        }
+    }
+
     /// What stands in the folder where names are looked up may have been changed since the program was built.
     @Test func aScenarioOnDiskGoesBeforeAShippedOneOfItsName() throws {
         let found = try ScenarioLibrary(drivers: shippedDrivers).load(["commit-latency"])

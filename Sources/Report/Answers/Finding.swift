@@ -48,7 +48,8 @@ struct Finding {
         let all = failed + judged + worse + slower
         return Kind.allCases.flatMap { kind in
             all.filter { $0.kind == kind }.enumerated().sorted {
-                (-($0.element.share ?? 0), $0.offset) < (-($1.element.share ?? 0), $1.offset)
+                // What stayed under a bound it was to reach misses it as much as what lies over one.
+                (-abs($0.element.share ?? 0), $0.offset) < (-abs($1.element.share ?? 0), $1.offset)
             }.map(\.element)
         }
     }

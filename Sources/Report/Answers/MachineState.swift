@@ -5,8 +5,6 @@ import Statistics
 import Trials
 
 struct MachineState {
-    /// From here on a share of stolen time is named: what a trial is voided for.
-    private static let stolenShare = 0.02
     /// From here on a wake-up is late: a tenth of a millisecond is as long as a whole delivery takes.
     private static let lateNs = 100_000.0
 
@@ -20,7 +18,7 @@ struct MachineState {
     init(_ record: RunRecord) {
         let environment = record.environment
         var disturbances: [String] = []
-        if let load = environment.startLoad?.busyShare, load > 0.1 {
+        if let start = environment.startLoad, start.isBusy, let load = start.busyShare {
             disturbances.append("\(Humanised.share(load)) of the processors' time taken by others at the start")
         }
         for (yardstick, reading) in (environment.yardsticks ?? [:]).sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -31,7 +29,9 @@ struct MachineState {
             return Double(new - old)
         }
         let measuredNs = record.trials.reduce(0.0) { $0 + Double($1.spec.warmUpNs + $1.spec.durationNs) }
-        if let stolenNs, stolenNs > Self.stolenShare * measuredNs * Double(max(environment.cores, 1)), stolenNs > 0 {
+        if let stolenNs, stolenNs > NoiseLimits.mostStealShare * measuredNs * Double(max(environment.cores, 1)),
+            stolenNs > 0
+        {
             disturbances.append("\(Humanised.text(stolenNs, unit: "ns")) stolen by the hypervisor")
         }
         let hiccups = record.rows.filter { $0.figure.metric == .harnessHiccup && $0.figure.statistic == .p99 }

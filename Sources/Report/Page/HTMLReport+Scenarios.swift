@@ -147,7 +147,10 @@ extension HTMLReport {
         let warnings = all.count { $0.kind == .inversion }
         let expected = all.count { $0.kind != .inversion && $0.isExpected }
         let bad = all.count - warnings - expected
-        return [(bad, "not expected"), (expected, "expected and caught"), (warnings, "warnings of lock order")]
-            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return [
+            (bad, "not expected"), (expected, "expected and caught"),
+            (warnings, "warning\(warnings == 1 ? "" : "s") of lock order"),
+        ]
+        .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 }
