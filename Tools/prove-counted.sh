@@ -131,7 +131,7 @@ prove_counted_pair() {
     need_planted_program
     local run verdicts sides=("$variants/base/tidegauge" "$variants/head/tidegauge")
     # Neighbours slow both sides, which take turns.
-    local clocks=(--pairs "$pairs" --keep-noisy) commits=(--scenarios "$fixtures" --scenario commit-cost)
+    local clocks=(--pairs "$pairs" --keep-noisy) wakes=(--scenarios "$fixtures" --scenario wake-cost)
     variant base 0 0 0
     variant head 0 0 0
     run=$(compared "$variants/said" "${sides[@]}" --scenarios "$fixtures" --scenario bulk-cost "${clocks[@]}" \
@@ -143,15 +143,16 @@ prove_counted_pair() {
     ! grep -q "^counted .* regressed" <<<"$verdicts" || fail "counted-pair: counts call a wait"
     grep -q "^clock .* regressed" <<<"$verdicts" || fail "counted-pair: clocks do not call a wait of 10 %"
 
-    calibrate_steps "${commits[@]}"
+    # In the observer, behind a wake-up: in a commit that does nothing but execute, a quiet machine's clock sees 1.5 % too.
+    calibrate_steps "${wakes[@]}"
     # shellcheck disable=SC2046  # three numbers
-    variant head $(steps_for writer 0.015)
-    run=$(compared "$variants/said" "${sides[@]}" "${commits[@]}" "${clocks[@]}")
+    variant head $(steps_for observer 0.015)
+    run=$(compared "$variants/said" "${sides[@]}" "${wakes[@]}" "${clocks[@]}")
     verdicts=$(read_counts verdicts "$run")
-    echo "commits that execute 1.5 % more:"
+    echo "observers that execute 1.5 % more:"
     sed 's/^/  /' <<<"$verdicts"
     says_what_is_not_seen "$variants/said" "$run"
-    grep -q "^counted writer regressed" <<<"$verdicts" || fail "counted-pair: counts do not call 1.5 % more instructions"
+    grep -q "^counted observer regressed" <<<"$verdicts" || fail "counted-pair: counts do not call 1.5 % more instructions"
     ! grep -q "^clock .* regressed" <<<"$verdicts" || fail "counted-pair: clocks call 1.5 % more instructions"
 }
 
