@@ -1,5 +1,5 @@
 // Bytes allocated, by jemalloc's own counters. The library replaces malloc for the whole process, Swift's allocations
-// included; builds without it (sanitizers bring their own allocator) have no counters, and the columns say n/a.
+// included; builds without it (sanitizers bring their own allocator) have no counters, and the columns are empty.
 import CPlatform
 
 #if HAVE_JEMALLOC

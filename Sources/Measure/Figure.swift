@@ -1,7 +1,7 @@
 // One number of a report, before the columns that say which run it belongs to.
 import Scenario
 
-/// One measured figure of one trial. `value` is nil where the samples do not carry it (printed `n/a`).
+/// One measured figure of one trial. `value` is nil where the samples do not carry it (an empty cell; `n/a` for people).
 public struct Figure: Codable, Sendable, Equatable {
     public var metric: Metric
     public var statistic: Statistic

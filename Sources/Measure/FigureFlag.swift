@@ -86,7 +86,7 @@ extension FigureFlag.Word {
             "N samples lie under zero, and count as what they are: a callback was entered before the commit it reports "
                 + "had returned"
         case .queueThreads:
-            "`observer_cpu` is `n/a`: a queue's threads are shared with everything else that is dispatched, and their "
+            "`observer_cpu` has no value: a queue's threads are shared with everything else that is dispatched, and their "
                 + "CPU stands in `other_cpu`; `observers.deliver: run-loop` gives observers threads of their own"
         case .clock:
             "of `recording_cost`: what the clock takes beside it, readings per commit and callback, and one of them"

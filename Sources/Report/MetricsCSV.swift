@@ -11,6 +11,10 @@ public final class MetricsCSV: ReportFormat {
         "metric", "statistic", "value", "unit", "n", "censored", "flags",
     ]
 
+    /// What a cell without a value holds; runs of earlier versions have another word there.
+    static let missing = ""
+    private static let formerlyMissing = "n/a"
+
     private var file: AppendedFile?
 
     public init() {}
@@ -36,10 +40,10 @@ public final class MetricsCSV: ReportFormat {
         ])
     }
 
-    /// Whole numbers without a point (a time in ns always is one), others as short as they read back exactly, `n/a`
-    /// where there is none.
+    /// Whole numbers without a point (a time in ns always is one), others as short as they read back exactly, empty
+    /// where there is none: what every reader of tables takes for a missing value.
     static func value(_ value: Double?, unit: String) -> String {
-        guard let value, value.isFinite else { return "n/a" }
+        guard let value, value.isFinite else { return missing }
         let shown = unit == "ns" ? value.rounded() : value
         return Int64(exactly: shown).map { "\($0)" } ?? "\(shown)"
     }
@@ -50,10 +54,12 @@ public final class MetricsCSV: ReportFormat {
             let seed = UInt64(record[9]), let metric = Metric(rawValue: record[10]),
             let statistic = Statistic(rawValue: record[11]), let n = Int(record[14]), let censored = Int(record[15])
         else { return nil }
+        let value = Double(record[12])
+        if value == nil, record[12] != missing, record[12] != formerlyMissing { return nil }
         let flags = record[16].split(separator: ";").map { FigureFlag(rawValue: String($0)) }
         return RunRow(
             runID: record[1], commit: record[2], dirty: record[3] == "true", scenario: record[4],
             scenarioSHA: record[5], driver: record[6], variant: record[7], trial: trial, seed: seed,
-            figure: Figure(metric, statistic, Double(record[12]), n: n, censored: censored, flags: flags))
+            figure: Figure(metric, statistic, value, n: n, censored: censored, flags: flags))
     }
 }

@@ -227,7 +227,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .observerBytes:
             .init(
                 .bytesPerCommit, .allocation, needs: [.observers, .allocationCounters],
-                "bytes that the observing threads allocated, exact; `n/a` where deliveries run on queues, which "
+                "bytes that the observing threads allocated, exact; no value where deliveries run on queues, which "
                     + "have no threads of their own")
         case .engineBytes:
             .init(
@@ -317,7 +317,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .observerCPU:
             .init(
                 .nsPerCommit, .processor, needs: [.observers],
-                "CPU of the observing threads: what notification costs the interface; `n/a` where deliveries run "
+                "CPU of the observing threads: what notification costs the interface; no value where deliveries run "
                     + "on queues, which have no threads of their own")
         case .otherCPU:
             .init(
@@ -339,7 +339,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 .commitsPerSecond, .clock, worse: .less, from: .sweep(over: [.rate]), takes: [.coalescingRatio],
                 needs: [.observers, .setting(.schedule)],
                 "where `coalescing_ratio` over the rate bends: the meeting point of two straight lines through "
-                    + "the logarithms; `n/a` where one line fits as well")
+                    + "the logarithms; no value where one line fits as well")
         case .observedRateRatio:
             .init(
                 .one, .clock, worse: .less, from: .companions, takes: [.achievedRate], needs: [.observers, .baseline],

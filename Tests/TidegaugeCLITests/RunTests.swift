@@ -46,7 +46,7 @@ import Testing
         let rows = folder.metrics()
         #expect(Set(rows.map { $0["driver"]! }) == ["model"], "companions have no rows of their own")
         for metric in ["end_to_end_latency", "missed_final", "upkeep_cost", "harness_cost", "trial_outcome"] {
-            #expect(rows.contains { $0["metric"] == metric && $0["value"] != "n/a" }, "\(metric)")
+            #expect(rows.contains { $0["metric"] == metric && $0["value"] != "" }, "\(metric)")
         }
     }
 

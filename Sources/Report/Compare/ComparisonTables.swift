@@ -36,7 +36,7 @@ enum PairsCSV {
     private static func outcome(_ trial: SideTrial) -> String { trial.fate.flag?.text ?? "completed" }
 
     static func number(_ value: Double?, digits: Int = 6) -> String {
-        guard let value, value.isFinite else { return "n/a" }
+        guard let value, value.isFinite else { return MetricsCSV.missing }
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }
         return "\((value * scale).rounded() / scale)"
