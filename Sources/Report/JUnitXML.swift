@@ -8,7 +8,8 @@ enum JUnitXML {
     private struct Case {
         var scenario: String
         var driver: String
-        var seconds: Double
+        /// Whole, so that the times of cases add up to those of their suite.
+        var milliseconds: Int
         /// Element name, its type and its lines; the worst first.
         var faults: [(element: String, type: String, lines: [String])]
         var figures: String
@@ -21,16 +22,19 @@ enum JUnitXML {
             let word = record.verdict.word
             cases.append(
                 Case(
-                    scenario: "run", driver: "run", seconds: 0, faults: [("error", "interrupted", [word])], figures: "")
+                    scenario: "run", driver: "run", milliseconds: 0, faults: [("error", "interrupted", [word])],
+                    figures: "")
             )
         }
         func count(_ element: String) -> Int { cases.count { $0.faults.first?.element == element } }
-        let time = number(cases.reduce(0) { $0 + $1.seconds })
+        let sums = """
+            tests="\(cases.count)" failures="\(count("failure"))" errors="\(count("error"))" \
+            skipped="\(count("skipped"))" time="\(seconds(cases.reduce(0) { $0 + $1.milliseconds }))"
+            """
         var text = """
             <?xml version="1.0" encoding="UTF-8"?>
-            <testsuites>
-            <testsuite name="tidegauge" tests="\(cases.count)" failures="\(count("failure"))" \
-            errors="\(count("error"))" skipped="\(count("skipped"))" time="\(time)">
+            <testsuites name="tidegauge" \(sums)>
+            <testsuite name="tidegauge" \(sums)>
             <properties>
             <property name="run_id" value="\(Escaped.xml(record.runID))"/>
             <property name="commit" value="\(Escaped.xml(record.environment.commit))"/>
@@ -45,7 +49,7 @@ enum JUnitXML {
     private static func element(_ testCase: Case) -> String {
         var text =
             "<testcase classname=\"tidegauge.\(Escaped.xml(testCase.driver))\" name=\"\(Escaped.xml(testCase.scenario))\""
-            + " time=\"\(number(testCase.seconds))\">\n"
+            + " time=\"\(seconds(testCase.milliseconds))\">\n"
         // A case has one outcome; what else there is goes into its text.
         if let worst = testCase.faults.first {
             let lines = testCase.faults.flatMap(\.lines)
@@ -71,7 +75,7 @@ enum JUnitXML {
                 let rows = record.rows.filter { $0.scenario == scenario && $0.driver == driver }
                 return Case(
                     scenario: scenario, driver: driver,
-                    seconds: own.reduce(0) { $0 + Double($1.spec.warmUpNs + $1.spec.durationNs) / 1e9 },
+                    milliseconds: own.reduce(0) { $0 + milliseconds($1, rows) },
                     faults: faults, figures: rows.isEmpty ? "" : ConsoleSummary.render(rows))
             }
         }
@@ -108,5 +112,20 @@ enum JUnitXML {
         ].filter { !$0.2.isEmpty }
     }
 
-    private static func number(_ seconds: Double) -> String { "\((seconds * 1000).rounded() / 1000)" }
+    /// What was measured: warm-up and window, or how long a choreography took, or its hang to be found. A counted trial has
+    /// neither.
+    private static func milliseconds(_ trial: TrialRecord, _ rows: [RunRow]) -> Int {
+        if trial.spec.count != nil { return 0 }
+        guard trial.spec.choreography != nil else {
+            return Int((trial.spec.warmUpNs + trial.spec.durationNs + 500_000) / 1_000_000)
+        }
+        let own = rows.filter { TrialKey($0) == trial.key }.map(\.figure)
+        let played = own.first { [.choreographyTime, .hangDetectionTime].contains($0.metric) && $0.value != nil }
+        return Int(((played?.value ?? 0) / 1e6).rounded())
+    }
+
+    private static func seconds(_ milliseconds: Int) -> String {
+        let rest = "\(milliseconds % 1000)"
+        return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+    }
 }
