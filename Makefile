@@ -13,7 +13,7 @@ TIDEGAUGE = .build/release/tidegauge
 # The folders of scenarios; those of peers have a target of their own.
 SCENARIOS = $(filter-out Scenarios/peers,$(patsubst %/,%,$(wildcard Scenarios/*/)))
 
-.PHONY: bench peers smoke compare calibrate test page-test external stress micro explore check lint docs tsan asan faults setup build clean help
+.PHONY: bench peers smoke compare calibrate test page-test data-test external stress micro explore check lint docs tsan asan faults setup build clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -39,6 +39,10 @@ test: setup  ## unit, property and golden tests
 page-test:  ## use the pages of reports in a headless Chromium: hover, zoom, filter, print, compare
 	@Tools/setup.sh browser
 	Tools/test.sh --filter BrowserTests
+
+data-test:  ## the questions of Reports/README.md in pandas and DuckDB, on the reference run
+	@Tools/setup.sh data
+	Tools/test.sh --filter TableTests
 
 external: setup  ## a driver from a package of its own: build the example, run a scenario on it
 	Tools/external.sh
@@ -80,4 +84,4 @@ build: setup
 	swift build -c release
 
 clean:  ## remove what was built; reports stay
-	rm -rf .build .build-thread .build-address .build-faults .build-external .build-compare
+	rm -rf .build .build-thread .build-address .build-faults .build-external .build-compare .build-data

@@ -2,7 +2,7 @@
 import PackageDescription
 
 // jemalloc cannot live in one process with a sanitizer's own allocator, so sanitizer builds leave it out
-// (`make tsan` and `make asan` set the variable); the allocation columns then say n/a.
+// (`make tsan` and `make asan` set the variable); the allocation columns are empty then.
 let sanitizing = Context.environment["TIDEGAUGE_SANITIZE"] != nil
 
 let jemalloc: [Target.Dependency] = sanitizing ? [] : ["CJemalloc"]
@@ -197,7 +197,8 @@ let package = Package(
         .testTarget(
             name: "ComparisonTests", dependencies: ["Comparison", "Measure", "Scenario", "SeededRandom", "Statistics"]),
         .testTarget(
-            name: "ReportTests", dependencies: ["Comparison", "Measure", "Profiles", "Report", "Scenario", "Trials"],
+            name: "ReportTests",
+            dependencies: ["Comparison", "Measure", "Profiles", "Report", "Scenario", "SeededRandom", "Trials"],
             exclude: ["Golden"]),
         .testTarget(
             name: "HarnessTests",

@@ -97,7 +97,24 @@ install_browser() {
     fail "there is no Chromium on the PATH." "Install it (Debian: apt-get install chromium) and run make again."
 }
 
+# What `make data-test` asks for: pandas and DuckDB, from PyPI, in an environment that is removed with the builds.
+install_tables() {
+    local home
+    home=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/.build-data
+    if "$home/bin/python3" -c 'import pandas, duckdb' 2>/dev/null; then return 0; fi
+    command -v python3 >/dev/null || fail "there is no python3 on the PATH." "Install it and run make again."
+    echo "setup: installing pandas and duckdb into $home" >&2
+    # Half an environment, of a machine without ensurepip or network, is made anew.
+    rm -rf "$home"
+    if python3 -m venv "$home" >&2 && "$home/bin/pip" install --quiet --disable-pip-version-check pandas duckdb >&2; then
+        return 0
+    fi
+    rm -rf "$home"
+    fail "pandas and duckdb could not be installed." "They come from PyPI (Debian: apt-get install python3-venv first)."
+}
+
 check_swift
 install_packages
 install_wanted
 [ "${1:-}" != browser ] || install_browser
+[ "${1:-}" != data ] || install_tables

@@ -2,7 +2,7 @@
 // make the same.
 import Foundation
 
-/// Writes `report.html`, `report.json`, `junit.xml` and `summary.md`.
+/// Writes `report.html`, `report.json`, `junit.xml`, `summary.md`, `points.csv` and what trackers take.
 public final class FinalReports: ReportFormat {
     public static let htmlName = "report.html"
     public static let jsonName = "report.json"
@@ -24,6 +24,9 @@ public final class FinalReports: ReportFormat {
         for (name, text) in [
             (Self.jsonName, try ReportJSON.render(record)), (Self.junitName, JUnitXML.render(record)),
             (Self.markdownName, MarkdownSummary.render(record)),
+            (PointsCSV.fileName, PointsCSV.render(record.rows)),
+            (TrackerJSON.actionBenchmarkName, try TrackerJSON.actionBenchmark(record)),
+            (TrackerJSON.bencherName, try TrackerJSON.bencher(record)),
             (Self.htmlName, try HTMLReport.render(record)),
         ] { try ReportFile.replace("\(directory)/\(name)", with: text.utf8) }
     }

@@ -10,11 +10,10 @@ struct BrowserTests {
     @Test(
         "They answer on the first screen, hover, zoom, filter, print, and the console has no errors",
         .enabled("there is no Chromium, or no Python: make page-test installs or names what is missing") {
-            browser != nil && python != nil
+            Interpreter.browser != nil && Interpreter.python != nil
         })
     func used() throws {
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+        let root = Interpreter.repository
         try Fixture.withFolder { folder in
             try WholeRun.write(in: folder)
             let run = "\(folder)/\(WholeRun.runID)"
@@ -24,29 +23,10 @@ struct BrowserTests {
             let reference = "\(folder)/reference"
             try FileManager.default.copyItem(atPath: "\(root)/Reports/reference", toPath: reference)
             try FinalReports().write(into: reference)
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: try #require(python))
-            process.arguments =
-                ["\(root)/Tools/page_test.py"] + [run, reference].map { "\($0)/\(FinalReports.htmlName)" } + [pair]
-            let said = "\(folder)/said"
-            #expect(FileManager.default.createFile(atPath: said, contents: nil))
-            let output = try #require(FileHandle(forWritingAtPath: said))
-            (process.standardOutput, process.standardError) = (output, output)
-            process.standardInput = FileHandle.nullDevice
-            try process.run()
-            process.waitUntilExit()
-            let text = try String(contentsOfFile: said, encoding: .utf8)
-            #expect(process.terminationStatus == 0, "\(text)")
-            #expect(text.components(separatedBy: "checks hold").count == 4, "\(text)")
+            let pages = [run, reference].map { "\($0)/\(FinalReports.htmlName)" } + [pair]
+            let said = try Interpreter.run(try #require(Interpreter.python), ["\(root)/Tools/page_test.py"] + pages)
+            #expect(said.status == 0, "\(said.output)")
+            #expect(said.output.components(separatedBy: "checks hold").count == 4, "\(said.output)")
         }
     }
 }
-
-private func program(_ names: [String]) -> String? {
-    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    return names.lazy.flatMap { name in folders.lazy.map { "\($0)/\(name)" } }
-        .first { FileManager.default.isExecutableFile(atPath: $0) }
-}
-
-private let browser = program(["chromium", "chromium-browser", "google-chrome"])
-private let python = program(["python3"])

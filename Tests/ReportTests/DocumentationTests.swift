@@ -25,12 +25,18 @@ struct DocumentationTests {
         #expect(section.components(separatedBy: "\n## ")[0].contains("`\(column)`"))
     }
 
+    @Test("Every column of points.csv is named", arguments: PointsCSV.columns)
+    func pointsColumns(column: String) throws {
+        let section = try #require(try readme().components(separatedBy: "## points.csv").last)
+        #expect(section.components(separatedBy: "\n## ")[0].contains("`\(column)`"))
+    }
+
     @Test(
         "Every file has a line",
         arguments: [
             MetricsCSV.fileName, SeriesCSV.fileName, EnvironmentJSON.fileName, Journal.fileName, ChromeTrace.fileName,
             "\(HistogramLogs.folderName)/*.hlog", FinalReports.htmlName, FinalReports.jsonName, FinalReports.junitName,
-            FinalReports.markdownName,
+            FinalReports.markdownName, PointsCSV.fileName, TrackerJSON.actionBenchmarkName, TrackerJSON.bencherName,
         ])
     func files(name: String) throws {
         #expect(try readme().contains("\n| `\(name)` | "))

@@ -17,7 +17,7 @@ struct WholeRunTests {
             let folder = "\(root)/\(WholeRun.runID)"
             let names = [
                 "metrics.csv", "series.csv", "journal.ndjson", "report.json", "junit.xml", "summary.md", "report.html",
-                "trace.json",
+                "trace.json", "points.csv", "github-action-benchmark.json", "bencher.json",
             ]
             func text(_ name: String) throws -> String {
                 try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
@@ -68,6 +68,10 @@ struct WholeRunTests {
             let junit = XMLCases(try Data(contentsOf: URL(fileURLWithPath: folder + "/junit.xml")))
             #expect(junit.isWhole && junit.cases == 6)
             #expect(junit.elements == ["failure": 1, "skipped": 2])
+            // Two choreographies took 9.61 ms each by their own clock, and six trials two seconds.
+            #expect(junit.milliseconds["testcase"] == [4_000, 0, 4_000, 2_000, 10, 10])
+            let sum = junit.milliseconds["testcase", default: []].reduce(0, +)
+            #expect(junit.milliseconds["testsuite"] == [sum] && junit.milliseconds["testsuites"] == [sum])
             let trace = try JSONSerialization.jsonObject(
                 with: Data(contentsOf: URL(fileURLWithPath: folder + "/trace.json")))
             #expect((trace as? [[String: Any]])?.count == 4 * 5)
@@ -122,6 +126,8 @@ struct WholeRunTests {
 private final class XMLCases: NSObject, XMLParserDelegate {
     var cases = 0
     var elements: [String: Int] = [:]
+    /// By element, each time it is there.
+    var milliseconds: [String: [Int]] = [:]
     private(set) var isWhole = false
 
     init(_ data: Data) {
@@ -136,6 +142,9 @@ private final class XMLCases: NSObject, XMLParserDelegate {
         attributes: [String: String]
     ) {
         if name == "testcase" { cases += 1 }
+        if let time = attributes["time"].flatMap(Double.init) {
+            milliseconds[name, default: []].append(Int((time * 1000).rounded()))
+        }
         if ["failure", "error", "skipped"].contains(name) { elements[name, default: 0] += 1 }
     }
 }

@@ -22,6 +22,16 @@ import Testing
         return value
     }
 
+    @Test(
+        "A table gets numbers without their units, and nothing where there is no value",
+        arguments: [
+            ("dataset.items", "1000", "1000"), ("writers.rate", "1500/s", "1500"), ("writers.rate", "0.5/s", "0.5"),
+            ("writers.rate", "none", ""), ("observers.work", "100us", "100000"), ("fault.at", "1min", "60000000000"),
+            ("observers.queries", "same", "same"), ("fault.kind", "none", "none"), ("observers.match", "0.25", "0.25"),
+            ("writers.change", "insert:1+update:3", "insert:1+update:3"), ("somebody.elses", "7 apples", "7 apples"),
+        ])
+    func cell(key: String, text: String, cell: String) { #expect(Setting.cell(key, text) == cell) }
+
     @Test(arguments: Setting.allCases)
     func aValueIsReadWhereItWasWritten(_ setting: Setting) {
         let row = setting.row

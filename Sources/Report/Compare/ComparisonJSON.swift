@@ -58,7 +58,10 @@ enum ComparisonJSON {
 /// The head's gates for services that draw curves over commits. Only gates where less is better: both take one direction for
 /// a file.
 enum TrackerJSON {
-    private struct Entry: Encodable {
+    static let actionBenchmarkName = "github-action-benchmark.json"
+    static let bencherName = "bencher.json"
+
+    struct Entry: Encodable {
         var name: String
         var unit: String
         var value: Double
@@ -66,7 +69,7 @@ enum TrackerJSON {
         var extra: String
     }
 
-    private struct Measure: Encodable {
+    struct Measure: Encodable {
         var value: Double
         var lower_value: Double?
         var upper_value: Double?
@@ -108,7 +111,7 @@ enum TrackerJSON {
 
     private static func name(_ row: ComparedRow) -> String { "\(row.scenario)/\(row.driver)/\(row.name)" }
 
-    private static func encoded(_ value: some Encodable) throws -> String {
+    static func encoded(_ value: some Encodable) throws -> String {
         try JSONFile.text(value, isPretty: true) + "\n"
     }
 }

@@ -57,8 +57,8 @@ public final class ComparisonReport {
             ("effects.csv", EffectsCSV.render(judged)), ("compare.json", try ComparisonJSON.render(judged)),
             (summaryName, ComparisonMarkdown.render(judged)),
             ("annotations.txt", ComparisonMarkdown.annotations(judged)),
-            ("github-action-benchmark.json", try TrackerJSON.actionBenchmark(judged)),
-            ("bencher.json", try TrackerJSON.bencher(judged)),
+            (TrackerJSON.actionBenchmarkName, try TrackerJSON.actionBenchmark(judged)),
+            (TrackerJSON.bencherName, try TrackerJSON.bencher(judged)),
             (htmlName, try ComparisonHTML.render(judged)),
         ] {
             try ReportFile.replace("\(directory)/\(name)", with: text.utf8)
