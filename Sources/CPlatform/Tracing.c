@@ -73,6 +73,8 @@ bool cp_interrupt(int32_t tid, void (*call)(void *), void *with, int64_t timeout
     if (syscall(SYS_tgkill, getpid(), tid, SIGPROF) != 0) return false;
     for (int64_t waited = 0; waited < timeout_ns; waited += 100000) {
         if (__atomic_load_n(&is_answered, __ATOMIC_ACQUIRE)) return true;
+        // Nobody answers any more.
+        if (waited % 100000000 == 0 && syscall(SYS_tgkill, getpid(), tid, 0) != 0) break;
         struct timespec pause = {.tv_sec = 0, .tv_nsec = 100000};
         nanosleep(&pause, NULL);
     }

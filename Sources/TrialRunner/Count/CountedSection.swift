@@ -8,7 +8,8 @@ import Trials
 
 /// Counts from its making on. The conducting thread.
 final class CountedSection {
-    private static let markTimeoutNs: Int64 = 10_000_000_000
+    /// A thread that executes a query of minutes under valgrind is asked in the midst of it, on a machine that is busy.
+    private static let askedTimeoutNs: Int64 = 120_000_000_000
 
     private let counter: InstructionCounter
     /// `descriptor` is that of the processor's counter, where that counts.
@@ -37,8 +38,8 @@ final class CountedSection {
                         + "build again")
             }
             cp_callgrind_begin()
-            for (tid, role) in roles where !cp_mark_role(tid, Callgrind.number(of: role), Self.markTimeoutNs) {
-                throw TrialFault.harness("thread \(tid) does not say whose it is: it blocks SIGPROF")
+            for (tid, role) in roles {
+                try Self.ask(tid, "whose it is") { cp_mark_role(tid, Callgrind.number(of: role), $0) }
             }
             threads = roles.map { ($0.tid, $0.role, nil) }
             try dump(.roles)
@@ -65,10 +66,16 @@ final class CountedSection {
     private func dump(_ part: Callgrind.Part) throws {
         let own = cp_thread_id()
         for thread in CPUProbe().threads() where thread.tid != own {
-            guard cp_callgrind_dump(thread.tid, part.rawValue, Self.markTimeoutNs) else {
-                throw TrialFault.harness("thread \(thread.tid) does not say what it did: it blocks SIGPROF")
-            }
+            try Self.ask(thread.tid, "what it did") { cp_callgrind_dump(thread.tid, part.rawValue, $0) }
         }
+    }
+
+    /// One that ends before it answers, as the workers of a pool do, leaves what it has counted behind.
+    private static func ask(_ tid: Int32, _ what: String, _ answers: (_ timeoutNs: Int64) -> Bool) throws {
+        if answers(askedTimeoutNs) || access("/proc/self/task/\(tid)", F_OK) != 0 { return }
+        throw TrialFault.harness(
+            "thread \(tid) has not said \(what) for \(askedTimeoutNs / 1_000_000_000) s: it blocks SIGPROF, or the machine "
+                + "has no time for it")
     }
 
     /// What the threads of each role have done since the last of these.
