@@ -94,8 +94,9 @@ private final class Child {
         // How sets and dictionaries lie is drawn anew in each process, and would be counted.
         if spec.count != nil {
             environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
-            // When jemalloc gives pages back goes by the clock.
-            environment["MALLOC_CONF"] = "dirty_decay_ms:-1,muzzy_decay_ms:-1"
+            // When jemalloc gives pages back goes by the clock. What one thread frees of another's it gives back in lots: where
+            // the count begins in one is chance, so that one lot more or less must not be much.
+            environment["MALLOC_CONF"] = "dirty_decay_ms:-1,muzzy_decay_ms:-1,tcache_nslots_small_max:20"
         }
         let json =
             try other.map { try SpecDialect.json(spec, version: $0.talks.specVersion) } ?? JSONEncoder().encode(spec)
