@@ -44,7 +44,7 @@ data-test:  ## the questions of Reports/README.md in pandas and DuckDB, on the r
 	@Tools/setup.sh data
 	Tools/test.sh --filter TableTests
 
-external: setup  ## a driver from a package of its own: build the example, run a scenario on it
+external: setup  ## packages that depend on this one: the store alone, a driver by itself and beside other engines
 	Tools/external.sh
 
 micro: setup  ## what tracing costs where it is off, the notification queue beside Foundation's, a row's way to a delegate

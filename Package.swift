@@ -7,8 +7,15 @@ let sanitizing = Context.environment["TIDEGAUGE_SANITIZE"] != nil
 
 let jemalloc: [Target.Dependency] = sanitizing ? [] : ["CJemalloc"]
 
-// Binary searches.
-let algorithms = Target.Dependency.product(name: "Algorithms", package: "swift-algorithms")
+// What only some users of the package need stands behind a trait: who turns it off does not even fetch it. With `traits: []`
+// LiveStore brings swift-log and nothing else. At home all are on: programs that leave one out say so by what they depend on,
+// so that everything is built by the same flags and only once.
+func needed(by trait: String, _ name: String, from package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
+let openCombine = needed(by: "Publishers", "OpenCombine", from: "OpenCombine")
+let argumentParser = needed(by: "Harness", "ArgumentParser", from: "swift-argument-parser")
 
 let package = Package(
     name: "tidegauge",
@@ -20,9 +27,26 @@ let package = Package(
         .library(name: "TypedNotifications", targets: ["TypedNotifications"]),
         .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "StoreDriver"]),
         .executable(name: "tidegauge", targets: ["tidegauge"]),
+        // Engines, for a command line of one's own that measures them beside another.
+        .library(name: "FetchedResultsDriver", targets: ["FetchedResultsDriver"]),
+        .library(name: "FlawedDriver", targets: ["FlawedDriver"]),
+        .library(name: "GRDBDriver", targets: ["GRDBDriver"]),
+        .library(name: "LiveStoreDriver", targets: ["LiveStoreDriver"]),
+        .library(name: "NoopDriver", targets: ["NoopDriver"]),
+        .library(name: "NotificationQueueDriver", targets: ["NotificationQueueDriver"]),
+        .library(name: "SQLiteHooksDriver", targets: ["SQLiteHooksDriver"]),
+    ],
+    traits: [
+        .trait(
+            name: "Publishers",
+            description: "Changes as publishers of OpenCombine: LiveStoreCombine, FetchedResultsCombine"),
+        .trait(
+            name: "Harness", description: "The command line and its drivers: TidegaugeCLI, LiveStoreDriver and others",
+            enabledTraits: ["Publishers"]),
+        .trait(name: "GRDB", description: "GRDB as a driver: GRDBDriver", enabledTraits: ["Harness"]),
+        .default(enabledTraits: ["GRDB"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-algorithms", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
@@ -50,9 +74,7 @@ let package = Package(
         // Apart from the store, so that only who wants publishers carries OpenCombine.
         .target(
             name: "LiveStoreCombine",
-            dependencies: [
-                "Basis", "LiveStore", "TracedSync", algorithms, .product(name: "OpenCombine", package: "OpenCombine"),
-            ]),
+            dependencies: ["Basis", "LiveStore", "TracedSync", openCombine]),
         .target(
             name: "FetchedResults",
             dependencies: [
@@ -60,30 +82,27 @@ let package = Package(
             ]),
         .target(
             name: "FetchedResultsCombine",
-            dependencies: [
-                "FetchedResults", "LiveStore", "LiveStoreCombine",
-                .product(name: "OpenCombine", package: "OpenCombine"),
-            ]),
+            dependencies: ["FetchedResults", "LiveStore", "LiveStoreCombine", openCombine]),
         .target(name: "TypedNotifications", dependencies: ["TracedSync"]),
-        .target(name: "TracedSync", dependencies: ["Basis", "CPlatform", algorithms]),
-        // Below everything: the clock, the seeded generator, the word that was probably meant, names of symbols.
+        .target(name: "TracedSync", dependencies: ["Basis", "CPlatform"]),
+        // Below everything: the clock, the seeded generator, the binary search, the word that was probably meant, names of
+        // symbols.
         .target(name: "Basis"),
 
         // What measures.
-        .target(name: "Scenario", dependencies: ["Basis", "Statistics", "Yams"]),
-        .target(name: "StoreDriver", dependencies: ["TracedSync", algorithms]),
+        .target(name: "Scenario", dependencies: ["Basis", "Statistics", needed(by: "Harness", "Yams", from: "Yams")]),
+        .target(name: "StoreDriver", dependencies: ["Basis", "TracedSync"]),
         .target(name: "NoopDriver", dependencies: ["StoreDriver", "TracedSync"], path: "Sources/Drivers/Noop"),
         .target(
             name: "LiveStoreDriver",
             dependencies: [
-                "LiveStore", "LiveStoreCombine", "Statistics", "StoreDriver", "TracedSync",
-                .product(name: "OpenCombine", package: "OpenCombine"),
+                "LiveStore", "LiveStoreCombine", "Statistics", "StoreDriver", "TracedSync", openCombine,
             ],
             path: "Sources/Drivers/LiveStore"),
         // The peers, each a target of its own: who uses the store, or a command line with other drivers, builds none.
         .target(
             name: "GRDBDriver",
-            dependencies: ["StoreDriver", "TracedSync", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["StoreDriver", "TracedSync", needed(by: "GRDB", "GRDB", from: "GRDB.swift")],
             path: "Sources/Drivers/GRDB"),
         .target(
             name: "SQLiteHooksDriver", dependencies: ["CSQLite", "StoreDriver", "TracedSync"],
@@ -106,10 +125,10 @@ let package = Package(
             name: "Measure",
             dependencies: [
                 "Basis", "CLMDB", "CPlatform", "CZlib", "Scenario",
-                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                needed(by: "Harness", "Histogram", from: "hdrhistogram-swift"),
             ] + jemalloc,
             swiftSettings: sanitizing ? [] : [.define("HAVE_JEMALLOC")]),
-        .target(name: "Statistics", dependencies: ["Basis", algorithms]),
+        .target(name: "Statistics", dependencies: ["Basis"]),
         // What valgrind counted, function by function.
         .target(name: "Profiles", dependencies: ["Basis"]),
         .target(name: "Comparison", dependencies: ["Measure", "Scenario", "Statistics"]),
@@ -119,8 +138,8 @@ let package = Package(
         .target(
             name: "TrialRunner",
             dependencies: [
-                "CFaults", "CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync", "Trials",
-                algorithms,
+                "Basis", "CFaults", "CPlatform", "Measure", "Scenario", "Statistics", "StoreDriver", "TracedSync",
+                "Trials",
             ]),
         // The parent: child processes, sweeps, limits.
         .target(
@@ -130,14 +149,14 @@ let package = Package(
             name: "Report",
             dependencies: [
                 "Comparison", "Measure", "Profiles", "Scenario", "Statistics", "Trials",
-                .product(name: "Mustache", package: "swift-mustache"),
+                needed(by: "Harness", "Mustache", from: "swift-mustache"),
             ]),
         .target(
             name: "TidegaugeCLI",
             dependencies: [
                 "Comparison", "Measure", "NoopDriver", "Profiles", "Report", "Runs", "Scenario", "Statistics",
                 "StoreDriver", "TracedSync", "TrialRunner", "Trials",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                argumentParser,
                 .product(name: "Logging", package: "swift-log"),
             ], plugins: ["EmbedScenarios"]),
         // The scenarios, as text inside the command line.
@@ -179,20 +198,15 @@ let package = Package(
             ]),
         .testTarget(
             name: "LiveStoreCombineTests",
-            dependencies: [
-                "LiveStore", "LiveStoreCombine", "TracedSync", .product(name: "OpenCombine", package: "OpenCombine"),
-            ]),
+            dependencies: ["LiveStore", "LiveStoreCombine", "TracedSync", openCombine]),
         .testTarget(
             name: "FetchedResultsCombineTests",
-            dependencies: [
-                "FetchedResults", "FetchedResultsCombine", "LiveStore", "LiveStoreCombine",
-                .product(name: "OpenCombine", package: "OpenCombine"),
-            ]),
+            dependencies: ["FetchedResults", "FetchedResultsCombine", "LiveStore", "LiveStoreCombine", openCombine]),
         .testTarget(name: "ScenarioTests", dependencies: ["Basis", "Scenario", "SeededRandom"], exclude: ["Golden"]),
         .testTarget(
             name: "MeasureTests",
             dependencies: ["CPlatform", "CZlib", "Measure", "Scenario", "SeededRandom", "TestThreads"]),
-        .testTarget(name: "StatisticsTests", dependencies: ["SeededRandom", "Statistics"]),
+        .testTarget(name: "StatisticsTests", dependencies: ["Basis", "SeededRandom", "Statistics"]),
         .testTarget(name: "ProfilesTests", dependencies: ["Profiles", "SeededRandom"]),
         .testTarget(
             name: "ComparisonTests", dependencies: ["Comparison", "Measure", "Scenario", "SeededRandom", "Statistics"]),
@@ -243,7 +257,7 @@ let package = Package(
             name: "livestore-stress",
             dependencies: [
                 "CPlatform", "LiveStore", "TracedSync",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                argumentParser,
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Stress"),

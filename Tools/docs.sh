@@ -16,7 +16,7 @@ built=$(swift build --show-bin-path)
 triple=$(swift -print-target-info | sed -n 's/.*"unversionedTriple"[^"]*"\([^"]*\)".*/\1/p')
 swift symbolgraph-extract -module-name LiveStore -target "$triple" -minimum-access-level public \
     -experimental-allowed-reexported-modules=LiveStoreEngine,RankedTree \
-    -I "$built/Modules" -I Sources/CLMDB -I .build/checkouts/swift-numerics/Sources/_NumericsShims/include -Xcc "-fmodule-map-file=$built/CPlatform.build/module.modulemap" \
+    -I "$built/Modules" -I Sources/CLMDB -Xcc "-fmodule-map-file=$built/CPlatform.build/module.modulemap" \
     -skip-inherited-docs -skip-synthesized-members -output-dir "$docs/symbols" >"$docs/extract.log" 2>&1 ||
     { cat "$docs/extract.log" >&2; exit 1; }
 

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Builds the package of Tests/Fixtures/ExternalDriver as somebody would who measures a store of their own, and runs a
-# scenario on its driver. Not a part of `swift test`: the packages that the harness needs are built anew for it.
+# Builds packages that depend on this one as somebody would who has nothing to do with it, and runs what they make: the driver
+# of Tests/Fixtures/ExternalDriver by itself and beside LiveStore and GRDB, and the application of Tests/Fixtures/StoreAlone
+# with nothing but the store. Not a part of `swift test`: what a package needs is built anew for it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-package=Tests/Fixtures/ExternalDriver
+fixtures=$PWD/Tests/Fixtures
 scratch=$PWD/.build-external
-swift build --package-path "$package" --scratch-path "$scratch"
-program=$scratch/debug/my-tidegauge
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
@@ -16,12 +15,41 @@ fail() {
     exit 1
 }
 
-lines=$(wc -l <"$package/Sources/TemplateDriver/TemplateDriver.swift")
+# `swift package` or `swift build` of a fixture, each in a build folder of its own.
+of() {
+    local package=$1 command=$2
+    shift 2
+    swift "$command" --package-path "$fixtures/$package" --scratch-path "$scratch/$package" "$@"
+}
+
+# The store alone: its package and swift-log, and nothing else is even fetched.
+brought=$(of StoreAlone package show-dependencies --format flatlist)
+[ "$(wc -l <<<"$brought")" = 2 ] && grep -qx swift-log <<<"$brought" ||
+    fail "without traits an application should resolve this package and swift-log, and resolves:" $brought
+of StoreAlone build
+[ "$("$scratch/StoreAlone/debug/store-alone")" = "notes: 1" ] || fail "the store does not work alone"
+
+# A driver by itself. It builds no other engine.
+lines=$(wc -l <"$fixtures/ExternalDriver/Sources/TemplateDriver/TemplateDriver.swift")
 [ "$lines" -lt 140 ] || fail "the template has $lines lines; 'under 140' is what README says"
-"$program" list drivers | cut -f 1 | grep -qx template || fail "the program does not list its driver"
-"$program" run Scenarios/latency/commit-latency.yaml --profile smoke --set dataset.items=1000 --quiet --out "$out"
+of ExternalDriver build --product my-tidegauge
+programs=$scratch/ExternalDriver/debug
+for engine in GRDB LiveStore; do
+    [ ! -e "$programs/Modules/$engine.swiftmodule" ] || fail "a driver by itself builds $engine"
+done
+"$programs/my-tidegauge" list drivers | cut -f 1 | grep -qx template || fail "the program does not list its driver"
+"$programs/my-tidegauge" run Scenarios/latency/commit-latency.yaml --profile smoke --set dataset.items=1000 --quiet --out "$out"
 # Named nowhere, the program's own driver is the one that runs, with the no-op driver beside it.
 for metric in end_to_end_latency upkeep_cost harness_cost; do
     grep -q ",template,.*,$metric," "$out/latest/metrics.csv" || fail "there is no $metric of the template"
 done
-echo "external: the template's driver was built outside of this package and measured"
+
+# The same beside others, on a scenario that is known by name.
+of ExternalDriver build --product side-by-side
+(cd "$out" && "$programs/side-by-side" run commit-latency --driver template --driver livestore --driver grdb-pool \
+    --profile smoke --set dataset.items=1000 --quiet --out beside)
+for peer in livestore grdb-pool; do
+    grep -o "template beside $peer: [0-9].*" "$out/beside/latest/summary.md" || fail "no ratio to $peer"
+done
+echo "external: the store alone brought swift-log and nothing else; the template's driver was built outside of this package," \
+    "and measured by itself and beside LiveStore and GRDB"

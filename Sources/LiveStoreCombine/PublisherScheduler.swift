@@ -2,7 +2,7 @@
 // order of its time, with one alarm set for the first.
 //
 // The lock guards what is mutable in the actions too; they run, and are released, without it.
-import Algorithms
+import Basis
 import TracedSync
 
 #if canImport(Combine)

@@ -2,6 +2,10 @@
 import Basis
 import CoreFoundation
 
+#if !Publishers
+    #error("LiveStoreCombine needs trait Publishers of the package tidegauge: add it to `traits:` of the dependency")
+#endif
+
 /// What a `PublisherScheduler` takes the time from.
 public protocol SchedulerClock: Sendable {
     /// Nanoseconds since some beginning; never goes back. Any thread.

@@ -2,6 +2,10 @@
 // key, and no aliases at all (a cycle or a bomb of them cannot even be built). Pure.
 import Yams
 
+#if !Harness
+    #error("TidegaugeCLI needs trait Harness of the package tidegauge: add it to `traits:` of the dependency")
+#endif
+
 /// One value of a file and where it starts.
 struct YAMLNode {
     struct Entry {

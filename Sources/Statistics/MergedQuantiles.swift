@@ -1,7 +1,7 @@
 // Quantiles of many trials' samples together, and how sure they are: a tail has too few samples in one trial, and samples of
 // one trial are not independent, so whole pairs of trials are drawn with replacement (cluster bootstrap: A. C. Davison,
 // D. V. Hinkley, "Bootstrap Methods", 1997, §3.8). Pure but for the generator it is given.
-import Algorithms
+import Basis
 import Glibc
 
 /// Samples of one trial as ascending distinct values, and how many of each.

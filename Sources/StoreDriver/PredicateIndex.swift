@@ -1,6 +1,6 @@
 // Which of many queries a row matches, without asking each: used by the harness to know whom a commit concerns and by
 // drivers that have no query language of their own. Immutable after `init`, so any thread may read it.
-import Algorithms
+import Basis
 
 extension Query {
     /// Whether a row with this key, group and score is in the query.

@@ -1,6 +1,6 @@
 // The symbol table of a program's own file, which the dynamic linker does not load: so that the frames of a stack have
 // names. Read once, when the first stack is shown.
-import Algorithms
+import Basis
 import Foundation
 
 struct ELFSymbols: Sendable {

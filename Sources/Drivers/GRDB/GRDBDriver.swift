@@ -4,6 +4,10 @@ import Foundation
 import GRDB
 import StoreDriver
 
+#if !GRDB
+    #error("GRDBDriver needs trait GRDB of the package tidegauge: add it to `traits:` of the dependency")
+#endif
+
 public struct GRDBDriver: StoreDriver {
     public enum Engine: Sendable {
         /// `DatabasePool`: one writer, readers beside it, a WAL file.

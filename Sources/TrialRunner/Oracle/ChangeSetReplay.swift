@@ -7,7 +7,7 @@
 // before and after; (3) its modifications are the touched rows left in place. Then applying it to the old collection
 // gives the new one, row for row, and the next step starts from a collection known to be right. A test compares this
 // with applying the lists to whole arrays.
-import Algorithms
+import Basis
 import StoreDriver
 
 struct ChangeSetReplay {

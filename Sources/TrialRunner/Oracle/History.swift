@@ -1,6 +1,6 @@
 // What really happened: all commits in the order of their versions, and for every query which of them concerned it and
 // how. Made off the clock by running the writers' generators once more; everything after it only reads.
-import Algorithms
+import Basis
 import Measure
 import Scenario
 import StoreDriver

@@ -1,5 +1,5 @@
 // The rows each query finds in the dataset before the first commit, without scanning the dataset once per query.
-import Algorithms
+import Basis
 import StoreDriver
 
 /// The dataset by score and by group. Immutable.

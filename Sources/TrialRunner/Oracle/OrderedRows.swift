@@ -1,6 +1,6 @@
 // The rows of one query in their order, as the oracle keeps them: a sorted sequence in chunks, with the rank of a row
 // and the row of a rank in O(chunk + chunks). Plain and independent of any engine's data structure, on purpose.
-import Algorithms
+import Basis
 
 /// Rows ascending by `order`, which is unique. A value; copying shares chunks until they are written.
 struct OrderedRows: Sendable {
