@@ -10,10 +10,15 @@ HEAD ?=
 # Of pairs; what is counted before them comes on top, once for each commit.
 BUDGET ?= 10m
 TIDEGAUGE = .build/release/tidegauge
+# The same with GRDB, whose build is the longest of all.
+PEERS = .build/release/tidegauge-peers
+# Package.swift has what the variable does.
+BUILD = TIDEGAUGE_QUICK=1 swift build -c release --product
+FIRST = make: the first build takes some minutes ([n/m] counts its modules), later ones take seconds
 # The folders of scenarios; those of peers have a target of their own.
 SCENARIOS = $(filter-out Scenarios/peers,$(patsubst %/,%,$(wildcard Scenarios/*/)))
 
-.PHONY: bench peers smoke compare calibrate test page-test data-test external stress micro explore check lint docs tsan asan faults setup build clean help
+.PHONY: bench peers smoke compare calibrate test page-test data-test external stress micro explore check lint docs tsan asan faults setup build build-peers clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -21,11 +26,11 @@ help:  ## what there is: also what plain `make` does
 bench: build  ## build, run all scenarios of the store (PROFILE=smoke|ci|full), write Reports/latest; what became worse since last time?
 	$(TIDEGAUGE) run $(SCENARIOS) --profile $(PROFILE) --baseline last --save-baseline last
 
-peers: build  ## the store beside other engines, which take their time (PROFILE=full for the whole table)
-	$(TIDEGAUGE) run Scenarios/peers --profile $(PROFILE)
+peers: build-peers  ## the store beside other engines, which take their time (PROFILE=full for the whole table)
+	$(PEERS) run Scenarios/peers --profile $(PROFILE)
 
-smoke: build  ## the same in under two minutes: does everything still run?
-	$(TIDEGAUGE) run Scenarios --profile smoke
+smoke: build-peers  ## the same in under two minutes: does everything still run?
+	$(PEERS) run Scenarios --profile smoke
 
 compare: build  ## is the working tree slower than BASE? Builds both, measures them in turn (BASE=HEAD~1, HEAD=, BUDGET=10m)
 	$(TIDEGAUGE) compare $(BASE) $(HEAD) --budget $(BUDGET)
@@ -48,7 +53,7 @@ external: setup  ## packages that depend on this one: the store alone, a driver 
 	Tools/external.sh
 
 micro: setup  ## what tracing costs where it is off, the notification queue beside Foundation's, a row's way to a delegate
-	swift build -c release --product tidegauge-micro
+	$(BUILD) tidegauge-micro
 	.build/release/tidegauge-micro
 
 explore: build  ## search the interleavings of the store's own protocol (SCHEDULES=10000, SEED=)
@@ -65,7 +70,7 @@ docs: setup  ## the documentation of LiveStore, strict: no warning, no symbol wi
 	Tools/docs.sh
 
 stress: setup  ## load from threads and processes, every promise checked at every callback (SECONDS=, SEED=)
-	swift build -c release --product livestore-stress
+	$(BUILD) livestore-stress
 	.build/release/livestore-stress --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 tsan: setup  ## the concurrent tests under ThreadSanitizer (FILTER=regular expression)
@@ -81,7 +86,12 @@ setup:  ## install missing system packages, or say the one line that does
 	@Tools/setup.sh
 
 build: setup
-	swift build -c release
+	@[ -e $(TIDEGAUGE) ] || echo "$(FIRST)" >&2
+	$(BUILD) tidegauge
+
+build-peers: setup
+	@[ -e $(PEERS) ] || echo "$(FIRST), half as long again with GRDB" >&2
+	$(BUILD) tidegauge-peers
 
 clean:  ## remove what was built; reports stay
 	rm -rf .build .build-thread .build-address .build-faults .build-external .build-compare .build-data

@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "TypedNotifications", targets: ["TypedNotifications"]),
         .library(name: "TidegaugeCLI", targets: ["TidegaugeCLI", "StoreDriver"]),
         .executable(name: "tidegauge", targets: ["tidegauge"]),
+        .executable(name: "tidegauge-peers", targets: ["tidegauge-peers"]),
         // Engines, for a command line of one's own that measures them beside another.
         .library(name: "FetchedResultsDriver", targets: ["FetchedResultsDriver"]),
         .library(name: "FlawedDriver", targets: ["FlawedDriver"]),
@@ -164,6 +165,13 @@ let package = Package(
         .executableTarget(
             name: "tidegauge",
             dependencies: [
+                "FetchedResultsDriver", "FlawedDriver", "LiveStoreDriver", "NotificationQueueDriver",
+                "SQLiteHooksDriver", "TidegaugeCLI",
+            ]),
+        // The same with GRDB, whose build is the longest of all.
+        .executableTarget(
+            name: "tidegauge-peers",
+            dependencies: [
                 "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver",
                 "SQLiteHooksDriver", "TidegaugeCLI",
             ]),
@@ -226,7 +234,9 @@ let package = Package(
         .testTarget(name: "StructureTests"),
         .testTarget(
             name: "TidegaugeCLITests",
-            dependencies: ["Measure", "Runs", "TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture"]),
+            dependencies: [
+                "Measure", "Runs", "TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture", "tidegauge-peers",
+            ]),
 
         // Threads for tests that wait.
         .target(name: "TestThreads", path: "Tests/Fixtures/TestThreads"),
@@ -275,5 +285,13 @@ if Context.environment["TIDEGAUGE_OPTIMIZE"] != nil {
     ]
     for target in package.targets where worthwhile.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
+    }
+}
+
+// What waits for trials and writes about them, and has no part in the process of one: optimising it takes a good part of the
+// build and is worth a fraction of a second of a run (the Makefile sets the variable where it builds programs to be used).
+if Context.environment["TIDEGAUGE_QUICK"] != nil {
+    for target in package.targets where ["Report", "Runs", "TidegaugeCLI"].contains(target.name) {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone", "-assert-config", "Release"])]
     }
 }

@@ -36,14 +36,17 @@ public final class Runner {
         public var searchSteps: Int
         /// Drivers that run beside those the scenario is about. Limits are not held against them.
         public var unjudged: Set<String>
+        /// Drivers that the scenario names and nobody has here, with the reason; each is told as skipped.
+        public var leftOut: [(name: String, reason: String)]
         /// Whether trials that the machine disturbed are run again, a fifth of them at most.
         public var repeatsVoid: Bool
 
         public init(
             scenario: String, limits: [Limit], trials: [TrialSpec], reference: String? = nil, searchSteps: Int = 0,
-            unjudged: Set<String> = [], repeatsVoid: Bool = false
+            unjudged: Set<String> = [], leftOut: [(name: String, reason: String)] = [], repeatsVoid: Bool = false
         ) {
             (self.reference, self.unjudged, self.searchSteps) = (reference, unjudged, searchSteps)
+            self.leftOut = leftOut
             (self.repeatsVoid, self.scenario, self.limits) = (repeatsVoid, scenario, limits)
             self.trials = trials
         }
@@ -98,6 +101,9 @@ public final class Runner {
 
     /// Without the trials that their driver cannot do.
     private func feasible(_ job: Job) -> Job {
+        for (driver, reason) in job.leftOut {
+            delegate.skipped(SkippedRecord(scenario: job.scenario, driver: driver, reason: reason))
+        }
         var told: Set<String> = []
         var feasible = job
         feasible.trials = job.trials.filter { spec in

@@ -15,6 +15,7 @@ struct CheckCommand: ParsableCommand {
         for scenario in try scenarios.load() {
             for problem in scenario.limitsWithoutSamples(in: profile) { printError("\(problem)") }
             let gate = scenario.namesGate ? "" : ", compared by \(scenario.gate.rawValue) (it names no gate)"
+            for (_, reason) in Drivers.leftOut(scenario) { printError("\(scenario.path): \(reason)") }
             print("\(scenario.path): \(scenario.name): ok\(gate)")
         }
     }

@@ -31,6 +31,7 @@ struct ExploreCommand: ParsableCommand {
     var times = 1
 
     func validate() throws {
+        try Drivers.check(driver.map { [$0] } ?? [])
         if schedules < 1 || times < 1 { throw ValidationError("--schedules and --times must be 1 or more") }
         if let schedule, Schedule(schedule) == nil {
             throw ValidationError("--schedule takes what 'explore' printed, such as 12:2,40:0, and not '\(schedule)'")
@@ -56,7 +57,7 @@ struct ExploreCommand: ParsableCommand {
 
     private func program(in folder: String) throws -> ExploredProgram {
         let loaded = try ScenarioPaths.load([scenario])[0]
-        let names = driver.map { [$0] } ?? loaded.drivers
+        let names = driver.map { [$0] } ?? loaded.drivers.filter(Drivers.names.contains)
         let trials = try refusing(try loaded.trials(profile: .smoke, drivers: names))
         guard let spec = trials.first, let subject = Drivers.all.first(where: { $0.name == spec.driver }) else {
             throw ValidationError("\(scenario) is not meant for \(driver ?? "any driver here")")

@@ -26,6 +26,7 @@ struct ReplayCommand: ParsableCommand {
 
     func validate() throws {
         if times < 1 { throw ValidationError("--times must be 1 or more") }
+        try Drivers.check(driver.map { [$0] } ?? [])
     }
 
     func run() throws {
@@ -55,14 +56,11 @@ struct ReplayCommand: ParsableCommand {
             guard let data = FileManager.default.contents(atPath: file),
                 let kept = try? JSONDecoder().decode(ReplayableHang.self, from: data)
             else { throw ValidationError("\(file) is no hang that a run has kept; they are in its folder 'hangs'") }
-            guard Drivers.names.contains(kept.spec.driver) else {
-                let hint = Nearest.hint(for: kept.spec.driver, among: Drivers.names)
-                throw ValidationError("this binary has no driver '\(kept.spec.driver)' \(hint)")
-            }
+            try Drivers.check([kept.spec.driver])
             return (kept.spec, kept.hang)
         }
         let scenario = try ScenarioPaths.load([file])[0]
-        let names = driver.map { [$0] } ?? scenario.drivers
+        let names = driver.map { [$0] } ?? scenario.drivers.filter(Drivers.names.contains)
         let trials = try refusing(try scenario.trials(profile: .smoke, drivers: names))
         guard let play = scenario.choreography else {
             throw ValidationError(

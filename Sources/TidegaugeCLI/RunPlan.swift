@@ -43,6 +43,7 @@ struct RunPlan {
                     ? 0
                     : try refusing(try scenario.searchSteps(profile: header.profile, overrides: overrides)),
                 unjudged: unjudged,
+                leftOut: header.drivers.isEmpty ? Drivers.leftOut(scenario) : [],
                 repeatsVoid: Self.judges(header.profile))
         }
         var header = header

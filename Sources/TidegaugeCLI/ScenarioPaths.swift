@@ -7,7 +7,7 @@ struct ScenarioPaths: ParsableArguments {
     static let standard = ["Scenarios"]
 
     /// Those on disk, and those that ship.
-    static var library: ScenarioLibrary { ScenarioLibrary(drivers: Drivers.names, shipped: EmbeddedScenarios.texts) }
+    static var library: ScenarioLibrary { ScenarioLibrary(drivers: Drivers.known, shipped: EmbeddedScenarios.texts) }
 
     @Argument(help: "Scenario files, folders of them, or names of those in Scenarios or shipped.")
     var paths: [String] = Self.standard

@@ -6,5 +6,5 @@ struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Print a JSON Schema of scenario files.")
 
-    func run() throws { print(ScenarioSchema.json(drivers: Drivers.names), terminator: "") }
+    func run() throws { print(ScenarioSchema.json(drivers: Drivers.known), terminator: "") }
 }

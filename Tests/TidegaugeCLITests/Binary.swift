@@ -12,6 +12,7 @@ struct Ran {
 enum Binary: String {
     case tidegauge
     case fixture = "tidegauge-fixture"
+    case peers = "tidegauge-peers"
 
     /// Beside the test bundle.
     private var url: URL {
