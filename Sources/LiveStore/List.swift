@@ -46,10 +46,12 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     /// Setting replaces the element at the place. O(log n).
     public subscript(position: Int) -> Element {
         get {
-            guard let stored else { return box.elements[position] }
+            guard let stored else {
+                checkIndex(position, of: box.elements.count, "elements of this list of \(Element.self)")
+                return box.elements[position]
+            }
             let rows = rows(stored)
-            precondition(
-                position >= 0 && position < rows.count, "index \(position) is outside of a list of \(rows.count)")
+            checkIndex(position, of: rows.count, stored.whatItHas)
             return element(stored, rows.id(at: position))
         }
         nonmutating set {

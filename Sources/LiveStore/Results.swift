@@ -110,7 +110,11 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     public var count: Int { rows.count }
 
     /// O(log n).
-    public subscript(position: Int) -> Object { object(rows.id(at: position)) }
+    public subscript(position: Int) -> Object {
+        let rows = rows
+        checkIndex(position, of: rows.count, "objects of these results of \(table.schema.name)")
+        return object(rows.id(at: position))
+    }
 
     /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
     public func makeIterator() -> AnyIterator<Object> {

@@ -39,6 +39,8 @@ public final class Store: Sendable {
         /// How long upkeep sleeps at most; nil: until a commit wakes it, so that what it does depends on commits alone, which
         /// is for who counts instructions. What a writer killed before it rang has committed then waits for the next one.
         package var upkeepPollNs: Int64? = Upkeep.pollNs
+        /// Upkeep's clock, in nanoseconds.
+        package var upkeepNowNs = Upkeep.nowNs
 
         /// Durability is `.full` unless chosen otherwise.
         public init(
@@ -90,7 +92,8 @@ public final class Store: Sendable {
                     configuration
                     """)
         }
-        core = StoreCore(storage, upkeepPollNs: configuration.upkeepPollNs)
+        core = StoreCore(storage, upkeepPollNs: configuration.upkeepPollNs, upkeepNowNs: configuration.upkeepNowNs)
+        for model in configuration.models { ModelLayout.of(model).warnOfUnstored() }
     }
 
     /// Runs `body` in a write transaction and commits it; if `body` throws, nothing is changed. The connection given to
@@ -108,7 +111,7 @@ public final class Store: Sendable {
     ) throws -> Result {
         let connection = BlockConnection(self, at: nil)
         defer { connection.end() }
-        return try connection.write(timeout: timeout, withoutNotifying: tokens) { try body(connection) }
+        return try connection.write(timeout: timeout, withoutNotifying: tokens, body)
     }
 
     /// Runs `body` on the newest version. Waits for nobody. The connection given to it ends with the block. Any thread.

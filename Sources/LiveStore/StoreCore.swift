@@ -13,10 +13,13 @@ final class StoreCore: Sendable {
 
     let storage: Storage
     private let upkeepPollNs: Int64?
+    private let upkeepNowNs: @Sendable () -> Int64
     /// Never held while upkeep is joined or a transaction runs.
     private let state = Guarded("store", State())
 
-    init(_ storage: Storage, upkeepPollNs: Int64?) { (self.storage, self.upkeepPollNs) = (storage, upkeepPollNs) }
+    init(_ storage: Storage, upkeepPollNs: Int64?, upkeepNowNs: @escaping @Sendable () -> Int64) {
+        (self.storage, self.upkeepPollNs, self.upkeepNowNs) = (storage, upkeepPollNs, upkeepNowNs)
+    }
 
     deinit {
         // In a forked child the threads are not there that would have to end.
@@ -45,7 +48,7 @@ final class StoreCore: Sendable {
         return try state.withLock { state in
             if state.isClosed { throw StoreError.closed }
             if let upkeep = state.upkeep { return upkeep }
-            let started = try Upkeep(storage, pollNs: upkeepPollNs)
+            let started = try Upkeep(storage, pollNs: upkeepPollNs, nowNs: upkeepNowNs)
             state.upkeep = started
             return started
         }

@@ -17,6 +17,9 @@ struct StoredList {
 
     var source: ListSource { ListSource(elements: elements, owner: binding.id) }
 
+    /// For messages about indices.
+    var whatItHas: String { "elements of \(elements.schema.name)" }
+
     // MARK: Reading
 
     /// The list as a query: the elements of this owner, by their positions.
@@ -64,7 +67,7 @@ struct StoredList {
     }
 
     func insert(_ value: (RowBuffer, Int) -> Void, at index: Int, _ rows: RankedTree) throws(StoreError) {
-        precondition(index >= 0 && index <= rows.count, "index \(index) is outside of a list of \(rows.count)")
+        checkIndex(index, of: rows.count + 1, "places to insert at in \(elements.schema.name)")
         let before = position(rows, index - 1)
         let after = position(rows, index)
         try insert(value, place(before, after, try count(1)))
@@ -109,7 +112,7 @@ struct StoredList {
 
     func move(from source: Int, to target: Int, _ rows: RankedTree) throws(StoreError) {
         let id = id(at: source, rows)
-        precondition(target >= 0 && target < rows.count, "index \(target) is outside of a list of \(rows.count)")
+        checkIndex(target, of: rows.count, whatItHas)
         if source == target { return }
         // The elements that will be its neighbours; the one at the target makes room.
         let before = position(rows, source < target ? target : target - 1)
@@ -135,7 +138,7 @@ struct StoredList {
     }
 
     private func id(at index: Int, _ rows: RankedTree) -> ObjectID {
-        precondition(index >= 0 && index < rows.count, "index \(index) is outside of a list of \(rows.count)")
+        checkIndex(index, of: rows.count, whatItHas)
         return ObjectID(rawValue: rows.id(at: index))
     }
 }

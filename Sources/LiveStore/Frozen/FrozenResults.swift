@@ -20,7 +20,8 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
 
     /// O(log n).
     public subscript(position: Int) -> Frozen<Object> {
-        Frozen(pin: pin, table: table, objectID: objectID(ofRow: rows.id(at: position)))
+        checkIndex(position, of: rows.count, "objects of these frozen results of \(table.schema.name)")
+        return Frozen(pin: pin, table: table, objectID: objectID(ofRow: rows.id(at: position)))
     }
 
     /// The ids of the objects, in order. O(n); reads no row, except for the objects of a list.

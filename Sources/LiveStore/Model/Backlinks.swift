@@ -10,7 +10,7 @@
 /// It takes no column, may be added and removed freely, and cannot be set: it changes with the links. Filters and orders
 /// cannot name it. Use it on the object's connection only.
 @propertyWrapper
-public struct LinkingObjects<Source: StoredObject> {
+public struct LinkingObjects<Source: StoredObject>: Columnless {
     private let path: PartialKeyPath<Source>
     private let find: (StoredObject) throws -> Results<Source>
     /// Of the object the wrapper is in, as it stood in the store then.

@@ -2,6 +2,7 @@
 // field reflection. From then on an object is set up, and written to a row, by offsets: no mirror and no key path.
 import Observation
 @_spi(Reflection) import Swift
+import Synchronization
 import TracedSync
 
 /// The stored properties of one model class, in order of declaration.
@@ -20,6 +21,10 @@ final class ModelLayout: @unchecked Sendable {
 
     let typeName: String
     let properties: [Property]
+    /// Properties of the class that are nothing of the store's, by name: what is set there is lost with the instance.
+    let unstored: [String]
+    /// Whether somebody has been told of them.
+    let isUnstoredSaid = Atomic(false)
     /// Properties that are declared as the primary key; a class that can be stored has one at most.
     let primaryKeys: [Int]
     /// Columns that the class wants an index of; links always have one.
@@ -50,7 +55,7 @@ final class ModelLayout: @unchecked Sendable {
     private static func find(_ type: StoredObject.Type) -> ModelLayout {
         let key = ObjectIdentifier(type)
         if let known = layouts.withLock({ $0[key] }) ?? outlines[key] { return known }
-        let properties = properties(of: type)
+        let (properties, unstored) = properties(of: type)
         // A layout is needed to make an instance, and an instance to learn the roles: so the first one goes without.
         let outline = ModelLayout("\(type)", properties)
         let roles = $outlines.withValue(outlines.merging([key: outline]) { $1 }) {
@@ -58,7 +63,7 @@ final class ModelLayout: @unchecked Sendable {
             return properties.map { $0.wrapper.role(at: sample.address + $0.offset) }
         }
         let layout = ModelLayout(
-            "\(type)", properties, primaryKeys: roles.indices.filter { roles[$0] == .primaryKey },
+            "\(type)", properties, unstored: unstored, primaryKeys: roles.indices.filter { roles[$0] == .primaryKey },
             indexed: roles.indices.filter { roles[$0] == .indexed }, isObservable: type is any Observable.Type)
         // Of threads that come here at once, the first one's stays: others use it without holding it.
         let kept = layouts.withLock { layouts in
@@ -72,9 +77,10 @@ final class ModelLayout: @unchecked Sendable {
     }
 
     init(
-        _ typeName: String, _ properties: [Property], primaryKeys: [Int] = [], indexed: [Int] = [],
-        isObservable: Bool = false
+        _ typeName: String, _ properties: [Property], unstored: [String] = [], primaryKeys: [Int] = [],
+        indexed: [Int] = [], isObservable: Bool = false
     ) {
+        self.unstored = unstored
         self.isObservable = isObservable
         self.typeName = typeName
         self.properties = properties
@@ -116,18 +122,35 @@ final class ModelLayout: @unchecked Sendable {
             isObservable: layout.isObservable)
     }
 
-    private static func properties(of type: StoredObject.Type) -> [Property] {
-        var found: [Property] = []
-        let classFields = _EachFieldOptions(rawValue: 1)
-        _ = _forEachField(of: type, options: classFields) { name, offset, fieldType, _ in
+    private static func properties(of type: StoredObject.Type) -> (stored: [Property], unstored: [String]) {
+        var (stored, unstored): ([Property], [String]) = ([], [])
+        forEachField(of: type) { name, offset, fieldType in
             if let wrapper = fieldType as? any AnyStored.Type {
                 // The wrapper of `score` is the field `_score`.
-                let field = String(cString: name)
-                found.append(Property(name: String(field.dropFirst()), offset: offset, wrapper: wrapper))
+                stored.append(Property(name: String(name.dropFirst()), offset: offset, wrapper: wrapper))
+            } else if offset >= ownSize, !(fieldType is any Columnless.Type), !name.hasPrefix("$__lazy"),
+                !name.hasPrefix("_$")
+            {
+                // What the compiler or a macro has added is none of the program's.
+                unstored.append(name)
             }
+        }
+        return (stored, unstored)
+    }
+
+    /// How much of each instance is `StoredObject`'s own.
+    private static let ownSize: Int = {
+        var end = 0
+        forEachField(of: StoredObject.self) { _, offset, _ in end = max(end, offset + 1) }
+        return end
+    }()
+
+    private static func forEachField(of type: StoredObject.Type, _ body: (String, Int, Any.Type) -> Void) {
+        let classFields = _EachFieldOptions(rawValue: 1)
+        _ = _forEachField(of: type, options: classFields) { name, offset, fieldType, _ in
+            body(String(cString: name), offset, fieldType)
             return true
         }
-        return found
     }
 
     @inline(__always)

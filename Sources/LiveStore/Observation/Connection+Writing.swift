@@ -15,16 +15,18 @@ extension Connection {
     ///     or negative, tries once.
     ///   - tokens: those of this store, of any connection, that are not to hear of this commit. What somebody
     ///     else has changed in the same rows, and they have not heard of yet, they are told all the same.
+    ///   - body: takes this connection, as a block of `store.write` takes its own.
     /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `invalidatedObject`,
     ///   `foreignToken`, and with tokens `tooManySnapshots`.
     @discardableResult
     public func write<Result>(
-        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
+        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [],
+        _ body: (Connection) throws -> Result
     ) throws -> Result {
         try beginWrite(timeout: timeout)
         let result: Result
         do {
-            result = try body()
+            result = try body(self)
         } catch {
             let cause = transaction?.cause(of: error) ?? error
             if transaction != nil { endWrite(keeping: false) }
@@ -34,6 +36,13 @@ extension Connection {
         if transaction != nil { try commitWrite(withoutNotifying: tokens) }
         return result
     }
+
+    /// The same for a block that needs no word for the connection.
+    /// - Throws: what `body` throws, and what `write` with a block that takes the connection does.
+    @discardableResult
+    public func write<Result>(
+        timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: () throws -> Result
+    ) throws -> Result { try write(timeout: timeout, withoutNotifying: tokens) { _ in try body() } }
 
     /// Takes the store's write lock; `commitWrite` or `cancelWrite` gives it back, on the same thread. `write` does both.
     /// - Throws: `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `closed`.

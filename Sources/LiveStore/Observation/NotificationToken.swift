@@ -2,7 +2,8 @@
 import Logging
 
 /// Keeps a subscription alive. Keep it as long as the callback is wanted, then call `invalidate()`; a token that is
-/// dropped stops its subscription too, and logs where it was made, because that is mostly a mistake.
+/// dropped stops its subscription too. One that is dropped before its callback was ever called logs where it was made: that
+/// is mostly a mistake.
 public final class NotificationToken: Sendable {
     let state: TokenState
     /// The store it observes, and its upkeep while that runs: by them a write that is to be silent reaches the observer.
@@ -25,8 +26,13 @@ public final class NotificationToken: Sendable {
     deinit {
         guard state.invalidate() else { return }
         remove()
+        // One that has been told something did its work, and went with what it was for.
+        if state.wasCalled { return }
         Logger(label: "livestore").warning(
-            "a notification token made at \(place) was dropped without invalidate(): its callback has stopped; keep the token"
+            """
+            a notification token made at \(place) was dropped without invalidate(), and its callback was never called: it has \
+            stopped; keep the token
+            """
         )
     }
 

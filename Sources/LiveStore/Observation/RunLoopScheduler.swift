@@ -1,4 +1,5 @@
 // Delivery on the run loop of a thread, woken by a source of its own.
+import CPlatform
 import Foundation
 import TracedSync
 
@@ -9,10 +10,13 @@ public final class RunLoopScheduler: Scheduler, @unchecked Sendable {
     private var signal: RunLoopSignal?
     public let name: String
 
-    /// Uses the current thread's run loop; something must run it, or nothing is ever delivered.
+    /// Uses the current thread's run loop; something must run it, or nothing is ever delivered: the log says so after 5 s.
     public init() {
         let thread = Thread.current.name ?? ""
-        name = "run loop of \(Thread.isMainThread ? "the main thread" : thread.isEmpty ? "a thread" : thread)"
+        // One without a name has its program's, and the kernel's number, by which a debugger knows it too.
+        let isNamed = !thread.isEmpty && thread != String(ProcessInfo.processInfo.processName.prefix(15))
+        let named = isNamed ? thread : "thread \(cp_thread_id())"
+        name = "run loop of \(Thread.isMainThread ? "the main thread" : named)"
     }
 
     public func setDelivery(_ deliver: @escaping @Sendable () -> Void) {

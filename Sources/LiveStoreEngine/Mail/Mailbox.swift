@@ -104,6 +104,8 @@ package final class Mailbox: Sendable {
         var mail = Mail()
         /// The scheduler has been asked for a turn that has not begun to take yet.
         var isPosted = false
+        /// The scheduler has had a turn.
+        var hasTurned = false
         /// Mail below this version is held back: the connection has committed it itself.
         var minimumVersion: UInt64 = 0
     }
@@ -149,6 +151,12 @@ package final class Mailbox: Sendable {
 
     /// Whether the connection has taken everything; upkeep computes ahead only then.
     package var isEmpty: Bool { state.withLock { $0.mail.snapshot == nil } }
+
+    /// Whether a turn was asked for that would be the scheduler's first.
+    var awaitsFirstTurn: Bool { state.withLock { $0.isPosted && !$0.hasTurned } }
+
+    /// Where its connection lives, for messages.
+    var place: String { scheduler.name }
 
     /// Brings a first root at an older version.
     package func put(_ root: HeldRoot) { post { $0.held.append(root) } }
@@ -204,6 +212,7 @@ extension Mailbox.State {
 
     fileprivate mutating func takeRequests() -> Mail {
         isPosted = false
+        hasTurned = true
         var taken = Mail()
         swap(&taken.initials, &mail.initials)
         swap(&taken.sweeps, &mail.sweeps)
@@ -215,6 +224,7 @@ extension Mailbox.State {
         minimumVersion = minimum
         guard let snapshot = mail.snapshot, snapshot.version >= minimum else { return takeRequests() }
         isPosted = false
+        hasTurned = true
         for update in mail.updates { update.query.mailSlot = -1 }
         for update in mail.objects { update.token.mailSlot = -1 }
         var taken = Mail()

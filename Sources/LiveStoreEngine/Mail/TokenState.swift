@@ -12,6 +12,7 @@ import TracedSync
 @usableFromInline package class TokenState: @unchecked Sendable {
     @inlinable static var invalidated: UInt8 { 1 }
     @inlinable static var running: UInt8 { 2 }
+    @inlinable static var called: UInt8 { 4 }
 
     @usableFromInline final let state = Atomic<UInt8>(0)
 
@@ -20,6 +21,9 @@ import TracedSync
     /// Whether a callback is running. Of a token that has been invalidated: whether the last one still is.
     final var isRunning: Bool { state.load(ordering: .acquiring) & Self.running != 0 }
 
+    /// Whether a callback has ever begun.
+    package final var wasCalled: Bool { state.load(ordering: .acquiring) & Self.called != 0 }
+
     /// Marks a callback as running; false when the token has been invalidated, and then none may start.
     @inlinable
     package final func begin() -> Bool {
@@ -27,7 +31,7 @@ import TracedSync
         while true {
             let seen = state.load(ordering: .acquiring)
             if seen & Self.invalidated != 0 { return false }
-            let marked = seen | Self.running
+            let marked = seen | Self.running | Self.called
             if state.compareExchange(expected: seen, desired: marked, ordering: .acquiringAndReleasing).exchanged {
                 return true
             }

@@ -10,6 +10,8 @@ final class ConnectedMailbox {
     var observesStore = false
     /// Had mail that it may not have taken yet.
     fileprivate var isWaiting = false
+    /// For how long its first turn has been waited for, as far as somebody looked.
+    var unservedNs: Int64 = 0
 
     init(_ mailbox: Mailbox) { self.mailbox = mailbox }
 
@@ -54,6 +56,9 @@ struct ConnectionList {
         connection.isTouched = true
         touched.append(connection)
     }
+
+    /// All connections.
+    var all: some Sequence<ConnectedMailbox> { connected.values }
 
     /// Whether any connection observes the store as a whole.
     private(set) var storeObservers: [ConnectedMailbox] = []

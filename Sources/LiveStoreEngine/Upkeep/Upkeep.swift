@@ -14,10 +14,13 @@ package final class Upkeep: @unchecked Sendable {
     private static let maxLagVersions = SharedPage.Bell.slowInterval
     /// A writer killed between its commit and the bell is noticed after this long at the latest.
     package static let pollNs: Int64 = 1_000_000_000
+    /// The clock it goes by.
+    package static let nowNs: @Sendable () -> Int64 = { monotonicNs() }
 
     let storage: Storage
     /// Nil: nothing goes by the clock.
     private let pollNs: Int64?
+    private let nowNs: @Sendable () -> Int64
     private let evaluator: Evaluator
     package let inbox = UpkeepInbox()
     /// Written once, in `init`.
@@ -31,6 +34,7 @@ package final class Upkeep: @unchecked Sendable {
     private(set) var slot: Int?
     private var lastOfferVersion: UInt64
     private var lastOfferNs: Int64
+    private var unserved: UnservedPlaces
     /// Of the current step: what silent commits mean for the queries of the observers they name.
     var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
     /// First roots to bring at older versions, when there are any.
@@ -39,15 +43,19 @@ package final class Upkeep: @unchecked Sendable {
     private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
 
     /// Starts the thread at the newest version.
+    /// - Parameter nowNs: the clock.
     /// - Throws: `tooManySnapshots`, `noThread`.
-    package init(_ storage: Storage, pollNs: Int64? = Upkeep.pollNs) throws(StoreError) {
-        (self.storage, self.pollNs) = (storage, pollNs)
+    package init(
+        _ storage: Storage, pollNs: Int64? = Upkeep.pollNs, nowNs: @escaping @Sendable () -> Int64 = Upkeep.nowNs
+    ) throws(StoreError) {
+        (self.storage, self.pollNs, self.nowNs) = (storage, pollNs, nowNs)
         evaluator = Evaluator(storage)
         dependencies = Dependencies(storage)
         snapshot = try storage.openSnapshot()
         slot = storage.page.claimSlot()
         lastOfferVersion = snapshot.version
-        lastOfferNs = monotonicNs()
+        lastOfferNs = nowNs()
+        unserved = UnservedPlaces(nowNs: lastOfferNs)
         do throws(StoreError) {
             thread = try StoreError.starting("livestore-upkeep") { [self] in run() }
         } catch {
@@ -138,12 +146,14 @@ package final class Upkeep: @unchecked Sendable {
             handle(inbox.take().messages)
         }
         if newest.version > snapshot.version { walk(to: newest) }
-        offerToLagging()
+        let now = nowNs()
+        offerToLagging(now)
+        if pollNs == nil { return }
+        for message in unserved.look(connections.all, nowNs: now) { Logger(label: "livestore").warning("\(message)") }
     }
 
     /// Hands the newest snapshot to connections whose own one pins an old version.
-    private func offerToLagging() {
-        let now = monotonicNs()
+    private func offerToLagging(_ now: Int64) {
         guard snapshot.version > lastOfferVersion,
             snapshot.version - lastOfferVersion >= Self.maxLagVersions || now - lastOfferNs >= pollNs ?? .max
         else { return }

@@ -17,6 +17,8 @@ enum Misuse: String {
     case otherActor
     /// Reading a property of a live object whose page is damaged.
     case damagedRow
+    /// Asking a collection for what it does not have.
+    case outsideResults, outsideFrozen, outsideList, outsidePlainList, insertOutside
 
     /// Does it. What the runtime says of it goes to standard output.
     func commit(_ store: Store) throws -> Never {
@@ -48,11 +50,28 @@ enum Misuse: String {
             let half = try live.object(Half.self, forPrimaryKey: 0)
             try damageRows(store)
             say("read \(half?.amount ?? -1)")
+        case .outsideResults: try store.read { _ = try $0.objects(Half.self)[0] }
+        case .outsideFrozen:
+            try store.write { try Batches.insert($0) }
+            _ = try store.read { try $0.objects(Half.self).where(\.key == 0).freeze() }[3]
+        case .outsideList: try withShelf(store) { _ = $0.names[2] }
+        case .insertOutside: try withShelf(store) { $0.names.insert("c", at: 3) }
+        case .outsidePlainList: _ = Shelf().names[1]
         case .connectOutsideActor:
             let home = Home()
             TracedThread("abroad") { _ = try? store.connect(on: .actor(home)) }.join()
         }
         refuse("nothing stopped it")
+    }
+
+    /// Calls `body` in a write with a shelf that has two names.
+    private func withShelf(_ store: Store, _ body: (Shelf) -> Void) throws {
+        try store.write { connection in
+            let shelf = Shelf()
+            shelf.names = ["a", "b"]
+            try connection.add(shelf)
+            body(shelf)
+        }
     }
 
     /// Takes from all pages but the first two what says which kind they are.

@@ -8,7 +8,7 @@ import TracedSync
 
 let usage =
     "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe"
-    + " | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | freeze COUNT | fork | threadless)"
+    + " | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | freeze COUNT | fork | threadless)"
 
 func say(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
@@ -62,8 +62,22 @@ do {
         }
         exit(0)
     }
+    switch arguments[2] {
+    case "unmarked":
+        try openUnmarked(arguments[0], durability)
+        exit(0)
+    case "unserved":
+        try observeUnserved(arguments[0], durability)
+        exit(0)
+    default: break
+    }
     if arguments[2] == "fill", arguments.count == 4 { mountSmall(arguments[0], kilobytes: number(arguments[3])) }
-    let models: [StoredObject.Type] = arguments[2] == "respond" ? [Request.self] : Batches.models
+    let models: [StoredObject.Type] =
+        switch arguments[2] {
+        case "respond": [Request.self]
+        case "misuse": Batches.models + [Shelf.self]
+        default: Batches.models
+        }
     let store = try Store(.init(path: arguments[0], models: models, durability: durability))
     switch (arguments[2], Array(arguments[3...])) {
     case ("increment", let given) where given.count == 3:

@@ -5,7 +5,7 @@ import LiveStore
 import Testing
 import TracedSync
 
-@Suite("Rule 16: a token dropped without invalidate stops, and the log says once where it was made")
+@Suite("Rule 16: a token dropped without invalidate stops, and the log says of one never called where it was made")
 struct Rule16DroppedTokenTests {
     @Test("a token that is dropped stops")
     func dropped() throws {
@@ -32,7 +32,9 @@ struct Rule16DroppedTokenTests {
         }
     }
 
-    @Test("each kind of token that is dropped is logged once, with its file and line; one that was invalidated is not")
+    @Test(
+        "each kind of token that is dropped uncalled is logged once, with its place; one that was called or invalidated is not"
+    )
     func logged() throws {
         let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -1,0 +1,48 @@
+// What a program is warned of without being stopped. What the library logs goes to standard output, for the starter to read.
+import Foundation
+import LiveStore
+import TracedSync
+
+/// Has a property of every kind that a class may have.
+final class Shelf: StoredObject {
+    @Stored(.primaryKey) var key = 0
+    @Listed var names: List<String>
+    @Transient var isOpen = false
+    lazy var title = "shelf \(key)"
+    var count: Int { names.count }
+    var draft = ""
+    let made = 0
+}
+
+/// Opens a store whose class has properties that nobody has marked, twice.
+func openUnmarked(_ path: String, _ durability: Durability) throws {
+    dup2(1, 2)
+    for _ in 0..<2 { _ = try Store(.init(path: path, models: [Shelf.self], durability: durability)) }
+}
+
+/// Observes on a run loop that nobody runs, of a store whose clock goes a second further whenever it is looked at.
+func observeUnserved(_ path: String, _ durability: Durability) throws {
+    dup2(1, 2)
+    let clock = Guarded<Int64>("clock", 0)
+    var configuration = Store.Configuration(path: path, models: [Shelf.self], durability: durability)
+    configuration.upkeepPollNs = 1_000_000
+    configuration.upkeepNowNs = {
+        clock.withLock {
+            $0 += 1_000_000_000
+            return $0
+        }
+    }
+    let store = try Store(configuration)
+    let thread = TracedThread("idle") {
+        do {
+            let token = try store.connect(on: .runLoop).objects(Shelf.self).observe { _ in }
+            withExtendedLifetime(token) { while true { sleep(1) } }
+        } catch {
+            refuse("\(error)")
+        }
+    }
+    thread.detach()
+    // Long after it has been told.
+    while clock.withLock({ $0 }) < 60_000_000_000 { usleep(1_000) }
+    say("a minute has passed")
+}
