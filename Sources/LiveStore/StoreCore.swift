@@ -12,6 +12,7 @@ final class StoreCore: Sendable {
     }
 
     let storage: Storage
+    let recording = Recording()
     private let upkeepPollNs: Int64?
     private let upkeepNowNs: @Sendable () -> Int64
     /// Never held while upkeep is joined or a transaction runs.
@@ -93,6 +94,7 @@ final class StoreCore: Sendable {
     /// Takes the write lock and begins a transaction, which `endWrite` ends on the same thread.
     func beginWrite(timeout: Double?) throws -> WriteTransaction {
         try checkOpen()
+        let beganNs = recording.current?.nowNs
         let limit = try TimeLimit(seconds: timeout, "timeout")
         let ownerDied = try storage.writeLock.lock(limit)
         do {
@@ -104,6 +106,7 @@ final class StoreCore: Sendable {
             let transaction = try WriteTransaction(storage, buffer: storage.writeBuffer)
             // A commit that was cut short after its last byte becomes visible only when the next transaction begins.
             if ownerDied { storage.page.ringAll() }
+            transaction.beganNs = beganNs
             return transaction
         } catch {
             storage.writeLock.unlock()
@@ -116,6 +119,7 @@ final class StoreCore: Sendable {
     func endWrite(_ transaction: WriteTransaction) {
         transaction.cancel()
         if transaction.isCommitted {
+            if let beganNs = transaction.beganNs { record(transaction, beganNs: beganNs) }
             storage.page.ring(committed: transaction.version)
             if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
         }

@@ -83,6 +83,8 @@ public enum StoreError: Error, Sendable, Hashable {
     case foreignToken
     /// The text of a query cannot be read. `text` is the line, `line` and `column` count from 1.
     case invalidQuery(text: String, line: Int, column: Int, reason: String)
+    /// What is asked of the store cannot be recorded.
+    case cannotRecord(path: String, reason: String)
     /// The store has been closed.
     case closed
 }
@@ -187,6 +189,8 @@ extension StoreError: CustomStringConvertible {
             "withoutNotifying names a token of another store: pass tokens of the store that is written to"
         case .invalidQuery(let text, let line, let column, let reason):
             "cannot read the query at \(line):\(column): \(reason)\n\(StoreError.excerpt(text, column: column))"
+        case .cannotRecord(let path, let reason):
+            "cannot record to \(path): \(reason); choose a file that can be written, on a disk with room"
         case .closed: "the store has been closed: open it again"
         }
     }

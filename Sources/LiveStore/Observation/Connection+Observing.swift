@@ -9,7 +9,8 @@ extension Connection {
     ) throws -> NotificationToken {
         let (live, upkeep) = try observing()
         if let fault = query.plan.fault { throw fault }
-        let state = CollectionToken(query, body)
+        let recorded = core.recording.subscribed(query, body)
+        let state = CollectionToken(query, recorded.body)
         query.add(state)
         if query.attach() {
             live.attached[ObjectIdentifier(query)] = query
@@ -18,7 +19,7 @@ extension Connection {
         } else if query.delivered != nil {
             live.mailbox.requestInitial(of: query)
         }
-        return live.makeToken(state, madeAt: place) { [weak query] in query.map { .query($0) } }
+        return live.makeToken(state, madeAt: place, ended: recorded.ended) { [weak query] in query.map { .query($0) } }
     }
 
     func observe(
@@ -63,12 +64,16 @@ extension Connection {
 
 extension LiveConnection {
     /// The token of an observer.
-    /// - Parameter subject: what the observer is let go of by; nil where that has gone.
+    /// - Parameters:
+    ///   - ended: called when it is invalidated, on any thread.
+    ///   - subject: what the observer is let go of by; nil where that has gone.
     fileprivate func makeToken(
-        _ state: TokenState, madeAt place: String, _ subject: @escaping @Sendable () -> ObservedSubject?
+        _ state: TokenState, madeAt place: String, ended: (@Sendable () -> Void)? = nil,
+        _ subject: @escaping @Sendable () -> ObservedSubject?
     ) -> NotificationToken {
         let reference = HeldConnection(connection: self)
         return NotificationToken(state, core.storage, upkeep: { [core] in core.runningUpkeep }, madeAt: place) {
+            ended?()
             if let subject = subject() { reference.connection.requestSweep(subject) }
         }
     }

@@ -83,6 +83,13 @@ package struct QueryPlan: Sendable, Hashable {
         return plan
     }
 
+    /// Columns of the row itself that decide whether it is shown.
+    package var columns: UInt64 {
+        let isBounded = lower != nil || upper != nil
+        let leading = isBounded ? tree.sort.first.map { UInt64(1) << UInt64($0.ownColumn) } : nil
+        return tree.residual.reduce(leading ?? 0) { $0 | $1.ownColumns }
+    }
+
     package var window: TreeWindow {
         var window = TreeWindow.all
         window.lower = lower?.withUnsafeBytes { SortKeyBound(bytes: $0) }

@@ -14,6 +14,9 @@ package struct SortTerm: Sendable, Hashable {
         self.over = over
     }
 
+    /// The column of the row itself that it is or leads over.
+    package var ownColumn: Int { over?.links[0] ?? column }
+
     /// Whether both are the same column, in whatever direction.
     package func hasColumn(of other: SortTerm) -> Bool { column == other.column && over == other.over }
 }

@@ -26,6 +26,8 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package private(set) var failure: StoreError?
     /// Objects changed so far, in order; the same object may come again.
     @exclusivity(unchecked) package private(set) var entries: [LogEntry] = []
+    /// When the write was asked for; nil where nobody records that.
+    package var beganNs: Int64?
 
     private var openTable: Table?
     private var openID = ObjectID(rawValue: 0)
