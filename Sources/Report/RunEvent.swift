@@ -14,6 +14,8 @@ public struct RunHeader: Codable, Sendable, Equatable {
     public var overrides: [String] = []
     public var filter: String?
     public var trace = false
+    /// The file that stands in for the traces of scenarios.
+    public var traceFile: String?
     /// Names of the baseline that the run is held against, and of the one that it becomes.
     public var baseline: String?
     public var savedBaseline: String?

@@ -13,6 +13,8 @@ public struct NamedFiles {
 
     /// The contents of the file of a name in the folder of the scenario at a path; nil where there is none.
     let beside: (_ name: String, _ path: String) -> [UInt8]?
+    /// Stands in for all traces that scenarios name.
+    var trace: (name: String, bytes: [UInt8])?
     /// The scenario that the one at a path extends: a file beside it, or one that has this name.
     let extended: (_ name: String, _ path: String) -> Extended
 

@@ -15,7 +15,7 @@ extension Scenario {
             // What follows from two keys.
             point.spec.dataset.groups = max(point.spec.dataset.groups, point.spec.observers.bystanders)
             if settings.isLockstep { point.spec.writers.load = .lockstep }
-            if settings.writers.arrivals == .trace { point.spec.writers.traceNs = traces[point.traceFile] ?? [] }
+            if settings.writers.arrivals == .trace, let trace = traces[point.traceFile] { point.spec.follow(trace) }
             return point
         }
     }
@@ -32,6 +32,7 @@ extension Scenario {
         if !options.isEmpty {
             for point in points { point.settings.checkRules(missingAt: start, into: &problems) }
             checkCount(points.map(\.settings), into: &problems)
+            checkTraces(points.map(\.settings), into: &problems)
             try problems.check()
         }
         return points
@@ -117,13 +118,26 @@ extension Scenario {
     /// A trace has to reach into the measured window.
     private func checkTraces(_ points: [Settings], into problems: inout ProblemList) {
         for settings in points where settings.writers.arrivals == .trace {
-            guard let given = settings[.trace], let last = traces[settings.point.traceFile]?.last,
-                last < settings.point.spec.warmUpNs
+            guard let given = settings[.trace], let trace = traces[settings.point.traceFile],
+                let last = trace.dueNs.last
             else { continue }
-            problems.add(
-                given.place,
-                "'writers.trace' ends after \(Quantity.text(durationNs: last)), before 'warm_up' does: nothing would be "
-                    + "measured")
+            if last < settings.point.spec.warmUpNs {
+                problems.add(
+                    given.place,
+                    "'writers.trace' ends after \(Quantity.text(durationNs: last)), before 'warm_up' does: nothing would be "
+                        + "measured")
+            }
+            guard let workload = trace.workload else { continue }
+            if settings.point.spec.dataset.items < workload.rowCount {
+                problems.add(
+                    given.place,
+                    "'writers.trace' begins with \(workload.rowCount) rows, and 'dataset.items' is "
+                        + "\(settings.point.spec.dataset.items) (make it \(workload.rowCount) or more)")
+            }
+            if settings.writers.threads != 1 {
+                problems.add(
+                    given.place, "'writers.trace' says what commits do, one after the other (make 'writers.threads' 1)")
+            }
         }
     }
 

@@ -45,7 +45,7 @@ extension Scenario {
         let spec = settings.point.spec
         guard settings.writers.arrivals == .trace else { return spec.writers.rateHz * Double(spec.durationNs) / 1e9 }
         let windowNs = spec.warmUpNs..<spec.warmUpNs + spec.durationNs
-        return Double((traces[settings.point.traceFile] ?? []).count { windowNs.contains($0) })
+        return Double((traces[settings.point.traceFile]?.dueNs ?? []).count { windowNs.contains($0) })
     }
 
     private func remedy(_ samples: MetricEntry.Samples, _ settings: Settings, times factor: Double) -> String {

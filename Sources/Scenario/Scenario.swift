@@ -34,8 +34,11 @@ public struct Scenario: Sendable {
     let sweep: Sweep?
     /// What each profile changes.
     let profiles: [Profile: SettingsLayer]
-    /// Due times by the name of their file, in ns from the start of the warm-up.
-    var traces: [String: [Int64]] = [:]
+    /// By the names of their files.
+    var traces: [String: Trace] = [:]
+
+    /// How long the traces are that it follows, in ns from the start of the warm-up; nil where it follows none.
+    public var traceNs: Int64? { traces.values.map(\.endNs).max() }
 
     /// Reads and checks a scenario: every profile, at every point of its sweep.
     /// - Parameters:

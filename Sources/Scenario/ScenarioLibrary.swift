@@ -4,13 +4,15 @@
 public struct ScenarioLibrary {
     private let drivers: [String]
     private let search: ScenarioSearch
+    private let trace: (name: String, bytes: [UInt8])?
 
     /// - Parameters:
     ///   - drivers: the names that a scenario's `drivers` may hold.
     ///   - shipped: texts of files that are not on disk, by the path that they would have, such as
     ///     `Scenarios/latency/commit-latency.yaml`. A file on disk goes before one of these.
-    public init(drivers: [String], shipped: [String: String] = [:]) {
-        self.drivers = drivers
+    ///   - trace: a file that stands in for all traces that scenarios name.
+    public init(drivers: [String], shipped: [String: String] = [:], trace: (name: String, bytes: [UInt8])? = nil) {
+        (self.drivers, self.trace) = (drivers, trace)
         search = ScenarioSearch(shipped: shipped)
     }
 
@@ -21,10 +23,12 @@ public struct ScenarioLibrary {
     public func load(_ paths: [String]) throws(ScenarioErrors) -> [Scenario] {
         var problems: [ScenarioProblem] = []
         var scenarios: [Scenario] = []
+        var around = search.namedFiles
+        around.trace = trace
         for file in search.files(paths, into: &problems) {
             do throws(ScenarioErrors) {
                 let bytes = try search.contents(of: file)
-                scenarios.append(try Scenario.parse(bytes, path: file, drivers: drivers, files: search.namedFiles))
+                scenarios.append(try Scenario.parse(bytes, path: file, drivers: drivers, files: around))
             } catch {
                 problems += error.problems
             }

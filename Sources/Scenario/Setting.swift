@@ -194,8 +194,8 @@ extension Setting {
         case .trace:
             .init(
                 \.traceFile, .file(), default: .missing, since: 3,
-                "The file with the due times: one beside the scenario, with a time per line in seconds from the start of the "
-                    + "warm-up.", only: .with(.arrivals, WritersSpec.Arrivals.trace))
+                "The file with the due times, from the start of the warm-up: one beside the scenario, with a time per line in "
+                    + "seconds, or a recorded workload.", only: .with(.arrivals, WritersSpec.Arrivals.trace))
         case .change:
             .init(
                 \.spec.writers.changes, .changes(since: [.move: 3]),

@@ -18,6 +18,9 @@ public enum SpecDialect {
     /// The one that brought commits that wait.
     private static let waitSince = 6
 
+    /// The one that brought recorded workloads.
+    private static let workloadSince = 7
+
     /// The oldest version whose specs mean the same as today's, additions apart.
     static let oldestVersion = 2
 
@@ -45,6 +48,7 @@ public enum SpecDialect {
         }
         if version < turnsSince, spec.turns != nil { throw Refusal(description: "it is older than 'turns'") }
         if version < countSince, spec.count != nil { throw Refusal(description: "it is older than counted trials") }
+        if version < workloadSince, spec.workload != nil { throw Refusal(description: "it is older than workloads") }
         if version < waitSince, spec.shim?.waitShare != nil { throw Refusal(description: "it is older than 'wait'") }
         let point = SweepPoint(spec: spec)
         for setting in Setting.allCases {

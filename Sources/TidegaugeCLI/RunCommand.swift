@@ -39,6 +39,13 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Also write trace.json, the first commits and callbacks of each trial one by one.")
     var trace = false
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Do what this file recorded (a trace: Scenarios/README.md), the whole of it unless 'duration' is set, in place of \
+            the traces that the scenarios follow; without PATH in recorded-day.
+            """, valueName: "file"), completion: .file()) var traceFile: String?
+
     @Flag(
         help: """
             Count instructions, allocations and system calls per commit, by the processor or valgrind, and time nothing: the \
@@ -123,13 +130,15 @@ struct RunCommand: ParsableCommand {
     }
 
     private var header: RunHeader {
-        var header = RunHeader(paths: scenarios.paths)
+        let isRecorded = traceFile != nil && scenarios.paths == ScenarioPaths.standard
+        var header = RunHeader(paths: isRecorded ? ["recorded-day"] : scenarios.paths)
         header.profile = profile
         header.drivers = driver
         header.seed = seed
         header.overrides = set
         header.filter = filter
         header.trace = trace
+        header.traceFile = traceFile
         header.counter = count ? try? counter() : nil
         header.countedCommits = commits
         (header.baseline, header.savedBaseline) = (baseline, saveBaseline)

@@ -17,11 +17,14 @@ struct RunPlan {
     /// - Parameter header: its `binary` and `scenarios` are filled in.
     init(_ header: RunHeader) throws {
         let overrides = try Self.overrides(header.overrides)
-        let loaded = try ScenarioPaths.load(header.paths)
+        let trace = try header.traceFile.map { (name: $0, bytes: try Self.contents($0)) }
+        let loaded = try ScenarioPaths.load(header.paths, trace: trace)
         let wanted = loaded.filter { scenario in header.filter.map { fnmatch($0, scenario.name, 0) == 0 } ?? true }
         if wanted.isEmpty { throw ValidationError("no scenario matches --filter '\(header.filter ?? "")'") }
         jobs = try wanted.map { scenario in
             let drivers = Self.drivers(of: scenario, asked: header.drivers)
+            var overrides = overrides
+            if header.traceFile != nil { try Self.cover(scenario, header.profile, &overrides) }
             var trials = try refusing(
                 try scenario.trials(profile: header.profile, drivers: drivers, seed: header.seed, overrides: overrides))
             // A guest is measured, and not judged: once will do.
@@ -66,6 +69,29 @@ struct RunPlan {
     /// Peers that the command line names and the scenario does not: its limits are about another store.
     private static func unjudged(of scenario: Scenario, asked: [String]) -> Set<String> {
         Set(asked).intersection(Drivers.askedFor).subtracting(scenario.drivers)
+    }
+
+    /// The bytes of a trace.
+    private static func contents(_ path: String) throws -> [UInt8] {
+        do {
+            return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+        } catch {
+            throw ValidationError(
+                "--trace-file: '\(path)' cannot be read; name a file that WorkloadRecorder has written")
+        }
+    }
+
+    /// Has a trial last as long as the trace, unless a length is asked for.
+    private static func cover(_ scenario: Scenario, _ profile: Profile, _ overrides: inout [String: String]) throws {
+        guard let traceNs = scenario.traceNs else {
+            throw ValidationError(
+                "--trace-file: '\(scenario.name)' follows no trace; name one with 'writers.arrivals: trace', or none")
+        }
+        guard overrides["duration"] == nil else { return }
+        let warmUpNs =
+            try refusing(try scenario.points(profile: profile, overrides: overrides)).first?.spec.warmUpNs ?? 0
+        // What is due in its last moment is due before the end.
+        overrides["duration"] = "\(max(1, (traceNs - warmUpNs) / 1_000_000 + 1))ms"
     }
 
     static func overrides(_ options: [String]) throws -> [String: String] {

@@ -7,7 +7,11 @@ struct ScenarioPaths: ParsableArguments {
     static let standard = ["Scenarios"]
 
     /// Those on disk, and those that ship.
-    static var library: ScenarioLibrary { ScenarioLibrary(drivers: Drivers.known, shipped: EmbeddedScenarios.texts) }
+    static var library: ScenarioLibrary { library(nil) }
+
+    private static func library(_ trace: (name: String, bytes: [UInt8])?) -> ScenarioLibrary {
+        ScenarioLibrary(drivers: Drivers.known, shipped: EmbeddedScenarios.texts, trace: trace)
+    }
 
     @Argument(help: "Scenario files, folders of them, or names of those in Scenarios or shipped.")
     var paths: [String] = Self.standard
@@ -15,8 +19,9 @@ struct ScenarioPaths: ParsableArguments {
     /// All scenarios, or the exit with every problem of every file printed.
     func load() throws -> [Scenario] { try Self.load(paths) }
 
-    static func load(_ paths: [String]) throws -> [Scenario] {
-        try refusing(try library.load(paths))
+    /// - Parameter trace: stands in for all traces that they follow.
+    static func load(_ paths: [String], trace: (name: String, bytes: [UInt8])? = nil) throws -> [Scenario] {
+        try refusing(try library(trace).load(paths))
     }
 }
 

@@ -50,7 +50,7 @@ import Testing
     private static let unkeyed = [
         "specVersion", "scenario", "scenarioSHA", "driver", "variant", "trial", "seed", "measure", "traceEvents",
         "choreography", "count",
-        "shim", "turns", "writers.traceNs",
+        "shim", "turns", "workload", "writers.traceNs",
     ]
 
     @Test func everyPropertyOfASpecHasARow() {

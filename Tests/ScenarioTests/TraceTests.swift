@@ -72,6 +72,127 @@ import Testing
             try ScenarioLibrary(drivers: testDrivers).load([folder.path])
         }
         try Data("0.2\n".utf8).write(to: folder.appendingPathComponent("due.txt"))
-        #expect(try ScenarioLibrary(drivers: testDrivers).load([folder.path])[0].traces["due.txt"]?.count == 1)
+        #expect(try ScenarioLibrary(drivers: testDrivers).load([folder.path])[0].traces["due.txt"]?.dueNs.count == 1)
+    }
+}
+
+@Suite struct WorkloadTraceTests {
+    private let trace = """
+        # made by hand
+        0 holds Todo 3
+        0 holds List 1
+        0.001 subscribe 1 Todo filter=isDone sort=-title
+        0.002 found 1 2
+        0.01 subscribe 2 List
+        0.1 commit 3
+         insert Todo aa
+         update List 01 todos
+         update Todo bb isDone,title
+        0.15 subscribe 3 Todo limit=2
+        0.2 drop 2
+        0.3 commit 2
+         delete Todo aa
+         update Todo bb notes
+        0.4 drop 1
+        0.5 end
+        """
+
+    private func read(_ text: String) throws(ValueFault) -> Trace { try Trace(Array(text.utf8)) }
+
+    @Test func aWorkloadIsItsCommitsAndItsQueries() throws {
+        typealias Operation = WorkloadSpec.Operation
+        let trace = try read(trace)
+        #expect(trace.dueNs == [100_000_000, 300_000_000] && trace.endNs == 500_000_000)
+        let workload = try #require(trace.workload)
+        #expect(workload.rows == [3, 1])
+        // 'title' is what query 1 sorts by; nobody asks for 'notes', nor for 'todos'.
+        #expect(
+            workload.commits == [
+                [
+                    Operation(kind: .insert, table: 0, row: 4), Operation(kind: .touch, table: 1, row: 3),
+                    Operation(kind: .move, table: 0, row: 0),
+                ],
+                [Operation(kind: .delete, table: 0, row: 4), Operation(kind: .touch, table: 0, row: 0)],
+            ])
+        #expect(
+            workload.lasting == [
+                .init(table: 0, share: 2.0 / 3, order: .descending, fromNs: 1_000_000, untilNs: 400_000_000)
+            ])
+        #expect(
+            workload.passing == [
+                .init(table: 1, share: 0.5, fromNs: 10_000_000, untilNs: 200_000_000),
+                .init(table: 0, share: 0.5, fromNs: 150_000_000, untilNs: nil),
+            ])
+    }
+
+    @Test func rowsThatNobodyInsertedWereThere() throws {
+        let trace = try read(
+            "0.1 commit 2\n update Todo a x\n update Todo b x\n0.2 commit 1\n insert Todo c\n0.3 end\n")
+        let workload = try #require(trace.workload)
+        #expect(workload.rows == [2] && workload.commits.map { $0.map(\.row) } == [[0, 1], [2]])
+    }
+
+    @Test func whereverItIsCutTheErrorSaysSo() throws {
+        let lines = trace.split(separator: "\n")
+        for count in 1..<lines.count where lines[count - 1].first != "#" {
+            let cut = lines[..<count].joined(separator: "\n")
+            let error = try #require(throws: ValueFault.self) { try read(cut) }
+            #expect(error.message.contains("line") && error.message.contains("cut off"), "\(count): \(error.message)")
+        }
+        #expect(throws: Never.self) { try read(trace) }
+    }
+
+    @Test(arguments: [
+        ("0 commit 1\n remove Todo a\n0 end", "has in line 2 'remove Todo a', which is no operation (insert"),
+        ("0 commit 1\n insert Todo\n0 end", "has in line 2 'insert Todo', which is no operation"),
+        ("0 commit 1\n insert Todo a\n insert Todo b\n0 end", "has in line 3 an operation that no commit announces"),
+        ("0 commit 0\n0 end", "has in line 1 a commit of nothing"),
+        ("0 commit many\n0 end", "has in line 1 'many' where a number of operations belongs"),
+        ("0 committed\n0 end", "has in line 1 'committed', which is nothing that a trace says (holds TABLE ROWS"),
+        ("0 drop 3\n0 end", "has in line 1 query 3, which nobody watches there"),
+        ("0 subscribe 1 Todo\n0 subscribe 1 Todo\n0 end", "has in line 2 a second query 1"),
+        ("0 subscribe 1 Todo order=a\n0 end", "has in line 1 'order=a', which a query has not"),
+        ("0.2 commit 1\n insert Todo a\n0.1 end", "has in line 3 a time before the one above it"),
+        ("0 commit 2\n insert Todo a\n insert Todo a\n0 end", "has in line 3 row a of Todo inserted, which is there"),
+        ("0 commit 2\n delete Todo a\n update Todo a x\n0 end", "has in line 3 row a of Todo, which has been deleted"),
+        ("0 commit 1\n insert Todo a\n0 end\n1 end", "has in line 4 something behind 'end'"),
+        ("0 commit 1\n insert Todo a\n0.5\n1 end", "has in line 3 a time alone, where other lines say more"),
+        ("0.1\n0.2 end", "has in line 2 'end' behind times alone"),
+        ("0 commit 1\n insert Todo a\n1 holds Todo 3\n1 end", "has in line 3 'holds' behind the first commit"),
+    ])
+    func whatIsWrongIsNamedWithItsLine(_ text: String, _ words: String) throws {
+        let error = try #require(throws: ValueFault.self) { try read(text) }
+        #expect(error.message.contains(words), "\(error.message)")
+    }
+
+    private func scenario(_ more: String = "", threads: Int = 1) throws(ScenarioErrors) -> Scenario {
+        let text = """
+            purpose: How long does it take?
+            dataset: { items: 10 }
+            writers: { arrivals: trace, trace: due.txt, threads: \(threads) }
+            measure: [delivery_latency, missed_final]
+            duration: 1s
+            warm_up: 0s
+            """
+        let files = NamedFiles(beside: { _, _ in Array((trace + more).utf8) })
+        return try Scenario.parse(Array(text.utf8), path: "test.yaml", drivers: testDrivers, files: files)
+    }
+
+    @Test func aTrialDoesWhatTheTraceSays() throws {
+        let spec = try scenario().trials(profile: .ci, drivers: ["livestore"])[0]
+        #expect(spec.workload?.commits.count == 2 && spec.observers.count == 1 && spec.writers.rowsPerCommit == 3)
+        #expect(spec.writers.traceNs == [100_000_000, 300_000_000])
+        // A binary that does not know workloads would do something else.
+        #expect(throws: SpecDialect.Refusal.self) { try SpecDialect.json(spec, version: 6) }
+    }
+
+    @Test func whatDoesNotGoWithATraceIsRefused() throws {
+        let threads = try #require(throws: ScenarioErrors.self) { try scenario(threads: 2) }
+        #expect("\(threads)".contains("make 'writers.threads' 1"))
+        let fitting = try scenario()
+        let items = try #require(throws: ScenarioErrors.self) {
+            try fitting.trials(profile: .ci, drivers: ["livestore"], overrides: ["dataset.items": "3"])
+        }
+        #expect("\(items)".contains("begins with 4 rows, and 'dataset.items' is 3 (make it 4 or more)"))
     }
 }

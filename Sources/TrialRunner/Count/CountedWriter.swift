@@ -21,6 +21,7 @@ final class CountedWriter: Sendable {
     nonisolated(unsafe) private let atWork: UnsafeMutablePointer<UInt32>
     // Of the thread whose turn it is.
     nonisolated(unsafe) private let changes: UnsafeMutableBufferPointer<Change>
+    nonisolated(unsafe) private var next = UnsafeBufferPointer<Change>(start: nil, count: 0)
     nonisolated(unsafe) private var generator: ChangeGenerator
     nonisolated(unsafe) private var thread: TracedThread?
     nonisolated(unsafe) private var task = Task.rest
@@ -48,7 +49,7 @@ final class CountedWriter: Sendable {
     var isAtWork: Bool { cp_load32(atWork) != 0 }
 
     func commit() {
-        generator.fill(changes)
+        next = generator.fill(changes)
         tell(.commit)
     }
 
@@ -91,7 +92,7 @@ final class CountedWriter: Sendable {
     private func commit(_ writer: any StoreWriter) throws {
         let beginNs = MonotonicClock.nowNs()
         var lockedNs = beginNs
-        let version = try writer.commit(UnsafeBufferPointer(changes)) { lockedNs = MonotonicClock.nowNs() }
+        let version = try writer.commit(next) { lockedNs = MonotonicClock.nowNs() }
         guard let version else { throw TrialFault.refused("the engine gave a commit no version") }
         recorder.record(
             CommitRecord(

@@ -51,8 +51,8 @@ extension FigureSheet {
         let records = measured
         let writingNs = records.reduce(Int64(0)) { $0 + $1.committedNs - $1.beginNs }
         guard writingNs > 0 else { return nil }
-        let objects = records.count * spec.writers.rowsPerCommit * spec.writers.threads
-        return Double(objects) * 1e9 / Double(writingNs)
+        let rowsPerCommit = spec.workload?.meanCommit ?? Double(spec.writers.rowsPerCommit)
+        return Double(records.count * spec.writers.threads) * rowsPerCommit * 1e9 / Double(writingNs)
     }
 
     /// Commits of the writer that made fewest, over what each would have in equal shares.

@@ -23,11 +23,14 @@ struct ChangeGenerator {
     private var serial = 0
     private var inserted: Int64 = 0
     private(set) var commits: Int64 = 0
+    /// What commits do; nil where it is drawn.
+    private var workload: WorkloadSpec?
 
     init(_ spec: TrialSpec, dataset: Dataset, shared: Query, writer: Int) {
         self.init(
             spec.writers, dataset: dataset, shared: shared, writer: writer, seed: spec.seed,
             movesInList: spec.observers.sort == .list)
+        workload = spec.workload
     }
 
     /// - Parameters:
@@ -69,7 +72,7 @@ struct ChangeGenerator {
         return shares
     }
 
-    /// Rows that `fill` writes.
+    /// Rows that `fill` writes at most.
     var count: Int { rowsPerCommit + (auditedKey == nil ? 0 : 2) }
 
     /// The stamp of the next commit: unique over all writers, never 0 (which loaded rows have).
@@ -77,20 +80,61 @@ struct ChangeGenerator {
 
     /// Writes the next commit into `changes`, which holds `count` elements. A row may come up twice in one commit; a
     /// deletion or change for which this writer has no row left becomes an insertion.
-    mutating func fill(_ changes: UnsafeMutableBufferPointer<Change>) {
+    /// - Returns: the commit.
+    @discardableResult
+    mutating func fill(_ changes: UnsafeMutableBufferPointer<Change>) -> UnsafeBufferPointer<Change> {
         let stamp = nextStamp
-        for index in 0..<rowsPerCommit { changes[index] = draw(stamp) }
+        let count: Int
+        if let workload {
+            count = replay(workload, changes, stamp)
+        } else {
+            count = rowsPerCommit
+            for index in 0..<count { changes[index] = draw(stamp) }
+        }
         if let auditedKey {
             // The amount that is moved names the commit.
             func moved(_ row: Int, _ amount: Int64) {
                 let item = Item(key: auditedKey + Int64(row), group: Dataset.auditedGroup, score: 0, stamp: amount)
-                changes[rowsPerCommit + row] = Change(.touch, item)
+                changes[count + row] = Change(.touch, item)
             }
             moved(0, stamp)
             moved(1, -stamp)
         }
         commits += 1
+        return UnsafeBufferPointer(rebasing: changes[..<(auditedKey == nil ? count : count + 2)])
     }
+
+    /// What the recording's next commit did; a new row where it has no further one.
+    private mutating func replay(
+        _ workload: WorkloadSpec, _ changes: UnsafeMutableBufferPointer<Change>, _ stamp: Int64
+    ) -> Int {
+        guard commits < workload.commits.count else {
+            let key = newKey(Int64(workload.commits.count) * Int64(rowsPerCommit) + commits)
+            changes[0] = Change(.insert, Item(key: key, group: 0, score: newScore(), stamp: stamp))
+            return 1
+        }
+        let operations = workload.commits[Int(commits)]
+        for (index, operation) in operations.enumerated() {
+            let new = Int64(operation.row - workload.rowCount)
+            let key = new < 0 ? Int64(operation.row) : newKey(new)
+            var item = Item(key: key, group: 0, score: 0, stamp: stamp)
+            let change: Change.Operation =
+                switch operation.kind {
+                case .insert: .insert
+                case .delete: .delete
+                case .move: .updateScore
+                case .touch: .touch
+                }
+            if operation.kind == .insert || operation.kind == .move {
+                item.score = newScore(upper: workload.upper(of: operation.table, random.unit()))
+            }
+            changes[index] = Change(change, item)
+        }
+        return operations.count
+    }
+
+    /// Of the n-th row that this writer inserts.
+    private func newKey(_ number: Int64) -> Int64 { firstNewKey + number * Int64(lanes) + Int64(writer) }
 
     private mutating func draw(_ stamp: Int64) -> Change {
         let kind: WritersSpec.ChangeKind
@@ -107,7 +151,7 @@ struct ChangeGenerator {
         }
         switch kind {
         case .insert:
-            let key = firstNewKey + inserted * Int64(lanes) + Int64(writer)
+            let key = newKey(inserted)
             inserted += 1
             keys.append(key)
             return change(.insert, key, score: newScore())
@@ -130,9 +174,13 @@ struct ChangeGenerator {
     private mutating func drawKey() -> Int64 { keys[choice.draw(keys.count, &random)] }
 
     private mutating func newScore() -> Int64 {
+        newScore(
+            upper: lowestUpper > 0
+                ? lowestUpper + UInt64(random.below(1 << 31 - Int(lowestUpper))) : random.next() >> 33)
+    }
+
+    private mutating func newScore(upper: UInt64) -> Int64 {
         defer { serial += 1 }
-        let upper =
-            lowestUpper > 0 ? lowestUpper + UInt64(random.below(1 << 31 - Int(lowestUpper))) : random.next() >> 33
         return Score.make(upper: upper, serial: serial * lanes + writer + 1)
     }
 }

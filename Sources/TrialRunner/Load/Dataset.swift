@@ -19,9 +19,13 @@ struct Dataset: Sendable {
     let lanes: Int
     /// The place of item i among all scores: evenly spread, so that a share of the scores is that share of the rows.
     private let places: ContiguousArray<Int32>
+    /// Says which rows belong together.
+    private let workload: WorkloadSpec?
 
-    init(items: Int, groups: Int, writers: Int, isAudited: Bool = false, seed: UInt64) {
-        (self.items, self.groups) = (items, groups)
+    init(
+        items: Int, groups: Int, writers: Int, isAudited: Bool = false, workload: WorkloadSpec? = nil, seed: UInt64
+    ) {
+        (self.items, self.groups, self.workload) = (items, groups, workload)
         auditedRows = isAudited ? 2 * writers : 0
         lanes = writers + 1
         var random = RandomSource(seed: seed, stream: 0)
@@ -33,7 +37,7 @@ struct Dataset: Sendable {
     init(_ spec: TrialSpec) {
         self.init(
             items: spec.dataset.items, groups: spec.dataset.groups, writers: spec.writers.threads,
-            isAudited: spec.observers.audit == .sums, seed: spec.seed)
+            isAudited: spec.observers.audit == .sums, workload: spec.workload, seed: spec.seed)
     }
 
     /// All rows: the items, those of the groups, and then those that are audited.
@@ -49,7 +53,12 @@ struct Dataset: Sendable {
             let group = isAudited ? Self.auditedGroup : Int64((index - items) / Self.rowsPerGroup + 1)
             return Item(key: Int64(index), group: group, score: -1 - Int64(index), stamp: 0)
         }
-        let upper = (UInt64(places[index]) << 31 + 1 << 30) / UInt64(items)
+        let upper =
+            if let workload {
+                workload.upper(of: workload.table(ofRow: index), (Double(places[index]) + 0.5) / Double(items))
+            } else {
+                (UInt64(places[index]) << 31 + 1 << 30) / UInt64(items)
+            }
         let score = Score.make(upper: upper, serial: index * lanes)
         return Item(key: Int64(index), group: 0, score: score, stamp: 0)
     }

@@ -12,6 +12,27 @@ struct QueryAssignment: Sendable {
     /// What every measured observer watches at least, whatever their number; of `ranges` no row at all.
     let shared: Query
 
+    /// Of a trial: what a recorded workload watches throughout, or what its observers do.
+    init(_ spec: TrialSpec) {
+        if let workload = spec.workload {
+            self.init(workload, spec.observers)
+        } else {
+            self.init(spec.observers, items: spec.dataset.items)
+        }
+    }
+
+    private init(_ workload: WorkloadSpec, _ observers: ObserversSpec) {
+        let asked = observers.count > 0 ? workload.lasting.map { workload.query($0) } : []
+        var distinct: [Query] = []
+        for query in asked where !distinct.contains(query) { distinct.append(query) }
+        let bystanders = (0..<observers.bystanders).map { Query(group: Int64($0 + 1)) }
+        queries = distinct + bystanders
+        queryOfObserver =
+            asked.map { query in distinct.firstIndex(of: query)! } + bystanders.indices.map { distinct.count + $0 }
+        mainObservers = asked.count
+        shared = Query(scores: 0..<0)
+    }
+
     /// - Parameter items: of the dataset.
     init(_ observers: ObserversSpec, items: Int) {
         let order: Query.Order =

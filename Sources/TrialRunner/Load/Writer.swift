@@ -41,6 +41,8 @@ final class Writer: @unchecked Sendable {
     /// Of an open loop.
     private var schedule: ArrivalSchedule?
     private let changes: UnsafeMutableBufferPointer<Change>
+    /// Of these, the next commit.
+    private var next = UnsafeBufferPointer<Change>(start: nil, count: 0)
     /// Spinning on the last free core would take it from the store.
     private let spins: Bool
     private let hooks: Hooks
@@ -120,7 +122,7 @@ final class Writer: @unchecked Sendable {
                 floor.wake(isMeasured: lastNs >= 0)
             }
             lastNs = offsetNs
-            generator.fill(changes)
+            next = generator.fill(changes)
             dueNs.store(windowNs + offsetNs, ordering: .relaxed)
             let spunNs = Pacing.wait(untilNs: windowNs + offsetNs, spin: spins)
             if offsetNs >= 0 { self.spunNs += spunNs }
@@ -134,7 +136,7 @@ final class Writer: @unchecked Sendable {
         Pacing.sleep(untilNs: beginNs)
         let endNs = windowNs + spec.wallNs(spec.durationNs)
         while awaitTurn() < endNs {
-            generator.fill(changes)
+            next = generator.fill(changes)
             try commit(writer, dueNs: nil)
             if spec.writers.load == .lockstep { try awaitObservers(windowNs) }
         }
@@ -175,12 +177,12 @@ final class Writer: @unchecked Sendable {
     /// The commit; where refusals are part of the trial, again until it is taken.
     private func attempt(_ writer: any StoreWriter, locked: () -> Void) throws -> Int64? {
         guard case .diskFull(_, let lengthNs) = spec.fault.injection else {
-            return try writer.commit(UnsafeBufferPointer(changes), locked: locked)
+            return try writer.commit(next, locked: locked)
         }
         let startNs = MonotonicClock.nowNs()
         while true {
             do {
-                return try writer.commit(UnsafeBufferPointer(changes), locked: locked)
+                return try writer.commit(next, locked: locked)
             } catch {
                 refusals += 1
                 // Refused for ever is not what was meant.

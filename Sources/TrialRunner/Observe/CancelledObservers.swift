@@ -11,7 +11,7 @@ final class CancelledObservers: Companion {
 
     init?(_ spec: TrialSpec, _ store: any DrivenStore) throws {
         guard spec.observers.subscribe == .cancelled else { return nil }
-        group = try ObserverGroup(spec, QueryAssignment(spec.observers, items: spec.dataset.items), store)
+        group = try ObserverGroup(spec, QueryAssignment(spec), store)
         try group.awaitInitialDeliveries()
         group.cancel()
         cancelledNs = MonotonicClock.nowNs()

@@ -103,10 +103,10 @@ struct History: Sendable {
         var seen: Set<Int64> = []
         /// The writer's next commit on `table`.
         func replay(_ writer: Int, _ table: inout TableModel, _ touched: (Int, QueryHistory.Touch) -> Void) {
-            generators[writer].fill(changes)
+            let commit = generators[writer].fill(changes)
             before.removeAll(keepingCapacity: true)
             seen.removeAll(keepingCapacity: true)
-            for change in changes {
+            for change in commit {
                 if rows == 1 || seen.insert(change.item.key).inserted {
                     before.append((change.item.key, table[change.item.key]))
                 }

@@ -34,6 +34,7 @@ final class CoTenantStore: Companion {
         var spec = spec
         let blank = TrialSpec.blank
         (spec.dataset, spec.observers, spec.writers) = (blank.dataset, blank.observers, blank.writers)
+        spec.workload = nil
         spec.dataset.items = Self.items
         (spec.observers.count, spec.observers.threads, spec.observers.match) = (1, 1, 0.5)
         spec.observers.sort = .scoreDescending
@@ -66,8 +67,7 @@ final class CoTenantStore: Companion {
         do {
             let writer = try store.makeWriter()
             while !state.isStopped.load(ordering: .relaxed) {
-                generator.fill(changes)
-                _ = try writer.commit(UnsafeBufferPointer(changes), locked: {})
+                _ = try writer.commit(generator.fill(changes), locked: {})
                 state.commits.add(1, ordering: .relaxed)
             }
         } catch {

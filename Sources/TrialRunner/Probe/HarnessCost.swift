@@ -8,7 +8,7 @@ final class HarnessCost: Companion {
 
     init(_ spec: TrialSpec) { recordsCost = !Set(spec.metrics).isDisjoint(with: [.recordingCost, .recordingBytes]) }
 
-    func warmUp() { clockNs = ClockCost.measure() }
+    func warmUp(_ window: Window) { clockNs = ClockCost.measure() }
 
     func end(into findings: inout Findings) throws {
         findings.clockNs = clockNs

@@ -11,7 +11,7 @@ final class NoiseMeter: Companion {
     private var contention: Contention?
 
     /// Before the window, so that its thread has its name when CPU clocks are first read.
-    func warmUp() { hiccup.start() }
+    func warmUp(_ window: Window) { hiccup.start() }
 
     func begin(_ window: Window) {
         startNs = window.startNs

@@ -31,7 +31,7 @@ public enum TrialHelper {
         _ spec: TrialSpec, _ store: any DrivenStore, index: Int, dueTimesDone: Int, path: String
     ) throws {
         let dataset = Dataset(spec)
-        let plan = QueryAssignment(spec.observers, items: spec.dataset.items)
+        let plan = QueryAssignment(spec)
         let records = try RecordBuffer<CommitRecord>(
             file: path, capacity: TrialSize.commitsPerWriter(spec), isNew: true)
         let writer = try Writer(index, spec, dataset, shared: plan.shared, inheriting: (records, dueTimesDone))
@@ -51,8 +51,9 @@ public enum TrialHelper {
 
     private static func observe(_ spec: TrialSpec, _ store: any DrivenStore) throws {
         var alone = spec
+        alone.workload = nil
         (alone.observers.count, alone.observers.bystanders, alone.observers.threads) = (1, 0, 1)
-        let group = try ObserverGroup(alone, QueryAssignment(alone.observers, items: spec.dataset.items), store)
+        let group = try ObserverGroup(alone, QueryAssignment(alone), store)
         try group.awaitInitialDeliveries()
         say("ready")
         // Until it is killed, or until the trial is gone.

@@ -4,8 +4,8 @@
 
 /// Something beside the load of one trial. Every call comes on the conducting thread.
 protocol Companion: AnyObject {
-    /// Writers are ready and warm up.
-    func warmUp() throws
+    /// Writers are ready and warm up; the measured window is to come.
+    func warmUp(_ window: Window) throws
     /// The measured window begins now.
     func begin(_ window: Window) throws
     /// Every 10 ms while writers write, so long after the start of the window.
@@ -21,7 +21,7 @@ protocol Companion: AnyObject {
 }
 
 extension Companion {
-    func warmUp() throws {}
+    func warmUp(_ window: Window) throws {}
     func begin(_ window: Window) throws {}
     func look(_ sinceNs: Int64) throws {}
     func loadEnded() {}

@@ -35,6 +35,7 @@ struct Companions {
             NoiseMeter(),
             HoldingsMeter(setup, writing),
             churn,
+            PassingQueries(setup),
             spec.metrics.contains(where: \.countsAllocations) ? AllocationWindow(writing, setup.group) : nil,
             CPUWindow(setup.driver, writing),
         ]

@@ -44,7 +44,7 @@ public struct Trial {
 
         let window = try writing.launch()
         report(.init(.measuring))
-        try companions.tell { try $0.warmUp() }
+        try companions.tell { try $0.warmUp(window) }
         Pacing.sleep(untilNs: window.startNs)
         try companions.tell { try $0.begin(window) }
         var reportNs = window.startNs

@@ -33,7 +33,7 @@ struct TrialSetup {
 
         report(.init(.subscribing))
         let cancelled = try CancelledObservers(asked, store)
-        plan = QueryAssignment(spec.observers, items: spec.dataset.items)
+        plan = QueryAssignment(spec)
         let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
         group = try ObserverGroup(spec, plan, store, sampling: driver.capabilities)
         try group.awaitInitialDeliveries()
