@@ -183,6 +183,8 @@ let package = Package(
 
         // The program of the README.
         .executableTarget(name: "notes-example", dependencies: ["LiveStore"], path: "Examples/Notes"),
+        // The one that the tutorial builds.
+        .executableTarget(name: "todo", dependencies: ["LiveStore"], path: "Examples/Todo", exclude: ["day.txt"]),
 
         // The system below.
         .target(name: "CPlatform"),
@@ -202,7 +204,7 @@ let package = Package(
             name: "LiveStoreTests",
             dependencies: [
                 "CLMDB", "CPlatform", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "RankedTree", "TestThreads",
-                "TracedSync", "livestore-fixture", "livestore-stress", "notes-example",
+                "TracedSync", "livestore-fixture", "livestore-stress", "notes-example", "todo",
             ]),
         .testTarget(
             name: "LiveStoreCombineTests",

@@ -24,13 +24,18 @@ final class FixtureProcess: @unchecked Sendable {
     }
 
     /// Starts it on the store at `path`.
-    init(path: String, _ durability: Durability, _ arguments: [String]) throws {
+    convenience init(path: String, _ durability: Durability, _ arguments: [String]) throws {
+        try self.init("livestore-fixture", [path, durability.rawValue] + arguments)
+    }
+
+    /// Starts a program of the package.
+    init(_ program: String, _ arguments: [String]) throws {
         // Not Foundation's pipes: every process started later would inherit their ends, and so keep them open.
         let (childInput, input) = try Self.makePipe()
         let (output, childOutput) = try Self.makePipe()
         self.input = input
-        process.executableURL = try Self.binary("livestore-fixture")
-        process.arguments = [path, durability.rawValue] + arguments
+        process.executableURL = try Self.binary(program)
+        process.arguments = arguments
         // Some are to trap, and the runtime's backtrace takes minutes where a sanitizer has made the program large.
         var environment = ProcessInfo.processInfo.environment
         if environment["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
@@ -85,7 +90,10 @@ final class FixtureProcess: @unchecked Sendable {
         output.update { $0.isOver = true }
     }
 
-    func go() throws { try input.write(contentsOf: Data("go\n".utf8)) }
+    func go() throws { try type("go") }
+
+    /// Puts a line into its standard input.
+    func type(_ line: String) throws { try input.write(contentsOf: Data("\(line)\n".utf8)) }
 
     /// What it said after `ready`.
     var lines: [String] { Array(output.value.lines.dropFirst()) }

@@ -1,0 +1,36 @@
+// A to-do application in the terminal. Several may have one file open: each shows what the others do.
+//
+//     swift run todo ~/todos                        # by hand: `help` says what can be typed
+//     swift run todo ~/todos --script day.txt       # or by script
+//     swift run todo ~/todos --record trace.txt     # and what it asks of the store is written down
+import Foundation
+import LiveStore
+
+func refuse(_ reason: String) -> Never {
+    FileHandle.standardError.write(Data("todo: \(reason)\nusage: todo PATH [--script FILE] [--record FILE]\n".utf8))
+    exit(64)
+}
+
+/// Takes an option with its value out of the arguments.
+func take(_ option: String, _ arguments: inout [String]) -> String? {
+    guard let place = arguments.firstIndex(of: option), place + 1 < arguments.count else { return nil }
+    defer { arguments.removeSubrange(place...place + 1) }
+    return arguments[place + 1]
+}
+
+var arguments = Array(CommandLine.arguments.dropFirst())
+let script = take("--script", &arguments)
+let trace = take("--record", &arguments)
+guard arguments.count == 1, let path = arguments.first, !path.hasPrefix("-") else { refuse("one path is needed") }
+do {
+    let store = try Store(.init(path: path, models: [Person.self, Todo.self, TodoList.self], durability: .relaxed))
+    let recorder = try trace.map { try store.record(to: $0) }
+    let commands = Commands(try Screen(store)) {
+        do { try recorder?.end() } catch { refuse("\(error)") }
+        exit(0)
+    }
+    try readLines(script) { line, done in commands.perform(line, done: done) }
+} catch {
+    refuse("\(error)")
+}
+RunLoop.main.run()
