@@ -82,7 +82,7 @@ struct Module {
         self.name = name
         let folder = "\(Self.root)/Sources/\(name)"
         let found = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-        files = found.filter { $0.hasSuffix(".swift") }.sorted().map {
+        files = found.filter { $0.hasSuffix(".swift") && !$0.contains(".docc/") }.sorted().map {
             SourceFile(
                 path: "Sources/\(name)/\($0)", text: try! String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8))
         }

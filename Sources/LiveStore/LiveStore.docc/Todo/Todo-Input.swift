@@ -1,0 +1,1 @@
+../../../../Examples/Todo/Input.swift

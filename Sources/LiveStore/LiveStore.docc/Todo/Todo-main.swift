@@ -1,0 +1,1 @@
+../../../../Examples/Todo/main.swift
