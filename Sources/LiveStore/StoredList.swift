@@ -66,6 +66,24 @@ struct StoredList {
         }
     }
 
+    /// Gives the list other elements, whatever is shown of it. By `modified` those stay that are the same up to the first
+    /// that differs.
+    func replace(with values: [(RowBuffer, Int) -> Void], _ policy: UpdatePolicy) throws(StoreError) {
+        let rows = try connection.evaluate(makeQuery().plan.tree, elements, in: transaction)
+        let ids = rows.ids(in: 0..<rows.count).map { ObjectID(rawValue: $0) }
+        let kept = policy == .modified ? zip(ids, values).prefix { has($0, $1) }.count : 0
+        try remove(Array(ids[kept...]))
+        try append(Array(values[kept...]))
+    }
+
+    private func has(_ id: ObjectID, _ value: (RowBuffer, Int) -> Void) -> Bool {
+        guard let row = row(id.rawValue) else { return false }
+        let wanted = RowBuffer()
+        wanted.reset(columnCount: elements.schema.columns.count)
+        value(wanted, ListTable.value)
+        return wanted.reader.columns(differingFrom: row, elements.schema) & 1 << UInt64(ListTable.value) == 0
+    }
+
     func insert(_ value: (RowBuffer, Int) -> Void, at index: Int, _ rows: RankedTree) throws(StoreError) {
         checkIndex(index, of: rows.count + 1, "places to insert at in \(elements.schema.name)")
         let before = position(rows, index - 1)

@@ -63,6 +63,8 @@ public enum StoreError: Error, Sendable, Hashable {
     case otherKeyType(table: String, type: String, expected: String)
     /// A primary key was looked up in a class that has none.
     case noPrimaryKey(table: String)
+    /// `create` was given a property that is not there, or a value that it cannot have.
+    case invalidValue(property: String, reason: String)
     /// A reference to what the block does not see yet.
     case referenceTooNew(version: UInt64, connection: UInt64)
     /// A link was set to an object of another connection.
@@ -164,6 +166,7 @@ extension StoreError: CustomStringConvertible {
             "primary keys of '\(table)' are of type \(expected), and one of type \(type) was looked up: convert it"
         case .noPrimaryKey(let table):
             "'\(table)' has no primary key to look objects up by: mark a property with @Stored(.primaryKey), or filter"
+        case .invalidValue(let property, let reason): "\(property) cannot be set: \(reason)"
         case .referenceTooNew(let version, let connection):
             "the reference was made at version \(version) and this block reads version \(connection): resolve it in a "
                 + "block that begins later, or on a live connection"

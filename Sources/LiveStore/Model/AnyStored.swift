@@ -10,6 +10,9 @@ public enum StoredRole: Sendable {
     case indexed
 }
 
+/// Makes the object that a link is to lead to, of what was given for it at a place that an error names.
+typealias MakeObject = (_ type: StoredObject.Type, _ value: Any, _ place: String) throws(StoreError) -> StoredObject
+
 /// A `Stored` of any value, as the class layout sees it: by its type and the address of a property.
 protocol AnyStored {
     static var columnType: ColumnType { get }
@@ -18,8 +21,16 @@ protocol AnyStored {
     /// Where in the wrapper its ordinal lies.
     static var ordinalOffset: Int { get }
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
+    /// Sets the property of a plain object to a value of unknown type; `place` names it in an error.
+    /// - Throws: `invalidValue`.
+    static func assign(
+        _ value: Any, at address: UnsafeMutableRawPointer, _ place: String, _ make: MakeObject
+    ) throws(StoreError)
     /// Where in the wrapper its value lies, if it is 8 bytes that are the column's slot as they are.
     static var slotOffset: Int? { get }
+    /// An element of a list whose elements are kept in this wrapper, made of a value of unknown type.
+    /// - Throws: `invalidValue`.
+    static func element(of value: Any, _ place: String, _ make: MakeObject) throws(StoreError) -> Any
     /// The class that objects of this property have: those a link or a list of links leads to.
     static var target: StoredObject.Type? { get }
     /// What the elements of a list are; nil for anything else.
@@ -33,7 +44,9 @@ protocol AnyConnected: AnyStored {
     /// Appends all objects that this property of a plain object keeps alive.
     static func hold(at address: UnsafeRawPointer, in held: inout [StoredObject])
     /// Stores what can be stored only once the object itself is.
-    static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws
+    /// - Parameter policy: how what is stored is to be replaced; nil where the object is new.
+    static func finishAdding(
+        at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int, replacing policy: UpdatePolicy?) throws
     /// Lets go of the plain values of an object that is stored for good.
     static func forget(at address: UnsafeMutableRawPointer)
 }

@@ -66,10 +66,25 @@ extension Linked: AnyConnected {
         if let target = property(address).value { held.append(target) }
     }
 
-    static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws {
+    static func assign(
+        _ value: Any, at address: UnsafeMutableRawPointer, _ place: String, _ make: MakeObject
+    ) throws(StoreError) {
+        let target = Drafts.isNil(value) ? nil : try make(Target.self, value, place)
+        address.assumingMemoryBound(to: Self.self).pointee.value = target.map { $0 as! Target }
+    }
+
+    static func element(of value: Any, _ place: String, _ make: MakeObject) throws(StoreError) -> Any {
+        try make(Target.self, value, place)
+    }
+
+    static func finishAdding(
+        at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int, replacing policy: UpdatePolicy?
+    ) throws {
         guard let target = property(address).value, let binding = owner.binding else { return }
         let column = binding.table.layout.column(ordinal)
-        guard binding.connection.currentRow(binding.table, binding.id)?.isNull(column) == true else { return }
+        guard let row = binding.connection.currentRow(binding.table, binding.id),
+            row.isNull(column) || target.binding.map({ $0.id.rawValue != row.slot(column) }) ?? true
+        else { return }
         binding.writeLink(target, ordinal, as: Target.self)
     }
 

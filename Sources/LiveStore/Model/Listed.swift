@@ -74,9 +74,30 @@ extension Listed: AnyConnected {
         for element in box.elements { held.append(element as! StoredObject) }
     }
 
-    static func finishAdding(at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int) throws {
-        guard let box = box(address), !box.elements.isEmpty, let binding = owner.binding else { return }
-        try StoredList(binding, ordinal).append(box.elements.map { try $0._prepared(binding.connection) })
+    static func assign(
+        _ value: Any, at address: UnsafeMutableRawPointer, _ place: String, _ make: MakeObject
+    ) throws(StoreError) {
+        guard let values = value as? [Any] else { throw Drafts.misfit(value, place, "an array of \(Element.self)") }
+        var elements: [Element] = []
+        for (index, value) in values.enumerated() {
+            elements.append(try Element.wrapper.element(of: value, "\(place)[\(index)]", make) as! Element)
+        }
+        address.assumingMemoryBound(to: Self.self).pointee.box = ListBox(elements)
+    }
+
+    static func element(of value: Any, _ place: String, _ make: MakeObject) throws(StoreError) -> Any {
+        preconditionFailure("a list is no element of a list")
+    }
+
+    static func finishAdding(
+        at address: UnsafeRawPointer, _ owner: StoredObject, _ ordinal: Int, replacing policy: UpdatePolicy?
+    ) throws {
+        guard let binding = owner.binding else { return }
+        let elements = box(address)?.elements ?? []
+        if policy == nil, elements.isEmpty { return }
+        let list = StoredList(binding, ordinal)
+        let values = try elements.map { try $0._prepared(binding.connection) }
+        if let policy { try list.replace(with: values, policy) } else { try list.append(values) }
     }
 
     static func forget(at address: UnsafeMutableRawPointer) { box(address)?.elements = [] }

@@ -105,4 +105,12 @@ extension Stored: AnyStored {
     static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) {
         address.assumingMemoryBound(to: Self.self).pointee.value._write(row, column)
     }
+    static func assign(
+        _ value: Any, at address: UnsafeMutableRawPointer, _ place: String, _ make: MakeObject
+    ) throws(StoreError) {
+        address.assumingMemoryBound(to: Self.self).pointee.value = try Drafts.value(Value.self, value, place)
+    }
+    static func element(of value: Any, _ place: String, _ make: MakeObject) throws(StoreError) -> Any {
+        try Drafts.value(Value.self, value, place)
+    }
 }

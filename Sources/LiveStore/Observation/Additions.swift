@@ -14,16 +14,23 @@ final class Additions {
     private var path: [Step] = []
     private var pending: Set<ObjectIdentifier> = []
     /// Those whose rows are there, but not yet all that leads from them.
-    private var unfinished: [StoredObject] = []
-    private var isFinishing = false
+    private var unfinished: [(object: StoredObject, isUpdate: Bool)] = []
+    /// How the object is added that leads to all others; nil while none is.
+    private(set) var request: AdditionRequest?
     /// Added in this write, with plain values of their own still.
     private var added: [StoredObject] = []
 
     /// Adds an object with what it leads to. If that fails half-way, so will the commit.
-    func add(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection) throws {
+    func add(
+        _ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection,
+        _ request: AdditionRequest
+    ) throws {
+        if request.policy != .error, table.schema.primaryKey == nil, self.request == nil {
+            throw StoreError.noPrimaryKey(table: table.schema.name)
+        }
         let changes = transaction.entries.count
         do {
-            try addLinked(object, table, transaction, connection)
+            try addLinked(object, table, transaction, connection, request)
         } catch {
             path.removeAll(keepingCapacity: true)
             pending.removeAll(keepingCapacity: true)
@@ -31,13 +38,16 @@ final class Additions {
             throw error
         }
         // The elements of lists come here too: they wait for their turn.
-        if isFinishing { return }
-        isFinishing = true
-        defer { isFinishing = false }
-        while let object = unfinished.popLast() {
-            for property in ModelLayout.of(type(of: object)).connected {
+        if self.request != nil { return }
+        self.request = request
+        defer { self.request = nil }
+        while let (object, isUpdate) = unfinished.popLast() {
+            for property in ModelLayout.of(type(of: object)).connected
+            where !isUpdate || request.names(property.ordinal, of: object) {
                 do {
-                    try property.wrapper.finishAdding(at: object.address + property.offset, object, property.ordinal)
+                    try property.wrapper.finishAdding(
+                        at: object.address + property.offset, object, property.ordinal,
+                        replacing: isUpdate ? request.policy : nil)
                 } catch {
                     connection.failWrite(error)
                     throw error
@@ -48,7 +58,8 @@ final class Additions {
 
     /// Stores the rows of an object and of all that its links lead to, these first. A link on a cycle is set later.
     private func addLinked(
-        _ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection
+        _ object: StoredObject, _ table: Table, _ transaction: WriteTransaction, _ connection: Connection,
+        _ request: AdditionRequest
     ) throws {
         begin(object, table)
         while let step = path.last {
@@ -56,9 +67,13 @@ final class Additions {
             guard step.next < connected.count else {
                 path.removeLast()
                 pending.remove(ObjectIdentifier(step.object))
-                try connection.insert(step.object, step.table, transaction)
+                var isUpdate = false
+                if request.policy != .error {
+                    isUpdate = try connection.update(with: step.object, step.table, transaction, request)
+                }
+                if !isUpdate { try connection.insert(step.object, step.table, transaction) }
                 added.append(step.object)
-                unfinished.append(step.object)
+                unfinished.append((step.object, isUpdate))
                 continue
             }
             path[path.count - 1].next += 1
@@ -100,7 +115,7 @@ extension Connection {
         checkScheduler()
         guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
         try check(object, is: type)
-        if object.binding == nil { try add(object) }
+        if object.binding == nil { try add(object, additions.request ?? AdditionRequest()) }
         guard let binding = object.binding else { throw StoreError.notStored(type: "\(type)") }
         try checkIsOfStore(binding)
         guard binding.connection === self else { throw StoreError.otherConnection(type: "\(type)") }

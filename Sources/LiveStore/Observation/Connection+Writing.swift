@@ -80,48 +80,6 @@ extension Connection {
 
     // MARK: In a write
 
-    /// Stores a new object, which stands for its row from here on. One that is in this store already stays as it is.
-    /// Inside a write block.
-    /// - Throws: `duplicatePrimaryKey`, `notInWrite`, `diskFull`; `otherStore` for an object of another store, `frozen`,
-    ///   `invalidatedObject` for one that has been deleted.
-    public func add(_ object: StoredObject) throws {
-        checkScheduler()
-        guard let transaction else { throw StoreError.notInWrite }
-        if let binding = object.binding {
-            try checkIsOfStore(binding)
-            if object.isFrozen { throw StoreError.frozen }
-            if transaction.row(binding.table, binding.id) != nil { return }
-            throw StoreError.invalidatedObject(table: binding.table.schema.name)
-        }
-        let table = try table(of: type(of: object))
-        if table.layout.isConnected { return try additions.add(object, table, transaction, self) }
-        try insert(object, table, transaction)
-    }
-
-    func insert(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction) throws(StoreError) {
-        let id = try transaction.insert(table) { table.layout.encode(object, into: $0) }
-        object.binding = RowBinding(connection: self, table: table, row: id, addedIn: transaction.fate)
-        noteOwnChange(table, id, .insert)
-    }
-
-    /// Deletes an object's row, and what leads to it no longer does. One that is gone already is left alone. Inside a write
-    /// block. O(log n), and O(log n) for each object that leads to it.
-    /// - Throws: `notInWrite`, `otherStore` for an object of another store, `frozen`, `diskFull`.
-    public func delete(_ object: StoredObject) throws {
-        checkScheduler()
-        guard let transaction else { throw StoreError.notInWrite }
-        guard let binding = object.binding else { return }
-        try checkIsOfStore(binding)
-        if object.isFrozen { throw StoreError.frozen }
-        // Even if somebody else has deleted it first: the rows shown here change with it.
-        do {
-            let start = transaction.entries.count
-            defer { for entry in transaction.entries[start...] { noteOwnChange(entry) } }
-            try transaction.delete(binding.table, binding.id)
-        }
-        noteOwnChange(binding.table, binding.id, .delete)
-    }
-
     /// Sets a column through `body`. What goes wrong makes the whole write fail, because a setter cannot throw.
     func update(_ table: Table, _ id: ObjectID, _ column: Int, _ body: (RowBuffer) -> Void) {
         checkScheduler()

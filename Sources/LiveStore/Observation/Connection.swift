@@ -166,10 +166,21 @@ extension Connection {
 
     /// Evaluates a query where this connection stands.
     func evaluate(_ key: TreeKey, _ table: Table) throws(StoreError) -> RankedTree {
+        if delivered == nil, let transaction { return try evaluate(key, table, in: transaction) }
         var collector = EntryCollector(key, table)
-        if let delivered {
-            if !collector.collectByIndex(key, in: delivered) { delivered.scan(table) { collector.collect($0, $1, $2) } }
-        } else if let transaction, !collector.collectByIndex(key, in: transaction) {
+        if let delivered, !collector.collectByIndex(key, in: delivered) {
+            delivered.scan(table) { collector.collect($0, $1, $2) }
+        }
+        try checkReads()
+        return collector.makeTree(stamp: version)
+    }
+
+    /// Evaluates a query as the write in progress has it, which may be newer than what is shown.
+    func evaluate(
+        _ key: TreeKey, _ table: Table, in transaction: WriteTransaction
+    ) throws(StoreError) -> RankedTree {
+        var collector = EntryCollector(key, table)
+        if !collector.collectByIndex(key, in: transaction) {
             try transaction.scan(table) { collector.collect($0, $1, transaction) }
         }
         try checkReads()

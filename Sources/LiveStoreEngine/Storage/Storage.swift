@@ -7,12 +7,17 @@ import CLMDB
 import CPlatform
 import Foundation
 import Logging
+import Synchronization
 import TracedSync
 
 /// Unchecked because of what is set while it is opened, and of what the write lock guards.
 package final class Storage: @unchecked Sendable {
     /// Commits between two looks for readers that were killed. Asks the kernel once per process that reads.
     package static let deadReaderInterval: UInt64 = 256
+
+    /// Which of this process's storages it is; given to no other one, also once it is gone.
+    package let number = Storage.made.wrappingAdd(1, ordering: .relaxed).newValue
+    private static let made = Atomic<UInt64>(0)
 
     let environment: OpaquePointer
     package let directory: String

@@ -86,7 +86,7 @@ struct LinkModel: Sendable {
         written = []
         let before = state
         for _ in 0...random.below(4) {
-            switch random.below(12) {
+            switch random.below(15) {
             case 0: try addHuman(connection, &random)
             case 1: try addDog(connection, &random)
             case 2: try deleteHuman(connection, &random)
@@ -95,6 +95,9 @@ struct LinkModel: Sendable {
             case 6: try setBoss(connection, &random)
             case 7: try setDog(connection, &random)
             case 8, 9: try changeTags(connection, &random)
+            case 10: try putDog(connection, &random)
+            case 11: try putHuman(connection, &random)
+            case 12: try deleteDogs(connection, &random)
             default: try changeFriends(connection, &random)
             }
         }
@@ -224,6 +227,45 @@ struct LinkModel: Sendable {
             state.dogs[key]!.owner = owner
         }
         written.insert(state.dogs[key]!.birth)
+    }
+
+    // MARK: Whatever is there already
+
+    private mutating func putDog(_ connection: Connection, _ random: inout SeededRandom) throws {
+        let key = Self.permanent + random.below(12)
+        let owner = random.oneIn(4) ? nil : anyHuman(&random)
+        let breed = random.oneIn(2) ? nil : "x"
+        let policy: UpdatePolicy = random.oneIn(2) ? .modified : .all
+        let dog = Dog(key, owner: try owner.map { try human(connection, $0) }, breed: breed)
+        try connection.add(dog, update: policy)
+        var value = state.dogs[key] ?? DogValue(key: key, birth: birth())
+        if policy == .all || value.breed != breed || value.owner != owner { written.insert(value.birth) }
+        (value.breed, value.owner) = (breed, owner)
+        state.dogs[key] = value
+    }
+
+    private mutating func putHuman(_ connection: Connection, _ random: inout SeededRandom) throws {
+        let key = random.below(Self.permanent + 12)
+        let tags = (0..<random.below(3)).map { _ in ["x", "y", "z"][random.below(3)] }
+        let name = Self.names[random.below(Self.names.count)]
+        try connection.create(Human.self, value: ["id": key, "name": name, "tags": tags], update: .modified)
+        let before = state.humans[key]
+        var value = before ?? HumanValue(key: key, birth: birth())
+        value.name = name
+        let kept = zip(value.tags, tags).prefix { $0.value == $1 }.count
+        value.tags.removeSubrange(kept...)
+        value.tags += tags[kept...].map { ElementValue(id: birth(), value: $0) }
+        if value != before { written.insert(value.birth) }
+        state.humans[key] = value
+    }
+
+    private mutating func deleteDogs(_ connection: Connection, _ random: inout SeededRandom) throws {
+        let breed = random.oneIn(2) ? nil : "x"
+        let some = try connection.objects(Dog.self).where(\.breed == breed).sorted(by: \.id).limited(to: 2)
+        try connection.delete(some)
+        for dog in state.dogs.values.filter({ $0.breed == breed }).sorted(by: { $0.key < $1.key }).prefix(2) {
+            state.dogs[dog.key] = nil
+        }
     }
 
     // MARK: Lists

@@ -1,0 +1,60 @@
+// Plain objects made of dictionaries: values by the names of their properties.
+import Foundation
+
+/// Makes objects, and remembers which of their properties were named.
+struct Drafts {
+    /// By object, bit i: the property of ordinal i was named. Valid while the first object made is referenced.
+    private(set) var given: [ObjectIdentifier: UInt64] = [:]
+
+    /// - Parameter place: what stands for the object in an error, as `Person.friend`.
+    /// - Throws: `invalidValue`.
+    mutating func make(
+        _ type: StoredObject.Type, _ values: [String: Any], _ place: String
+    ) throws(StoreError) -> StoredObject {
+        let properties = ModelLayout.of(type).properties
+        let object = type.init()
+        var named: UInt64 = 0
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            guard let ordinal = properties.firstIndex(where: { $0.name == name }) else {
+                let names = properties.map { "'\($0.name)'" }.joined(separator: ", ")
+                throw .invalidValue(
+                    property: "\(place).\(name)", reason: "\(type) has no such property: name one of \(names)")
+            }
+            let property = properties[ordinal]
+            try property.wrapper.assign(value, at: object.address + property.offset, "\(place).\(name)") {
+                type, value, place throws(StoreError) in try self.object(type, value, place)
+            }
+            named |= 1 << UInt64(ordinal)
+        }
+        given[ObjectIdentifier(object)] = named
+        return object
+    }
+
+    /// An object that a link or a list is to lead to: one that is there, or one made of a dictionary.
+    private mutating func object(_ type: StoredObject.Type, _ value: Any, _ place: String) throws(StoreError)
+        -> StoredObject
+    {
+        if let object = value as? StoredObject, Swift.type(of: object) == type { return object }
+        guard let values = value as? [String: Any] else {
+            throw Self.misfit(value, place, "an object of \(type), or a dictionary of its properties")
+        }
+        return try make(type, values, place)
+    }
+
+    static func value<Value: StorableValue>(_: Value.Type, _ value: Any, _ place: String) throws(StoreError) -> Value {
+        if let value = value as? Value { return value }
+        if Value._isOptional, isNil(value) { return Value._zero }
+        if Value._columnType == .double, let value = value as? Int, let value = Double(value) as? Value { return value }
+        throw misfit(value, place, "a value of type \(Value.self)")
+    }
+
+    static func isNil(_ value: Any) -> Bool {
+        if value is NSNull { return true }
+        if case Optional<Any>.none = value { return true }
+        return false
+    }
+
+    static func misfit(_ value: Any, _ place: String, _ wanted: String) -> StoreError {
+        .invalidValue(property: place, reason: "a value of type \(type(of: value)) was given; give \(wanted)")
+    }
+}

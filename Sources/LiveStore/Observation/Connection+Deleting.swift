@@ -1,0 +1,63 @@
+// Deleting in a write: an object, those of a collection, those of a class. On the connection's scheduler.
+
+extension Connection {
+    /// Deletes an object's row, and what leads to it no longer does. One that is gone already is left alone. Inside a write
+    /// block. O(log n), and O(log n) for each object that leads to it.
+    /// - Throws: `notInWrite`, `otherStore` for an object of another store, `frozen`, `diskFull`.
+    public func delete(_ object: StoredObject) throws {
+        checkScheduler()
+        guard let transaction else { throw StoreError.notInWrite }
+        guard let binding = object.binding else { return }
+        try checkMayDelete(object, binding)
+        try delete(binding.table, binding.id, transaction)
+    }
+
+    /// Deletes the objects of results, of a list or of any other sequence: all of them, or none where one cannot be. Inside
+    /// a write block. O(log n) for each.
+    /// - Throws: `notInWrite`, `otherStore` for an object of another store, `frozen`, `diskFull`.
+    public func delete(_ objects: some Sequence<some StoredObject>) throws {
+        checkScheduler()
+        guard let transaction else { throw StoreError.notInWrite }
+        // First, because what is shown changes while rows go.
+        var bindings: [RowBinding] = []
+        for object in objects {
+            guard let binding = object.binding else { continue }
+            try checkMayDelete(object, binding)
+            bindings.append(binding)
+        }
+        for binding in bindings { try delete(binding.table, binding.id, transaction) }
+    }
+
+    /// Deletes every object of a class, those of other connections among them. Inside a write block. O(n log n).
+    /// - Throws: `notInWrite`, `unknownModel`, `diskFull`; `storage` where the file is damaged.
+    public func deleteAll(_ type: StoredObject.Type) throws {
+        checkScheduler()
+        guard let transaction else { throw StoreError.notInWrite }
+        let table = try table(of: type)
+        var ids: [ObjectID] = []
+        try transaction.scan(table) { id, _ in ids.append(id) }
+        for id in ids { try delete(table, id, transaction) }
+    }
+
+    /// Deletes every object of all classes in `Store.Configuration.models`. Inside a write block. O(n log n).
+    /// - Throws: `notInWrite`, `diskFull`; `storage` where the file is damaged.
+    public func deleteAll() throws {
+        guard isInWrite else { throw StoreError.notInWrite }
+        for type in store.configuration.models { try deleteAll(type) }
+    }
+
+    private func checkMayDelete(_ object: StoredObject, _ binding: RowBinding) throws(StoreError) {
+        try checkIsOfStore(binding)
+        if object.isFrozen { throw .frozen }
+    }
+
+    private func delete(_ table: Table, _ id: ObjectID, _ transaction: WriteTransaction) throws(StoreError) {
+        // Even if somebody else has deleted it first: the rows shown here change with it.
+        do {
+            let start = transaction.entries.count
+            defer { for entry in transaction.entries[start...] { noteOwnChange(entry) } }
+            try transaction.delete(table, id)
+        }
+        noteOwnChange(table, id, .delete)
+    }
+}
