@@ -10,6 +10,10 @@ public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
     /// valgrind, which executes the program itself, one thread at a time.
     case callgrind
 
+    /// Raised whenever the same program would be counted otherwise than before: by what surrounds a counted trial, or by
+    /// what is left out of a count. Figures of different methods are never compared either.
+    public static let method = 2
+
     /// The better one of this machine.
     /// - Throws: `Missing` where there is none.
     public static func ofThisMachine() throws -> InstructionCounter {

@@ -79,7 +79,10 @@ extension BaselineComparison {
             (settings(then), settings(now)),
         ]
         if let before = then.counter, let after = now.counter {
-            pairs.append(("instructions counted by \(before.rawValue)", "instructions counted by \(after.rawValue)"))
+            func counting(_ counter: InstructionCounter, _ origin: RunBaseline.Origin) -> String {
+                "instructions counted by \(counter.rawValue), method \(origin.countMethod ?? 1)"
+            }
+            pairs.append((counting(before, then), counting(after, now)))
         }
         return pairs.first { $0 != $1 }.map { "it was made with \($0.0), and this run with \($0.1)" }
     }

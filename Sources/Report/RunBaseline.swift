@@ -21,6 +21,8 @@ public struct RunBaseline: Codable, Sendable, Equatable {
         var overrides: [String]
         /// Of its counted trials; nil where it had none, which is no difference.
         var counter: InstructionCounter?
+        /// nil in a baseline that was kept before methods were told apart.
+        var countMethod: Int? = InstructionCounter.method
     }
 
     /// One figure at one point of a sweep, in every trial that has it.

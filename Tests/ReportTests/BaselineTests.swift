@@ -49,6 +49,15 @@ import Testing
         #expect(compared(record([counted(90_000)]), since: then).details == [])
     }
 
+    @Test func whatWasCountedOtherwiseIsNotCompared() {
+        var then = RunBaseline(record([counted(112_000)]))
+        then.origin.countMethod = nil
+        let comparison = BaselineComparison(
+            RunBaseline(record([counted(124_000)])), since: .baseline(then), name: "last")
+        #expect(comparison.details == [])
+        #expect(comparison.summary[0].contains("instructions counted by callgrind, method 1, and this run with"))
+    }
+
     @Test func ofSeveralTrialsEveryOneHasToBeWorse() {
         func run(_ values: [Double]) -> RunRecord {
             var record = record([])
@@ -116,7 +125,7 @@ import Testing
         #expect(
             obstacle { record in
                 record.rows = self.record([self.counted(2_000, .hardware)]).rows
-            } == title + "instructions counted by callgrind, and this run with instructions counted by hardware")
+            } == title + "instructions counted by callgrind, method 2, and this run with instructions counted by hardware, method 2")
     }
 
     @Test func aScenarioThatAsksSomethingElseIsLeftOut() {

@@ -65,7 +65,8 @@ final class PointCounter {
         /// The file in which a count of this build is kept.
         func path(_ spec: TrialSpec, _ purpose: Purpose) throws -> String {
             let asked = [UInt8](try SpecDialect.json(spec, version: binary.talks.specVersion))
-            return "\(kept)/\(SHA256.hexadecimal(Array(fingerprint.utf8) + asked))-\(purpose.rawValue).json"
+            let of = SHA256.hexadecimal(Array("\(InstructionCounter.method) \(fingerprint)".utf8) + asked)
+            return "\(kept)/\(of)-\(purpose.rawValue).json"
         }
     }
 
