@@ -52,7 +52,7 @@ data-test:  ## the questions of Reports/README.md in pandas and DuckDB, on the r
 external: setup  ## packages that depend on this one: the store alone, a driver by itself and beside other engines
 	Tools/external.sh
 
-micro: setup  ## what tracing costs where it is off, the notification queue beside Foundation's, a row's way to a delegate
+micro: setup  ## what tracing costs where it is off, the notification queue beside Foundation's, a row's way to a delegate, reading
 	$(BUILD) tidegauge-micro
 	.build/release/tidegauge-micro
 

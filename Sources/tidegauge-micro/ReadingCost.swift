@@ -1,0 +1,219 @@
+// What reading costs, question by question, at 100 000 rows: CPU time of an operation, and the instructions that callgrind
+// counts where there is one. Those are the difference of a long and a short run of the same loop, each in a process of its
+// own, so what a process costs anyway is in neither.
+import Foundation
+import LiveStore
+import Measure
+
+final class ReadRow: StoredObject {
+    @Stored(.primaryKey) var id = 0
+    @Stored var title = ""
+    @Stored var score = 0
+    @Stored(.indexed) var kind = 0
+    @Stored var done = false
+}
+
+final class ReadList: StoredObject {
+    @Stored(.primaryKey) var id = 0
+    @Listed var numbers: List<Int>
+}
+
+enum ReadingCost {
+    /// The command that runs one loop and nothing else: question, operations, folder of the store.
+    static let loopCommand = "reading-loop"
+    private static let rows = 100_000
+    private static let kinds = 1_000
+    private static let listLength = 10_000
+
+    private enum Place {
+        /// All operations in one read block.
+        case read
+        /// Each in a write block of its own.
+        case write
+        /// On a connection of this thread's run loop.
+        case live
+        /// Each opens the store itself.
+        case none
+    }
+
+    private struct Question: Sendable {
+        let name: String
+        let place: Place
+        /// Operations of a timed run; a counted one does a part of them.
+        let operations: Int
+        let ask: @Sendable (Connection, Int) throws -> Int
+    }
+
+    private static let questions = [
+        Question(name: "get by key, one property", place: .read, operations: 20_000) { connection, number in
+            try connection.object(ReadRow.self, forPrimaryKey: number * 7_919 % rows)?.score ?? 0
+        },
+        Question(name: "count where key ==", place: .read, operations: 200) { connection, number in
+            try all(connection).where(\.id == number).count
+        },
+        Question(name: "count where key in 3", place: .read, operations: 200) { connection, number in
+            try all(connection).where((\ReadRow.id).isOne(of: [number, 9_000, -1])).count
+        },
+        Question(name: "count of a key range of 100", place: .read, operations: 200) { connection, number in
+            try all(connection).where(\.id >= number * 10 && \.id < number * 10 + 100).count
+        },
+        Question(name: "count of all", place: .read, operations: 200) { connection, _ in try all(connection).count },
+        Question(name: "count where index ==, 100 rows", place: .read, operations: 2_000) { connection, number in
+            try all(connection).where(\.kind == number % kinds).count
+        },
+        Question(name: "count where Bool, half the rows", place: .read, operations: 40) { connection, _ in
+            try all(connection).where(\.done == true).count
+        },
+        Question(name: "count where text contains", place: .read, operations: 40) { connection, _ in
+            try all(connection).where((\ReadRow.title).contains("99")).count
+        },
+        Question(name: "sum of all", place: .read, operations: 40) { connection, _ in
+            try all(connection).sum(of: \.score)
+        },
+        Question(name: "iterate all, one property", place: .read, operations: 20) { connection, _ in
+            try all(connection).reduce(0) { $0 &+ $1.score }
+        },
+        Question(name: "first 10 in key order", place: .read, operations: 20) { connection, _ in
+            try all(connection).sorted(by: \.id).prefix(10).reduce(0) { $0 + $1.id }
+        },
+        Question(name: "first 10 by an index", place: .read, operations: 20) { connection, _ in
+            try all(connection).sorted(by: \.kind).prefix(10).reduce(0) { $0 + $1.kind }
+        },
+        Question(name: "live: 50 rows shown, 2 properties", place: .live, operations: 2_000) { connection, number in
+            let shown = try all(connection)
+            return (0..<50).reduce(0) { sum, index in
+                let row = shown[number % 1_000 + index]
+                return sum + row.id + row.score
+            }
+        },
+        Question(name: "list of 10 000: move one", place: .write, operations: 40) { connection, number in
+            let list = try connection.object(ReadList.self, forPrimaryKey: 0)!.numbers
+            list.move(from: number * 7_919 % listLength, to: number * 104_729 % listLength)
+            return 1
+        },
+        Question(name: "open the store", place: .none, operations: 100) { _, _ in 0 },
+    ]
+
+    private static func all(_ connection: Connection) throws -> Results<ReadRow> {
+        try connection.objects(ReadRow.self)
+    }
+
+    private static func open(_ path: String) throws -> Store {
+        try Store(
+            .init(path: path, models: [ReadRow.self, ReadList.self], durability: .relaxed, mapBytes: 1 << 30))
+    }
+
+    /// - Returns: what the operations came to, so that none of them is for nothing, and what they took.
+    private static func loop(_ question: Question, _ operations: Int, _ path: String) throws -> (sum: Int, cpuNs: Int64)
+    {
+        if question.place == .none {
+            let startNs = CPUProbe.currentThreadNs()
+            for _ in 0..<operations { try open(path).close() }
+            return (0, CPUProbe.currentThreadNs() - startNs)
+        }
+        let store = try open(path)
+        defer { store.close() }
+        var sum = 0
+        let live = question.place == .live ? try store.connect(on: .runLoop) : nil
+        // What is made once, such as the tree that is shown, is made here.
+        if let live { sum &+= try question.ask(live, 0) }
+        let startNs = CPUProbe.currentThreadNs()
+        func all(_ connection: Connection) throws {
+            for number in 0..<operations { sum &+= try question.ask(connection, number) }
+        }
+        switch question.place {
+        case .read: try store.read(all)
+        case .live: try all(live!)
+        case .write: for number in 0..<operations { sum &+= try store.write { try question.ask($0, number) } }
+        case .none: break
+        }
+        return (sum, CPUProbe.currentThreadNs() - startNs)
+    }
+
+    /// Runs the loop that the arguments name.
+    static func runLoop(_ arguments: [String]) throws {
+        guard arguments.count == 3, let question = questions.first(where: { $0.name == arguments[0] }),
+            let operations = Int(arguments[1])
+        else { preconditionFailure("\(loopCommand) QUESTION OPERATIONS FOLDER") }
+        print(try loop(question, operations, arguments[2]).sum)
+    }
+
+    static func run() throws {
+        let folder = try PrivateFolder(in: PrivateFolder.memoryPlace)
+        defer { folder.remove() }
+        let path = "\(folder.path)/store"
+        try fill(path)
+        let counted = try InstructionCounted(in: folder.path)
+        print("CPU µs     instructions   (one operation, \(rows) rows)")
+        for question in questions {
+            let cpuNs = Double(try loop(question, question.operations, path).cpuNs) / Double(question.operations)
+            let instructions = try counted?.perOperation { operations in
+                [loopCommand, question.name, "\(operations)", path]
+            }
+            print("\(Timing.shown(cpuNs / 1e3))\t   \(instructions.map { "\($0)" } ?? "n/a")\t  \(question.name)")
+        }
+    }
+
+    private static func fill(_ path: String) throws {
+        let store = try open(path)
+        defer { store.close() }
+        for start in stride(from: 0, to: rows, by: 50_000) {
+            try store.write { connection in
+                for id in start..<start + 50_000 {
+                    let row = ReadRow()
+                    row.id = id
+                    row.title = "the title of row \(id)"
+                    row.score = id * 31 % 1_009
+                    row.kind = id % kinds
+                    row.done = id % 2 == 0
+                    try connection.add(row)
+                }
+            }
+        }
+        try store.write { connection in
+            let list = ReadList()
+            try connection.add(list)
+            list.numbers.append(contentsOf: 0..<listLength)
+        }
+    }
+}
+
+/// Counts the instructions of loops of this program.
+private struct InstructionCounted {
+    private static let few = 2
+    private static let many = 8
+
+    private let valgrind: String
+    /// Without debug information, which valgrind cannot read in the form that Swift writes.
+    private let program: String
+
+    /// nil where nothing counts.
+    init?(in folder: String) throws {
+        guard let valgrind = Subprocess.find(Callgrind.program), let strip = Subprocess.find("strip") else {
+            return nil
+        }
+        self.valgrind = valgrind
+        program = "\(folder)/program"
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        guard try Subprocess.run(strip, ["--strip-debug", "-o", program, own]).isSuccess else { return nil }
+    }
+
+    /// - Parameter arguments: those of the program for so many operations.
+    func perOperation(_ arguments: (Int) -> [String]) throws -> Int {
+        (try count(arguments(Self.many)) - count(arguments(Self.few))) / (Self.many - Self.few)
+    }
+
+    private func count(_ arguments: [String]) throws -> Int {
+        let options = ["--tool=callgrind", "--callgrind-out-file=/dev/null", program]
+        let ran = try Subprocess.run(valgrind, options + arguments)
+        let line = String(decoding: ran.errors, as: UTF8.self).split(separator: "\n").last { $0.contains("Collected") }
+        guard ran.isSuccess, let count = line?.split(separator: " ").last.flatMap({ Int($0) }) else {
+            throw Failure(description: "\(arguments): \(String(decoding: ran.errors, as: UTF8.self))")
+        }
+        return count
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+}
