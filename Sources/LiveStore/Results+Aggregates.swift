@@ -1,5 +1,6 @@
 // Numbers about the objects that results show. The smallest and the largest value of the leading sort column stand at
-// the ends of the tree; everything else goes over the rows. `nil` and what is not a number count for nothing.
+// the ends of the tree, where there is one; everything else goes over the rows, of which no objects are made. `nil` and what
+// is not a number count for nothing.
 import Foundation
 
 /// The types that have a smallest and a largest value: `Int`, `Double`, `Date`.
@@ -99,7 +100,7 @@ extension Results {
         _ keyPath: PartialKeyPath<Object>, isLast: Bool, _ precedes: (Value, Value) -> Bool
     ) -> Value? {
         let column = table.layout.column(keyPath)
-        if asked.list == nil, let term = asked.sort.first, term.column == column, term.over == nil {
+        if asked.list == nil, let term = asked.sort.first, term.column == column, term.over == nil, hasOrder {
             return end(term, isLast: isLast)
         }
         var best: Value?
@@ -110,13 +111,15 @@ extension Results {
     }
 
     private func forEachValue<Value: MeasurableValue>(_ column: Int, _ body: (Value) -> Void) {
-        for id in objectIDs {
-            guard let row = connection.rowForGetter(table, id) else { continue }
+        let isOptional = table.schema.columns[column].isOptional
+        func take(_ row: RowReader) {
             // A row older than the column has the zero that its property reads; an optional one has none.
-            if row.isNull(column), table.schema.columns[column].isOptional { continue }
+            if isOptional, row.isNull(column) { return }
             let value = Value._read(row, column)
             if value == value { body(value) }
         }
+        if forEachRow(take) { return }
+        for id in objectIDs { connection.rowForGetter(table, id).map(take) }
     }
 
     /// The value at one end of the order, without those that are in none.

@@ -22,8 +22,17 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     let table: Table
     let asked: Refinement
     /// Made when it is used first: of a chain of refinements, only the last one is.
-    private(set) lazy var query = connection.query(
-        asked.list?.plan(asked, table) ?? plan(section: nil), asked.list?.elements ?? table)
+    var query: ConnectionQuery {
+        if let known { return known }
+        let query = connection.query(
+            asked.list?.plan(asked, table) ?? plan(section: nil), asked.list?.elements ?? table)
+        known = query
+        return query
+    }
+    /// The query, once it is made or has been found to be.
+    var known: ConnectionQuery?
+    /// What was counted without a tree, and when.
+    var counted: (count: Int, epoch: Int)?
 
     init(_ connection: Connection, _ table: Table, _ asked: Refinement) {
         self.connection = connection
@@ -106,8 +115,26 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { count }
-    /// How many objects there are. O(1), but for the first access after a delivery or a write: O(log n).
-    public var count: Int { rows.count }
+    /// How many objects there are. O(1), but for the first access after a delivery or a write: O(log n) for a query that
+    /// is observed, for all objects, and for one value or a range of the primary key or of an indexed property (and the
+    /// values in the range); else each object is asked.
+    public var count: Int { (hasOwnTree ? nil : countedRows) ?? rows.count }
+
+    /// The first object; nil where there is none. As `count` for an order or an observed query, else no more is read than
+    /// leads to it.
+    public var first: Object? {
+        guard asked.sort.isEmpty, asked.limit != 0, let source = scanned else {
+            let rows = rows
+            return rows.count == 0 ? nil : object(rows.id(at: 0))
+        }
+        var found: ObjectID?
+        RowQuery(asked.filter, table).forEach(in: source) { id, _ in
+            found = id
+            return false
+        }
+        connection.noteFailedReads()
+        return found.map { connection.makeObject(table, $0) }
+    }
 
     /// O(log n).
     public subscript(position: Int) -> Object {
@@ -118,7 +145,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
     public func makeIterator() -> AnyIterator<Object> {
-        AnyIterator(rows.ids.lazy.map { [self] in object($0) }.makeIterator())
+        let ids = scannedIDs ?? rows.ids
+        return AnyIterator(ids.lazy.map { [self] in object($0) }.makeIterator())
     }
 
     private func object(_ row: UInt64) -> Object { connection.makeObject(table, objectID(ofRow: row)) }
@@ -129,7 +157,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     }
 
     /// The ids of the objects shown, in order. O(n); reads no row, except for the objects of a list.
-    public var objectIDs: [ObjectID] { rows.ids.map { objectID(ofRow: $0) } }
+    public var objectIDs: [ObjectID] { (scannedIDs ?? rows.ids).map { objectID(ofRow: $0) } }
 
     // MARK: Observing
 

@@ -78,6 +78,13 @@ public class Connection {
         return rows
     }
 
+    /// Where rows may be asked what a query shows, because it shows what stands there and nothing else; nil where it takes
+    /// a tree: own writes are shown on what was delivered, and properties read another version than the delivered one.
+    var wholeSource: (any RowSource)? {
+        guard let transaction else { return delivered }
+        return delivered == nil ? transaction : nil
+    }
+
     /// Notes that a column was read, if something tracks what is read. For models that are `Observable`.
     func noteRead(_ table: Table, _ id: ObjectID, _ column: Int) {}
 
@@ -166,22 +173,17 @@ extension Connection {
 
     /// Evaluates a query where this connection stands.
     func evaluate(_ key: TreeKey, _ table: Table) throws(StoreError) -> RankedTree {
-        if delivered == nil, let transaction { return try evaluate(key, table, in: transaction) }
-        var collector = EntryCollector(key, table)
-        if let delivered, !collector.collectByIndex(key, in: delivered) {
-            delivered.scan(table) { collector.collect($0, $1, $2) }
-        }
-        try checkReads()
-        return collector.makeTree(stamp: version)
+        try evaluate(key, table, in: delivered ?? transaction)
     }
 
-    /// Evaluates a query as the write in progress has it, which may be newer than what is shown.
-    func evaluate(
-        _ key: TreeKey, _ table: Table, in transaction: WriteTransaction
-    ) throws(StoreError) -> RankedTree {
+    /// Evaluates a query in a version of its own, as that of the write in progress, which may be newer than what is shown.
+    func evaluate(_ key: TreeKey, _ table: Table, in source: (any RowSource)?) throws(StoreError) -> RankedTree {
         var collector = EntryCollector(key, table)
-        if !collector.collectByIndex(key, in: transaction) {
-            try transaction.scan(table) { collector.collect($0, $1, transaction) }
+        if let source, !collector.collectByIndex(key, in: source) {
+            source.scan(table) {
+                collector.collect($0, $1, $2)
+                return true
+            }
         }
         try checkReads()
         return collector.makeTree(stamp: version)
@@ -240,6 +242,9 @@ extension Connection {
 struct KnownQueries {
     private var queries: [QueryPlan: WeakQuery] = [:]
     private var countToPrune = 64
+    var isEmpty: Bool { queries.isEmpty }
+
+    func known(_ plan: @autoclosure () -> QueryPlan) -> ConnectionQuery? { isEmpty ? nil : queries[plan()]?.query }
 
     mutating func query(_ plan: QueryPlan, _ make: () -> ConnectionQuery) -> ConnectionQuery {
         if let known = queries[plan]?.query { return known }

@@ -110,6 +110,10 @@ final class LiveConnection: Connection {
         return now.rows
     }
 
+    override var wholeSource: (any RowSource)? {
+        transaction == nil && own.changes.isEmpty && showsDeliveredVersion ? delivered : nil
+    }
+
     // MARK: Its own writes
 
     override func didBeginWrite() { own.begin() }

@@ -1,5 +1,5 @@
-// Which rows a filter can pass, found by secondary indexes instead of a scan. What is found are candidates: the whole
-// filter is evaluated on each. Pure.
+// Which rows a filter can pass, found by the primary key or by secondary indexes instead of a scan. What is found are
+// candidates: the whole filter is evaluated on each. Pure.
 
 enum IndexAccess {
     /// A range is worth its random reads if it has at most this part of the rows.
@@ -11,52 +11,43 @@ enum IndexAccess {
     static func candidates(
         _ conditions: some Sequence<FilterExpression>, _ table: Table, _ source: any RowSource
     ) -> [ObjectID]? {
-        guard let links = table.links else { return nil }
+        guard table.links != nil || table.primaryIndex != nil else { return nil }
         var fewest: [ObjectID]?
-        var bounds: [Int: (low: [UInt8]?, high: [UInt8]?)] = [:]
+        var ranges: [(index: ColumnIndex, bounds: WindowBounds)] = []
         for condition in conditions {
-            if let found = candidates(condition, links, source), found.count < fewest?.count ?? .max { fewest = found }
-            guard case .column(let column, let test, _) = condition, links.index(column) != nil else { continue }
-            if let prefix = test.prefix, !prefix.isEmpty { bounds[column] = range(prefix) }
-            if let end = test.end, let key = ColumnIndex.key(end.value) {
-                if end.isUpper {
-                    bounds[column, default: (nil, nil)].high = key
-                } else {
-                    bounds[column, default: (nil, nil)].low = key
-                }
-            }
+            if let found = candidates(condition, table, source), found.count < fewest?.count ?? .max { fewest = found }
+            if let fewest, fewest.count < 2 { return fewest }
+            guard case .column(let column, _, _) = condition, let index = table.index(column) else { continue }
+            let place = ranges.firstIndex { $0.index.column == column } ?? ranges.count
+            if place == ranges.count { ranges.append((index, WindowBounds(index: column))) }
+            _ = ranges[place].bounds.take(condition)
         }
-        if fewest == nil {
-            for (column, range) in bounds where fewest == nil {
-                fewest = source.ids(links.index(column)!, table, from: range.low, to: range.high, part: smallPart)
+        for (index, bounds) in ranges where fewest == nil && !(bounds.lower == nil && bounds.upper == nil) {
+            fewest = source.reading(or: nil) { (transaction) throws(EngineFailure) in
+                try index.ids(
+                    transaction, from: bounds.lower, below: bounds.upper,
+                    limit: try table.rowCount(transaction) / smallPart)
             }
         }
         return fewest.map { $0.count < 2 ? $0 : Set($0).sorted() }
     }
 
-    /// Keys of what begins with a text, with regard to case.
-    private static func range(_ prefix: [UInt8]) -> (low: [UInt8]?, high: [UInt8]?) {
-        var key = SortKeyBytes()
-        key.append(prefix: prefix, ascending: true)
-        let low = Array(key.bytes.prefix(ColumnIndex.maxKeyBytes))
-        // No byte of a text is FF, and after an escaped zero none follows but what continues it.
-        return (low, low + [0xff])
-    }
-
     private static func candidates(
-        _ condition: FilterExpression, _ links: TableLinks, _ source: any RowSource
+        _ condition: FilterExpression, _ table: Table, _ source: any RowSource
     ) -> [ObjectID]? {
         switch condition {
         case .identity(let id): return [id]
         case .column(let column, let test, _):
-            guard let index = links.index(column), let values = test.values else { return nil }
+            guard let values = test.values else { return nil }
+            if column == table.schema.primaryKey { return values.compactMap { source.find(table, primaryKey: $0) } }
+            guard let index = table.index(column) else { return nil }
             let keys = values.compactMap { ColumnIndex.key($0) }
             guard keys.count == values.count else { return nil }
             return keys.flatMap { source.ids(index, key: $0) }
         case .node(let node):
             switch node.kind {
             case .linked(let column), .quantified(let column, .any):
-                guard let edge = links.edge(column), let target = source.storage.tablesByID[edge.target],
+                guard let edge = table.links?.edge(column), let target = source.storage.tablesByID[edge.target],
                     let targets = candidates(node.parts[0].conjuncts, target, source), targets.count <= maxTargets
                 else { return nil }
                 return Array(source.sources(of: targets, along: edge))
@@ -65,14 +56,29 @@ enum IndexAccess {
         case .all, .none, .aggregate: return nil
         }
     }
-}
 
-extension RowSource {
-    fileprivate func ids(
-        _ index: ColumnIndex, _ table: Table, from low: [UInt8]?, to high: [UInt8]?, part: Int
-    ) -> [ObjectID]? {
-        reading(or: nil) { (transaction) throws(EngineFailure) in
-            try index.ids(transaction, from: low, to: high, limit: try table.rowCount(transaction) / part)
+    /// How many rows pass, where entries of the engine's alone say it; nil where rows have to be read.
+    static func count(_ conditions: [FilterExpression], _ table: Table, _ source: any RowSource) -> Int? {
+        if conditions.isEmpty { return source.reading(or: 0, table.rowCount) }
+        guard case .column(let column, let test, _) = conditions[0], let index = table.index(column) else {
+            return nil
+        }
+        var ranges = [WindowBounds(index: column)]
+        if !conditions.allSatisfy({ ranges[0].take($0) }) {
+            guard conditions.count == 1, let values = test.values else { return nil }
+            ranges = []
+            for value in values {
+                var range = WindowBounds(index: column)
+                guard range.take(.compare(column: column, .equal, value)) else { return nil }
+                ranges.append(range)
+            }
+        }
+        guard ranges.allSatisfy({ max($0.lower?.count ?? 0, $0.upper?.count ?? 0) <= ColumnIndex.maxKeyBytes })
+        else { return nil }
+        return source.reading(or: 0) { (transaction) throws(EngineFailure) in
+            var count = 0
+            for range in ranges { count += try index.count(transaction, from: range.lower, below: range.upper) }
+            return count
         }
     }
 }

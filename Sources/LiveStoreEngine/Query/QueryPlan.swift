@@ -100,11 +100,14 @@ package struct QueryPlan: Sendable, Hashable {
     }
 }
 
-/// Narrows a window by conditions on the leading sort column.
-private struct WindowBounds {
-    var lower: [UInt8]?
-    var upper: [UInt8]?
+/// Narrows a window by conditions on the leading sort column, or the range of an index by those on its column.
+struct WindowBounds {
+    private(set) var lower: [UInt8]?
+    private(set) var upper: [UInt8]?
     private let leading: SortTerm?
+
+    /// Bounds of an index, which has no null: one in a range of it passes no condition.
+    init(index column: Int) { leading = SortTerm(column: column, ascending: true) }
 
     init(leading term: SortTerm?, _ table: TableSchema) {
         // Null is in no order, so a range over an optional column has a hole; it stays a residual filter.

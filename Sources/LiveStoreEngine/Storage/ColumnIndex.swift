@@ -3,8 +3,9 @@
 //
 // Changed in the write transaction that changes the row; read under whatever guards the transaction it is read with.
 import CLMDB
+import Glibc
 
-/// The index of one column of one table.
+/// The index of one column of one table; or its primary key, where that has the same keys.
 package struct ColumnIndex: Sendable {
     /// Below LMDB's limit of 511.
     static let maxKeyBytes = 500
@@ -17,6 +18,8 @@ package struct ColumnIndex: Sendable {
     let column: Int
     let type: ColumnType
     let isOptional: Bool
+    /// Whether no two rows have the same key.
+    var isUnique = false
     let handle: MDB_dbi
 
     /// The key under which a row stands; nil where its value is null.
@@ -37,34 +40,60 @@ package struct ColumnIndex: Sendable {
     /// Ids of the rows under `key`, ascending.
     func ids(_ transaction: LMDBTransaction, key: [UInt8]) throws(EngineFailure) -> [ObjectID] {
         var found: [ObjectID] = []
-        try scan(transaction, from: key, MDB_SET) { _, id in
+        try scan(transaction, from: key, MDB_SET, MDB_NEXT_DUP) { _, id, _ in
             found.append(id)
-            return true
+            return !isUnique
         }
         return found
     }
 
-    /// Ids of the rows from one key to another, both included and cut, in no order; nil when there are more than
-    /// `limit`.
+    /// Ids of the rows from one key to below another, both cut, in no order; nil when there are more than `limit`.
     func ids(
-        _ transaction: LMDBTransaction, from low: [UInt8]?, to high: [UInt8]?, limit: Int
+        _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, limit: Int
     ) throws(EngineFailure) -> [ObjectID]? {
         var found: [ObjectID] = []
-        var isWhole = true
-        try scan(transaction, from: low ?? [0], MDB_SET_RANGE) { key, id in
-            if let high, high.withUnsafeBytes({ key.lexicographicallyPrecedes($0) || key.elementsEqual($0) }) == false {
-                return false
-            }
-            isWhole = found.count < limit
+        try scan(transaction, from: low, below: high, MDB_NEXT) { id, _ in
             found.append(id)
-            return isWhole
+            return found.count <= limit
         }
-        return isWhole ? found : nil
+        return found.count <= limit ? found : nil
+    }
+
+    /// How many rows there are from one key to below another, neither of which is cut. O(log n), and O(keys) between them.
+    func count(
+        _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?
+    ) throws(EngineFailure) -> Int {
+        var count = 0
+        var failure: Int32 = MDB_SUCCESS
+        try scan(transaction, from: low, below: high, MDB_NEXT_NODUP) { _, cursor in
+            var rows = 1
+            if !isUnique { failure = mdb_cursor_count(cursor, &rows) }
+            count += rows
+            return failure == MDB_SUCCESS
+        }
+        _ = try LMDB.found(failure)
+        return count
     }
 
     private func scan(
-        _ transaction: LMDBTransaction, from first: [UInt8], _ start: MDB_cursor_op,
-        _ body: (UnsafeRawBufferPointer, ObjectID) -> Bool
+        _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, _ step: MDB_cursor_op,
+        _ body: (ObjectID, LMDBCursor) -> Bool
+    ) throws(EngineFailure) {
+        // Of keys that are cut alike all are candidates.
+        let high = high.flatMap { $0.count > Self.maxKeyBytes ? SortKeyBytes.successor(of: Self.cut($0)) : $0 }
+        let end = high ?? []
+        // No key is empty.
+        try scan(transaction, from: low.map(Self.cut) ?? [0], MDB_SET_RANGE, step) { key, id, cursor in
+            if !end.isEmpty, !end.withUnsafeBytes({ key.precedes($0) }) { return false }
+            return body(id, cursor)
+        }
+    }
+
+    private static func cut(_ key: [UInt8]) -> [UInt8] { key.count > maxKeyBytes ? Array(key[..<maxKeyBytes]) : key }
+
+    private func scan(
+        _ transaction: LMDBTransaction, from first: [UInt8], _ start: MDB_cursor_op, _ step: MDB_cursor_op,
+        _ body: (UnsafeRawBufferPointer, ObjectID, LMDBCursor) -> Bool
     ) throws(EngineFailure) {
         let cursor = try LMDB.openCursor(transaction, handle)
         defer { mdb_cursor_close(cursor) }
@@ -72,9 +101,8 @@ package struct ColumnIndex: Sendable {
             var key = MDB_val(bytes)
             var value = MDB_val()
             var code = mdb_cursor_get(cursor, &key, &value, start)
-            let step = start == MDB_SET ? MDB_NEXT_DUP : MDB_NEXT
             while code == MDB_SUCCESS {
-                guard body(key.bytes, ObjectID(rawValue: value.number)) else { return code }
+                guard body(key.bytes, ObjectID(rawValue: value.number), cursor) else { return code }
                 code = mdb_cursor_get(cursor, &key, &value, step)
             }
             return code
@@ -100,5 +128,14 @@ package struct ColumnIndex: Sendable {
 
     func remove(_ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID) -> Int32 {
         key.withUnsafeBytes { LMDB.withEntry($0, id.rawValue) { mdb_del(transaction, handle, &$0, &$1) } }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// In the order of the engine's keys.
+    fileprivate func precedes(_ other: UnsafeRawBufferPointer) -> Bool {
+        let common = Swift.min(count, other.count)
+        let order = common == 0 ? 0 : memcmp(baseAddress!, other.baseAddress!, common)
+        return order != 0 ? order < 0 : count < other.count
     }
 }

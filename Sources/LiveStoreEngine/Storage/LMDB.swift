@@ -161,6 +161,8 @@ enum LMDB {
     static func count(_ transaction: LMDBTransaction, _ table: MDB_dbi) throws(EngineFailure) -> Int {
         var statistics = MDB_stat()
         try require(mdb_stat(transaction, table, &statistics))
+        // What it meets where it looks for the table it keeps to itself, and refuses what comes next.
+        try require(mdb_stat(transaction, table, &statistics))
         return Int(statistics.ms_entries)
     }
 

@@ -9,9 +9,29 @@ package protocol RowSource: AnyObject {
     /// Runs `body` with the transaction. A write transaction has stored everything by then. What the engine fails in is
     /// kept, for `checkReads` or the commit, and the outcome is the fallback.
     func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result
+    /// The object with this primary key; nil when there is none. O(log n).
+    func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID?
+    /// Visits rows in order of object ids until `body` returns false, with a source for reading other rows meanwhile. `body`
+    /// must not read through this one, nor change anything.
+    func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Bool)
 }
 
 extension RowSource {
+    /// What `find` is where nothing waits to be stored.
+    func findStored(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
+        guard let index = table.primaryIndex else { return nil }
+        return PrimaryKey.withBytes(of: primaryKey) { bytes in
+            reading(or: nil) { (transaction) throws(EngineFailure) in try LMDB.get(transaction, index, key: bytes) }
+                .map { ObjectID(rawValue: $0.loadUnaligned(as: UInt64.self)) }
+        }
+    }
+
+    package func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Bool) {
+        reading(or: ()) { (transaction) throws(EngineFailure) in
+            try LMDB.scan(transaction, table.rows) { id, row in body(ObjectID(rawValue: id), RowReader(row), self) }
+        }
+    }
+
     /// Ids of the rows that an index has under `key`, ascending; all of them candidates where the key is cut.
     package func ids(_ index: ColumnIndex, key: [UInt8]) -> [ObjectID] {
         reading(or: []) { (transaction) throws(EngineFailure) in try index.ids(transaction, key: key) }
@@ -40,14 +60,12 @@ extension RowSource {
 }
 
 extension Snapshot: RowSource {
-    /// Visits every row in order of object ids, with a source for reading other rows meanwhile. Other readers of this snapshot
-    /// wait: for a long scan, open a snapshot of one's own. `body` must not read through this snapshot.
-    package func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Void) {
+    /// Other readers of this snapshot wait meanwhile: for a long scan, open a snapshot of one's own.
+    package func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Bool) {
         reading(or: ()) { (transaction) throws(EngineFailure) in
             let source = HeldRows(self, transaction)
             try LMDB.scan(transaction, table.rows) { id, row in
                 body(ObjectID(rawValue: id), RowReader(row), source)
-                return true
             }
             if let failure = source.failure { throw failure }
         }
@@ -72,6 +90,8 @@ private final class HeldRows: RowSource {
             try LMDB.get(transaction, table.rows, id: id.rawValue)
         }.map { RowReader($0) }
     }
+
+    func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? { findStored(table, primaryKey: primaryKey) }
 
     func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result {
         do throws(EngineFailure) {

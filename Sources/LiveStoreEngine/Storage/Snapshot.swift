@@ -103,11 +103,7 @@ package final class Snapshot: Sendable {
 
     /// The object with this primary key.
     package func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
-        guard let index = table.primaryIndex else { return nil }
-        return PrimaryKey.withBytes(of: primaryKey) { bytes in
-            reading(or: nil) { (transaction) throws(EngineFailure) in try LMDB.get(transaction, index, key: bytes) }
-                .map { ObjectID(rawValue: $0.loadUnaligned(as: UInt64.self)) }
-        }
+        findStored(table, primaryKey: primaryKey)
     }
 
     /// Runs `body` with the transaction, alone among the users of this snapshot.

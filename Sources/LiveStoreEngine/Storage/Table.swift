@@ -9,6 +9,8 @@ package final class Table: @unchecked Sendable {
     package let layout: TableLayout
     package let rows: MDB_dbi
     let primaryIndex: MDB_dbi?
+    /// The same as an index in the order of its values, which only numbers are in.
+    private let keyIndex: ColumnIndex?
     /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it. Set while the store is
     /// opened, and constant from then on: no access needs a check.
     @exclusivity(unchecked) package internal(set) var links: TableLinks?
@@ -21,6 +23,17 @@ package final class Table: @unchecked Sendable {
         self.rows = rows
         self.primaryIndex = primaryIndex
         id = schema.id
+        keyIndex = primaryIndex.flatMap { handle in
+            guard let column = schema.primaryKey, schema.columns[column].type == .int else { return nil }
+            return ColumnIndex(
+                table: schema.id, column: column, type: .int, isOptional: false, isUnique: true, handle: handle)
+        }
+    }
+
+    /// What finds rows by ranges of a column.
+    func index(_ column: Int) -> ColumnIndex? {
+        if let keyIndex, keyIndex.column == column { return keyIndex }
+        return links?.index(column)
     }
 
     func rowCount(_ transaction: LMDBTransaction) throws(EngineFailure) -> Int { try LMDB.count(transaction, rows) }

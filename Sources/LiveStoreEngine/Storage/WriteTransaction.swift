@@ -108,19 +108,6 @@ package final class WriteTransaction {
         }
     }
 
-    /// Visits every row in order of object ids. `body` must not change anything.
-    package func scan(_ table: Table, _ body: (ObjectID, RowReader) -> Void) throws(StoreError) {
-        try closeRow()
-        try step { () throws(StoreError) in
-            try storage.reading("read rows") { () throws(EngineFailure) in
-                try LMDB.scan(transaction, table.rows) { id, row in
-                    body(ObjectID(rawValue: id), RowReader(row))
-                    return true
-                }
-            }
-        }
-    }
-
     /// Whether this transaction has made the row.
     package func isNew(_ table: Table, _ id: ObjectID) -> Bool {
         if writers.isEmpty { return false }

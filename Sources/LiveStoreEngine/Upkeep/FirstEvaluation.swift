@@ -19,11 +19,13 @@ package enum FirstEvaluation {
         if !scanned.isEmpty, scanned.count <= fewTrees {
             snapshot.scan(table) { id, row, source in
                 for handle in scanned { collectors[handle].collect(id, row, source) }
+                return true
             }
         } else if !scanned.isEmpty {
             for handle in scanned { index.insert(trees[handle].0.residual, handle: handle) }
             snapshot.scan(table) { id, row, source in
                 index.forEachCandidate(nil, row) { collectors[$0].collect(id, row, source) }
+                return true
             }
         }
         try snapshot.checkReads()

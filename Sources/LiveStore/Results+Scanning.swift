@@ -1,0 +1,69 @@
+// What results answer without a tree: a count, a sum, the rows in order of their ids. Rows are asked where they stand, and no
+// object is made. Where somebody has a tree of them already, that is asked.
+
+extension Results {
+    /// Where the objects' rows are asked; nil where a tree is there, or it takes one to say which rows these are.
+    var scanned: (any RowSource)? { hasTree ? nil : askable }
+
+    /// The same whether or not a tree is there.
+    private var askable: (any RowSource)? {
+        guard asked.list == nil, asked.distinct.isEmpty, asked.fault == nil else { return nil }
+        connection.checkScheduler()
+        return connection.wholeSource
+    }
+
+    private var hasTree: Bool {
+        if known == nil { known = connection.queries.known(plan(section: nil)) }
+        return hasOwnTree
+    }
+
+    /// The same, as far as these results know.
+    var hasOwnTree: Bool {
+        guard let known else { return false }
+        return known.shown?.epoch == connection.epoch || known.deliveredToAnyVariant != nil
+    }
+
+    /// How many there are, if no tree is needed to say so.
+    var countedRows: Int? {
+        guard let source = askable else { return nil }
+        if let counted, counted.epoch == connection.epoch { return counted.count }
+        if asked.filter != .all, hasTree { return nil }
+        let count = RowQuery(asked.filter, table).count(in: source)
+        connection.noteFailedReads()
+        counted = (Swift.min(count, asked.limit ?? count), connection.epoch)
+        return counted?.count
+    }
+
+    /// The ids in order, where that is the order of the rows.
+    var scannedIDs: [UInt64]? {
+        guard asked.sort.isEmpty, let source = scanned else { return nil }
+        var ids: [UInt64] = []
+        let most = asked.limit ?? .max
+        if most == 0 { return [] }
+        RowQuery(asked.filter, table).forEach(in: source) { id, _ in
+            ids.append(id.rawValue)
+            return ids.count < most
+        }
+        connection.noteFailedReads()
+        return ids
+    }
+
+    /// Visits the rows, in no order; false where they have to be found by their ids.
+    func forEachRow(_ body: (RowReader) -> Void) -> Bool {
+        guard asked.limit == nil, let source = askable else { return false }
+        // With many of them in a tree, one scan costs less than finding each.
+        if hasTree, rows.count * Self.findingCost < RowQuery(.all, table).count(in: source) { return false }
+        RowQuery(asked.filter, table).forEach(in: source) { _, row in
+            body(row)
+            return true
+        }
+        connection.noteFailedReads()
+        return true
+    }
+
+    /// To find a row by its id costs about as much as a scan's next so many rows.
+    private static var findingCost: Int { 6 }
+
+    /// Whether the order's ends are cheaper to find than all rows are to ask.
+    var hasOrder: Bool { askable == nil || hasTree }
+}
