@@ -2,10 +2,7 @@
 // object is made. Where somebody has a tree of them already, that is asked.
 
 extension Results {
-    /// Where the objects' rows are asked; nil where a tree is there, or it takes one to say which rows these are.
-    var scanned: (any RowSource)? { hasTree ? nil : askable }
-
-    /// The same whether or not a tree is there.
+    /// Where the objects' rows are asked; nil where it takes a tree to say which rows these are.
     private var askable: (any RowSource)? {
         guard asked.list == nil, asked.distinct.isEmpty, asked.fault == nil else { return nil }
         connection.checkScheduler()
@@ -34,18 +31,19 @@ extension Results {
         return counted?.count
     }
 
-    /// The ids in order, where that is the order of the rows.
-    var scannedIDs: [UInt64]? {
-        guard asked.sort.isEmpty, let source = scanned else { return nil }
-        var ids: [UInt64] = []
-        let most = asked.limit ?? .max
+    /// The first rows in order, where that is the order of their ids.
+    func scannedRows(atMost most: Int = .max) -> [FoundRow]? {
+        guard asked.sort.isEmpty, !hasTree, let source = askable else { return nil }
+        let most = Swift.min(most, asked.limit ?? most)
         if most == 0 { return [] }
-        RowQuery(asked.filter, table).forEach(in: source) { id, _ in
-            ids.append(id.rawValue)
-            return ids.count < most
+        let epoch = connection.transaction == nil ? connection.rowEpoch : nil
+        var found: [FoundRow] = []
+        RowQuery(asked.filter, table).forEach(in: source) { id, row in
+            found.append(FoundRow(id: id, row: row, epoch: epoch))
+            return found.count < most
         }
         connection.noteFailedReads()
-        return ids
+        return found
     }
 
     /// Visits the rows, in no order; false where they have to be found by their ids.

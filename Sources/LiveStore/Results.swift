@@ -123,17 +123,9 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// The first object; nil where there is none. As `count` for an order or an observed query, else no more is read than
     /// leads to it.
     public var first: Object? {
-        guard asked.sort.isEmpty, asked.limit != 0, let source = scanned else {
-            let rows = rows
-            return rows.count == 0 ? nil : object(rows.id(at: 0))
-        }
-        var found: ObjectID?
-        RowQuery(asked.filter, table).forEach(in: source) { id, _ in
-            found = id
-            return false
-        }
-        connection.noteFailedReads()
-        return found.map { connection.makeObject(table, $0) }
+        if let found = scannedRows(atMost: 1) { return found.first.map { connection.makeObject(table, $0) } }
+        let rows = rows
+        return rows.count == 0 ? nil : object(rows.id(at: 0))
     }
 
     /// O(log n).
@@ -145,8 +137,10 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
     public func makeIterator() -> AnyIterator<Object> {
-        let ids = scannedIDs ?? rows.ids
-        return AnyIterator(ids.lazy.map { [self] in object($0) }.makeIterator())
+        if let found = scannedRows() {
+            return AnyIterator(found.lazy.map { [self] in connection.makeObject(table, $0) }.makeIterator())
+        }
+        return AnyIterator(rows.ids.lazy.map { [self] in object($0) }.makeIterator())
     }
 
     private func object(_ row: UInt64) -> Object { connection.makeObject(table, objectID(ofRow: row)) }
@@ -157,7 +151,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     }
 
     /// The ids of the objects shown, in order. O(n); reads no row, except for the objects of a list.
-    public var objectIDs: [ObjectID] { (scannedIDs ?? rows.ids).map { objectID(ofRow: $0) } }
+    public var objectIDs: [ObjectID] { scannedRows()?.map(\.id) ?? rows.ids.map { objectID(ofRow: $0) } }
 
     // MARK: Observing
 

@@ -30,7 +30,7 @@ public struct Linked<Target: StoredObject> {
     ) -> Target? {
         get {
             let ordinal = Int(owner[keyPath: storage].ordinal)
-            if let binding = owner.binding { return binding.readLink(ordinal) }
+            if let place = owner.place(of: ordinal) { return owner.target(place.row, place.column) }
             if let trace = owner.trace { return trace.follow(owner, ordinal, to: Target.self) }
             return owner[keyPath: storage].value
         }
@@ -93,17 +93,17 @@ extension Linked: AnyConnected {
     }
 }
 
-extension RowBinding {
-    func readLink<Target: StoredObject>(_ ordinal: Int) -> Target? {
-        connection.checkScheduler()
-        let column = table.layout.column(ordinal)
-        if table.layout.isObservable { connection.noteRead(table, id, column) }
-        guard let row = connection.rowForGetter(table, id), !row.isNull(column),
-            let target = table.links?.edge(column)?.target, let table = connection.core.storage.tablesByID[target]
+extension StoredObject {
+    /// What a link of the row leads to.
+    fileprivate func target<Target: StoredObject>(_ row: RowReader?, _ column: Int) -> Target? {
+        guard let binding, let row, !row.isNull(column), let target = binding.table.links?.edge(column)?.target,
+            let table = binding.connection.core.storage.tablesByID[target]
         else { return nil }
-        return connection.makeObject(table, ObjectID(rawValue: row.slot(column)))
+        return binding.connection.makeObject(table, ObjectID(rawValue: row.slot(column)))
     }
+}
 
+extension RowBinding {
     func writeLink(_ target: StoredObject?, _ ordinal: Int, as type: StoredObject.Type) {
         connection.checkScheduler()
         let column = table.layout.column(ordinal)

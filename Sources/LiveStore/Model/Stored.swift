@@ -75,7 +75,10 @@ public struct Stored<Value: StorableValue> {
 
     @usableFromInline
     func read(_ owner: StoredObject) -> Value {
-        if let binding = owner.binding { return binding.read(Int(ordinal)) }
+        if let place = owner.place(of: Int(ordinal)) {
+            guard let row = place.row, !row.isNull(place.column) else { return Value._zero }
+            return Value._read(row, place.column)
+        }
         if let trace = owner.trace { trace.note(owner, Int(ordinal)) }
         return value
     }

@@ -11,8 +11,14 @@ open class StoredObject {
     /// its row's number may be somebody else's by now.
     var binding: RowBinding? {
         get { row?.addedIn?.isCancelled == true ? nil : row }
-        set { row = newValue }
+        set {
+            row = newValue
+            found = nil
+        }
     }
+    /// Where the row was found last, and the connection's `rowEpoch` then: in another one it may lie elsewhere, or say
+    /// something else.
+    private var found: (row: RowReader, epoch: Int)?
     /// Set while a key path is being resolved to a column.
     var trace: AccessTrace?
 
@@ -44,6 +50,30 @@ open class StoredObject {
             property.wrapper.forget(at: address + property.offset)
         }
     }
+
+    /// The row as properties read it, and the column of a property; nil of a plain object. Outside of a write the row is
+    /// looked up once per version: O(log n), then O(1).
+    @inline(__always)
+    final func place(of ordinal: Int) -> (row: RowReader?, column: Int)? {
+        guard let row, row.addedIn == nil || !row.addedIn!.isCancelled else { return nil }
+        row.connection.checkScheduler()
+        let column = row.table.layout.column(ordinal)
+        if row.table.layout.isObservable { row.connection.noteRead(row.table, row.id, column) }
+        if let found, found.epoch == row.connection.rowEpoch { return (found.row, column) }
+        return (find(row), column)
+    }
+
+    private func find(_ binding: RowBinding) -> RowReader? {
+        let connection = binding.connection
+        if connection.transaction == nil, let row = connection.shown?.row(binding.table, binding.id) {
+            found = (row, connection.rowEpoch)
+            return row
+        }
+        return connection.rowForGetter(binding.table, binding.id)
+    }
+
+    /// Takes over where a scan has found the row.
+    final func noteFound(_ row: RowReader, _ epoch: Int) { found = (row, epoch) }
 
     /// Whether the properties are the object's own: it stands for no row, and is not being traced.
     @usableFromInline
@@ -85,14 +115,6 @@ struct RowBinding {
         if connection.currentRow(table, id) != nil { return false }
         connection.noteFailedReads()
         return true
-    }
-
-    func read<Value: StorableValue>(_ ordinal: Int) -> Value {
-        connection.checkScheduler()
-        let column = table.layout.column(ordinal)
-        if table.layout.isObservable { connection.noteRead(table, id, column) }
-        guard let row = connection.rowForGetter(table, id), !row.isNull(column) else { return Value._zero }
-        return Value._read(row, column)
     }
 
     func write<Value: StorableValue>(_ value: Value, _ ordinal: Int) {

@@ -14,9 +14,12 @@ public class Connection {
     /// everything is read from a transaction.
     final var delivered: Snapshot?
     /// What properties are read from outside of a write; own commits of a live connection are in it.
-    final var shown: Snapshot?
+    final var shown: Snapshot? { didSet { if shown !== oldValue { rowEpoch += 1 } } }
 
-    final var transaction: WriteTransaction?
+    final var transaction: WriteTransaction? { didSet { rowEpoch += 1 } }
+    /// Counts what makes rows worthless that objects have found: another version to read, and the beginning and the end of a
+    /// write. Within a write nothing is kept of a row.
+    private(set) final var rowEpoch = 0
     /// Objects with links that are being added in it.
     final let additions = Additions()
     /// The table used last: whoever adds or finds many objects does so with many of one class.
@@ -236,6 +239,20 @@ extension Connection {
         object.binding = RowBinding(connection: self, table: table, row: id, seenIn: seenIn)
         return object
     }
+
+    /// An object of a row that a scan has found.
+    func makeObject<Object: StoredObject>(_ table: Table, _ found: FoundRow) -> Object {
+        let object: Object = makeObject(table, found.id)
+        if let epoch = found.epoch { object.noteFound(found.row, epoch) }
+        return object
+    }
+}
+
+/// A row that a scan has found, and the connection's `rowEpoch` for which that holds; nil amid a write, where it may move.
+struct FoundRow {
+    let id: ObjectID
+    let row: RowReader
+    let epoch: Int?
 }
 
 /// The queries of a connection that results or observers hold.

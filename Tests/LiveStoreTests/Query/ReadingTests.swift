@@ -214,4 +214,59 @@ struct ReadingTests {
             #expect(frozen.count == parts.model.count)
         }
     }
+
+    @Test("an object reads the version that its connection shows, whatever it has read before")
+    func kept() throws {
+        struct Cancelled: Error {}
+        let test = try TestStore()
+        try test.store.write { for id in 0..<3 { try $0.add(Note(id: id, score: 1, title: "title 1")) } }
+        let live = try test.store.connect(on: .scheduler(ManualScheduler()))
+        let found = try #require(try live.object(Note.self, forPrimaryKey: 1))
+        let iterated = Array(try live.objects(Note.self))[1]
+        func expect(_ score: Int, _ line: Int = #line) {
+            for note in [found, iterated] {
+                #expect(note.score == score && note.title == "title \(score)", "line \(line)")
+            }
+        }
+        func set(_ note: Note?, _ score: Int) { (note?.score, note?.title) = (score, "title \(score)") }
+        expect(1)
+        for score in 2..<40 {
+            try test.store.write { set(try $0.object(Note.self, forPrimaryKey: 1), score) }
+            expect(1)
+        }
+        while try live.refresh() {}
+        expect(39)
+        try live.write {
+            expect(39)
+            set(found, 40)
+            expect(40)
+            // Stores the row, and moves others.
+            try live.delete(try #require(try live.object(Note.self, forPrimaryKey: 0)))
+            set(iterated, 41)
+            expect(41)
+        }
+        expect(41)
+        #expect(throws: Cancelled.self) {
+            try live.write {
+                set(found, 42)
+                expect(42)
+                throw Cancelled()
+            }
+        }
+        expect(41)
+        try test.store.write { set(try $0.object(Note.self, forPrimaryKey: 1), 43) }
+        expect(41)
+        while try live.refresh() {}
+        expect(43)
+        try test.store.write { connection in
+            let note = try #require(try connection.object(Note.self, forPrimaryKey: 1))
+            #expect(note.score == 43)
+            note.score = 44
+            try connection.delete(note)
+            #expect(note.score == 0 && note.isInvalidated)
+        }
+        expect(43)
+        while try live.refresh() {}
+        #expect(found.isInvalidated && found.score == 0 && iterated.score == 0)
+    }
 }
