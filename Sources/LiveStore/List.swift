@@ -34,7 +34,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         return query
     }
 
-    private func rows(_ list: StoredList) -> RankedTree { list.connection.shownRows(query(list)).tree }
+    private func rows(_ list: StoredList) -> RankedTree { list.connection.listRows(query(list)) }
 
     // MARK: Reading
 
@@ -56,7 +56,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         }
         nonmutating set {
             guard let stored else { return box.elements[position] = newValue }
-            stored.change { try stored.set(newValue._prepared(stored.connection), at: position, rows(stored)) }
+            stored.change { try stored.set(newValue._prepared(stored.connection), at: position, query(stored)) }
         }
     }
 
@@ -95,14 +95,16 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     public func append(contentsOf elements: some Sequence<Element>) {
         // Before the array is changed: they may be read from it.
         guard let stored else { return box.elements.append(contentsOf: Array(elements)) }
-        stored.change { try stored.append(elements.map { try $0._prepared(stored.connection) }) }
+        stored.change {
+            try stored.append(elements.map { try $0._prepared(stored.connection) }, query(stored))
+        }
     }
 
     /// Inserts before the element at `index`, which may be the end. Many insertions at one place in the middle make its
     /// positions longer, by about a bit each.
     public func insert(_ element: Element, at index: Int) {
         guard let stored else { return box.elements.insert(element, at: index) }
-        stored.change { try stored.insert(element._prepared(stored.connection), at: index, rows(stored)) }
+        stored.change { try stored.insert(element._prepared(stored.connection), at: index, query(stored)) }
     }
 
     /// Takes the element at `index` off the list; an object stays in the store.
@@ -111,7 +113,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
             box.elements.remove(at: index)
             return
         }
-        stored.change { try stored.remove(at: index, rows(stored)) }
+        stored.change { try stored.remove(at: index, query(stored)) }
     }
 
     /// Takes the first element off the list, which must not be empty.
@@ -123,20 +125,20 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     /// Takes everything off the list. O(n).
     public func removeAll() {
         guard let stored else { return box.elements.removeAll() }
-        let rows = rows(stored)
-        stored.change { try stored.remove(rows.ids(in: 0..<rows.count).map { ObjectID(rawValue: $0) }) }
+        let count = count
+        stored.change { try stored.remove(0..<count, query(stored)) }
     }
 
     /// Moves an element so that it stands at `target` afterwards.
     public func move(from source: Int, to target: Int) {
         guard let stored else { return box.elements.insert(box.elements.remove(at: source), at: target) }
-        stored.change { try stored.move(from: source, to: target, rows(stored)) }
+        stored.change { try stored.move(from: source, to: target, query(stored)) }
     }
 
     /// Lets two elements change places.
     public func swapAt(_ first: Int, _ second: Int) {
         guard let stored else { return box.elements.swapAt(first, second) }
-        stored.change { try stored.swap(first, second, rows(stored)) }
+        stored.change { try stored.swap(first, second, query(stored)) }
     }
 
     // MARK: Observing

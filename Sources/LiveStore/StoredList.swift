@@ -57,13 +57,17 @@ struct StoredList {
         return last
     }
 
-    func append(_ values: [(RowBuffer, Int) -> Void]) throws(StoreError) {
+    /// - Parameter query: nil of a list that nobody can have read.
+    func append(_ values: [(RowBuffer, Int) -> Void], _ query: ConnectionQuery? = nil) throws(StoreError) {
         if values.isEmpty { return }
+        let rows = query.flatMap { connection.standingRows($0) }
         var change = try count(values.count) - UInt64(values.count)
+        var added: [ObjectID] = []
         for value in values {
             change += 1
-            try insert(value, ListPosition.last(change))
+            added.append(try insert(value, ListPosition.last(change)))
         }
+        if let query, let rows { connection.showListChange(query, rows, adding: added) }
     }
 
     /// Gives the list other elements, whatever is shown of it. By `modified` those stay that are the same up to the first
@@ -72,7 +76,7 @@ struct StoredList {
         let rows = try connection.evaluate(makeQuery().plan.tree, elements, in: transaction)
         let ids = rows.ids(in: 0..<rows.count).map { ObjectID(rawValue: $0) }
         let kept = policy == .modified ? zip(ids, values).prefix { has($0, $1) }.count : 0
-        try remove(Array(ids[kept...]))
+        try delete(ids[kept...])
         try append(Array(values[kept...]))
     }
 
@@ -84,14 +88,16 @@ struct StoredList {
         return wanted.reader.columns(differingFrom: row, elements.schema) & 1 << UInt64(ListTable.value) == 0
     }
 
-    func insert(_ value: (RowBuffer, Int) -> Void, at index: Int, _ rows: RankedTree) throws(StoreError) {
+    func insert(_ value: (RowBuffer, Int) -> Void, at index: Int, _ query: ConnectionQuery) throws(StoreError) {
+        let rows = connection.listRows(query)
         checkIndex(index, of: rows.count + 1, "places to insert at in \(elements.schema.name)")
         let before = position(rows, index - 1)
         let after = position(rows, index)
-        try insert(value, place(before, after, try count(1)))
+        let id = try insert(value, place(before, after, try count(1)))
+        connection.showListChange(query, rows, adding: [id])
     }
 
-    private func insert(_ value: (RowBuffer, Int) -> Void, _ position: [UInt8]) throws(StoreError) {
+    private func insert(_ value: (RowBuffer, Int) -> Void, _ position: [UInt8]) throws(StoreError) -> ObjectID {
         let id = try transaction.insert(elements) { row in
             row.reset(columnCount: elements.schema.columns.count)
             row.setSlot(ListTable.owner, binding.id.rawValue)
@@ -99,6 +105,7 @@ struct StoredList {
             value(row, ListTable.value)
         }
         connection.noteOwnChange(elements, id, .insert)
+        return id
     }
 
     /// A position between two, either of which may be missing.
@@ -110,16 +117,26 @@ struct StoredList {
         return ListPosition.between(before, after, change)
     }
 
-    func set(_ value: (RowBuffer, Int) -> Void, at index: Int, _ rows: RankedTree) throws(StoreError) {
-        let id = id(at: index, rows)
-        try update(id, ListTable.value, value)
+    func set(_ value: (RowBuffer, Int) -> Void, at index: Int, _ query: ConnectionQuery) throws(StoreError) {
+        let rows = connection.listRows(query)
+        try update(id(at: index, rows), ListTable.value, value)
         _ = try count(1)
+        connection.showListChange(query, rows)
     }
 
-    func remove(at index: Int, _ rows: RankedTree) throws(StoreError) { try remove([id(at: index, rows)]) }
+    func remove(at index: Int, _ query: ConnectionQuery) throws(StoreError) { try remove(index..<index + 1, query) }
 
     /// Takes elements off the list, and off the rows shown even where somebody else has done so first.
-    func remove(_ ids: [ObjectID]) throws(StoreError) {
+    func remove(_ indices: Range<Int>, _ query: ConnectionQuery) throws(StoreError) {
+        if indices.isEmpty { return }
+        let rows = connection.listRows(query)
+        for index in [indices.lowerBound, indices.upperBound - 1] { _ = id(at: index, rows) }
+        let keys = rows.entries(in: indices).map(\.key)
+        try delete(keys.map { ObjectID(rawValue: $0.id) }[...])
+        connection.showListChange(query, rows, removing: keys)
+    }
+
+    private func delete(_ ids: ArraySlice<ObjectID>) throws(StoreError) {
         if ids.isEmpty { return }
         for id in ids {
             try transaction.delete(elements, id)
@@ -128,7 +145,8 @@ struct StoredList {
         _ = try count(ids.count)
     }
 
-    func move(from source: Int, to target: Int, _ rows: RankedTree) throws(StoreError) {
+    func move(from source: Int, to target: Int, _ query: ConnectionQuery) throws(StoreError) {
+        let rows = connection.listRows(query)
         let id = id(at: source, rows)
         checkIndex(target, of: rows.count, whatItHas)
         if source == target { return }
@@ -136,14 +154,18 @@ struct StoredList {
         let before = position(rows, source < target ? target : target - 1)
         let after = position(rows, source < target ? target + 1 : target)
         try setPosition(id, place(before, after, try count(1)))
+        connection.showListChange(query, rows, removing: [rows.entry(at: source).key], adding: [id])
     }
 
-    func swap(_ first: Int, _ second: Int, _ rows: RankedTree) throws(StoreError) {
+    func swap(_ first: Int, _ second: Int, _ query: ConnectionQuery) throws(StoreError) {
+        let rows = connection.listRows(query)
         let (a, b) = (id(at: first, rows), id(at: second, rows))
         guard a != b, let atA = position(rows, first), let atB = position(rows, second) else { return }
         try setPosition(a, atB)
         try setPosition(b, atA)
         _ = try count(1)
+        let keys = [rows.entry(at: first).key, rows.entry(at: second).key]
+        connection.showListChange(query, rows, removing: keys, adding: [a, b])
     }
 
     private func setPosition(_ id: ObjectID, _ position: [UInt8]) throws(StoreError) {

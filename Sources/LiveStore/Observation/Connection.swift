@@ -25,6 +25,8 @@ public class Connection {
     /// The table used last: whoever adds or finds many objects does so with many of one class.
     private final var lastTable: (model: StoredObject.Type, table: Table)?
     final var queries = KnownQueries()
+    /// Lists that a write block has read.
+    final var lists: [ConnectionQuery] = []
     /// Counts what makes shown rows worthless: deliveries, and writes that were cancelled.
     final var epoch = 0
 
@@ -77,8 +79,13 @@ public class Connection {
         if let shown = query.shown, shown.epoch == epoch { return shown.rows }
         if let fault = query.plan.fault { throw fault }
         let rows = try evaluate(query.plan.tree, query.table).slice(query.window)
-        query.shown = ShownTree(rows: rows, epoch: epoch, from: 0, applied: 0)
+        show(rows, query)
         return rows
+    }
+
+    /// Takes rows for those of a query as the connection stands now.
+    func show(_ rows: TreeSlice, _ query: ConnectionQuery) {
+        query.shown = ShownTree(rows: rows, epoch: epoch, from: rowEpoch, applied: transaction?.entries.count ?? 0)
     }
 
     /// Where rows may be asked what a query shows, because it shows what stands there and nothing else; nil where it takes
@@ -102,7 +109,9 @@ public class Connection {
     }
 
     func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {
+        let lists = listsShown(in: transaction)
         try core.commit(transaction, withoutNotifying: tokens)
+        core.keepLists(lists, at: transaction.isCommitted ? transaction.version : transaction.version - 1)
     }
 
     func endWrite(keeping: Bool) {

@@ -114,6 +114,17 @@ package final class WriteTransaction {
         return writers[table.id]?.firstNewID.map { id.rawValue >= $0 } ?? false
     }
 
+    /// Whether nothing has changed in a table since a version, in this transaction from its change number `start` on. False
+    /// where the log does not say.
+    package func isUntouched(_ table: Table, since known: UInt64, from start: Int) -> Bool {
+        if entries[start...].contains(where: { $0.table == table.id }) { return false }
+        if known >= version - 1 { return known == version - 1 }
+        let changes = reading(or: nil) { (transaction) throws(EngineFailure) in
+            try ChangeLog.read(transaction, storage.log, after: known, to: version - 1)
+        }
+        return changes.map { !$0.contains { $0.entry.table == table.id } } ?? false
+    }
+
     // MARK: Changing
 
     /// Keeps the first failure of a place that cannot throw.
