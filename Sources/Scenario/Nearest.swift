@@ -20,6 +20,12 @@ public enum Nearest {
         return known.isEmpty ? "(none is known here)" : "(known here: \(known.joined(separator: ", ")))"
     }
 
+    /// The same, with up to three words where several may have been meant: `grdb` is a part of two names.
+    public static func hints(for word: String, among known: [String]) -> String {
+        let several = replacement(of: word, among: known) == nil ? several(to: word, among: known) : ""
+        return several.isEmpty ? hint(for: word, among: known) : String(several.dropFirst())
+    }
+
     /// A hint with up to three words that may have been meant, nearest first; nothing where none is near.
     public static func several(to word: String, among known: [String]) -> String {
         let near = Spelling.near(to: word, among: known).prefix(3).map { "'\($0)'" }

@@ -26,19 +26,19 @@ enum Quantity {
         try finite(try numeral(text, wanted: "a number such as 0.5"), text)
     }
 
-    /// `100us`, `1.5s`, `2min`; in nanoseconds.
+    /// `100us`, `1.5s`, `2min`, `2h`; in nanoseconds.
     static func durationNs(_ text: String) throws(ValueFault) -> Int64 {
         let (amount, unit) = split(text)
         let wanted = "a duration such as 5s or 100us"
         let numeral = try numeral(amount, of: text, wanted: wanted)
-        guard !unit.isEmpty else { throw ValueFault("needs a unit: \(clipped(text))s (or ns, us, ms, min)") }
+        guard !unit.isEmpty else { throw ValueFault("needs a unit: \(clipped(text))s (or ns, us, ms, min, h)") }
         guard let nanoseconds = unitsNs[unit] else {
             let name = String(unit.drop(while: \.isWhitespace))
             if unitsNs[name] != nil {
                 throw ValueFault("has a space before its unit (did you mean '\(amount)\(name)'?)")
             }
             let meant = misspelt[name.lowercased()].map { "did you mean '\(amount)\($0)'?" }
-            throw ValueFault("has the unknown unit '\(clipped(name))' (\(meant ?? "one of ns, us, ms, s, min"))")
+            throw ValueFault("has the unknown unit '\(clipped(name))' (\(meant ?? "one of ns, us, ms, s, min, h"))")
         }
         let value = try finite(numeral, text) * Double(nanoseconds)
         guard abs(value) <= 0x1p53 else { throw ValueFault("is out of range: '\(clipped(text))'") }
@@ -66,10 +66,14 @@ enum Quantity {
         value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
     }
 
-    /// In the largest of s, ms, us, ns that needs no fraction: `1500ms`, `60s`.
+    /// In the largest of h, s, ms, us, ns that needs no fraction: `1500ms`, `60s`, `2h`.
     static func text(durationNs: Int64) -> String {
-        for (unit, nanoseconds) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)] as [(String, Int64)]
-        where durationNs % nanoseconds == 0 { return "\(durationNs / nanoseconds)\(unit)" }
+        let units: [(String, Int64)] = [
+            ("h", 3_600_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000),
+        ]
+        for (unit, nanoseconds) in units where durationNs % nanoseconds == 0 && (unit != "h" || durationNs != 0) {
+            return "\(durationNs / nanoseconds)\(unit)"
+        }
         return "\(durationNs)ns"
     }
 
@@ -85,12 +89,13 @@ enum Quantity {
 
     private static let unitsNs: [String: Int64] = [
         "ns": 1, "us": 1_000, "µs": 1_000, "μs": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000,
+        "h": 3_600_000_000_000,
     ]
 
     private static let misspelt: [String: String] = [
         "sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "millis": "ms", "milliseconds": "ms",
         "usec": "us", "micros": "us", "microseconds": "us", "nanos": "ns", "nanoseconds": "ns", "m": "min",
-        "mins": "min", "minute": "min", "minutes": "min",
+        "mins": "min", "minute": "min", "minutes": "min", "hr": "h", "hrs": "h", "hour": "h", "hours": "h",
     ]
 
     /// The leading numeral and what follows it.

@@ -12,10 +12,16 @@ extension Scenario {
             guard case .file(let name) = given.value, traces[name] == nil else { continue }
             // Beside the file that names it, which may be one that this one extends.
             let source = if case .file(let path, _, _) = given.place { path } else { path }
-            guard let contents = files.trace?.bytes ?? files.beside(name, source) else {
+            traces[name] = Trace()
+            let contents: [UInt8]
+            switch files.trace.map({ .found($0.bytes) }) ?? files.beside(name, source) {
+            case .found(let bytes): contents = bytes
+            case .missing:
                 problems.add(
                     given.place, "'writers.trace' names '\(name)', and there is no such file beside the scenario")
-                traces[name] = Trace()
+                continue
+            case .unreadable(let why):
+                problems.add(given.place, "'writers.trace' names '\(name)' beside the scenario: \(why)")
                 continue
             }
             hashed += contents
@@ -24,7 +30,6 @@ extension Scenario {
             } catch {
                 problems.add(
                     given.place, "'writers.trace': the file '\(files.trace?.name ?? name)' \(error.message)")
-                traces[name] = Trace()
             }
         }
         if hashed.count > bytes.count { sha256 = SHA256.hexadecimal(hashed) }

@@ -99,7 +99,7 @@ public enum ScenarioSchema {
                 ["type": "number", "exclusiveMinimum": .number(0), "maximum": .number(1)],
                 ["type": "string", "pattern": "^0\\.[0-9]+(_[0-9]+)+$"],
             ])
-        case .durationNs: return ["type": "string", "pattern": "^[0-9][0-9_.e+-]*(ns|us|µs|μs|ms|s|min)$"]
+        case .durationNs: return ["type": "string", "pattern": "^[0-9][0-9_.e+-]*(ns|us|µs|μs|ms|s|min|h)$"]
         case .rateHz: return ["type": "string", "pattern": "^[0-9][0-9_.e+-]*/s$"]
         case .number(let range):
             return anyOf([

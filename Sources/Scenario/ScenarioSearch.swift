@@ -7,6 +7,8 @@ struct ScenarioSearch {
 
     /// Texts by path.
     let shipped: [String: String]
+    /// What is in a folder; nil where that is not told.
+    var list: (_ folder: String) -> [String]? = { try? FileManager.default.contentsOfDirectory(atPath: $0) }
 
     // MARK: What paths name
 
@@ -19,8 +21,11 @@ struct ScenarioSearch {
         }
         for path in paths {
             if let isFolder = Self.isFolder(path) {
-                let found = isFolder ? Self.scenarios(below: path) : [path]
-                if found.isEmpty {
+                let (found, closed) = isFolder ? scenarios(below: path) : ([path], [])
+                problems += closed.map {
+                    ScenarioProblem(.path($0), "the folder cannot be listed; check its permissions")
+                }
+                if found.isEmpty, closed.isEmpty {
                     problems.append(ScenarioProblem(.path(path), "there is no *.yaml in this folder or below"))
                 }
                 found.forEach(add)
@@ -45,16 +50,22 @@ struct ScenarioSearch {
 
     /// Every `*.yaml` below a folder, in path order. A link to a folder is one; each folder is gone through once, by its own
     /// name rather than by that of a link to it, so that circles of links end.
-    private static func scenarios(below root: String) -> [String] {
+    /// - Returns: those found, and the folders whose contents nobody is told.
+    private func scenarios(below root: String) -> (found: [String], closed: [String]) {
         var found: [String] = []
+        var closed: [String] = []
         var seen: Set<String> = []
         var folders = [root.hasSuffix("/") && root.count > 1 ? String(root.dropLast()) : root]
         var links: [String] = []
         while let folder = folders.popLast() ?? links.popLast() {
-            guard seen.insert(real(folder)).inserted else { continue }
-            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            guard seen.insert(Self.real(folder)).inserted else { continue }
+            guard let names = list(folder) else {
+                closed.append(folder)
+                continue
+            }
+            for name in names {
                 let path = "\(folder)/\(name)"
-                if isFolder(path) != true {
+                if Self.isFolder(path) != true {
                     if name.hasSuffix(".yaml") { found.append(path) }
                 } else if (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil {
                     links.append(path)
@@ -64,7 +75,7 @@ struct ScenarioSearch {
             }
             links.sort(by: >)
         }
-        return found.sorted()
+        return (found.sorted(), closed.sorted())
     }
 
     // MARK: Names
@@ -82,7 +93,7 @@ struct ScenarioSearch {
     private func named(_ name: String) -> [String] {
         guard !name.contains("/"), !name.isEmpty else { return [] }
         let places = [
-            Self.isFolder(Self.standard) == true ? Self.scenarios(below: Self.standard) : [], shippedScenarios,
+            Self.isFolder(Self.standard) == true ? scenarios(below: Self.standard).found : [], shippedScenarios,
         ]
         for paths in places {
             let files = paths.filter { ScenarioReader.stem(of: $0) == name }
@@ -95,7 +106,7 @@ struct ScenarioSearch {
 
     /// Of all that can be asked for by name, sorted.
     var names: [String] {
-        let onDisk = Self.isFolder(Self.standard) == true ? Self.scenarios(below: Self.standard) : []
+        let onDisk = Self.isFolder(Self.standard) == true ? scenarios(below: Self.standard).found : []
         return Set((onDisk + shippedScenarios).map { ScenarioReader.stem(of: $0) }).sorted()
     }
 
@@ -115,14 +126,15 @@ struct ScenarioSearch {
 
     /// A file's bytes, from disk or as shipped; one byte more than it may have is enough to refuse it.
     func contents(
-        of path: String, atMost maximumBytes: Int = YAMLText.maximumBytes
+        of path: String, atMost maximumBytes: Int = YAMLText.maximumBytes,
+        _ kind: String = "a scenario is a *.yaml file"
     ) throws(ScenarioErrors) -> [UInt8] {
         func refusal(_ message: String) -> ScenarioErrors { ScenarioErrors([ScenarioProblem(.path(path), message)]) }
         if Self.isFolder(path) == nil, let text = shipped[path] { return Array(text.utf8) }
         let attributes = try? FileManager.default.attributesOfItem(atPath: Self.real(path))
         // A pipe or a device would be waited on for ever.
         guard attributes?[.type] as? FileAttributeType == .typeRegular else {
-            throw refusal("this is no regular file; a scenario is a *.yaml file")
+            throw refusal("this is no regular file; \(kind)")
         }
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw refusal("the file cannot be opened; check its permissions")
@@ -141,7 +153,13 @@ struct ScenarioSearch {
             beside: { name, path in
                 // Beside the file itself, where a link leads to it.
                 let source = Self.isFolder(path) == nil ? path : Self.real(path)
-                return try? contents(of: Self.path(of: name, beside: source), atMost: Trace.maximumBytes)
+                let file = Self.path(of: name, beside: source)
+                guard Self.isFolder(file) != nil || shipped[file] != nil else { return .missing }
+                do throws(ScenarioErrors) {
+                    return .found(try contents(of: file, atMost: Trace.maximumBytes, "a trace is a text file"))
+                } catch {
+                    return .unreadable(error.problems.map(\.message).joined(separator: "; "))
+                }
             },
             extended: { name, path in
                 let near = Self.path(of: name, beside: path)

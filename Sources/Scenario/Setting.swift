@@ -234,7 +234,7 @@ extension Setting {
             )
         case .faultAt:
             .init(
-                \.spec.fault.atNs, .durationNs(0...3_600_000_000_000), default: .missing, since: 3,
+                \.spec.fault.atNs, .durationNs(0...86_400_000_000_000), default: .missing, since: 3,
                 "When it is done, from the start of the measured window.")
         case .faultLength:
             .init(
@@ -260,7 +260,7 @@ extension Setting {
                 "What all random numbers follow from; each repetition has a seed of its own by it.")
         case .warmUp:
             .init(
-                \.spec.warmUpNs, .durationNs(0...3_600_000_000_000), default: 500_000_000, since: 2, isSwept: false,
+                \.spec.warmUpNs, .durationNs(0...86_400_000_000_000), default: 500_000_000, since: 2, isSwept: false,
                 "Load before the measured window; its commits are made and not measured.")
         case .duration:
             .init(
@@ -272,7 +272,7 @@ extension Setting {
                 "Trials at each point, on each driver.")
         case .hangTimeout:
             .init(
-                \.spec.hangTimeoutNs, .durationNs(10_000_000...3_600_000_000_000), default: 5_000_000_000, since: 2,
+                \.spec.hangTimeoutNs, .durationNs(10_000_000...86_400_000_000_000), default: 5_000_000_000, since: 2,
                 isSwept: false, "No progress for so long is a hang.")
         }
     }

@@ -24,7 +24,7 @@ import Testing
         try Scenario.parse(
             Array(text.utf8), path: "own.yaml", drivers: testDrivers,
             files: NamedFiles(
-                beside: { name, path in beside["\(path) \(name)"].map { Array($0.utf8) } },
+                beside: { name, path in beside["\(path) \(name)"].map { .found(Array($0.utf8)) } ?? .missing },
                 extended: { name, _ in
                     files[name].map { .found(path: name, bytes: Array($0.utf8)) } ?? .missing(hint: " (a hint)")
                 }))

@@ -22,6 +22,14 @@ import Testing
         #expect(Nearest.nearest(to: "colour", among: known) == nil)
     }
 
+    @Test func aPartOfNamesIsTakenForThem() {
+        let known = ["noop", "livestore", "grdb-pool", "grdb-memory"]
+        #expect(Nearest.hints(for: "grdb", among: known) == "(did you mean 'grdb-pool' or 'grdb-memory'?)")
+        #expect(Nearest.hints(for: "noo", among: known) == "(did you mean 'noop'?)")
+        #expect(Nearest.hints(for: "null", among: known) == "(it is called 'noop' now)")
+        #expect(Nearest.hints(for: "x", among: known) == Nearest.hint(for: "x", among: known))
+    }
+
     @Test func whereNothingIsNearAllAreNamed() {
         #expect(Nearest.hint(for: "colour", among: ["count", "match"]) == "(known here: count, match)")
         #expect(Nearest.hint(for: "colour", among: []) == "(none is known here)")

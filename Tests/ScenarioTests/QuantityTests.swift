@@ -21,14 +21,17 @@ import Testing
     @Test(
         arguments: [
             ("1ns", 1), ("100us", 100_000), ("100µs", 100_000), ("100μs", 100_000), ("1.5ms", 1_500_000),
-            ("5s", 5_000_000_000), ("2min", 120_000_000_000), ("1_000ms", 1_000_000_000), ("1e3us", 1_000_000),
+            ("5s", 5_000_000_000), ("2min", 120_000_000_000), ("2h", 7_200_000_000_000),
+            ("0.5h", 1_800_000_000_000), ("1_000ms", 1_000_000_000), ("1e3us", 1_000_000),
             ("0s", 0), ("-1s", -1_000_000_000), ("0.1s", 100_000_000),
         ] as [(String, Int64)])
     func durations(_ text: String, _ nanoseconds: Int64) throws {
         #expect(try Quantity.durationNs(text) == nanoseconds)
     }
 
-    @Test(arguments: ["5", "5 s", "5sec", "5S", "s", "", "0.5ns", "1e300s", "5h", "5s ", "5ss", ".inf", "inf", "1s2ms"])
+    @Test(arguments: [
+        "5", "5 s", "5sec", "5S", "s", "", "0.5ns", "1e300s", "5hours", "5H", "5s ", "5ss", ".inf", "inf", "1s2ms",
+    ])
     func notDurations(_ text: String) { #expect(throws: ValueFault.self) { try Quantity.durationNs(text) } }
 
     @Test(arguments: [("200/s", 200), ("10_000/s", 10_000), ("0.5/s", 0.5), ("1e3/s", 1_000)])
@@ -42,6 +45,10 @@ import Testing
         #expect(throws: ValueFault("has the unknown unit 'sec' (did you mean '1s'?)")) {
             try Quantity.durationNs("1 sec")
         }
+        #expect(throws: ValueFault("has the unknown unit 'hours' (did you mean '2h'?)")) {
+            try Quantity.durationNs("2hours")
+        }
+        #expect(Quantity.text(durationNs: 7_200_000_000_000) == "2h" && Quantity.text(durationNs: 0) == "0s")
     }
 
     @Test func canonicalTextReadsBackAsTheSameValue() throws {

@@ -150,6 +150,17 @@ import Testing
         }
     }
 
+    @Test func aFolderBelowThatCannotBeListedIsNamed() throws {
+        try withFolder(["a/one.yaml": plainScenario, "b/two.yaml": plainScenario]) { folder throws in
+            var search = ScenarioSearch(shipped: [:])
+            search.list = { [list = search.list] in $0.hasSuffix("/b") ? nil : list($0) }
+            var problems: [ScenarioProblem] = []
+            #expect(search.files([folder], into: &problems) == ["\(folder)/a/one.yaml"])
+            #expect(
+                problems.map(\.description) == ["\(folder)/b: the folder cannot be listed; check its permissions"])
+        }
+    }
+
     @Test func oneNameIsForOneScenario() throws {
         try withFolder(["a/same.yaml": plainScenario, "b/same.yaml": plainScenario]) { folder throws in
             #expect(

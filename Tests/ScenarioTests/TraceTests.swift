@@ -17,7 +17,9 @@ import Testing
         """
 
     private func scenario(_ trace: String?, _ text: String? = nil) throws(ScenarioErrors) -> Scenario {
-        let files = NamedFiles(beside: { name, _ in name == "due.txt" ? trace.map { Array($0.utf8) } : nil })
+        let files = NamedFiles(beside: { name, _ in
+            (name == "due.txt" ? trace : nil).map { .found(Array($0.utf8)) } ?? .missing
+        })
         return try Scenario.parse(
             Array((text ?? self.text).utf8), path: "test.yaml", drivers: testDrivers, files: files)
     }
@@ -60,6 +62,28 @@ import Testing
         let scenario = try scenario("0.2")
         #expect(throws: ScenarioErrors.self) {
             try scenario.trials(profile: .ci, drivers: ["livestore"], overrides: ["writers.trace": "other.txt"])
+        }
+    }
+
+    @Test(
+        "A trace that is there and cannot be read is not called missing",
+        arguments: [("/proc/self/mem", "the file cannot be read"), ("/dev", "this is no regular file; a trace is")])
+    func unreadable(target: String, words: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("traces-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent("one.yaml")
+        try Data(text.utf8).write(to: file)
+        // Nobody reads the first page of their own memory, root neither.
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.appendingPathComponent("due.txt").path, withDestinationPath: target)
+        do throws(ScenarioErrors) {
+            _ = try ScenarioLibrary(drivers: testDrivers).load([file.path])
+            Issue.record("it was read")
+        } catch {
+            let said = error.problems.map(\.description).joined(separator: "|")
+            #expect(
+                said.contains("names 'due.txt' beside the scenario: \(words)") && !said.contains("no such"), "\(said)")
         }
     }
 
@@ -174,7 +198,7 @@ import Testing
             duration: 1s
             warm_up: 0s
             """
-        let files = NamedFiles(beside: { _, _ in Array((trace + more).utf8) })
+        let files = NamedFiles(beside: { _, _ in .found(Array((trace + more).utf8)) })
         return try Scenario.parse(Array(text.utf8), path: "test.yaml", drivers: testDrivers, files: files)
     }
 
