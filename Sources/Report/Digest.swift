@@ -77,20 +77,6 @@ enum Digest {
         figure.flags.filter(\.isPlace).map { $0.text.replacing(":", with: " ") }
     }
 
-    /// Columns of equal width: the first two to the left, figures to the right.
-    static func aligned(_ table: [[String]]) -> [String] {
-        let widths = table[0].indices.map { column in table.map { $0[column].count }.max() ?? 0 }
-        return table.map { row in
-            let cells = row.enumerated().map { column, text in
-                let padding = String(repeating: " ", count: widths[column] - text.count)
-                return column < 2 ? text + padding : padding + text
-            }
-            var line = cells.joined(separator: "  ")
-            while line.hasSuffix(" ") { line.removeLast() }
-            return line
-        }
-    }
-
     static func inOrder<Value: Hashable>(_ values: [Value]) -> [Value] {
         var seen: Set<Value> = []
         return values.filter { seen.insert($0).inserted }

@@ -63,27 +63,28 @@ struct ComparedCells {
         return String(format: "%+.\(digits)f %%", percent == 0 ? 0 : percent)
     }
 
-    static func aligned(_ rows: [ComparedRow]) -> [String] {
-        Digest.aligned([titles] + rows.map { ComparedCells($0).cells })
+    static func aligned(_ rows: [ComparedRow], columns: Int?) -> [String] {
+        AlignedTable(rows: [titles] + rows.map { ComparedCells($0).cells }).lines(columns: columns)
     }
 }
 
 /// The comparison as a terminal shows it.
 public enum ComparisonConsole {
-    public static func render(_ judged: JudgedComparison) -> String {
+    /// - Parameter columns: of the terminal; nil: tables are as wide as they are.
+    public static func render(_ judged: JudgedComparison, columns: Int? = nil) -> String {
         let plan = judged.record.plan
         var lines = ["\(plan.base.name) (\(plan.base.label)) → \(plan.head.name) (\(plan.head.label))"]
         if plan.head.isDirty { lines.append("the head is the working tree, with what is not committed in it") }
         lines += judged.suspects.map { "! \(ClockText.suspicion($0))" }
         lines += CountedText.console(judged)
         lines += ["", ClockText.summary(judged)]
-        if !judged.gates.isEmpty { lines += ComparedCells.aligned(judged.gates) }
+        if !judged.gates.isEmpty { lines += ComparedCells.aligned(judged.gates, columns: columns) }
         let remarks = judged.gates.filter { !$0.remark.isEmpty }
         lines += remarks.map { "! \($0.scenario) \($0.driver): \($0.remark)" }
         lines += judged.failures.map { "! \($0.subject): \($0.side) pair \($0.pair): \($0.text(notes: 2))" }
         if !judged.news.isEmpty {
             lines += ["", "also moved, as advice (of these, 5 % are expected to be chance):"]
-            lines += ComparedCells.aligned(judged.news.filter { $0.change != nil })
+            lines += ComparedCells.aligned(judged.news.filter { $0.change != nil }, columns: columns)
         }
         let oneSided = judged.news.filter { $0.change == nil }
         lines += oneSided.map { "\($0.verdict.rawValue): \(ComparedCells($0).what)" }
