@@ -25,7 +25,7 @@ enum Drivers {
     static func check(_ asked: [String]) throws {
         for name in asked where !names.contains(name) {
             if let remedy = ShippedDrivers.remedy(name) { throw ValidationError(remedy) }
-            throw ValidationError("unknown driver '\(name)' \(Nearest.hint(for: name, among: known))")
+            throw ValidationError("unknown driver '\(name)' \(Nearest.hints(for: name, among: known))")
         }
     }
 

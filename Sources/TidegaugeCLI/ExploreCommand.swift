@@ -11,10 +11,10 @@ struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explore", abstract: "Search the interleavings of a choreography for one that goes wrong.")
 
-    @Argument(help: "A scenario file with threads.", completion: .file())
+    @Argument(help: "A scenario with threads: a file, or its name.", completion: Completions.scenarios)
     var scenario: String
 
-    @Option(help: "The driver; default: the first that the scenario names.")
+    @Option(help: "The driver; default: the first that the scenario names.", completion: Completions.drivers)
     var driver: String?
 
     @Option(

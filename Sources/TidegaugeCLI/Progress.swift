@@ -58,7 +58,8 @@ private struct ProgressLine {
     }
 
     mutating func show(_ text: String) {
-        let line = "[\(index)/\(total)] \(title): \(text)\(timeLeft)"
+        // Who glances at it wants to know how long, and a narrow terminal cuts off the end.
+        let line = "\(timeLeft)[\(index)/\(total)] \(title): \(text)"
         if LiveLine.isPossible {
             LiveLine.show(line)
         } else if MonotonicClock.nowNs() - printedNs >= Self.plainEveryNs {
@@ -67,11 +68,11 @@ private struct ProgressLine {
         }
     }
 
-    /// From what the trials so far took.
+    /// From what the trials so far took; nothing before there are any.
     private var timeLeft: String {
         guard let first, index > first else { return "" }
         let perTrial = Double(MonotonicClock.nowNs() - startNs) / 1e9 / Double(index - first)
         let seconds = Int(perTrial * Double(total - index + 1))
-        return ", about \(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60) left"
+        return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60) left "
     }
 }

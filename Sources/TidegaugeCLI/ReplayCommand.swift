@@ -15,7 +15,7 @@ struct ReplayCommand: ParsableCommand {
     @Argument(help: "A file of a run's folder 'hangs', or a scenario file.", completion: .file())
     var file: String
 
-    @Option(help: "The driver, for a scenario file that is meant for several.")
+    @Option(help: "The driver, for a scenario file that is meant for several.", completion: Completions.drivers)
     var driver: String?
 
     @Option(help: "How often.")

@@ -21,19 +21,24 @@ struct RunCommand: ParsableCommand {
     @Option(help: "How much to run: smoke, ci or full.")
     var profile: Profile = .ci
 
-    @Option(help: "A driver to run on; may be given several times. Default: all but noop and peers.")
+    @Option(
+        help: "A driver to run on; may be given several times. Default: all but noop and peers.",
+        completion: Completions.drivers)
     var driver: [String] = []
 
-    @Option(help: "Where reports go.")
+    @Option(help: "Where reports go.", completion: .directory)
     var out = "Reports"
 
     @Option(help: "Instead of the seeds in the scenario files.")
     var seed: UInt64?
 
-    @Option(help: ArgumentHelp("Overrides a scenario's value, as dataset.items=1000.", valueName: "key=value"))
+    @Option(
+        help: ArgumentHelp("Overrides a scenario's value, as dataset.items=1000.", valueName: "key=value"),
+        completion: Completions.settings)
     var set: [String] = []
 
-    @Option(help: "Only scenarios whose name matches this pattern (* and ?).")
+    @Option(
+        help: "Only scenarios whose name matches this pattern (* and ?).", completion: Completions.scenarioNames)
     var filter: String?
 
     @Flag(help: "Also write trace.json, the first commits and callbacks of each trial one by one.")
@@ -187,7 +192,9 @@ struct RunCommand: ParsableCommand {
         environment.begin(waitForQuiet(plan.header))
         var formats: [any ReportFormat] = [
             MetricsCSV(), SeriesCSV(), HistogramLogs(), EnvironmentJSON(), HangReports(),
-            ConsoleSummary(earlier: resumption?.keptRows ?? []) { print($0, terminator: "") },
+            ConsoleSummary(earlier: resumption?.keptRows ?? [], columns: TerminalOutput.columns) {
+                print(TerminalOutput.coloured($0), terminator: "")
+            },
         ]
         if plan.header.trace { formats.append(ChromeTrace()) }
         // Last of those that grow: what it tells of has been written by the others.

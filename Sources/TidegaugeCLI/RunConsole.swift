@@ -100,7 +100,7 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         print()
         for verdict in [Judgement.Verdict.unknown, .broken] {
             for judgement in judgements where judgement.verdict == verdict {
-                print("limit \(verdict.rawValue): \(judgement.scenario): \(judgement.text)")
+                print(TerminalOutput.coloured("limit \(verdict.rawValue): \(judgement.scenario): \(judgement.text)"))
             }
         }
         for line in baseline.details { print(line) }

@@ -5,10 +5,12 @@ import Measure
 import Report
 import Runs
 import Scenario
+import Trials
 
 struct RunPlan {
     /// Commits and callbacks of a trial that go into a trace, each.
     static let traceEvents = 500
+    private static let mostReasons = 5
 
     let header: RunHeader
     let jobs: [Runner.Job]
@@ -49,6 +51,7 @@ struct RunPlan {
                 leftOut: header.drivers.isEmpty ? Drivers.leftOut(scenario) : [],
                 repeatsVoid: Self.judges(header.profile))
         }
+        if let objection = Self.objection(jobs, wanted, asked: header.drivers) { throw ValidationError(objection) }
         var header = header
         header.binary = Fingerprint.ofThisBinary()
         header.scenarios = wanted.map { ScenarioRecord($0) }
@@ -58,6 +61,29 @@ struct RunPlan {
     /// Whether limits are judged. Trials of the smoke profile are too short for figures that a verdict could rest on; what
     /// they show is that everything runs, and that nothing is lost, which the oracle sees to in any profile.
     static func judges(_ profile: Profile) -> Bool { profile != .smoke }
+
+    /// What is wrong with drivers that were asked for and of which none can run anything; nil where one can. A driver that
+    /// is left out of some scenarios, or beside others that run, is told of as skipped.
+    private static func objection(_ jobs: [Runner.Job], _ scenarios: [Scenario], asked: [String]) -> String? {
+        guard !asked.isEmpty else { return nil }
+        var reasons: [String] = []
+        for (job, scenario) in zip(jobs, scenarios) {
+            for driver in Drivers.all where asked.contains(driver.name) {
+                let trials = job.trials.filter { $0.driver == driver.name }
+                let obstacles = trials.map { CapabilityCheck.obstacle($0, driver.capabilities) }
+                if obstacles.contains(nil) { return nil }
+                let reason =
+                    obstacles.first.flatMap { $0 } ?? "its drivers are \(scenario.drivers.joined(separator: ", "))"
+                reasons.append("  \(scenario.name) on \(driver.name): \(reason)")
+            }
+        }
+        let shown = reasons.prefix(mostReasons) + (reasons.count > mostReasons ? ["  …"] : [])
+        return """
+            --driver \(asked.joined(separator: ", ")): nothing would run:
+            \(shown.joined(separator: "\n"))
+            Choose other scenarios or another driver (tidegauge list drivers says what each can do), or leave --driver out.
+            """
+    }
 
     /// The no-op driver runs as a companion; it and the peers by themselves only where a scenario names them or the command
     /// line does.

@@ -13,7 +13,9 @@ struct ScenarioPaths: ParsableArguments {
         ScenarioLibrary(drivers: Drivers.known, shipped: EmbeddedScenarios.texts, trace: trace)
     }
 
-    @Argument(help: "Scenario files, folders of them, or names of those in Scenarios or shipped.")
+    @Argument(
+        help: "Scenario files, folders of them, or names of those in Scenarios or shipped.",
+        completion: Completions.scenarios)
     var paths: [String] = Self.standard
 
     /// All scenarios, or the exit with every problem of every file printed.

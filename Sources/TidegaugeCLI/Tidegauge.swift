@@ -39,6 +39,7 @@ struct Tidegauge: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tidegauge",
         abstract: "Measures how a change moves through a live store until everyone who watches has seen it.",
+        version: ToolVersion.text,
         subcommands: [
             InitCommand.self, RunCommand.self, ExploreCommand.self, ReplayCommand.self, CheckCommand.self,
             ListCommand.self, ReportCommand.self, CompareCommand.self, CalibrateCommand.self, HistoryCommand.self,

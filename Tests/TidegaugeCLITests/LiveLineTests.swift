@@ -20,7 +20,10 @@ import Testing
         """
 
     /// Runs it with both outputs on a terminal; what the terminal was sent.
-    private func onTerminal(_ arguments: [String], in folder: Folder) throws -> String {
+    /// - Parameter columns: how wide the terminal says that it is.
+    private func onTerminal(
+        _ arguments: [String], in folder: Folder, columns: UInt16 = 80, noColour: String? = nil
+    ) throws -> String {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         // TIOCSPTLCK and TIOCGPTN, which no header gives to Swift.
         var (unlocked, number) = (Int32(0), Int32(0))
@@ -28,9 +31,11 @@ import Testing
             master >= 0 && ioctl(master, 0x4004_5431, &unlocked) == 0 && ioctl(master, 0x8004_5430, &number) == 0)
         let terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
         try #require(terminal >= 0)
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        try #require(ioctl(terminal, UInt(TIOCSWINSZ), &size) == 0)
         let process = Binary.tidegauge.process(arguments, in: folder)
         var environment = ProcessInfo.processInfo.environment
-        environment["NO_COLOR"] = nil
+        environment["NO_COLOR"] = noColour
         process.environment = environment
         process.standardOutput = FileHandle(fileDescriptor: terminal)
         process.standardError = FileHandle(fileDescriptor: terminal)
@@ -64,5 +69,44 @@ import Testing
         let lines = shown(text)
         #expect(lines.contains { $0.hasPrefix("Report: out/") }, "\(lines)")
         for line in lines { #expect(!line.contains("trial 0") && !line.contains("left"), "\(line)") }
+        // Behind the first trial it is known how long the others will take, and that comes first.
+        let live = text.components(separatedBy: "\r\u{1B}[2K").filter { $0.hasPrefix("[") || $0.contains(" left ") }
+        #expect(live.contains { $0.contains(/^[0-9]+:[0-9][0-9] left \[[2-9]\//) }, "\(live)")
+        #expect(live.allSatisfy { !$0.contains(" left ") || $0.contains(/^[0-9]+:[0-9][0-9] left \[/) }, "\(live)")
+    }
+
+    @Test("Tables fit the terminal, and are whole where there is none", arguments: [50, 72, 200] as [UInt16])
+    func tables(columns: UInt16) throws {
+        let folder = try Folder()
+        let swept = Self.scenario.replacingOccurrences(
+            of: "repeat: 3", with: "sweep: { dataset.items: [50, 60], observers.count: [1] }")
+        try folder.write("a.yaml", Data(swept.utf8))
+        let arguments = ["run", "a.yaml", "--out", "out", "--profile", "smoke"]
+        let text = try onTerminal(arguments, in: folder, columns: columns, noColour: "1")
+        #expect(!text.contains("\u{1B}["))
+        let lines = shown(text)
+        let table = lines.prefix { !$0.isEmpty }
+        #expect(table.first == "a" && table.count > 3, "\(lines)")
+        #expect(table.allSatisfy { $0.count <= columns }, "\(table)")
+        #expect(table.contains { $0.contains("dataset.items=60;observers.count=1") } == (columns > 100), "\(table)")
+        #expect(table.contains { $0.contains("dataset.items=60;") }, "\(table)")
+        let plain = try Binary.tidegauge.run(arguments, in: folder).output
+        #expect(plain.contains("dataset.items=60;observers.count=1"), "\(plain)")
+    }
+
+    @Test("Words that say how it went have a colour on a terminal, where NO_COLOR is not set, and nowhere else")
+    func colour() throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", Data(Self.scenario.utf8))
+        let arguments = ["run", "a.yaml", "--out", "out", "--set", "repeat=1"]
+        // A machine that is busy cannot judge it, which has another colour.
+        #expect(try onTerminal(arguments, in: folder).contains(#/\u{1B}\[3[13]mlimit (broken|unknown)\u{1B}\[0m: a: /#))
+        let without = try onTerminal(arguments, in: folder, noColour: "1")
+        #expect(
+            shown(without).contains { $0.contains(#/^limit (broken|unknown): a: /#) } && !without.contains("\u{1B}["))
+        let plain = try Binary.tidegauge.run(arguments, in: folder)
+        #expect(
+            plain.output.contains(#/\nlimit (broken|unknown): a: /#)
+                && !(plain.output + plain.errors).contains("\u{1B}"))
     }
 }

@@ -18,7 +18,7 @@ struct BisectCommand: ParsableCommand {
     @Argument(help: "A commit that is slower.")
     var bad = "HEAD"
 
-    @Option(help: "Scenarios whose gate is this metric, and no others.")
+    @Option(help: "Scenarios whose gate is this metric, and no others.", completion: Completions.metrics)
     var metric: String?
 
     @OptionGroup var options: CompareOptions

@@ -11,7 +11,8 @@ struct CompareCommand: ParsableCommand {
         discussion: """
             BASE and HEAD are commits, which are built; or binaries; or folders of finished runs, which say much less.
             Exit codes: 0 no gate is worse, 1 a gate regressed, 2 a gate is inconclusive or suspected, 3 the head hangs, 4 it breaks a \
-            promise, 130 interrupted. With --count-only: 0 nothing counted is worse, 1 something is, 2 it cannot be told of all.
+            promise, 64 and 65 the command or a scenario is wrong, 69 a driver cannot run here, 70 a build or the harness failed, \
+            130 interrupted. With --count-only: 0 nothing counted is worse, 1 something is, 2 it cannot be told of all.
             """)
 
     @Argument(help: "The commit to compare with.")
@@ -63,7 +64,7 @@ struct CompareCommand: ParsableCommand {
     private static func compareRuns(_ base: String, _ head: String) throws -> Outcome {
         let (base, head) = (try RunRecord.load(base), try RunRecord.load(head))
         let rows = WeakComparison.rows(base: base, head: head)
-        print(ComparisonConsole.weak(rows, base, head), terminator: "")
+        print(ComparisonConsole.weak(rows, base, head, columns: TerminalOutput.columns), terminator: "")
         return rows.contains { $0.isGate && $0.verdict == .inconclusive } ? .inconclusive : .pass
     }
 

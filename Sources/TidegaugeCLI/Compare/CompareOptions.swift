@@ -10,20 +10,24 @@ struct CompareOptions: ParsableArguments {
         help: """
             Only scenarios whose name matches this pattern (* and ?); may be given several times. Default: all but \
             those whose gate tells of the harness or the machine.
-            """)
+            """, completion: Completions.scenarioNames)
     var scenario: [String] = []
 
-    @Option(help: "Where scenario files are, from the root of the repository.")
+    @Option(help: "Where scenario files are, from the root of the repository.", completion: .directory)
     var scenarios = "Scenarios"
 
     @Option(
         help: "Which profile's trials: smoke, whose are short, or ci or full. Many short trials say more than few long."
     ) var profile: Profile = .smoke
 
-    @Option(help: "A driver to compare on; may be given several times. Default: all but noop and peers.")
+    @Option(
+        help: "A driver to compare on; may be given several times. Default: all but noop and peers.",
+        completion: Completions.drivers)
     var driver: [String] = []
 
-    @Option(help: ArgumentHelp("Overrides a scenario's value, as dataset.items=1000.", valueName: "key=value"))
+    @Option(
+        help: ArgumentHelp("Overrides a scenario's value, as dataset.items=1000.", valueName: "key=value"),
+        completion: Completions.settings)
     var set: [String] = []
 
     @Option(help: "Pairs of the first stage: 8 for a glance, 40 at night.")
@@ -38,7 +42,7 @@ struct CompareOptions: ParsableArguments {
     @Option(help: "Draws orders and data.")
     var seed: UInt64?
 
-    @Option(help: "Where reports go.")
+    @Option(help: "Where reports go.", completion: .directory)
     var out = "Reports"
 
     @Option(help: "The executable that is built from a commit.")

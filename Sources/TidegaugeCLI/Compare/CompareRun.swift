@@ -63,7 +63,8 @@ final class CompareRun {
         var complete = environment
         complete.finish()
         try report.end(exitCode: outcome.rawValue, complete)
-        print(ComparisonConsole.render(try JudgedComparison(directory)), terminator: "")
+        let judgement = ComparisonConsole.render(try JudgedComparison(directory), columns: TerminalOutput.columns)
+        print(TerminalOutput.coloured(judgement), terminator: "")
         print("Report: \(directory)/\(ComparisonReport.htmlName)")
         if outcome == .interrupted { printError("go on with it: tidegauge compare --resume \(directory)") }
         return outcome

@@ -1,0 +1,86 @@
+// What a person meets who does not know the program yet: its version, its exit codes, what Tab offers, what a wrong driver is told.
+import Foundation
+import Runs
+import Testing
+
+@Suite struct MannersTests {
+    private static let scenario = """
+        purpose: Who can do this?
+        drivers: [noop, livestore]
+        dataset: { items: 50 }
+        observers: { count: 1 }
+        writers: { rate: 100/s }
+        measure: [end_to_end_latency]
+        duration: 50ms
+
+        """
+
+    private func said(_ arguments: [String], in folder: Folder? = nil) throws -> Ran {
+        try Binary.tidegauge.run(arguments, in: try folder ?? Folder())
+    }
+
+    @Test func theVersionIsAPlainOne() throws {
+        let ran = try said(["--version"])
+        #expect(ran.status == 0 && ran.output.contains(/^[0-9]+\.[0-9]+\.[0-9]+\n$/), "\(ran.output)")
+    }
+
+    @Test("Every exit code is in the help of run or compare, and in README.md", arguments: Outcome.allCases)
+    func exitCodes(outcome: Outcome) throws {
+        let readme = try String(contentsOfFile: repository + "/README.md", encoding: .utf8)
+        #expect(readme.contains("\n| \(outcome.rawValue) | "), "\(outcome)")
+        for command in ["run", "compare"] {
+            let help = try said([command, "--help"]).output
+            #expect(help.contains("Exit codes: 0 "))
+            #expect(help.contains(try Regex("\\b\(outcome.rawValue)\\b")), "\(command): \(outcome)")
+        }
+    }
+
+    @Test(arguments: [
+        (["run", "--driver"], "livestore"), (["run", "--driver"], "sqlite-hooks"), (["run"], "commit-latency"),
+        (["run", "--set"], "dataset.items="), (["compare", "--scenario"], "commit-latency"),
+    ])
+    func tabOffers(words: [String], offer: String) throws {
+        let name = words.count > 1 ? words[1] : "positional@0"
+        // As the scripts do that --generate-completion-script prints.
+        let ran = try said(
+            ["---completion"] + words.prefix(1) + ["--", name, "2", "0"] + ["tidegauge"] + words + [""])
+        #expect(ran.output.split(separator: "\n").contains(Substring(offer)), "\(ran.output) \(ran.errors)")
+    }
+
+    @Test func tabOffersMetrics() throws {
+        let script = try said(["--generate-completion-script", "bash"])
+        #expect(script.status == 0 && script.output.contains("end_to_end_latency") && script.output.contains("drivers"))
+    }
+
+    @Test func aPartOfNamesOfDriversIsAnswered() throws {
+        let ran = try said(["run", "commit-latency", "--driver", "grdb"])
+        #expect(
+            ran.status == 64 && ran.errors.contains("did you mean") && ran.errors.contains("'grdb-pool'"),
+            "\(ran.errors)")
+    }
+
+    @Test(
+        "A driver with which nothing would run is refused, with what to do",
+        arguments: ["sqlite-hooks", "notification-queue"])
+    func nothingToRun(driver: String) throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", Data(Self.scenario.utf8))
+        let ran = try said(["run", "a.yaml", "--driver", driver], in: folder)
+        #expect(ran.status == 64 && ran.output.isEmpty, "\(ran.errors)")
+        #expect(ran.errors.contains("a on \(driver): its drivers are noop, livestore"), "\(ran.errors)")
+        #expect(ran.errors.contains("leave --driver out") && !folder.exists("Reports"), "\(ran.errors)")
+        // Beside one that can, it is left out as ever.
+        let both = try said(
+            ["run", "a.yaml", "--driver", driver, "--driver", "noop", "--profile", "smoke"], in: folder)
+        #expect(both.status == 0, "\(both.errors)")
+    }
+
+    @Test func aDriverThatCannotDoItIsToldWhy() throws {
+        let folder = try Folder()
+        let lists = Self.scenario.replacingOccurrences(of: "drivers: [noop, livestore]\n", with: "")
+            .replacingOccurrences(of: "count: 1", with: "count: 1, sort: list")
+        try folder.write("a.yaml", Data(lists.utf8))
+        let ran = try Binary.peers.run(["run", "a.yaml", "--driver", "grdb-pool"], in: folder)
+        #expect(ran.status == 64 && ran.errors.contains("  a on grdb-pool: it has no"), "\(ran.errors)")
+    }
+}
