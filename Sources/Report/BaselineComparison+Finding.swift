@@ -3,6 +3,7 @@
 // machine, the metric's threshold; of clocks a quarter, and as advice. It never turns a run red: `compare` does that. Pure.
 import Comparison
 import Foundation
+import Measure
 import Scenario
 import Statistics
 

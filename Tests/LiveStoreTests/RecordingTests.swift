@@ -67,7 +67,7 @@ struct RecordingTests {
                 "0.001000 found 1 1",
                 "0.250000 commit 2",
                 " insert Note a",
-                " update Note b score,title",
+                " update Note b title,score",
                 "0.400000 commit 1",
                 " delete Note a",
                 "0.500000 drop 1",

@@ -125,7 +125,9 @@ import Testing
         #expect(
             obstacle { record in
                 record.rows = self.record([self.counted(2_000, .hardware)]).rows
-            } == title + "instructions counted by callgrind, method 2, and this run with instructions counted by hardware, method 2")
+            } == title
+                + "instructions counted by callgrind, method 2, and this run with instructions counted by hardware, method 2"
+        )
     }
 
     @Test func aScenarioThatAsksSomethingElseIsLeftOut() {

@@ -2,16 +2,6 @@
 // step with its own changes of the list, and leaves it for the next block, which takes it if nobody has changed the elements of
 // such lists meanwhile. On the block's thread; what is left lies in the core, under its lock.
 
-/// A list's rows as at a version.
-struct KeptList: Sendable {
-    /// So many, of any length, those that were used last.
-    static let most = 4
-
-    let plan: QueryPlan
-    let tree: RankedTree
-    let version: UInt64
-}
-
 extension Connection {
     /// The rows of a list as the connection shows them.
     func listRows(_ query: ConnectionQuery) -> RankedTree {

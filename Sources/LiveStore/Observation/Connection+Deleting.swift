@@ -35,7 +35,11 @@ extension Connection {
         guard let transaction else { throw StoreError.notInWrite }
         let table = try table(of: type)
         var ids: [ObjectID] = []
-        try transaction.scan(table) { id, _ in ids.append(id) }
+        transaction.scan(table) { id, _, _ in
+            ids.append(id)
+            return true
+        }
+        try transaction.checkReads()
         for id in ids { try delete(table, id, transaction) }
     }
 

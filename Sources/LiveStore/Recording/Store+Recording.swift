@@ -17,9 +17,7 @@ extension Store {
         let snapshot = try core.storage.openSnapshot()
         var rows: [(table: String, count: Int)] = []
         for table in core.storage.tablesByID.values.sorted(by: { $0.id < $1.id }) {
-            var count = 0
-            snapshot.scan(table) { _, _, _ in count += 1 }
-            rows.append((table.schema.name, count))
+            rows.append((table.schema.name, RowQuery(.all, table).count(in: snapshot)))
         }
         try snapshot.checkReads()
         let recorder = try WorkloadRecorder(to: path, holding: rows, clock: clock) { [weak core] in

@@ -242,7 +242,10 @@ struct ReadingTests {
                 #expect(note.score == score && note.title == "title \(score)", "line \(line)")
             }
         }
-        func set(_ note: Note?, _ score: Int) { (note?.score, note?.title) = (score, "title \(score)") }
+        func set(_ note: Note?, _ score: Int) {
+            note?.score = score
+            note?.title = "title \(score)"
+        }
         expect(1)
         for score in 2..<40 {
             try test.store.write { set(try $0.object(Note.self, forPrimaryKey: 1), score) }
