@@ -31,23 +31,18 @@ extension Results {
         return counted?.count
     }
 
-    /// The first rows in order, where that is the order of their ids, or of an index if there are to be few.
+    /// The first rows in order, where that is the order of their ids.
     func scannedRows(atMost most: Int = .max) -> [FoundRow]? {
+        guard asked.sort.isEmpty, !hasTree, let source = askable else { return nil }
         let most = Swift.min(most, asked.limit ?? most)
-        if asked.sort.count > 1 || asked.sort.count == 1 && most == .max { return nil }
-        guard !hasTree, let source = askable else { return nil }
         if most == 0 { return [] }
         let epoch = connection.transaction == nil ? connection.rowEpoch : nil
-        let query = RowQuery(asked.filter, table)
-        defer { connection.noteFailedReads() }
-        if let term = asked.sort.first {
-            return query.first(most, by: term, in: source)?.map { FoundRow(id: $0, row: $1, epoch: epoch) }
-        }
         var found: [FoundRow] = []
-        query.forEach(in: source) { id, row in
+        RowQuery(asked.filter, table).forEach(in: source) { id, row in
             found.append(FoundRow(id: id, row: row, epoch: epoch))
             return found.count < most
         }
+        connection.noteFailedReads()
         return found
     }
 

@@ -123,7 +123,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// The first object; nil where there is none. As `count` for an order or an observed query, else no more is read than
     /// leads to it.
     public var first: Object? {
-        if let found = scannedRows(atMost: 1) { return found.first.map { object($0) } }
+        if let found = scannedRows(atMost: 1) { return found.first.map { connection.makeObject(table, $0) } }
         let rows = rows
         return rows.count == 0 ? nil : object(rows.id(at: 0))
     }
@@ -138,21 +138,10 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
     public func makeIterator() -> AnyIterator<Object> {
         if let found = scannedRows() {
-            return AnyIterator(found.lazy.map { [self] in object($0) }.makeIterator())
+            return AnyIterator(found.lazy.map { [self] in connection.makeObject(table, $0) }.makeIterator())
         }
         return AnyIterator(rows.ids.lazy.map { [self] in object($0) }.makeIterator())
     }
-
-    /// What `transform` makes of each object, in order. As iterating: O(n), with no look-up by index.
-    public func map<Value, Failure: Error>(
-        _ transform: (Object) throws(Failure) -> Value
-    ) throws(Failure) -> [Value] {
-        var values: [Value] = []
-        for object in self { values.append(try transform(object)) }
-        return values
-    }
-
-    private func object(_ found: FoundRow) -> Object { connection.makeObject(table, found) }
 
     private func object(_ row: UInt64) -> Object { connection.makeObject(table, objectID(ofRow: row)) }
 

@@ -74,10 +74,10 @@ enum ReadingCost {
             try all(connection).reduce(0) { $0 &+ $1.score }
         },
         Question(name: "first 10 in key order", place: .read, operations: 20) { connection, _ in
-            try all(connection).sorted(by: \.id).limited(to: 10).reduce(0) { $0 + $1.id }
+            try all(connection).sorted(by: \.id).prefix(10).reduce(0) { $0 + $1.id }
         },
         Question(name: "first 10 by an index", place: .read, operations: 20) { connection, _ in
-            try all(connection).sorted(by: \.kind).limited(to: 10).reduce(0) { $0 + $1.kind }
+            try all(connection).sorted(by: \.kind).prefix(10).reduce(0) { $0 + $1.kind }
         },
         Question(name: "live: 50 rows shown, 2 properties", place: .live, operations: 2_000) { connection, number in
             let shown = try all(connection)

@@ -3,7 +3,7 @@
 
 enum IndexAccess {
     /// A range is worth its random reads if it has at most this part of the rows.
-    static let smallPart = 8
+    private static let smallPart = 8
     /// Objects at the end of a link that are worth going back from.
     private static let maxTargets = 4_096
 

@@ -75,32 +75,6 @@ package struct ColumnIndex: Sendable {
         return count
     }
 
-    /// The ids of the first rows in the order of their values, the same values by id; and whether these are all.
-    func first(
-        _ most: Int, _ transaction: LMDBTransaction, ascending: Bool
-    ) throws(EngineFailure) -> (ids: [ObjectID], areAll: Bool) {
-        let cursor = try LMDB.openCursor(transaction, handle)
-        defer { mdb_cursor_close(cursor) }
-        var ids: [ObjectID] = []
-        var (key, value) = (MDB_val(), MDB_val())
-        func step(_ way: MDB_cursor_op) throws(EngineFailure) -> Bool {
-            try LMDB.found(mdb_cursor_get(cursor, &key, &value, way))
-        }
-        var isThere = try step(ascending ? MDB_FIRST : MDB_LAST)
-        while isThere, ids.count < most {
-            // Backwards, a key is met with the last of its rows.
-            if !ascending, !isUnique { _ = try step(MDB_FIRST_DUP) }
-            var isMore = true
-            while isMore {
-                ids.append(ObjectID(rawValue: value.number))
-                isMore = false
-                if ids.count < most, !isUnique { isMore = try step(MDB_NEXT_DUP) }
-            }
-            if ids.count < most { isThere = try step(ascending ? MDB_NEXT_NODUP : MDB_PREV_NODUP) }
-        }
-        return (ids, !isThere)
-    }
-
     private func scan(
         _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, _ step: MDB_cursor_op,
         _ body: (ObjectID, LMDBCursor) -> Bool
