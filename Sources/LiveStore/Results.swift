@@ -138,7 +138,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
     public func makeIterator() -> AnyIterator<Object> {
         if let found = scannedRows() {
-            return AnyIterator(found.lazy.map { [self] in connection.makeObject(table, $0) }.makeIterator())
+            return AnyIterator(
+                found.lazy.map { [self] id -> Object in connection.makeObject(table, id) }.makeIterator())
         }
         return AnyIterator(rows.ids.lazy.map { [self] in object($0) }.makeIterator())
     }

@@ -42,8 +42,14 @@ private final class Card: StoredObject {
                 }
             }
             let recorder = try store.record(to: folder.path + "/trace.txt")
-            let connection = try store.connect(on: .runLoop)
-            let token = try connection.objects(Card.self).sorted(by: \.rank).observe { _ in }
+            let thread = RunLoopThread("recorded")
+            defer { thread.stop() }
+            // Used on the thread only.
+            nonisolated(unsafe) var token: NotificationToken?
+            try thread.performAndWait {
+                let connection = try store.connect(on: .runLoop)
+                token = try connection.objects(Card.self).sorted(by: \.rank).observe { _ in }
+            }
             var keys = Array(0..<5)
             var next = 5
             var done: [[String]] = []
@@ -80,7 +86,7 @@ private final class Card: StoredObject {
                 }
                 done.append(commit)
             }
-            token.invalidate()
+            try thread.performAndWait { token?.invalidate() }
             try recorder.end()
             let trace = try Trace(Array(Data(contentsOf: folder.appendingPathComponent("trace.txt"))))
             let workload = try #require(trace.workload)
