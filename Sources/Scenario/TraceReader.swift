@@ -25,7 +25,8 @@ struct TraceReader {
         var table: Int
         var columns: [Substring]
         var order: WorkloadSpec.Order
-        var share = 0.5
+        /// Of its table's rows, at most; nil while nobody knows.
+        var share: Double?
         var fromNs: Int64
         var untilNs: Int64?
     }
@@ -122,7 +123,9 @@ struct TraceReader {
         case ("found", 2):
             let query = try query(words[0])
             let count = try number(words[1], "rows")
-            watches[query].share = min(1, Double(count) / Double(max(1, now[watches[query].table])))
+            // Of a table without rows it says nothing.
+            let rows = now[watches[query].table]
+            if rows > 0 { watches[query].share = min(1, max(watches[query].share ?? 0, Double(count) / Double(rows))) }
         case ("drop", 1):
             let query = try query(words[0])
             watches[query].untilNs = timeNs
@@ -269,7 +272,8 @@ struct TraceReader {
         for watch in watches {
             let isLasting = watch.fromNs <= dueNs[0] && watch.untilNs ?? .max >= dueNs[dueNs.count - 1]
             let recorded = WorkloadSpec.Watch(
-                table: watch.table, share: watch.share, order: watch.order, fromNs: watch.fromNs, untilNs: watch.untilNs
+                table: watch.table, share: watch.share ?? 0.5, order: watch.order, fromNs: watch.fromNs,
+                untilNs: watch.untilNs
             )
             if isLasting { spec.lasting.append(recorded) } else { spec.passing.append(recorded) }
         }

@@ -35,9 +35,14 @@ final class Recording: Sendable {
     ) -> (body: (DeliveredChange) -> Void, ended: (@Sendable () -> Void)?) {
         guard let current else { return (body, nil) }
         let number = current.subscribe(query.plan, query.table.schema)
+        var known: Int?
         let told: (DeliveredChange) -> Void = { [weak current, unowned query] change in
-            if case .initial = change, let tree = query.delivered {
-                current?.found(number, tree.slice(query.window).count)
+            // How large it is, to within a factor of two.
+            if let current, let count = query.delivered?.slice(query.window).count,
+                known.map({ count > 2 * $0 || 2 * count < $0 }) ?? true
+            {
+                known = count
+                current.found(number, count)
             }
             body(change)
         }

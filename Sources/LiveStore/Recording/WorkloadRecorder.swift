@@ -101,7 +101,7 @@ public final class WorkloadRecorder: Sendable {
         return number
     }
 
-    /// How many rows a query had when they were delivered first.
+    /// How many rows a query has, as they were delivered.
     func found(_ query: Int, _ count: Int) { write("found \(query) \(count)", sinceNs: nil) }
 
     /// A query is not watched any more.
