@@ -117,6 +117,7 @@ import Testing
          update Todo bb isDone,title
         0.15 subscribe 3 Todo limit=2
         0.2 drop 2
+        0.2 drop 4
         0.25 found 3 4
         0.3 commit 2
          delete Todo aa
@@ -150,7 +151,7 @@ import Testing
             workload.passing == [
                 .init(table: 1, share: 0.5, fromNs: 10_000_000, untilNs: 200_000_000),
                 // Of a table without rows nobody knows how much a query finds.
-                .init(table: 2, share: 0.5, fromNs: 10_000_000, untilNs: nil),
+                .init(table: 2, share: 0.5, fromNs: 10_000_000, untilNs: 200_000_000),
                 .init(table: 0, share: 1, fromNs: 150_000_000, untilNs: nil),
             ])
     }
