@@ -30,7 +30,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         return query
     }
     /// The query, once it is made or has been found to be.
-    var known: ConnectionQuery?
+    @exclusivity(unchecked) var known: ConnectionQuery?
     /// What was counted without a tree, and when.
     var counted: (count: Int, epoch: Int)?
 
@@ -118,7 +118,14 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// How many objects there are. O(1), but for the first access after a delivery or a write: O(log n) for a query that
     /// is observed, for all objects, and for one value or a range of the primary key or of an indexed property (and the
     /// values in the range); else each object is asked.
-    public var count: Int { (hasOwnTree ? nil : countedRows) ?? rows.count }
+    public var count: Int {
+        // As in nearly every callback: the rows of an observed query stand in its tree.
+        if let known, known.isDelivered { return connection.shownRows(known).count }
+        return countOfAny
+    }
+
+    @inline(never)
+    private var countOfAny: Int { (hasOwnTree ? nil : countedRows) ?? rows.count }
 
     /// The first object; nil where there is none. As `count` for an order or an observed query, else no more is read than
     /// leads to it.

@@ -9,7 +9,7 @@ class BlockConnection: Connection {
     /// The block has returned.
     final func end() {
         delivered = nil
-        shown = nil
+        read(from: nil)
         transaction = nil
         hasEnded = true
     }

@@ -14,12 +14,12 @@ public class Connection {
     /// everything is read from a transaction.
     final var delivered: Snapshot?
     /// What properties are read from outside of a write; own commits of a live connection are in it.
-    final var shown: Snapshot? { didSet { if shown !== oldValue { rowEpoch += 1 } } }
+    @exclusivity(unchecked) final private(set) var shown: Snapshot?
 
     final var transaction: WriteTransaction? { didSet { rowEpoch += 1 } }
     /// Counts what makes rows worthless that objects have found: another version to read, and the beginning and the end of a
     /// write. Within a write nothing is kept of a row.
-    private(set) final var rowEpoch = 0
+    @exclusivity(unchecked) private(set) final var rowEpoch = 0
     /// Objects with links that are being added in it.
     final let additions = Additions()
     /// The table used last: whoever adds or finds many objects does so with many of one class.
@@ -40,6 +40,14 @@ public class Connection {
         core = store.core
         delivered = snapshot
         shown = snapshot
+    }
+
+    /// Reads properties from another version on; before and after each callback it is mostly the same one.
+    @inline(__always)
+    final func read(from snapshot: Snapshot?) {
+        if shown === snapshot { return }
+        shown = snapshot
+        rowEpoch += 1
     }
 
     // MARK: What kinds of connections differ in
@@ -109,6 +117,7 @@ public class Connection {
     }
 
     func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {
+        if lists.isEmpty { return try core.commit(transaction, withoutNotifying: tokens) }
         let lists = listsShown(in: transaction)
         try core.commit(transaction, withoutNotifying: tokens)
         core.keepLists(lists, at: transaction.isCommitted ? transaction.version : transaction.version - 1)

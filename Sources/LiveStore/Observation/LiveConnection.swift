@@ -67,13 +67,13 @@ final class LiveConnection: Connection {
     /// Reads properties at a version that is newer than the delivered one.
     private func show(_ snapshot: Snapshot) {
         own.show(snapshot)
-        shown = snapshot
+        read(from: snapshot)
     }
 
     /// Moves on to a version, without what the connection has written itself: that is in it.
     func moveOn(to snapshot: Snapshot) {
         delivered = snapshot
-        shown = snapshot
+        read(from: snapshot)
         own.forget()
         epoch += 1
     }
@@ -81,10 +81,10 @@ final class LiveConnection: Connection {
     /// Runs a callback, which sees the delivered version unless it writes.
     func asCallback(_ body: () -> Void) {
         own.hide()
-        shown = delivered
+        read(from: delivered)
         body()
         own.unhide()
-        shown = newest
+        read(from: newest)
     }
 
     override func rows(_ query: ConnectionQuery) throws(StoreError) -> TreeSlice {

@@ -146,6 +146,10 @@ package final class ConnectionQuery: @unchecked Sendable {
         }
     }
 
+    /// Whether there was a delivery of these columns.
+    @inline(__always)
+    package var isDelivered: Bool { delivered != nil }
+
     /// The root of the last delivery, by whatever columns the rows are observed.
     package var deliveredToAnyVariant: RankedTree? {
         delivered ?? variants.lazy.compactMap { $0.query?.delivered }.first
