@@ -16,7 +16,7 @@ public class Connection {
     /// What properties are read from outside of a write; own commits of a live connection are in it.
     @exclusivity(unchecked) final private(set) var shown: Snapshot?
 
-    final var transaction: WriteTransaction? { didSet { rowEpoch += 1 } }
+    @exclusivity(unchecked) final var transaction: WriteTransaction? { didSet { rowEpoch += 1 } }
     /// Counts what makes rows worthless that objects have found: another version to read, and the beginning and the end of a
     /// write. Within a write nothing is kept of a row.
     @exclusivity(unchecked) private(set) final var rowEpoch = 0
@@ -26,7 +26,7 @@ public class Connection {
     private final var lastTable: (model: StoredObject.Type, table: Table)?
     final var queries = KnownQueries()
     /// Lists that a write block has read.
-    final var lists: [ConnectionQuery] = []
+    @exclusivity(unchecked) final var lists: [ConnectionQuery] = []
     /// Counts what makes shown rows worthless: deliveries, and writes that were cancelled.
     final var epoch = 0
 

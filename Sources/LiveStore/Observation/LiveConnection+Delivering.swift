@@ -115,6 +115,7 @@ extension LiveConnection {
     private func call(_ token: CollectionToken, _ change: DeliveredChange) { run(token) { token.tell(change) } }
 
     /// Runs one callback at the delivered version, whatever earlier callbacks of this delivery have written.
+    @inline(__always)
     private func run(_ token: TokenState, _ body: () -> Void) {
         guard core.isOpen, token.begin() else { return }
         asCallback(body)

@@ -78,7 +78,8 @@ final class LiveConnection: Connection {
         epoch += 1
     }
 
-    /// Runs a callback, which sees the delivered version unless it writes.
+    /// Runs a callback, which sees the delivered version unless it writes. Inlined, so that the change told of is not copied.
+    @inline(__always)
     func asCallback(_ body: () -> Void) {
         own.hide()
         read(from: delivered)
