@@ -117,6 +117,7 @@ public class Connection {
     }
 
     func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {
+        // As nearly always: no list was read, so nothing is left for the next block.
         if lists.isEmpty { return try core.commit(transaction, withoutNotifying: tokens) }
         let lists = listsShown(in: transaction)
         try core.commit(transaction, withoutNotifying: tokens)
