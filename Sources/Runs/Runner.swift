@@ -127,12 +127,19 @@ public final class Runner {
             (yardstick, YardstickReading { try yardstickNs(yardstick) })
         }
         var yardsticks = Dictionary(uniqueKeysWithValues: readings)
+        let judgesSweep = SweepPace.isNeeded(for: job.limits)
+        var pace = SweepPace()
         repeatsLeft = job.repeatsVoid ? (job.trials.count + Self.voidOneIn - 1) / Self.voidOneIn : 0
         /// Whether it came to its end.
         func measure(_ spec: TrialSpec) throws -> Bool {
             let known = self.known(spec)
             // What was measured at another time is held against no yardstick of this one.
-            if known != nil { yardsticks = yardsticks.mapValues { _ in YardstickReading { throw OtherPart() } } }
+            if known != nil {
+                yardsticks = yardsticks.mapValues { _ in YardstickReading { throw OtherPart() } }
+                pace.meetEarlierTrial()
+            } else if judgesSweep {
+                pace.read(yardstickNs)
+            }
             guard let trial = try known ?? run(spec) else { return false }
             trials.append(trial)
             let reason = trial.figures.lazy.flatMap(\.flags).compactMap(\.disturbance).first
@@ -147,10 +154,11 @@ public final class Runner {
         for driver in Set(trials.map(\.spec.driver)).sorted() where job.searchSteps > 0 {
             try search(job, driver, trials: { trials.filter { $0.spec.driver == driver } }, measure)
         }
+        if judgesSweep { pace.read(yardstickNs) }
         for (driver, points) in Dictionary(grouping: trials, by: \.spec.driver).sorted(by: { $0.key < $1.key }) {
             let figures = try overSweep(job, driver, points)
-            // One disturbed point bends the line through all of them.
-            let reason = noise.filter { $0.key[0] == driver }.map(\.value).min()
+            // One disturbed point bends the line through all of them, and so does a machine that changes between them.
+            let reason = noise.filter { $0.key[0] == driver }.map(\.value).min() ?? pace.obstacle
             entries += figures.map { .init(driver: driver, variant: "*", figure: $0, noise: reason) }
         }
         for (spec, figure) in PeerFigures(reference: job.reference, trials: trials).figures() {

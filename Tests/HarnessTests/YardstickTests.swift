@@ -18,6 +18,18 @@ private final class OneFigure: TrialExecutor {
     }
 }
 
+/// Of which upkeep takes the square root of the rows, in a tenth of a millisecond.
+private final class RootOfItems: TrialExecutor {
+    func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult {
+        var result = TrialResult(fate: .completed)
+        let costNs = spec.observers.count > 0 ? Int64(Double(spec.dataset.items).squareRoot() * 1e5) : 0
+        var cpu = CPUAccount()
+        (cpu.processNs, cpu.commits, cpu.affectingCommits) = (costNs, 1, 1)
+        result.cpu = cpu
+        return result
+    }
+}
+
 // Unchecked because the running thread alone uses it.
 private final class Heard: RunnerDelegate, @unchecked Sendable {
     var judgements: [Judgement] = []
@@ -90,6 +102,56 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         let unknown = try judge(Limit(.processCPU, .lessOrEqual, 4, .rawCommit), [3_000, 3_000], kept: kept)
         #expect(unknown.verdict == .unknown && unknown.outcome == .pass)
         #expect(unknown.text.hasSuffix("could not be taken: trials were kept from an earlier part of the run"))
+    }
+
+    /// The exponent is 0.5, and each yardstick is taken before each of the two points with their companions, and after them.
+    private func judgeSweep(
+        _ limits: [Limit], _ readings: [Yardstick: [Double?]], kept: KnownTrial? = nil
+    ) throws -> (outcome: Outcome, judgements: [Judgement], taken: Int) {
+        let heard = Heard(kept)
+        var taken: [Yardstick: Int] = [:]
+        let runner = Runner(
+            drivers: [ModelDriver()], executor: RootOfItems(), interruption: Interruption(), delegate: heard,
+            yardstickNs: { yardstick in
+                defer { taken[yardstick, default: 0] += 1 }
+                guard let ns = readings[yardstick]?[taken[yardstick, default: 0]] else { throw NoRoom() }
+                return ns
+            })
+        let trials = [100, 10_000].map { items in
+            var spec = TrialSpec.tiny()
+            (spec.variant, spec.dataset.items) = ("dataset.items=\(items)", items)
+            spec.measure = [Metric.upkeepCost.rawValue, Metric.upkeepExponent.rawValue]
+            return spec
+        }
+        let outcome = try runner.run([.init(scenario: "tiny", limits: limits, trials: trials)])
+        return (outcome, heard.judgements, taken.values.reduce(0, +))
+    }
+
+    @Test func aLineThroughPointsHoldsWhereTheMachineStayedTheSame() throws {
+        let limit = Limit(.upkeepExponent, .lessOrEqual, 0.1)
+        let steady = try judgeSweep(
+            [limit], [.rawCommit: [4_000, 5_900, 4_000], .memoryWalk: [10_000, 10_000, 14_000]])
+        #expect(steady.judgements.map(\.verdict) == [.broken] && steady.outcome == .limitBroken)
+        #expect(steady.taken == 6)
+        // Before and after it is the same machine, and in between another.
+        let bent = try judgeSweep(
+            [limit], [.rawCommit: [4_000, 6_100, 4_000], .memoryWalk: [10_000, 10_000, 10_000]])
+        #expect(bent.judgements.map(\.verdict) == [.unknown] && bent.outcome == .pass)
+        #expect(
+            bent.judgements[0].text.hasSuffix(
+                "(noisy machine: the yardstick raw_commit took 4.00 µs … 6.10 µs between the points)"),
+            "\(bent.judgements[0].text)")
+        let untaken = try judgeSweep(
+            [limit], [.rawCommit: [4_000, 4_000, 4_000], .memoryWalk: [10_000, nil, 10_000]])
+        #expect(untaken.judgements.map(\.verdict) == [.unknown])
+        #expect(untaken.judgements[0].text.contains("the yardstick memory_walk could not be taken: LMDB"))
+    }
+
+    @Test func aLineThroughPointsThatIsKeptStaysKept() throws {
+        let limit = Limit(.upkeepExponent, .lessOrEqual, 0.6)
+        let bent = try judgeSweep(
+            [limit], [.rawCommit: [4_000, 6_100, 4_000], .memoryWalk: [10_000, 10_000, 10_000]])
+        #expect(bent.judgements.map(\.verdict) == [.kept])
     }
 
     @Test func whereNoLimitAsksNoneIsTaken() throws {

@@ -1,0 +1,47 @@
+// Whether the machine was the same at all points of a sweep. A figure over the sweep, by clocks, is a line through trials that
+// were made minutes apart: where the machine became slower between them, the line tells of the machine.
+import Measure
+import Scenario
+
+struct SweepPace {
+    /// Of what nearly every trial does: commits, and loads from memory.
+    static let yardsticks: [Yardstick] = [.rawCommit, .memoryWalk]
+
+    private var readingsNs: [Yardstick: [Double]] = [:]
+    private var failure: String?
+
+    /// Whether one of the limits is held against such a figure.
+    static func isNeeded(for limits: [Limit]) -> Bool {
+        limits.contains { $0.metric.isOverSweep && !$0.metric.entry.kind.isCounted }
+    }
+
+    /// Before each trial, and after the last one.
+    /// - Parameter readNs: takes a yardstick; where that fails, nothing is known of the machine.
+    mutating func read(_ readNs: (Yardstick) throws -> Double) {
+        for yardstick in Self.yardsticks {
+            do {
+                readingsNs[yardstick, default: []].append(try readNs(yardstick))
+            } catch {
+                failure = failure ?? "the yardstick \(yardstick.rawValue) could not be taken: \(error)"
+            }
+        }
+    }
+
+    /// A trial that was made in an earlier part of the run.
+    mutating func meetEarlierTrial() { failure = failure ?? "trials were kept from an earlier part of the run" }
+
+    /// Why points cannot be held against each other; nil where they can.
+    var obstacle: String? {
+        if let failure { return failure }
+        for yardstick in Self.yardsticks {
+            guard let readings = readingsNs[yardstick], let low = readings.min(), let high = readings.max() else {
+                continue
+            }
+            if !YardstickReading.isSame(low, high) {
+                let range = "\(Humanised.text(low, unit: "ns")) … \(Humanised.text(high, unit: "ns"))"
+                return "the yardstick \(yardstick.rawValue) took \(range) between the points"
+            }
+        }
+        return nil
+    }
+}
