@@ -27,7 +27,8 @@ limit_s=${FAULTS_LIMIT_S:-600}
 
 if [ "${1:-}" = --check ]; then
     status=0
-    for patch in "$root"/Tests/Faults/*.patch; do
+    # What the proofs of compare plant as well.
+    for patch in "$root"/Tests/Faults/*.patch "$root"/Tests/Fixtures/Compare/*.patch; do
         if ! (cd "$root" && git apply --check "$patch"); then
             echo "$(basename "$patch") does not apply: make it anew for the code as it is" >&2
             status=1
