@@ -34,8 +34,9 @@ public struct TurnsSpec: Codable, Sendable, Equatable {
         return (earliestNs - offsetNs + everyNs - 1) / everyNs * everyNs + offsetNs
     }
 
-    /// When it is this process's turn again; nil where it is.
-    public func nextNs(after nowNs: Int64) -> Int64? {
+    /// When it is this process's turn again; nil where it is, or where the load ended at `endNs`.
+    public func nextNs(after nowNs: Int64, before endNs: Int64 = .max) -> Int64? {
+        guard nowNs < endNs else { return nil }
         let inCycleNs = (nowNs - offsetNs) % cycleNs
         return inCycleNs < workNs ? nil : nowNs - inCycleNs + cycleNs
     }

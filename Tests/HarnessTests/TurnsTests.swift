@@ -59,6 +59,9 @@ import Trials
                 #expect(startNs >= readyNs && startNs - readyNs < 100_000_000 + 2 * lengthNs, "seed \(seed)")
                 #expect(
                     side.nextNs(after: startNs) == nil && side.nextNs(after: startNs - 1) == startNs, "seed \(seed)")
+                // Who wakes behind the end of the load waits for no other turn.
+                #expect(side.nextNs(after: startNs - 1, before: startNs - 1) == nil, "seed \(seed)")
+                #expect(side.nextNs(after: startNs - 1, before: startNs) == startNs, "seed \(seed)")
             }
             // A turn apart; or, where a mark lies between the two, one mark nearer.
             let cycleNs = 2 * lengthNs
