@@ -10,6 +10,9 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case groups = "dataset.groups"
     case primaryKeys = "dataset.keys"
     case links = "dataset.links"
+    case textCharacters = "dataset.text_characters"
+    case payloadBytes = "dataset.payload_bytes"
+    case tables = "dataset.tables"
     case neighbour = "dataset.neighbour"
     case observerCount = "observers.count"
     case queries = "observers.queries"
@@ -83,6 +86,19 @@ extension Setting {
             .init(
                 \.spec.dataset.links, .integer(0...DatasetSpec.maximumLinks), default: 0, since: 3,
                 "Links between the rows that are watched and those that change.")
+        case .textCharacters:
+            .init(
+                \.spec.dataset.textCharacters, .integerOrNil(0...100_000), default: 0, since: 8,
+                "Characters of a text in each row, which every change of the row writes anew.")
+        case .payloadBytes:
+            .init(
+                \.spec.dataset.payloadBytes, .integerOrNil(0...1_000_000), default: 0, since: 8,
+                "Bytes in each row, which come with it and stay as they are.")
+        case .tables:
+            .init(
+                \.spec.dataset.tables, .integerOrNil(1...DatasetSpec.maximumTables), default: 1, since: 8,
+                "Tables: the one that is watched, and others. With those each row has a counterpart in one of them, under "
+                    + "its key, which comes, changes and goes with it in the same transaction.")
         case .neighbour:
             .init(
                 \.spec.dataset.neighbour, .words(), default: .none, since: 3,

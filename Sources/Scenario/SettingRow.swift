@@ -177,11 +177,11 @@ extension SettingType<Int> {
 }
 
 extension SettingType<Int?> {
-    /// 0 is left out of the spec, so that one without the key says the same.
+    /// The least is left out of the spec, so that one without the key says the same.
     static func integerOrNil(_ range: ClosedRange<Int>) -> Self {
         SettingType(
-            kind: .integer(range), wrap: { .integer($0 ?? 0) },
-            unwrap: { value in (value.payload as? Int).map { $0 > 0 ? $0 : nil } })
+            kind: .integer(range), wrap: { .integer($0 ?? range.lowerBound) },
+            unwrap: { value in (value.payload as? Int).map { $0 > range.lowerBound ? $0 : nil } })
     }
 }
 

@@ -32,6 +32,20 @@ extension Settings {
             "'writers.hot_keys' is less than one row of each writer's (more 'dataset.items', or a larger share)")
         if observers.sort == .list { checkLists(blame) }
         if dataset.links > 0 { checkLinks(blame) }
+        for setting in [Setting.textCharacters, .payloadBytes, .tables] { checkWholeRows(setting, blame) }
+    }
+
+    /// Drivers have one kind of model that holds more than numbers.
+    private func checkWholeRows(_ setting: Setting, _ blame: Blame) {
+        guard value(setting) != setting.row.defaultValue else { return }
+        let name = setting.rawValue
+        blame(dataset.keys != .ascending, [setting, .primaryKeys], "'\(name)' needs 'keys: ascending'")
+        blame(
+            dataset.links > 0, [setting, .links],
+            "'\(name)' and 'dataset.links' do not go together (remove one of the two)")
+        blame(
+            observers.sort == .list, [setting, .sort],
+            "'\(name)' and 'sort: list' do not go together (remove one of the two)")
     }
 
     private func checkLists(_ blame: Blame) {

@@ -105,9 +105,17 @@ extension Settings {
             "'wait: delivery' is one writer that waits for its observers; 'writers.threads' is \(writers.threads)")
     }
 
-    /// Whether there are rows enough.
+    /// What all rows of a trial may hold: a store in memory has it twice while it is loaded, and so has the machine.
+    private static let mostBytes = 4_000_000_000
+
+    /// Whether there are rows enough, and not too much in them.
     private func checkSizes(_ blame: Blame) {
         let (items, count) = (dataset.items, observers.count)
+        let held = items * ((dataset.textCharacters ?? 0) + (dataset.payloadBytes ?? 0))
+        blame(
+            held > Self.mostBytes, [.payloadBytes, .textCharacters, .items],
+            "\(items) rows would hold \(held / 1_000_000) MB, and \(Self.mostBytes / 1_000_000) are the most (fewer "
+                + "'dataset.items', or less in each)")
         let matching = Int((Double(items) * observers.match).rounded(.down))
         blame(
             observers.queries == .ranges && count > matching, [.observerCount, .queries, .items, .match],

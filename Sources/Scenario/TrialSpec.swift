@@ -5,7 +5,7 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
-    public static let currentVersion = 7
+    public static let currentVersion = 8
     /// Of no scenario: what a point starts from.
     package static let blank = TrialSpec()
 
@@ -63,6 +63,8 @@ public struct DatasetSpec: Codable, Sendable, Equatable {
 
     /// As deep as change detection is asked for.
     public static let maximumLinks = 4
+    /// As many as drivers have models for.
+    public static let maximumTables = 8
 
     /// Rows that writers choose from, keys 0 ..< items.
     public var items = 0
@@ -71,6 +73,12 @@ public struct DatasetSpec: Codable, Sendable, Equatable {
     public var keys = Keys.ascending
     /// So many links lie between what observers watch and the rows that writers change; 0: they watch those rows.
     public var links = 0
+    /// Of a text in each row, which every change writes anew; nil: none.
+    public var textCharacters: Int?
+    /// In each row, which come with it and stay; nil: none.
+    public var payloadBytes: Int?
+    /// Each row has a counterpart in one of those beside the first, which comes, changes and goes with it; nil: one table.
+    public var tables: Int?
     public var neighbour = Neighbour.none
 }
 

@@ -43,6 +43,18 @@ public protocol SiteForgetting: DrivenStore {
     func forget(_ site: DeliverySite) throws
 }
 
+/// Rows can hold text and bytes, and stand in several tables (`StoreConfiguration.rows`).
+public protocol WholeRowStore: DrivenStore {
+    /// What `contents(of:)` gives, in its order, with all that rows hold. Any thread; `body` is called on it.
+    func forEachRow(of query: Query, _ body: (WholeRow) -> Void) throws
+}
+
+/// A subscription of a `WholeRowStore`.
+public protocol WholeRowSubscription: DriverSubscription {
+    /// As `forEachShown`, with all that rows hold; where `EngineFacts.shows` is `keys`, as they are in the store by now.
+    func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws
+}
+
 /// Keeps no rows that could be read back: only versions are checked. For stores that are none, and for nothing else.
 public protocol RowlessStore: DrivenStore {}
 
@@ -64,6 +76,7 @@ public enum Ability: CaseIterable, Sendable {
     case pinning
     case compacting
     case siteForgetting
+    case wholeRows
     case rowless
 
     /// Whether stores of a type have it.
@@ -75,6 +88,7 @@ public enum Ability: CaseIterable, Sendable {
         case .pinning: store is any Pinning.Type
         case .compacting: store is any Compacting.Type
         case .siteForgetting: store is any SiteForgetting.Type
+        case .wholeRows: store is any WholeRowStore.Type
         case .rowless: store is any RowlessStore.Type
         }
     }

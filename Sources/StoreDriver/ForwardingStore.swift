@@ -59,6 +59,12 @@ extension ForwardingStore: SiteForgetting where Base: SiteForgetting {
     public func forget(_ site: DeliverySite) throws { try base.forget(site) }
 }
 
+extension ForwardingStore: WholeRowStore where Base: WholeRowStore {
+    public func forEachRow(of query: Query, _ body: (WholeRow) -> Void) throws {
+        try base.forEachRow(of: query, body)
+    }
+}
+
 extension ForwardingStore: RowlessStore where Base: RowlessStore {}
 
 extension DrivenStore {

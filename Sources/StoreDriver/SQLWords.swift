@@ -4,13 +4,19 @@
 /// How the items stand in a relational engine.
 public enum ItemTable {
     /// Makes the table, its indexes, and a table of one row that holds the version; in that order, one statement a line.
-    public static let schema = """
-        CREATE TABLE item (key INTEGER PRIMARY KEY, grp INTEGER NOT NULL, score INTEGER NOT NULL, stamp INTEGER NOT NULL);
+    public static let schema = schema("")
+
+    /// - Parameter further: columns that follow an item's.
+    static func schema(_ further: String) -> String {
+        """
+        CREATE TABLE item (key INTEGER PRIMARY KEY, grp INTEGER NOT NULL, score INTEGER NOT NULL, stamp INTEGER NOT NULL\(further));
         CREATE INDEX item_score ON item (score);
         CREATE INDEX item_grp ON item (grp);
         CREATE TABLE clock (version INTEGER NOT NULL);
         INSERT INTO clock VALUES (0);
         """
+    }
+
     /// The columns of an `Item`, in the order of its fields.
     public static let columns = "key, grp, score, stamp"
     public static let insert = "INSERT INTO item VALUES (?, ?, ?, ?)"

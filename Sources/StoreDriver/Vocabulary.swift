@@ -2,7 +2,7 @@
 // turns them into its own model and its own query language.
 import Foundation
 
-/// One row of the one table every scenario uses.
+/// One row of the table that every scenario watches, as far as it is counted by. `RowShape` says what it holds beside.
 public struct Item: Sendable, Equatable {
     /// Primary key.
     public var key: Int64
@@ -111,6 +111,9 @@ public struct StoreConfiguration: Sendable {
     public var links: Int
     /// Whether rows of group 0 also stand in a list.
     public var hasList: Bool
+    /// What rows hold beside their numbers; not plain only where the store is a `WholeRowStore`, keys ascend, and there are
+    /// neither links nor a list.
+    public var rows: RowShape
     /// Publisher operators between a notification and the sink.
     public var operators: Int
     /// A subscription reads what it will watch before it observes it.
@@ -122,11 +125,11 @@ public struct StoreConfiguration: Sendable {
 
     public init(
         directory: String, durability: DurabilityLevel, keys: KeyKind = .ascending, links: Int = 0,
-        hasList: Bool = false, operators: Int = 0, readsFirst: Bool = false, mapBytes: Int? = nil,
-        isCounted: Bool = false
+        hasList: Bool = false, rows: RowShape = .plain, operators: Int = 0, readsFirst: Bool = false,
+        mapBytes: Int? = nil, isCounted: Bool = false
     ) {
         (self.directory, self.durability, self.keys, self.links) = (directory, durability, keys, links)
         (self.hasList, self.operators, self.readsFirst, self.mapBytes) = (hasList, operators, readsFirst, mapBytes)
-        self.isCounted = isCounted
+        (self.rows, self.isCounted) = (rows, isCounted)
     }
 }

@@ -63,6 +63,9 @@ public enum CapabilityCheck {
                 ? "its observers are not told of changes behind links"
                 : "its observers are told of changes behind \(capabilities.deepestLinks) links at most"
         }
+        if !RowShape(spec).isPlain, !capabilities.can(.wholeRows) {
+            return "its rows are four numbers each, in one table"
+        }
         if spec.observers.operators > 0, !capabilities.hasPublishers { return "it has no publishers" }
         if spec.observers.subscribe == .readFirst, !capabilities.canReadFirst {
             return "it reads nothing on an observing thread before it observes"
@@ -86,5 +89,14 @@ public enum CapabilityCheck {
                     + "run both sides with a binary of the same spec version")
         }
         if let obstacle = obstacle(spec, capabilities) { throw TrialFault.refused("\(spec.driver): \(obstacle)") }
+    }
+}
+
+extension RowShape {
+    /// Of the rows that a trial asks for.
+    package init(_ spec: TrialSpec) {
+        self.init(
+            textCharacters: spec.dataset.textCharacters ?? 0, payloadBytes: spec.dataset.payloadBytes ?? 0,
+            tables: spec.dataset.tables ?? 1, seed: spec.seed)
     }
 }

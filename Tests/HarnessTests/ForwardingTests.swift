@@ -80,6 +80,10 @@ private final class ForgettingStore: NotingStore, SiteForgetting, @unchecked Sen
     func forget(_ site: DeliverySite) throws { asked.append("forget") }
 }
 
+private final class FullStore: NotingStore, WholeRowStore, @unchecked Sendable {
+    func forEachRow(of query: Query, _ body: (WholeRow) -> Void) throws { asked.append("forEachRow") }
+}
+
 private final class EmptyStore: NotingStore, RowlessStore, @unchecked Sendable {}
 
 private final class NoSink: DeliverySink {
@@ -91,7 +95,7 @@ private final class NoSink: DeliverySink {
     private static let stores: [(type: NotingStore.Type, ability: Ability?)] = [
         (NotingStore.self, nil), (CalledStore.self, .callableOnSite), (ReadStore.self, .transactionalReading),
         (LateStore.self, .asynchronousWriting), (PinnedStore.self, .pinning), (CompactStore.self, .compacting),
-        (ForgettingStore.self, .siteForgetting), (EmptyStore.self, .rowless),
+        (ForgettingStore.self, .siteForgetting), (FullStore.self, .wholeRows), (EmptyStore.self, .rowless),
     ]
 
     private static let wrappers: [(name: String, wrap: @Sendable (any DrivenStore) -> any DrivenStore)] = [
@@ -154,6 +158,9 @@ private final class NoSink: DeliverySink {
             case .siteForgetting:
                 try wrapped.conforming(to: (any SiteForgetting).self).forget(.runLoop)
                 #expect(store.asked == ["forget"])
+            case .wholeRows:
+                try wrapped.conforming(to: (any WholeRowStore).self).forEachRow(of: Query()) { _ in }
+                #expect(store.asked == ["forEachRow"])
             }
         }
     }

@@ -81,7 +81,7 @@ import Testing
     }
 
     /// Binaries of that version are about: they take no key from a newer one for their own.
-    @Test(arguments: [(2, 29), (3, 46), (4, 46), (5, 47)])
+    @Test(arguments: [(2, 29), (3, 46), (4, 46), (5, 47), (7, 47)])
     func aVersionKeepsTheKeysItWasReleasedWith(version: Int, count: Int) {
         #expect(Setting.allCases.filter { $0.row.since <= version }.count == count)
     }

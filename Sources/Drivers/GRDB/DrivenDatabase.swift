@@ -5,36 +5,51 @@ import GRDB
 import StoreDriver
 import TracedSync
 
-public final class DrivenDatabase: CallableOnSite {
+public final class DrivenDatabase: CallableOnSite, WholeRowStore {
     private let database: any DatabaseWriter
     /// Of the files; nil in memory.
     private let directory: String?
+    private let table: ShapedTable
     /// GRDB's writer's: it is touched inside `write` alone.
     nonisolated(unsafe) private var version: Int64 = 0
     private let schedulers = SiteMap<RunLoopObservationScheduler>("grdb schedulers")
     /// Those not cancelled.
     private let subscriptions = Guarded<[ObjectIdentifier: GRDBSubscription]>("grdb driver", [:])
 
-    init(_ database: any DatabaseWriter, directory: String?) throws {
-        (self.database, self.directory) = (database, directory)
-        try database.write { db in try db.execute(sql: ItemTable.schema) }
+    init(_ database: any DatabaseWriter, directory: String?, _ rows: RowShape) throws {
+        (self.database, self.directory, table) = (database, directory, ShapedTable(rows))
+        try database.write { [table] db in try db.execute(sql: table.schema) }
     }
 
     // MARK: Writing
 
     public func load(count: Int, item: (Int) -> Item) throws {
         try database.write { db in
-            for index in 0..<count { try Self.apply(Change(.insert, item(index)), db) }
+            for index in 0..<count {
+                let change = Change(.insert, item(index))
+                try table.shape.isPlain ? Self.apply(change, db) : Self.apply(change, table, db)
+            }
             try advance(db)
         }
     }
 
     public func makeWriter() -> any StoreWriter {
-        CommittingWriter { [self] changes, locked in
+        if !table.shape.isPlain { return makeWriterOfWholeRows() }
+        return CommittingWriter { [self] changes, locked in
             // `write` begins IMMEDIATE: whoever is in it has the lock. It traps where writes are nested, which nobody does.
             try database.write { db in
                 locked()
                 for change in changes { try Self.apply(change, db) }
+                return try advance(db)
+            }
+        }
+    }
+
+    private func makeWriterOfWholeRows() -> any StoreWriter {
+        CommittingWriter { [self] changes, locked in
+            try database.write { db in
+                locked()
+                for change in changes { try Self.apply(change, table, db) }
                 return try advance(db)
             }
         }
@@ -54,10 +69,24 @@ public final class DrivenDatabase: CallableOnSite {
         if db.changesCount == 0 { throw MissingItem(key: change.item.key) }
     }
 
+    private static func apply(_ change: Change, _ table: ShapedTable, _ db: Database) throws {
+        for (sql, values) in table.statements(change) {
+            let bound = values.map { value -> any DatabaseValueConvertible in
+                switch value {
+                case .integer(let number): number
+                case .text(let text): text
+                case .bytes(let data): data
+                }
+            }
+            try db.cachedStatement(sql: sql).execute(arguments: StatementArguments(bound))
+            if db.changesCount == 0 { throw MissingItem(key: change.item.key) }
+        }
+    }
+
     // MARK: Observing
 
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
-        let subscription = GRDBSubscription(database, CancellableSink(sink)) { [weak self] in self?.forget($0) }
+        let subscription = GRDBSubscription(database, table, CancellableSink(sink)) { [weak self] in self?.forget($0) }
         subscriptions.withLock { $0[ObjectIdentifier(subscription)] = subscription }
         // Of a region that is named: one recorded from the fetch would hold the version row as well. All columns of the
         // table, because whoever shows a row shows all of it.
@@ -93,6 +122,13 @@ public final class DrivenDatabase: CallableOnSite {
 
     public func contents(of query: Query) throws -> [Item] {
         try database.read { db in try Row.fetchAll(db, sql: query.select(ItemTable.columns)).map(Item.init) }
+    }
+
+    public func forEachRow(of query: Query, _ body: (WholeRow) -> Void) throws {
+        try database.read { db in
+            let rows = try Row.fetchCursor(db, sql: query.select(table.columns))
+            while let row = try rows.next() { body(WholeRow(row)) }
+        }
     }
 
     public func fileBytes() throws -> Int {

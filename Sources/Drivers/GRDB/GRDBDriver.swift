@@ -48,7 +48,7 @@ public struct GRDBDriver: StoreDriver {
 
     public func open(_ configuration: StoreConfiguration) throws -> DrivenDatabase {
         switch engine {
-        case .memory: return try DrivenDatabase(try DatabaseQueue(), directory: nil)
+        case .memory: return try DrivenDatabase(try DatabaseQueue(), directory: nil, configuration.rows)
         case .pool:
             var settings = Configuration()
             // A checkpoint or a reader that is just being opened can hold the lock for a moment, with one writer too.
@@ -59,7 +59,7 @@ public struct GRDBDriver: StoreDriver {
                 // Of the writer alone: it is the one that commits.
                 try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             }
-            return try DrivenDatabase(pool, directory: configuration.directory)
+            return try DrivenDatabase(pool, directory: configuration.directory, configuration.rows)
         }
     }
 }

@@ -16,8 +16,9 @@ struct Found: Sendable {
     }
 }
 
-final class GRDBSubscription: DriverSubscription {
+final class GRDBSubscription: WholeRowSubscription {
     private let database: any DatabaseWriter
+    private let table: ShapedTable
     private let sink: CancellableSink
     private let ended: @Sendable (GRDBSubscription) -> Void
     /// Cancelling may come from any thread.
@@ -26,9 +27,11 @@ final class GRDBSubscription: DriverSubscription {
     nonisolated(unsafe) private var shown: Found?
 
     /// - Parameter ended: called when cancelled.
-    init(_ database: any DatabaseWriter, _ sink: CancellableSink, ended: @escaping @Sendable (GRDBSubscription) -> Void)
-    {
-        (self.database, self.sink, self.ended) = (database, sink, ended)
+    init(
+        _ database: any DatabaseWriter, _ table: ShapedTable, _ sink: CancellableSink,
+        ended: @escaping @Sendable (GRDBSubscription) -> Void
+    ) {
+        (self.database, self.table, self.sink, self.ended) = (database, table, sink, ended)
     }
 
     func start(
@@ -65,10 +68,25 @@ final class GRDBSubscription: DriverSubscription {
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
         forEachShown(indices, of: shown?.keys ?? [], body)
     }
+
+    func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws {
+        guard let shown else { return }
+        try database.read { db in
+            let row = try db.cachedStatement(sql: table.find)
+            for key in shown.keys[indices.clamped(to: 0..<shown.keys.count)] {
+                if let found = try Row.fetchOne(row, arguments: [key]) { body(WholeRow(found)) }
+            }
+        }
+    }
 }
 
 extension Item {
     init(_ row: Row) { self.init(key: row[0], group: row[1], score: row[2], stamp: row[3]) }
+}
+
+extension WholeRow {
+    /// Of `ShapedTable.columns`.
+    init(_ row: Row) { self.init(Item(row), text: row[4], payload: row[5], counterpartStamp: row[6]) }
 }
 
 /// GRDB delivers on dispatch queues; a run loop that is not the main thread's serves none. This hands its deliveries to a run

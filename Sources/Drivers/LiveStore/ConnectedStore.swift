@@ -6,6 +6,8 @@ import StoreDriver
 public protocol ConnectedStore: CallableOnSite, TransactionalReading, AsynchronousWriting {
     var store: Store { get }
     var connections: SiteMap<Connection> { get }
+    /// Objects per transaction while rows are loaded.
+    var loadBatch: Int { get }
     /// Makes a change; in a write of the connection.
     func apply(_ change: Change, _ connection: Connection) throws
     /// Moves those who observe on a connection to the latest version; on its site.
@@ -13,9 +15,11 @@ public protocol ConnectedStore: CallableOnSite, TransactionalReading, Asynchrono
 }
 
 extension ConnectedStore {
+    /// Few enough for the log to list, enough to cost nothing.
+    public var loadBatch: Int { 50_000 }
+
     public func load(count: Int, item: (Int) -> Item) throws {
-        // Objects per transaction: few enough for the log to list, enough to cost nothing.
-        let batch = 50_000
+        let batch = loadBatch
         for start in stride(from: 0, to: count, by: batch) {
             try store.write { connection in
                 for index in start..<min(count, start + batch) { try apply(Change(.insert, item(index)), connection) }

@@ -12,6 +12,9 @@ protocol DrivenRows: Sendable {
     ) throws -> any DriverSubscription
     func contents(of query: Query, _ connection: Connection) throws -> [Item]
     func pin(_ store: Store) throws -> AnyObject
+    /// Objects per transaction while rows are loaded.
+    var loadBatch: Int { get }
+    func forEachRow(of query: Query, _ connection: Connection, _ body: (WholeRow) -> Void) throws
 }
 
 /// Writers change rows of `Row`; queries find those of `Shown`, which are the same or lead to them over links.
@@ -46,11 +49,19 @@ struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
         try results(query, connection).map(\.item)
     }
 
-    private func results(_ query: Query, _ connection: Connection) throws -> Results<Shown> {
+    func results(_ query: Query, _ connection: Connection) throws -> Results<Shown> {
         Shown.results(query, try connection.objects(Shown.self))
     }
 
     func pin(_ store: Store) throws -> AnyObject { try HeldVersion<Row>(store) }
+
+    /// Few enough for the log to list, enough to cost nothing.
+    var loadBatch: Int { 50_000 }
+
+    /// They hold numbers alone.
+    func forEachRow(of query: Query, _ connection: Connection, _ body: (WholeRow) -> Void) throws {
+        for item in try contents(of: query, connection) { body(RowShape.plain.whole(item)) }
+    }
 }
 
 /// Keeps a version of the store alive as a frozen object does.

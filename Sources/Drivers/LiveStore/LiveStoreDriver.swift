@@ -35,6 +35,7 @@ public struct LiveStoreDriver: StoreDriver {
             case .uuid: throw DriverUnavailable("the driver keeps rows with ascending keys in a list, and no others")
             }
         }
+        if !configuration.rows.isPlain { return try ShapedRows(configuration.rows) }
         return switch configuration.keys {
         case .ascending: RowsOf<ItemRow, ItemRow>()
         case .uuid: RowsOf<UUIDItemRow, UUIDItemRow>()
@@ -43,7 +44,7 @@ public struct LiveStoreDriver: StoreDriver {
 }
 
 /// One store, whose rows are of the class that its configuration asks for.
-public final class DrivenLiveStore: ConnectedStore, Pinning, Compacting, SiteForgetting {
+public final class DrivenLiveStore: ConnectedStore, Pinning, Compacting, SiteForgetting, WholeRowStore {
     public let store: Store
     public let connections = SiteMap<Connection>("driver connections")
     private let rows: any DrivenRows
@@ -80,6 +81,12 @@ public final class DrivenLiveStore: ConnectedStore, Pinning, Compacting, SiteFor
             }
         }
         return LiveStoreSubscription(list) { token.invalidate() }
+    }
+
+    public var loadBatch: Int { rows.loadBatch }
+
+    public func forEachRow(of query: Query, _ body: (WholeRow) -> Void) throws {
+        try store.read { connection in try rows.forEachRow(of: query, connection, body) }
     }
 
     public func forget(_ site: DeliverySite) { _ = connections.remove(site) }

@@ -7,12 +7,13 @@ import TracedSync
 final class HookedSite: Sendable {
     /// The site's own.
     nonisolated(unsafe) private let connection: SQLiteConnection
+    private let table: ShapedTable
     /// Set by `init`, before anybody else has the object.
     nonisolated(unsafe) private var observers: PullingSite<HookedSubscription>?
     private let touched = Guarded("sqlite site", TouchedRows())
 
-    init(_ connection: SQLiteConnection, _ site: DeliverySite) {
-        self.connection = connection
+    init(_ connection: SQLiteConnection, _ table: ShapedTable, _ site: DeliverySite) {
+        (self.connection, self.table) = (connection, table)
         observers = PullingSite(site, "sqlite delivery") { [weak self] in self?.look($0) }
     }
 
@@ -75,9 +76,14 @@ final class HookedSite: Sendable {
         }
         return items
     }
+
+    /// Calls `body` with each row that is there.
+    func forEachRow(_ keys: some Sequence<Int64>, _ body: (WholeRow) -> Void) throws {
+        for key in keys { try connection.run(table.find, [key]) { body(WholeRow($0)) } }
+    }
 }
 
-final class HookedSubscription: PullingSubscription {
+final class HookedSubscription: PullingSubscription, WholeRowSubscription {
     let query: Query
     private let site: HookedSite
     private let sink: CancellableSink
@@ -117,9 +123,21 @@ final class HookedSubscription: PullingSubscription {
     }
 
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) { forEachShown(indices, of: shown ?? [], body) }
+
+    func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws {
+        guard let shown else { return }
+        try site.forEachRow(shown[indices.clamped(to: 0..<shown.count)], body)
+    }
 }
 
 extension Item {
     /// Of `ItemTable.columns`.
     init(_ row: SQLiteRow) { self.init(key: row[0], group: row[1], score: row[2], stamp: row[3]) }
+}
+
+extension WholeRow {
+    /// Of `ShapedTable.columns`.
+    init(_ row: SQLiteRow) {
+        self.init(Item(row), text: row.text(4), payload: row.data(5), counterpartStamp: row.number(6))
+    }
 }

@@ -1,6 +1,8 @@
-// SQLite's C interface, as little of it as the driver needs: one connection, its statements, integers in and out.
+// SQLite's C interface, as little of it as the driver needs: one connection, its statements, values in and out.
 // Used by one thread at a time; who owns a connection says how that is kept.
 import CSQLite
+import Foundation
+import StoreDriver
 
 struct SQLiteError: Error, CustomStringConvertible {
     var description: String
@@ -41,6 +43,34 @@ final class SQLiteConnection {
         let statement = try statement(sql)
         defer { sqlite3_reset(statement) }
         for (index, value) in values.enumerated() { sqlite3_bind_int64(statement, Int32(index + 1), value) }
+        try finish(statement, sql, row)
+    }
+
+    /// The same with values of any kind.
+    func run(_ sql: String, binding values: [SQLValue]) throws {
+        let statement = try statement(sql)
+        defer { sqlite3_reset(statement) }
+        for (index, value) in values.enumerated() { Self.bind(value, Int32(index + 1), statement) }
+        try finish(statement, sql) { _ in }
+    }
+
+    /// Copies what it binds.
+    private static func bind(_ value: SQLValue, _ column: Int32, _ statement: OpaquePointer) {
+        let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch value {
+        case .integer(let number): sqlite3_bind_int64(statement, column, number)
+        case .text(let text): sqlite3_bind_text(statement, column, text, Int32(text.utf8.count), copied)
+        case .bytes(let data):
+            // A blob without bytes is one, and not null.
+            if data.isEmpty { sqlite3_bind_zeroblob(statement, column, 0) }
+            data.withUnsafeBytes { bytes in
+                guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
+                sqlite3_bind_blob(statement, column, start, Int32(bytes.count), copied)
+            }
+        }
+    }
+
+    private func finish(_ statement: OpaquePointer, _ sql: String, _ row: (SQLiteRow) -> Void) throws {
         while true {
             switch sqlite3_step(statement) {
             case SQLITE_ROW: row(SQLiteRow(statement: statement))
@@ -83,4 +113,16 @@ struct SQLiteRow {
     fileprivate let statement: OpaquePointer
 
     subscript(column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+
+    /// Nil of null.
+    func number(_ column: Int32) -> Int64? {
+        sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : self[column]
+    }
+
+    func text(_ column: Int32) -> String { String(decoding: data(column), as: UTF8.self) }
+
+    func data(_ column: Int32) -> Data {
+        guard let start = sqlite3_column_blob(statement, column) else { return Data() }
+        return Data(bytes: start, count: Int(sqlite3_column_bytes(statement, column)))
+    }
 }

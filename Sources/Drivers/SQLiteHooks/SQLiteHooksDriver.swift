@@ -22,39 +22,51 @@ public struct SQLiteHooksDriver: StoreDriver {
     public func open(_ configuration: StoreConfiguration) throws -> HookedStore { try HookedStore(configuration) }
 }
 
-public final class HookedStore: CallableOnSite {
+public final class HookedStore: CallableOnSite, WholeRowStore {
     /// The connection that writes, of which one transaction has it at a time.
     private struct Writing {
         let connection: SQLiteConnection
         let journal: HookJournal
         var version: Int64 = 0
 
-        init(path: String, synchronous: String) throws {
+        init(path: String, synchronous: String, schema: String) throws {
             connection = try SQLiteConnection(path: path, synchronous: synchronous)
-            try connection.execute(ItemTable.schema)
+            try connection.execute(schema)
             journal = HookJournal(connection)
         }
     }
 
     private let path: String
     private let synchronous: String
+    private let table: ShapedTable
     private let writing: Guarded<Writing>
     private let sites = SiteMap<HookedSite>("sqlite driver")
 
     init(_ configuration: StoreConfiguration) throws {
         path = configuration.directory + "/store.sqlite"
         synchronous = configuration.durability == .full ? "FULL" : "NORMAL"
-        writing = Guarded("sqlite write lock", try Writing(path: path, synchronous: synchronous))
+        table = ShapedTable(configuration.rows)
+        writing = Guarded("sqlite write lock", try Writing(path: path, synchronous: synchronous, schema: table.schema))
     }
 
     public func load(count: Int, item: (Int) -> Item) throws {
         try write(locked: {}) { writer in
-            for index in 0..<count { try Self.apply(Change(.insert, item(index)), writer) }
+            for index in 0..<count {
+                let change = Change(.insert, item(index))
+                try table.shape.isPlain ? Self.apply(change, writer) : Self.apply(change, table, writer)
+            }
         }
     }
 
     public func makeWriter() -> any StoreWriter {
-        CommittingWriter { [self] changes, locked in
+        if !table.shape.isPlain {
+            return CommittingWriter { [self] changes, locked in
+                try write(locked: locked) { writer in
+                    for change in changes { try Self.apply(change, table, writer) }
+                }
+            }
+        }
+        return CommittingWriter { [self] changes, locked in
             try write(locked: locked) { writer in for change in changes { try Self.apply(change, writer) } }
         }
     }
@@ -88,6 +100,13 @@ public final class HookedStore: CallableOnSite {
         if writer.changes == 0 { throw MissingItem(key: change.item.key) }
     }
 
+    private static func apply(_ change: Change, _ table: ShapedTable, _ writer: SQLiteConnection) throws {
+        for (sql, values) in table.statements(change) {
+            try writer.run(sql, binding: values)
+            if writer.changes == 0 { throw MissingItem(key: change.item.key) }
+        }
+    }
+
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws
         -> any DriverSubscription
     {
@@ -95,7 +114,7 @@ public final class HookedStore: CallableOnSite {
     }
 
     private func site(_ site: DeliverySite) throws -> HookedSite {
-        try sites.value(at: site) { HookedSite(try connect(), site) }
+        try sites.value(at: site) { HookedSite(try connect(), table, site) }
     }
 
     private func connect() throws -> SQLiteConnection { try SQLiteConnection(path: path, synchronous: synchronous) }
@@ -118,6 +137,10 @@ public final class HookedStore: CallableOnSite {
         var found: [Item] = []
         try connect().run(query.select(ItemTable.columns)) { found.append(Item($0)) }
         return found
+    }
+
+    public func forEachRow(of query: Query, _ body: (WholeRow) -> Void) throws {
+        try connect().run(query.select(table.columns)) { body(WholeRow($0)) }
     }
 
     public func fileBytes() throws -> Int {

@@ -167,6 +167,17 @@ final class ObserverGroup: Sendable {
         try observer.site.run(timeoutNs: spec.hangTimeoutNs) { try observer.subscription!.currentItems() }
     }
 
+    /// Looks at the same rows with all that they hold.
+    func wholeRows(of observer: Observer, _ seen: SeenRows) throws -> SeenRows {
+        try observer.site.run(timeoutNs: spec.hangTimeoutNs) {
+            var seen = seen
+            if let subscription = observer.subscription as? any WholeRowSubscription {
+                try subscription.forEachShownRow(0..<Int.max) { seen.look(at: $0) }
+            }
+            return seen
+        }
+    }
+
     func cancel() { for observer in observers { observer.subscription?.cancel() } }
 
     func stop() { for site in sites { site.stop() } }

@@ -9,6 +9,7 @@ import Measure
 import Scenario
 import Statistics
 import StoreDriver
+import Trials
 
 final class RowSampler: Sendable {
     /// Observers that are looked at; the others watch as they do.
@@ -21,18 +22,24 @@ final class RowSampler: Sendable {
     private static let namedRows = 8
     /// Rows read in one trial: of arrays that are there, some milliseconds.
     private static let rowBudget = 1 << 20
+    /// What more there is in a row counts as so many rows.
+    private static let bytesOfRow = 64
     private static let capacity = 1 << 16
 
     let samples: RecordBuffer<RowSample>
     private let empty: RowDigest
     private let hasChangeSets: Bool
+    /// Of rows that hold more than numbers; nil where there is no more to look at.
+    private let shape: RowShape?
     /// Where allocations or instructions are counted, the reading of rows must not be among them.
     private let onlyFirst: Bool
     /// How many are all looked at; of a counted trial those before it counts.
     private let firstCallbacks: Int
-    // Both are the site's own.
+    // All three are the site's own.
     nonisolated(unsafe) private var random: RandomSource
     nonisolated(unsafe) private var rowsLeft: Int
+    /// What was wrong inside the first row that was not whole.
+    nonisolated(unsafe) private(set) var fault: String?
 
     /// Nil where there is nothing to look at, and for all but the first observers.
     init?(_ index: Int, _ order: Query.Order, _ spec: TrialSpec, _ capabilities: Capabilities) throws {
@@ -42,7 +49,10 @@ final class RowSampler: Sendable {
         onlyFirst = spec.count != nil || spec.metrics.contains(where: \.countsAllocations)
         firstCallbacks = min(Self.firstCallbacks, spec.count?.warmUpCommits ?? .max)
         random = RandomSource(seed: spec.seed, stream: 5_000_000 + UInt64(index))
-        rowsLeft = Self.rowBudget / min(spec.observers.count, Self.observers)
+        let shape = RowShape(spec)
+        self.shape = shape.isPlain || capabilities.shows != .rows ? nil : shape
+        rowsLeft =
+            Self.rowBudget / min(spec.observers.count, Self.observers) / (1 + shape.bytesPerRow / Self.bytesOfRow)
         samples = try RecordBuffer(capacity: Self.capacity, prefaulted: Self.firstCallbacks * Self.namedRows)
     }
 
@@ -75,10 +85,18 @@ final class RowSampler: Sendable {
         var digest = empty
         var first: Item?
         var isReadable = true
+        func add(_ item: Item) {
+            if first == nil { first = item }
+            digest.add(key: item.key, score: item.score, stamp: item.stamp)
+        }
         do {
-            try subscription.forEachShown(indices) { item in
-                if first == nil { first = item }
-                digest.add(key: item.key, score: item.score, stamp: item.stamp)
+            if let shape, let subscription = subscription as? any WholeRowSubscription {
+                try subscription.forEachShownRow(indices) { row in
+                    if fault == nil { fault = shape.fault(in: row) }
+                    add(row.item)
+                }
+            } else {
+                try subscription.forEachShown(indices, add)
             }
         } catch {
             isReadable = false

@@ -15,8 +15,11 @@ struct Convergence {
     private var evaluated: Set<Int> = []
     private var comparedCollections = 0
     private(set) var rowsCompared = 0
+    private var whole: WholeRowCheck
 
-    init(_ history: History, _ plan: QueryAssignment) { (self.history, self.plan) = (history, plan) }
+    init(_ history: History, _ plan: QueryAssignment, _ shape: RowShape) {
+        (self.history, self.plan, whole) = (history, plan, WholeRowCheck(shape))
+    }
 
     /// - Parameter rows: the final state of `query` in the model.
     mutating func check(
@@ -35,6 +38,8 @@ struct Convergence {
             let found = try store.contents(of: plan.queries[query])
             if let difference = Self.difference(expected, found, order) {
                 violations.append("convergence: the store's evaluation of query \(query) is wrong: \(difference)")
+            } else {
+                violations += try wholeRows("query \(query)", plan.queries[query], found.count, store)
             }
         }
         for observer in observers where hasBudget(rows.count, first: comparedCollections == 0) {
@@ -43,6 +48,10 @@ struct Convergence {
             let shown = try group.currentItems(of: observer)
             if let difference = Self.difference(expected, shown, order) {
                 violations.append("convergence: the live collection of \(observer.name) is wrong: \(difference)")
+            } else {
+                violations += try whole.violations("the live collection of \(observer.name)", count: shown.count) {
+                    $0 = try group.wholeRows(of: observer, $0)
+                }
             }
         }
         return violations
@@ -54,7 +63,16 @@ struct Convergence {
         guard hasBudget(expected.count, first: false) else { return [] }
         rowsCompared += expected.count
         let difference = Self.difference(expected, try store.contents(of: Query()), .none)
-        return difference.map { ["nothing lost: the final table is wrong: \($0)"] } ?? []
+        if let difference { return ["nothing lost: the final table is wrong: \(difference)"] }
+        return try wholeRows("the final table", Query(), expected.count, store)
+    }
+
+    private mutating func wholeRows(
+        _ what: String, _ query: Query, _ count: Int, _ store: any DrivenStore
+    ) throws -> [String] {
+        try whole.violations(what, count: count) { seen in
+            try store.conforming(to: (any WholeRowStore).self).forEachRow(of: query) { seen.look(at: $0) }
+        }
     }
 
     private func hasBudget(_ rows: Int, first: Bool) -> Bool { first || rowsCompared + rows <= Self.rowBudget }

@@ -3,6 +3,7 @@
 import Measure
 import Scenario
 import StoreDriver
+import Trials
 
 struct Oracle {
     let spec: TrialSpec
@@ -28,11 +29,16 @@ struct Oracle {
             verdict.add("monotonicity: \(disorder)")
             return verdict
         }
-        for log in logs { verdict.add(SequenceCheck.violations(log)) }
+        for log in logs {
+            verdict.add(SequenceCheck.violations(log))
+            if let fault = log.observer.sampler?.fault {
+                verdict.add("whole rows: inside a callback of \(log.observer.name): \(fault)")
+            }
+        }
         for (name, logs) in Dictionary(grouping: logs, by: { $0.observer.site.name }).sorted(by: { $0.key < $1.key }) {
             verdict.add(SequenceCheck.violations(site: name, logs, together: capabilities.advancesTogether))
         }
-        var convergence = Convergence(history, plan)
+        var convergence = Convergence(history, plan, RowShape(spec))
         for alike in groups() {
             let query = alike[0].observer.query
             var rows = initialRows.rows(of: plan.queries[query])

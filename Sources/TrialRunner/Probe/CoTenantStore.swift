@@ -44,6 +44,7 @@ final class CoTenantStore: Companion {
         configuration.directory += "/neighbour"
         configuration.links = 0
         configuration.hasList = false
+        configuration.rows = .plain
         try FileManager.default.createDirectory(atPath: configuration.directory, withIntermediateDirectories: true)
         let store = try driver.open(configuration)
         let dataset = Dataset(spec)

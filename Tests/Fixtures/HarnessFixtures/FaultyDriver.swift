@@ -37,6 +37,12 @@ public enum Fault: String, Sendable, CaseIterable {
     case versionAhead = "version-ahead"
     /// Inside a callback one of the rows that it names is still as it was; once the callback has returned it is not.
     case halfApplied = "half-applied"
+    /// A row that was touched shows the text of the change before.
+    case staleText = "stale-text"
+    /// The rows of a query have each other's bytes.
+    case swappedBytes = "swapped-bytes"
+    /// A row's counterpart says what the commit before wrote, while an observer is called.
+    case tornCounterpart = "torn-counterpart"
     /// Says that observers are delivered to beside a writer, and they are not.
     case readersWait = "readers-wait"
     // What limits must see.
@@ -78,11 +84,11 @@ public struct FaultyDriver: StoreDriver {
     public func open(_ configuration: StoreConfiguration) throws -> FaultyStore {
         if fault == .unavailable { throw DriverUnavailable("its library is not on this machine: install it") }
         if fault == .deaf { while true { sleep(1000) } }
-        return FaultyStore(ModelStore(), fault)
+        return FaultyStore(ModelStore(rows: configuration.rows), fault)
     }
 }
 
-public final class FaultyStore: SiteForgetting, @unchecked Sendable {
+public final class FaultyStore: SiteForgetting, WholeRowStore, @unchecked Sendable {
     private let store: ModelStore
     private let fault: Fault
     private let subscriptions = Atomic<Int>(0)
@@ -108,6 +114,16 @@ public final class FaultyStore: SiteForgetting, @unchecked Sendable {
         var items = store.contents(of: query)
         if fault == .wrongContents, query.scores != nil, !items.isEmpty { items[0].stamp += 1 }
         return items
+    }
+
+    public func forEachRow(of query: Query, _ body: (WholeRow) -> Void) {
+        var last: WholeRow?
+        store.forEachRow(of: query) { row in
+            var shown = row
+            if fault == .swappedBytes, let last { shown.payload = last.payload }
+            last = row
+            body(shown)
+        }
     }
 
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws

@@ -111,7 +111,7 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
     }
 }
 
-final class FaultySubscription: DriverSubscription, @unchecked Sendable {
+final class FaultySubscription: WholeRowSubscription, @unchecked Sendable {
     private let inner: any DriverSubscription
     private let sink: FaultySink
     private let fault: Fault?
@@ -125,6 +125,18 @@ final class FaultySubscription: DriverSubscription, @unchecked Sendable {
     func cancel() {
         // As if the token's flag were never looked at.
         if fault != .calledAfterCancel, fault != .lateCall { inner.cancel() }
+    }
+
+    func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws {
+        let inner = inner as! any WholeRowSubscription
+        try inner.forEachShownRow(indices) { row in
+            var row = row
+            if fault == .staleText, row.item.stamp != 0, !sink.isDelivering { row.text = "as it was" }
+            if fault == .tornCounterpart, sink.isDelivering {
+                row.counterpartStamp = row.counterpartStamp.map { $0 - 1 }
+            }
+            body(row)
+        }
     }
 
     func currentItems() throws -> [Item] {

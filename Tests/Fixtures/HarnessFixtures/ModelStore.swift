@@ -7,7 +7,7 @@ import StoreDriver
 import TracedSync
 
 /// A correct in-memory store for a few thousand rows.
-public final class ModelStore: SiteForgetting, @unchecked Sendable {
+public final class ModelStore: SiteForgetting, WholeRowStore, @unchecked Sendable {
     private let lock = TracedMutex("model store")
     private var version: Int64 = 1
     /// With the order they were inserted in.
@@ -25,7 +25,10 @@ public final class ModelStore: SiteForgetting, @unchecked Sendable {
     /// What each commit takes longer than it need.
     private let delayNs: Int64
 
-    public init(delayNs: Int64 = 0) { self.delayNs = delayNs }
+    /// What rows hold beside what is kept of them.
+    private let shape: RowShape
+
+    public init(delayNs: Int64 = 0, rows shape: RowShape = .plain) { (self.delayNs, self.shape) = (delayNs, shape) }
 
     public func load(count: Int, item: (Int) -> Item) {
         let items = (0..<count).map(item)
@@ -79,6 +82,10 @@ public final class ModelStore: SiteForgetting, @unchecked Sendable {
 
     public func contents(of query: Query) -> [Item] { snapshot(query).items }
 
+    public func forEachRow(of query: Query, _ body: (WholeRow) -> Void) {
+        for item in contents(of: query) { body(shape.whole(item)) }
+    }
+
     /// The rows of a query and the version they stand at.
     func snapshot(_ query: Query) -> (version: Int64, items: [Item]) {
         let (head, all): (Int64, [Row]) = lock.withLock { (version, Array(rows.values)) }
@@ -112,7 +119,7 @@ public final class ModelStore: SiteForgetting, @unchecked Sendable {
     public func subscribe(
         to query: Query, at site: DeliverySite, sink: any DeliverySink
     ) -> any DriverSubscription {
-        let subscription = ModelSubscription(query, sink)
+        let subscription = ModelSubscription(query, shape, sink)
         sites.value(at: site) { PullingSite(site, "model delivery") { [weak self] in self?.deliver(to: $0) } }
             .add(subscription)
         return subscription
@@ -151,5 +158,7 @@ public struct ModelDriver: StoreDriver {
         }
     }
 
-    public func open(_ configuration: StoreConfiguration) -> ModelStore { ModelStore(delayNs: delayNs) }
+    public func open(_ configuration: StoreConfiguration) -> ModelStore {
+        ModelStore(delayNs: delayNs, rows: configuration.rows)
+    }
 }

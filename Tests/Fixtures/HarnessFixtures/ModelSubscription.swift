@@ -2,13 +2,14 @@
 import StoreDriver
 
 /// On its site, but for `cancel`.
-final class ModelSubscription: PullingSubscription, @unchecked Sendable {
+final class ModelSubscription: PullingSubscription, WholeRowSubscription, @unchecked Sendable {
     let query: Query
+    private let shape: RowShape
     private let sink: CancellableSink
     private var shown: [Item]?
 
-    init(_ query: Query, _ sink: any DeliverySink) {
-        self.query = query
+    init(_ query: Query, _ shape: RowShape, _ sink: any DeliverySink) {
+        (self.query, self.shape) = (query, shape)
         self.sink = CancellableSink(sink)
     }
 
@@ -27,6 +28,11 @@ final class ModelSubscription: PullingSubscription, @unchecked Sendable {
     var isCancelled: Bool { sink.isCancelled }
 
     func currentItems() -> [Item] { shown ?? [] }
+
+    func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) {
+        let items = currentItems()
+        for item in items[indices.clamped(to: 0..<items.count)] { body(shape.whole(item)) }
+    }
 
     /// The change set from one array to another, with as few moves as can be.
     static func difference(_ old: [Item], _ new: [Item], _ version: Int64) -> Delivery {

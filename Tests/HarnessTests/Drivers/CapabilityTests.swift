@@ -20,12 +20,15 @@ import Testing
     private static let drivers: [(driver: any StoreDriver, abilities: Set<Ability>)] = [
         (
             LiveStoreDriver(),
-            [.callableOnSite, .transactionalReading, .asynchronousWriting, .pinning, .compacting, .siteForgetting]
+            [
+                .callableOnSite, .transactionalReading, .asynchronousWriting, .pinning, .compacting, .siteForgetting,
+                .wholeRows,
+            ]
         ),
         (FetchedResultsDriver(), [.callableOnSite, .transactionalReading, .asynchronousWriting]),
-        (GRDBDriver(.pool), [.callableOnSite]), (GRDBDriver(.memory), [.callableOnSite]),
-        (SQLiteHooksDriver(), [.callableOnSite]), (NotificationQueueDriver(), []), (TemplateDriver(), []),
-        (NoopDriver(), [.callableOnSite, .rowless]), (ModelDriver(), [.siteForgetting]),
+        (GRDBDriver(.pool), [.callableOnSite, .wholeRows]), (GRDBDriver(.memory), [.callableOnSite, .wholeRows]),
+        (SQLiteHooksDriver(), [.callableOnSite, .wholeRows]), (NotificationQueueDriver(), []), (TemplateDriver(), []),
+        (NoopDriver(), [.callableOnSite, .rowless]), (ModelDriver(), [.siteForgetting, .wholeRows]),
         (LegacyDriver(), [.callableOnSite, .transactionalReading, .asynchronousWriting]),
         (FlawedDriver(.lockOrder), [.callableOnSite, .transactionalReading, .asynchronousWriting, .rowless]),
     ]

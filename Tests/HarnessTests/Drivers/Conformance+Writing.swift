@@ -93,7 +93,7 @@ extension Conformance {
         }
     }
 
-    /// Whole trials: paced and in lockstep, sorted and not, of one query and of several.
+    /// Whole trials: paced and in lockstep, sorted and not, of one query and of several; of rows that hold more than numbers.
     func oracle(_ place: ObserversSpec.Deliver) throws -> [String] {
         var paced = TrialSpec.tiny(driver: driver.name)
         paced.durability = capabilities.durabilities.contains(.memory) ? "memory" : "relaxed"
@@ -111,7 +111,12 @@ extension Conformance {
         stepping.writers = WritersSpec(
             threads: 1, load: .lockstep, rateHz: 0, arrivals: .uniform, burst: 1, changes: ["update-score": 1],
             rowsPerCommit: 1, keys: .matching)
-        return try [paced, touching, stepping].flatMap { spec -> [String] in
+        var specs = [paced, touching, stepping]
+        if capabilities.can(.wholeRows) {
+            (paced.dataset.textCharacters, paced.dataset.payloadBytes, paced.dataset.tables) = (30, 300, 3)
+            specs.append(paced)
+        }
+        return try specs.flatMap { spec -> [String] in
             let result = try runTrial(spec, on: driver)
             var complaints = result.violations
             // A trial that ended as it should has notes too: of writers, say, that were late on a busy machine.
