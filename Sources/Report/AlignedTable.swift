@@ -1,32 +1,43 @@
-// A table of words and figures as lines of a terminal: the first two columns to the left, figures to the right. On a terminal
+// A table of words and figures as lines of a terminal: the columns of words first, to the left, figures to the right. On a terminal
 // that is too narrow words are wrapped, and then columns of figures stand below one another; no figure is ever cut off. Pure.
 
-struct AlignedTable {
+package struct AlignedTable {
     private static let gap = 2
+    /// The titles are the first. Rows of one length, with as many cells at least as there are columns of words.
+    private let rows: [[String]]
+    /// How many columns are words.
+    private let words: Int
+    /// Behind which words may be broken, beside blanks.
+    private let separators: Set<Character>
     /// Of a column of words: narrower ones cannot be read.
-    private static let narrowest = 12
-    private static let words = 2
+    private let narrowest: Int
+    /// Whether the first column is never wrapped: names, which somebody copies.
+    private let keepsFirst: Bool
 
-    /// The titles are the first. Rows of one length, with two cells at least.
-    let rows: [[String]]
+    package init(
+        rows: [[String]], words: Int = 2, separators: Set<Character> = [";"], narrowest: Int = 12,
+        keepsFirst: Bool = false
+    ) {
+        (self.rows, self.words, self.separators) = (rows, words, separators)
+        (self.narrowest, self.keepsFirst) = (narrowest, keepsFirst)
+    }
 
     /// - Parameter columns: of the terminal; nil: as wide as it is.
-    func lines(columns: Int? = nil) -> [String] {
+    package func lines(columns: Int? = nil) -> [String] {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        guard let columns, Self.total(widths) > columns else { return Self.lines(rows, widths) }
-        let figures = Array(widths.dropFirst(Self.words))
-        let least = widths.prefix(Self.words).map { min($0, Self.narrowest) }
+        guard let columns, Self.total(widths) > columns else { return aligned(rows, widths) }
+        let figures = Array(widths.dropFirst(words))
+        let least = widths.prefix(words).enumerated().map { keepsFirst && $0 == 0 ? $1 : min($1, narrowest) }
         var lines: [String] = []
         for part in Self.parts(of: figures, beside: Self.total(least), within: columns) {
             let chosen = Array(figures[part])
             let room = columns - Self.total(chosen) - (chosen.isEmpty ? 0 : Self.gap)
-            let own = Self.shrunk(Array(widths.prefix(Self.words)), to: room, least)
+            let own = Self.shrunk(Array(widths.prefix(words)), to: room, least)
             let cells = rows.map {
                 Array(
-                    $0.prefix(Self.words)
-                        + $0.dropFirst(Self.words)[(part.lowerBound + Self.words)..<(part.upperBound + Self.words)])
+                    $0.prefix(words) + $0.dropFirst(words)[(part.lowerBound + words)..<(part.upperBound + words)])
             }
-            lines += Self.lines(cells.flatMap { Self.wrapped($0, own) }, own + chosen)
+            lines += aligned(cells.flatMap { wrapped($0, own) }, own + chosen)
         }
         return lines
     }
@@ -60,7 +71,7 @@ struct AlignedTable {
     }
 
     /// A row as several: its figures stand in the first.
-    private static func wrapped(_ row: [String], _ widths: [Int]) -> [[String]] {
+    private func wrapped(_ row: [String], _ widths: [Int]) -> [[String]] {
         let pieces = zip(row, widths).map { wrapped($0, to: $1) }
         let height = pieces.map(\.count).max() ?? 1
         return (0..<height).map { line in
@@ -68,8 +79,8 @@ struct AlignedTable {
         }
     }
 
-    /// Broken behind `;` and at blanks; a piece that is still too long ends in `…`.
-    private static func wrapped(_ text: String, to width: Int) -> [String] {
+    /// Broken at blanks and behind separators; a piece that is still too long ends in `…`.
+    private func wrapped(_ text: String, to width: Int) -> [String] {
         var lines = [""]
         for piece in pieces(text) {
             let joined = lines.last! + piece
@@ -85,22 +96,22 @@ struct AlignedTable {
         }
     }
 
-    private static func pieces(_ text: String) -> [String] {
+    private func pieces(_ text: String) -> [String] {
         var pieces = [""]
         for character in text {
             pieces[pieces.count - 1].append(character)
-            if character == ";" || character == " " { pieces.append("") }
+            if character == " " || separators.contains(character) { pieces.append("") }
         }
         return pieces.filter { !$0.isEmpty }
     }
 
-    private static func lines(_ rows: [[String]], _ widths: [Int]) -> [String] {
+    private func aligned(_ rows: [[String]], _ widths: [Int]) -> [String] {
         rows.map { row in
             let cells = row.enumerated().map { column, text in
                 let padding = String(repeating: " ", count: max(widths[column] - text.count, 0))
                 return column < words ? text + padding : padding + text
             }
-            return cells.joined(separator: String(repeating: " ", count: gap)).trimmingSuffix(" ")
+            return cells.joined(separator: String(repeating: " ", count: Self.gap)).trimmingSuffix(" ")
         }
     }
 }

@@ -1,6 +1,8 @@
-// `tidegauge list`: what there is to run, run on, measure and say. Tab-separated, one per line; or JSON.
+// `tidegauge list`: what there is to run, run on, measure and say. Tab-separated, one per line; on a terminal as a table that
+// fits it; or JSON.
 import ArgumentParser
 import Foundation
+import Report
 import Scenario
 import StoreDriver
 
@@ -22,14 +24,22 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         let (keys, rows) = try table()
-        guard json else {
-            for row in rows { print(row.joined(separator: "\t")) }
-            return
-        }
+        guard json else { return print(Self.text(keys, rows, columns: TerminalOutput.columns), terminator: "") }
         let objects = rows.map { Dictionary(uniqueKeysWithValues: zip(keys, $0)) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         print(String(decoding: try encoder.encode(objects), as: UTF8.self))
+    }
+
+    /// - Parameter columns: of the terminal; nil where a program reads it, which gets whole cells and no titles.
+    static func text(_ keys: [String], _ rows: [[String]], columns: Int?) -> String {
+        let lines =
+            columns.map { width in
+                let table = AlignedTable(
+                    rows: [keys] + rows, words: keys.count, separators: [";", "/"], narrowest: 9, keepsFirst: true)
+                return table.lines(columns: width)
+            } ?? rows.map { $0.joined(separator: "\t") }
+        return lines.map { $0 + "\n" }.joined()
     }
 
     private func table() throws -> (keys: [String], rows: [[String]]) {
@@ -37,7 +47,12 @@ struct ListCommand: ParsableCommand {
         case .scenarios:
             (["name", "purpose", "path"], try scenarios.load().map { [$0.name, $0.purpose, $0.path] })
         case .drivers:
-            (["name", "capabilities"], Drivers.all.map { [$0.name, Self.summary($0.capabilities)] })
+            (
+                ["name", "capabilities", "remarks"],
+                Drivers.all.map {
+                    [$0.name, Self.summary($0.capabilities), $0.capabilities.remarks.joined(separator: "; ")]
+                }
+            )
         case .keys: (ScenarioReference.columns, ScenarioReference.settings)
         case .metrics:
             (["name", "unit", "definition"], Metric.allCases.map { [$0.rawValue, $0.unit, $0.entry.definition] })
@@ -59,9 +74,10 @@ struct ListCommand: ParsableCommand {
         if capabilities.deepestLinks > 0 { words.append("links-\(capabilities.deepestLinks)") }
         if capabilities.hasPublishers { words.append("publishers") }
         if capabilities.canReadFirst { words.append("read-first") }
+        if capabilities.can(.wholeRows) { words.append("text-and-bytes") }
         if capabilities.can(.pinning) { words.append("pins") }
         if capabilities.can(.siteForgetting) { words.append("sites-that-end") }
         if capabilities.isShared { words.append("many-processes") }
-        return words.joined(separator: " ") + "\t" + capabilities.remarks.joined(separator: "; ")
+        return words.joined(separator: " ")
     }
 }

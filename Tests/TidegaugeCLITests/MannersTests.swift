@@ -3,6 +3,8 @@ import Foundation
 import Runs
 import Testing
 
+@testable import TidegaugeCLI
+
 @Suite struct MannersTests {
     private static let scenario = """
         purpose: Who can do this?
@@ -82,5 +84,31 @@ import Testing
         try folder.write("a.yaml", Data(lists.utf8))
         let ran = try Binary.peers.run(["run", "a.yaml", "--driver", "grdb-pool"], in: folder)
         #expect(ran.status == 64 && ran.errors.contains("  a on grdb-pool: it has no"), "\(ran.errors)")
+    }
+
+    @Test(
+        "A person is shown a table that fits, with titles; a program reads a line each, with tabs and nothing cut off")
+    func listsFit() {
+        let keys = ["name", "purpose", "path"]
+        let rows = [
+            [
+                "commit-latency", "How long does a commit take to reach an observer?",
+                "Scenarios/latency/commit-latency.yaml",
+            ],
+            ["soak", "What is left?", "Scenarios/fairness/soak.yaml"],
+        ]
+        let piped = ListCommand.text(keys, rows, columns: nil)
+        #expect(piped == rows.map { $0.joined(separator: "\t") + "\n" }.joined())
+        for columns in [36, 72, 200] {
+            let lines = ListCommand.text(keys, rows, columns: columns).split(separator: "\n")
+            #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
+            #expect(lines[0].hasPrefix("name            purpose"), "\(lines)")
+            let words = Set(lines.flatMap { $0.split(separator: " ") })
+            for word in rows.flatMap({ $0.flatMap { $0.split(separator: " ") } }) where !word.contains("/") {
+                #expect(words.contains(word), "\(columns): \(lines)")
+            }
+            #expect((lines.count == 3) == (columns == 200))
+        }
+        #expect(ListCommand.text(keys, rows, columns: 72).contains("latency/"))
     }
 }
