@@ -12,9 +12,9 @@ BUDGET ?= 10m
 TIDEGAUGE = .build/release/tidegauge
 # The same with GRDB, whose build is the longest of all.
 PEERS = .build/release/tidegauge-peers
-# Package.swift has what the variable does.
-BUILD = TIDEGAUGE_QUICK=1 swift build -c release --product
-FIRST = make: the first build takes some minutes ([n/m] counts its modules), later ones take seconds
+# Says how far it is and how long is left.
+BUILD = Tools/build.sh
+FIRST = make: the first build takes some minutes, later ones take seconds
 # The folders of scenarios; those of peers have a target of their own.
 SCENARIOS = $(filter-out Scenarios/peers,$(patsubst %/,%,$(wildcard Scenarios/*/)))
 
