@@ -102,8 +102,14 @@ install_tables() {
     local home
     home=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/.build-data
     if "$home/bin/python3" -c 'import pandas, duckdb' 2>/dev/null; then return 0; fi
-    command -v python3 >/dev/null || fail "there is no python3 on the PATH." "Install it and run make again."
+    command -v python3 >/dev/null || fail "there is no python3 on the PATH." \
+        "Install it (Debian: apt-get install python3-venv) and run make again."
     echo "setup: installing pandas and duckdb into $home" >&2
+    # Debian and Ubuntu keep what makes environments apart from Python.
+    if ! python3 -c 'import ensurepip' 2>/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+        env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends python3-venv >&2 </dev/null ||
+            echo "setup: going on without python3-venv" >&2
+    fi
     # Half an environment, of a machine without ensurepip or network, is made anew.
     rm -rf "$home"
     if python3 -m venv "$home" >&2 && "$home/bin/pip" install --quiet --disable-pip-version-check pandas duckdb >&2; then
