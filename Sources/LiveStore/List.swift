@@ -69,7 +69,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     /// nil for an element that has been taken off.
     private func shown(_ list: StoredList, _ id: UInt64) -> Element? {
-        list.row(id).map { Element._element($0, ListTable.value, list.connection) }
+        list.row(id).map { Element._element($0, ListTable.value, list.connection, list.table) }
     }
 
     /// Goes over the elements shown now: what a loop does to them does not make it skip or repeat one, and it does not come

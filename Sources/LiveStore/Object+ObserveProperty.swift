@@ -56,8 +56,9 @@ extension LiveObject {
         guard let state = token.state as? ObjectToken, let row = connection.newestRow(table, id) else { return token }
         let first = row.value(column, table.schema.columns[column])
         func tell(_ isPrior: Bool, _ isOwn: Bool, _ old: ColumnValue?, _ new: ColumnValue?) {
-            let oldValue = options.contains(.old) ? old.map { $0.value(as: Value.self) } : nil
-            let newValue = options.contains(.new) ? new.map { $0.value(as: Value.self) } : nil
+            func value(_ value: ColumnValue) -> Value { connection.value(value, of: table.schema.place(column)) }
+            let oldValue = options.contains(.old) ? old.map(value) : nil
+            let newValue = options.contains(.new) ? new.map(value) : nil
             body(self, PropertyUpdate(isPrior: isPrior, isOwnWrite: isOwn, oldValue: oldValue, newValue: newValue))
         }
         let new = PropertyObserver(state, column, known: first, wantsPrior: options.contains(.prior), tell)

@@ -3,17 +3,19 @@
 // is not a number count for nothing.
 import Foundation
 
-/// The types that have a smallest and a largest value: `Int`, `Double`, `Date`.
+/// The types that have a smallest and a largest value: numbers and `Date`.
 public protocol MeasurableValue: StorableValue, Comparable {}
 extension Int: MeasurableValue {}
 extension Double: MeasurableValue {}
 extension Date: MeasurableValue {}
 
-/// The types that can be added up: `Int`, `Double`.
+/// The types that can be added up: numbers.
 public protocol SummableValue: MeasurableValue {
+    /// What a sum is: `Int` of integers, `Double` of others.
+    associatedtype Sum = Self
     var _double: Double { get }
     /// An `Int` that grows too large stays at the end of its range.
-    static func _sum(_ values: (_ add: (Self) -> Void) -> Void) -> Self
+    static func _sum(_ values: (_ add: (Self) -> Void) -> Void) -> Sum
 }
 
 extension Int: SummableValue {
@@ -65,12 +67,16 @@ extension Results {
         extreme(keyPath, isLast: true) { $0 > $1 }
     }
 
-    /// The sum of a property, 0 where there is nothing to add; beyond the range of `Int` its nearer end. On the
-    /// connection's scheduler. O(n).
-    public func sum<Value: SummableValue>(of keyPath: KeyPath<Object, Value>) -> Value { total(keyPath) }
+    /// The sum of a property, 0 where there is nothing to add; beyond the range of `Int` its nearer end. Of other integers
+    /// it is an `Int`, of `Float` a `Double`. On the connection's scheduler. O(n).
+    public func sum<Value: SummableValue>(of keyPath: KeyPath<Object, Value>) -> Value.Sum {
+        total(keyPath, Value.self)
+    }
 
     /// The sum of an optional property, nulls left out. As for others.
-    public func sum<Value: SummableValue>(of keyPath: KeyPath<Object, Value?>) -> Value { total(keyPath) }
+    public func sum<Value: SummableValue>(of keyPath: KeyPath<Object, Value?>) -> Value.Sum {
+        total(keyPath, Value.self)
+    }
 
     /// The mean of a property's values; nil without one. On the connection's scheduler. O(n).
     public func average<Value: SummableValue>(of keyPath: KeyPath<Object, Value>) -> Double? {
@@ -82,7 +88,7 @@ extension Results {
         mean(keyPath, Value.self)
     }
 
-    private func total<Value: SummableValue>(_ keyPath: PartialKeyPath<Object>) -> Value {
+    private func total<Value: SummableValue>(_ keyPath: PartialKeyPath<Object>, _: Value.Type) -> Value.Sum {
         Value._sum { add in forEachValue(table.layout.column(keyPath), add) }
     }
 
@@ -115,8 +121,12 @@ extension Results {
         func take(_ row: RowReader) {
             // A row older than the column has the zero that its property reads; an optional one has none.
             if isOptional, row.isNull(column) { return }
-            let value = Value._read(row, column)
-            if value == value { body(value) }
+            do throws(UnknownValue) {
+                let value = try Value._read(row, column)
+                if value == value { body(value) }
+            } catch {
+                body(connection.goOn(after: error, in: table.schema.place(column)))
+            }
         }
         if forEachRow(take) { return }
         for id in objectIDs { connection.rowForGetter(table, id).map(take) }
@@ -133,16 +143,12 @@ extension Results {
         let last = Swift.min(upper, ranks.upperBound) - 1
         guard first <= last else { return nil }
         let key = rows.entry(at: isLast == term.ascending ? last : first).key
-        return SortKeyLayout([term], table.schema).values(in: key.bytes[...])[0].value()
+        return connection.value(
+            SortKeyLayout([term], table.schema).values(in: key.bytes[...])[0], of: table.schema.place(term.column))
     }
 }
 
 extension ColumnValue {
-    /// The value as the Swift type of a property of its column.
-    func value<Value: StorableValue>(as type: Value.Type = Value.self) -> Value {
-        plain.flatMap { $0 as? Value } ?? Value._zero
-    }
-
     /// The value itself; nil for null and for a link.
     var plain: (any StorableValue)? {
         switch self {

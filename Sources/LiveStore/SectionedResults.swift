@@ -46,7 +46,8 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     }
 
     func key(_ position: Int, _ places: SectionPlaces) -> Key {
-        layout.values(in: places.key(of: position).bytes[...])[0].value()
+        connection.value(
+            layout.values(in: places.key(of: position).bytes[...])[0], of: "a section of \(table.schema.name)")
     }
 
     /// The keys of all sections, in order. O(sections · log sections).
@@ -146,7 +147,7 @@ extension Results {
         return sectioned(
             SectionTerm(
                 term: SortTerm(column: column, ascending: ascending),
-                function: SectionFunction(column: column, function)))
+                function: SectionFunction(column: column, of: table.schema.place(column), function)))
     }
 
     func sectioned<Key>(_ section: SectionTerm) -> SectionedResults<Key, Object> {

@@ -17,6 +17,9 @@ struct StoredList {
 
     var source: ListSource { ListSource(elements: elements, owner: binding.id) }
 
+    /// The number of the table that the elements are rows of.
+    var table: UInt32 { elements.id }
+
     /// For messages about indices.
     var whatItHas: String { "elements of \(elements.schema.name)" }
 

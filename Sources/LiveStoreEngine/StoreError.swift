@@ -65,6 +65,8 @@ public enum StoreError: Error, Sendable, Hashable {
     case noPrimaryKey(table: String)
     /// `create` was given a property that is not there, or a value that it cannot have.
     case invalidValue(property: String, reason: String)
+    /// A property has a stored value that its type does not, as a case that a newer program has.
+    case unknownValue(property: String, type: String, value: String)
     /// A reference to what the block does not see yet.
     case referenceTooNew(version: UInt64, connection: UInt64)
     /// A link was set to an object of another connection.
@@ -167,6 +169,9 @@ extension StoreError: CustomStringConvertible {
         case .noPrimaryKey(let table):
             "'\(table)' has no primary key to look objects up by: mark a property with @Stored(.primaryKey), or filter"
         case .invalidValue(let property, let reason): "\(property) cannot be set: \(reason)"
+        case .unknownValue(let property, let type, let value):
+            "\(property) is stored as \(value), which no \(type) is: another version of the program may have written it; "
+                + "give \(type) such a value, have init(stored:) make another one of it, or migrate the file"
         case .referenceTooNew(let version, let connection):
             "the reference was made at version \(version) and this block reads version \(connection): resolve it in a "
                 + "block that begins later, or on a live connection"

@@ -17,6 +17,8 @@ typealias MakeObject = (_ type: StoredObject.Type, _ value: Any, _ place: String
 protocol AnyStored {
     static var columnType: ColumnType { get }
     static var isOptional: Bool { get }
+    /// Whether a key path that ends at the property itself has values of this type; over links they may be optional.
+    static func isRead(as type: Any.Type) -> Bool
     static func role(at address: UnsafeRawPointer) -> StoredRole
     /// Where in the wrapper its ordinal lies.
     static var ordinalOffset: Int { get }
@@ -52,6 +54,7 @@ protocol AnyConnected: AnyStored {
 }
 
 extension AnyStored {
+    static func isRead(as type: Any.Type) -> Bool { true }
     static func role(at address: UnsafeRawPointer) -> StoredRole { .plain }
     static var slotOffset: Int? { nil }
     static var target: StoredObject.Type? { nil }

@@ -19,9 +19,8 @@ extension ColumnPath {
     ) -> ModelLayout.Property {
         let layout = links.reduce(ModelLayout.of(Object.self)) { ModelLayout.of($0.properties[$1].target!) }
         let property = layout.properties[column]
-        let type = property.type == .list ? .int : property.type
         precondition(
-            type == Value._columnType,
+            property.type == .list ? Value._columnType == .int : property.wrapper.isRead(as: Value.self),
             "\(keyPath) is not a stored property, but something computed from '\(property.name)'; compare that one")
         return property
     }

@@ -1,5 +1,4 @@
 // Plain objects made of dictionaries: values by the names of their properties.
-import Foundation
 
 /// Makes objects, and remembers which of their properties were named.
 struct Drafts {
@@ -42,16 +41,10 @@ struct Drafts {
     }
 
     static func value<Value: StorableValue>(_: Value.Type, _ value: Any, _ place: String) throws(StoreError) -> Value {
-        if let value = value as? Value { return value }
-        if Value._isOptional, isNil(value) { return Value._zero }
-        if Value._columnType == .double, let value = value as? Int, let value = Double(value) as? Value { return value }
-        throw misfit(value, place, "a value of type \(Value.self)")
-    }
-
-    static func isNil(_ value: Any) -> Bool {
-        if value is NSNull { return true }
-        if case Optional<Any>.none = value { return true }
-        return false
+        guard let made = Value._value(of: value) else {
+            throw misfit(value, place, "a value of type \(Value.self)")
+        }
+        return made
     }
 
     static func misfit(_ value: Any, _ place: String, _ wanted: String) -> StoreError {

@@ -69,7 +69,7 @@ extension Linked: AnyConnected {
     static func assign(
         _ value: Any, at address: UnsafeMutableRawPointer, _ place: String, _ make: MakeObject
     ) throws(StoreError) {
-        let target = Drafts.isNil(value) ? nil : try make(Target.self, value, place)
+        let target = isNil(value) ? nil : try make(Target.self, value, place)
         address.assumingMemoryBound(to: Self.self).pointee.value = target.map { $0 as! Target }
     }
 

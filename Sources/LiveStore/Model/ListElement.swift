@@ -5,8 +5,8 @@ import Foundation
 public protocol ListElement {
     /// The wrapper whose column an element is kept in.
     static var _elementWrapper: Any.Type { get }
-    /// The element in a column of a row, for `connection`.
-    static func _element(_ row: RowReader, _ column: Int, _ connection: Connection) -> Self
+    /// The element in a column of a row of the table with this number, for `connection`.
+    static func _element(_ row: RowReader, _ column: Int, _ connection: Connection, _ table: UInt32) -> Self
     /// Writes the element; what it leads to is stored first.
     /// - Returns: what puts it into a row.
     func _prepared(_ connection: Connection) throws -> (RowBuffer, Int) -> Void
@@ -18,8 +18,12 @@ extension ListElement {
 
 extension ListElement where Self: StorableValue {
     public static var _elementWrapper: Any.Type { Stored<Self>.self }
-    public static func _element(_ row: RowReader, _ column: Int, _: Connection) -> Self {
-        row.isNull(column) ? _zero : _read(row, column)
+    public static func _element(_ row: RowReader, _ column: Int, _ connection: Connection, _ table: UInt32) -> Self {
+        do throws(UnknownValue) {
+            return try _read(row, column)
+        } catch {
+            return connection.goOn(after: error, in: connection.core.storage.tablesByID[table]?.schema.name ?? "a list")
+        }
     }
     public func _prepared(_: Connection) throws -> (RowBuffer, Int) -> Void { { _write($0, $1) } }
 }
@@ -39,7 +43,7 @@ extension StoredObject: ListElement {}
 extension ListElement where Self: StoredObject {
     public static var _elementWrapper: Any.Type { Linked<Self>.self }
 
-    public static func _element(_ row: RowReader, _ column: Int, _ connection: Connection) -> Self {
+    public static func _element(_ row: RowReader, _ column: Int, _ connection: Connection, _: UInt32) -> Self {
         connection.makeObject(Self.self, ObjectID(rawValue: row.slot(column)))
     }
 

@@ -76,10 +76,22 @@ public struct Stored<Value: StorableValue> {
     @usableFromInline
     func read(_ owner: StoredObject) -> Value {
         if let place = owner.place(of: Int(ordinal)) {
-            guard let row = place.row, !row.isNull(place.column) else { return Value._zero }
-            return Value._read(row, place.column)
+            guard let row = place.row else { return Value._zero ?? value }
+            do throws(UnknownValue) {
+                return try Value._read(row, place.column)
+            } catch {
+                return unknown(error, owner)
+            }
         }
         if let trace = owner.trace { trace.note(owner, Int(ordinal)) }
+        return value
+    }
+
+    /// What a block goes on with that has read what is no value of the type: the property's default.
+    private func unknown(_ error: UnknownValue, _ owner: StoredObject) -> Value {
+        let layout = ModelLayout.of(type(of: owner))
+        owner.connection?.failReading(
+            error.error(of: "\(layout.typeName).\(layout.properties[Int(ordinal)].name)"))
         return value
     }
 
@@ -100,6 +112,8 @@ extension Stored: AnyStored {
     }
     static var columnType: ColumnType { Value._columnType }
     static var isOptional: Bool { Value._isOptional }
+
+    static func isRead(as type: Any.Type) -> Bool { type == Value.self || type == Value?.self }
 
     static func role(at address: UnsafeRawPointer) -> StoredRole {
         address.assumingMemoryBound(to: Self.self).pointee.role

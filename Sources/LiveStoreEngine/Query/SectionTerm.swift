@@ -8,11 +8,20 @@ package final class SectionFunction: Sendable {
     let isOptional: Bool
     private let apply: @Sendable (RowReader) -> ColumnValue
 
-    package init<Value: StorableValue, Key: StorableValue>(column: Int, _ function: @escaping @Sendable (Value) -> Key)
-    {
+    /// - Parameter property: what the column is called in an error. Where it has what is no value of its type, the
+    ///   process ends: there is no section for it, and nobody whom the thread that keeps the tree could tell.
+    package init<Value: StorableValue, Key: StorableValue>(
+        column: Int, of property: String, _ function: @escaping @Sendable (Value) -> Key
+    ) {
         type = Key._columnType
         isOptional = Key._isOptional
-        apply = { row in function(row.isNull(column) ? Value._zero : Value._read(row, column))._columnValue }
+        apply = { row in
+            do throws(UnknownValue) {
+                return function(try Value._read(row, column))._columnValue
+            } catch {
+                preconditionFailure("\(error.error(of: property))")
+            }
+        }
     }
 
     func callAsFunction(_ row: RowReader) -> ColumnValue { apply(row) }

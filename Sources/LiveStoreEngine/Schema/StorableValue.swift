@@ -2,24 +2,53 @@
 // own business: conforming further types is not supported.
 import Foundation
 
-/// A type that `@Stored` properties can have: Int, Double, Bool, String, Date, Data, UUID, and optionals of them.
+/// A type that `@Stored` properties can have: Int, Double, Bool, String, Date, Data, UUID, what is mapped to them
+/// (`MappedValue`: further numbers, enumerations, types of a program's own), and optionals of all these.
 public protocol StorableValue: QueryArgument, Sendable, Equatable {
     static var _columnType: ColumnType { get }
     static var _isOptional: Bool { get }
-    /// What a column reads as that is null, or that the row does not have yet.
-    static var _zero: Self { get }
-    static func _read(_ row: RowReader, _ column: Int) -> Self
+    /// What the property of an object reads as whose row is gone; nil for a type that has no such value.
+    static var _zero: Self? { get }
+    /// The value of a column; of one that is null, or that the row does not have yet, what zeros stand for.
+    static func _read(_ row: RowReader, _ column: Int) throws(UnknownValue) -> Self
     func _write(_ row: RowBuffer, _ column: Int)
     var _columnValue: ColumnValue { get }
+    /// The value that was given without its type; nil where it is none of this type.
+    static func _value(of value: Any) -> Self?
+}
+
+/// A column has what is no value of the type that it is read as.
+public struct UnknownValue: Error, Sendable {
+    /// The type.
+    package let type: String
+    /// What the column has.
+    package let value: String
+
+    package init(_ type: Any.Type, _ value: some StorableValue) {
+        self.type = "\(type)"
+        self.value = value is String ? "'\(value)'" : "\(value)"
+    }
+
+    package func error(of property: String) -> StoreError {
+        .unknownValue(property: property, type: type, value: value)
+    }
 }
 
 extension StorableValue {
     public static var _isOptional: Bool { false }
+    public static func _value(of value: Any) -> Self? { value as? Self }
+}
+
+/// Whether a value without its type stands for none.
+package func isNil(_ value: Any) -> Bool {
+    if value is NSNull { return true }
+    if case Optional<Any>.none = value { return true }
+    return false
 }
 
 extension Int: StorableValue {
     public static var _columnType: ColumnType { .int }
-    public static var _zero: Int { 0 }
+    public static var _zero: Int? { 0 }
     public static func _read(_ row: RowReader, _ column: Int) -> Int { Int(bitPattern: UInt(row.slot(column))) }
     public func _write(_ row: RowBuffer, _ column: Int) { row.setSlot(column, UInt64(bitPattern: Int64(self))) }
     public var _columnValue: ColumnValue { .int(self) }
@@ -27,15 +56,16 @@ extension Int: StorableValue {
 
 extension Double: StorableValue {
     public static var _columnType: ColumnType { .double }
-    public static var _zero: Double { 0 }
+    public static var _zero: Double? { 0 }
     public static func _read(_ row: RowReader, _ column: Int) -> Double { Double(bitPattern: row.slot(column)) }
     public func _write(_ row: RowBuffer, _ column: Int) { row.setSlot(column, bitPattern) }
     public var _columnValue: ColumnValue { .double(self) }
+    public static func _value(of value: Any) -> Double? { value as? Double ?? (value as? Int).map { Double($0) } }
 }
 
 extension Bool: StorableValue {
     public static var _columnType: ColumnType { .bool }
-    public static var _zero: Bool { false }
+    public static var _zero: Bool? { false }
     public static func _read(_ row: RowReader, _ column: Int) -> Bool { row.slot(column) != 0 }
     public func _write(_ row: RowBuffer, _ column: Int) { row.setSlot(column, self ? 1 : 0) }
     public var _columnValue: ColumnValue { .bool(self) }
@@ -43,7 +73,7 @@ extension Bool: StorableValue {
 
 extension Date: StorableValue {
     public static var _columnType: ColumnType { .date }
-    public static var _zero: Date { Date(timeIntervalSinceReferenceDate: 0) }
+    public static var _zero: Date? { Date(timeIntervalSinceReferenceDate: 0) }
     public static func _read(_ row: RowReader, _ column: Int) -> Date {
         Date(timeIntervalSinceReferenceDate: Double._read(row, column))
     }
@@ -53,7 +83,7 @@ extension Date: StorableValue {
 
 extension String: StorableValue {
     public static var _columnType: ColumnType { .string }
-    public static var _zero: String { "" }
+    public static var _zero: String? { "" }
     public static func _read(_ row: RowReader, _ column: Int) -> String {
         String(decoding: row.bytes(column), as: UTF8.self)
     }
@@ -66,7 +96,7 @@ extension String: StorableValue {
 
 extension Data: StorableValue {
     public static var _columnType: ColumnType { .data }
-    public static var _zero: Data { Data() }
+    public static var _zero: Data? { Data() }
     public static func _read(_ row: RowReader, _ column: Int) -> Data { Data(row.bytes(column)) }
     public func _write(_ row: RowBuffer, _ column: Int) { withUnsafeBytes { row.setBytes(column, $0) } }
     public var _columnValue: ColumnValue { .data(self) }
@@ -74,10 +104,11 @@ extension Data: StorableValue {
 
 extension UUID: StorableValue {
     public static var _columnType: ColumnType { .uuid }
-    public static var _zero: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+    public static var _zero: UUID? { UUID.zero }
+    private static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     public static func _read(_ row: RowReader, _ column: Int) -> UUID {
         let bytes = row.bytes(column)
-        return bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : _zero
+        return bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : zero
     }
     public func _write(_ row: RowBuffer, _ column: Int) { withUnsafeBytes(of: uuid) { row.setBytes(column, $0) } }
     public var _columnValue: ColumnValue { .uuid(self) }
@@ -86,9 +117,12 @@ extension UUID: StorableValue {
 extension Optional: StorableValue where Wrapped: StorableValue {
     public static var _columnType: ColumnType { Wrapped._columnType }
     public static var _isOptional: Bool { true }
-    public static var _zero: Wrapped? { nil }
-    public static func _read(_ row: RowReader, _ column: Int) -> Wrapped? {
-        row.isNull(column) ? nil : Wrapped._read(row, column)
+    public static var _zero: Wrapped?? { .some(nil) }
+    public static func _read(_ row: RowReader, _ column: Int) throws(UnknownValue) -> Wrapped? {
+        try row.isNull(column) ? nil : Wrapped._read(row, column)
+    }
+    public static func _value(of value: Any) -> Wrapped?? {
+        isNil(value) ? .some(nil) : Wrapped._value(of: value).map { .some($0) }
     }
     public func _write(_ row: RowBuffer, _ column: Int) {
         if let self {

@@ -3,9 +3,22 @@ import Foundation
 import LiveStore
 import TracedSync
 
+/// Has values that it does not take back: what a newer program would write.
+struct Even: MappedValue {
+    var number: Int
+
+    init(_ number: Int) { self.number = number }
+    init?(stored: Int) {
+        guard stored.isMultiple(of: 2) else { return nil }
+        number = stored
+    }
+    var stored: Int { number }
+}
+
 /// Has a property of every kind that a class may have.
 final class Shelf: StoredObject {
     @Stored(.primaryKey) var key = 0
+    @Stored var size = Even(0)
     @Listed var names: List<String>
     @Transient var isOpen = false
     lazy var title = "shelf \(key)"

@@ -17,6 +17,8 @@ enum Misuse: String {
     case otherActor
     /// Reading a property of a live object whose page is damaged.
     case damagedRow
+    /// Reading a property of a live object that has what is no value of its type, and naming a part of a value.
+    case unknownValue, partOfValue
     /// Asking a collection for what it does not have.
     case outsideResults, outsideFrozen, outsideList, outsidePlainList, insertOutside
 
@@ -50,6 +52,14 @@ enum Misuse: String {
             let half = try live.object(Half.self, forPrimaryKey: 0)
             try damageRows(store)
             say("read \(half?.amount ?? -1)")
+        case .unknownValue:
+            try store.write { connection in
+                let shelf = Shelf()
+                shelf.size = Even(3)
+                try connection.add(shelf)
+            }
+            say("read \(try store.connect(on: .runLoop).objects(Shelf.self)[0].size)")
+        case .partOfValue: try store.read { _ = try $0.objects(Shelf.self).where(\.size.number == 3) }
         case .outsideResults: try store.read { _ = try $0.objects(Half.self)[0] }
         case .outsideFrozen:
             try store.write { try Batches.insert($0) }

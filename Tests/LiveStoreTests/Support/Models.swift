@@ -11,6 +11,7 @@ final class Note: StoredObject {
     @Stored var blob = Data()
     @Stored var tag = UUID()
     @Stored var group: Int? = nil
+    @Stored var mood: Mood? = nil
 
     convenience init(id: Int, score: Int = 0, title: String = "", group: Int? = nil) {
         self.init()

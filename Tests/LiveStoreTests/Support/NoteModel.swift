@@ -13,6 +13,7 @@ struct NoteValue: Sendable, Equatable {
     var title: String
     var due: Date?
     var group: Int?
+    var mood: Mood?
     /// The version that wrote the row last.
     var version: UInt64
 }
@@ -94,6 +95,13 @@ struct NoteQuery: Sendable {
             },
             passes: { $0.score != 30 && $0.title != "a" },
             precedes: { order([compare($0.done ? 1 : 0, $1.done ? 1 : 0), compare($1.title, $0.title)]) }),
+        NoteQuery(
+            name: "mood glad or wild, by -mood, score",
+            live: {
+                $0.where(\.mood >= .glad).sorted(by: [SortKey(\.mood, ascending: false), SortKey(\.score)])
+            },
+            passes: { ($0.mood ?? .calm) >= .glad },
+            precedes: { order([compare($1.mood, $0.mood), compare($0.score, $1.score)]) }),
     ]
 }
 
@@ -170,7 +178,9 @@ struct NoteModel: Sendable {
         case 4:
             value.group = random.oneIn(4) ? nil : random.below(4)
             note.group = value.group
-        default: break
+        default:
+            value.mood = random.oneIn(4) ? nil : Mood.allCases[random.below(3)]
+            note.mood = value.mood
         }
     }
 }
