@@ -47,7 +47,7 @@ public final class Migration {
     public var tables: [String] { change.old.tables.map(\.name) }
 
     /// Goes through the rows of a table in the order in which they were added: `old` as it was, `new` as it will be,
-    /// where properties of the same name and type have their values already. A further time, `old` is as it was all the
+    /// where properties of the same name and type have their values already, and others what they begin with. A further time, `old` is as it was all the
     /// same, and `new` as the last time left it. O(rows); holds one row at a time.
     /// - Throws: what `body` throws; `migrationMisuse` for names and types that do not exist.
     public func enumerate(_ table: String, _ body: (_ old: MigrationRow, _ new: MigrationRow) throws -> Void) throws {
@@ -60,8 +60,8 @@ public final class Migration {
         change.noteEnumerated(table)
         try engine.forEachRow(before.id) { id, bytes in
             let oldBytes = try engine.old?.row(before.id, id) ?? bytes
-            let old = MigrationRow(before, RowBuffer(copying: oldBytes), isReadOnly: true)
-            let new = MigrationRow(after, RowBuffer(copying: bytes, widenedTo: after), isReadOnly: false)
+            let old = MigrationRow(before, RowBuffer(oldBytes), isReadOnly: true)
+            let new = MigrationRow(after, change.row(bytes, of: after), isReadOnly: false)
             try body(old, new)
             if let failure = old.failure ?? new.failure {
                 fail(failure)
@@ -182,13 +182,4 @@ public final class MigrationRow {
     private func place(_ column: ColumnSchema) -> String { "\(column.described) of '\(table.name)'" }
 
     private func fail(_ reason: String) { if failure == nil { failure = .migrationMisuse(reason: reason) } }
-}
-
-extension RowBuffer {
-    fileprivate convenience init(copying bytes: [UInt8], widenedTo table: TableSchema? = nil) {
-        self.init()
-        bytes.withUnsafeBytes {
-            load(RowReader($0), columnCount: table?.columns.count ?? 0, outOfLine: table?.outOfLine ?? [])
-        }
-    }
 }

@@ -119,7 +119,16 @@ final class ModelLayout: @unchecked Sendable {
             },
             targets: layout.properties.map { $0.target.map(declared) }, primaryKeys: layout.primaryKeys,
             elements: elements,
-            isObservable: layout.isObservable)
+            isObservable: layout.isObservable, makeRow: { layout.write(type.init(), to: $0) })
+    }
+
+    private func write(_ object: StoredObject, to row: RowBuffer) {
+        row.reset(columnCount: properties.count)
+        withExtendedLifetime(object) {
+            for (ordinal, property) in properties.enumerated() {
+                property.wrapper.write(at: object.address + property.offset, row, ordinal)
+            }
+        }
     }
 
     private static func properties(of type: StoredObject.Type) -> (stored: [Property], unstored: [String]) {

@@ -43,6 +43,17 @@ package struct MigrationEngine {
         }
     }
 
+    /// Gives rows from before some properties what those begin with.
+    /// - Returns: whether there were such properties.
+    func fill(_ change: SchemaChange) throws -> Bool {
+        for (table, new) in change.newColumns {
+            try forEachRow(table) { id, bytes in
+                if let row = new.filled(bytes) { try put(table, id, row) }
+            }
+        }
+        return !change.newColumns.isEmpty
+    }
+
     package func put(_ table: UInt32, _ id: UInt64, _ row: RowBuffer) throws(StoreError) {
         try storage.check(LMDB.put(transaction, try rows(table), id: id, row.bytes), "store row")
     }

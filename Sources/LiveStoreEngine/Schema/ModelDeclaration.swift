@@ -16,10 +16,12 @@ package struct ModelDeclaration: Sendable {
     let elements: [Int: ColumnSchema]
     /// Whether Swift's Observation may track what is read of the class.
     let isObservable: Bool
+    /// Makes a row be one of a new object, its properties by their ordinals.
+    let makeRow: @Sendable (RowBuffer) -> Void
 
     package init(
         model: Class, columns: [ColumnSchema], targets: [Class?], primaryKeys: [Int], elements: [Int: ColumnSchema],
-        isObservable: Bool
+        isObservable: Bool, makeRow: @escaping @Sendable (RowBuffer) -> Void
     ) {
         self.model = model
         self.columns = columns
@@ -27,6 +29,7 @@ package struct ModelDeclaration: Sendable {
         self.primaryKeys = primaryKeys
         self.elements = elements
         self.isObservable = isObservable
+        self.makeRow = makeRow
     }
 
     var name: String { model.name }

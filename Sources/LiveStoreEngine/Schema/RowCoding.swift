@@ -84,14 +84,17 @@ public final class RowBuffer {
 
     private func widen(_ row: RowReader, _ columnCount: Int, _ outOfLine: [Int]) {
         reset(columnCount: columnCount)
-        for column in 0..<columnCount {
-            if row.isNull(column) {
-                setNull(column)
-            } else if outOfLine.contains(column) {
-                setBytes(column, row.bytes(column))
-            } else {
-                setSlot(column, row.slot(column))
-            }
+        for column in 0..<columnCount { set(column, from: row, column, isOutOfLine: outOfLine.contains(column)) }
+    }
+
+    /// Sets a column to what another row has in one of the same type.
+    func set(_ column: Int, from row: RowReader, _ source: Int, isOutOfLine: Bool) {
+        if row.isNull(source) {
+            setNull(column, isOutOfLine: isOutOfLine)
+        } else if isOutOfLine {
+            setBytes(column, row.bytes(source))
+        } else {
+            setSlot(column, row.slot(source))
         }
     }
 

@@ -59,8 +59,8 @@ struct SchemaOpening {
         change.matchRest()
         try change.checkLimits()
         try checkDifferences(change)
-        // A process that does not know of an index or a link would not keep it true.
-        if let reason = change.newConnections, !isAlone {
+        // A process that does not know of an index or a link would not keep it true, nor give its rows a new property's value.
+        if let reason = change.newConnections ?? change.newDefault, !isAlone {
             throw StoreError.cannotOpen(
                 path: path,
                 reason: """
@@ -68,11 +68,12 @@ struct SchemaOpening {
                     the store again
                     """)
         }
+        let isFilled = try engine.fill(change)
         if old < new {
             for table in change.tablesWithOtherKeys { try engine.rebuildKeys(table) }
             for table in change.tablesWithOtherRows { try engine.dropIndexes(table) }
-            try engine.noteRewrite()
         }
+        if old < new || isFilled { try engine.noteRewrite() }
     }
 
     /// Refuses what this opening is not allowed to change.
@@ -126,6 +127,8 @@ package final class SchemaChange {
     package let old: StoreSchema
     package private(set) var schema: StoreSchema
     private(set) var differences: [String: [SchemaDifference]] = [:]
+    /// What properties begin with that tables of the file have got, by table number.
+    private(set) var newColumns: [UInt32: NewColumns] = [:]
     /// Tables whose rows were gone through.
     private var enumerated: Set<String> = []
     private var unmatched: [String: ModelDeclaration] = [:]
@@ -161,6 +164,7 @@ package final class SchemaChange {
             let (table, found) = before.matched(with: model)
             schema.tables[index] = table
             differences[name] = found
+            newColumns[table.id] = NewColumns(of: model, in: table, from: before.columns.count)
             for (old, new) in zip(before.columns, table.columns) where old.type == .list && old.name != new.name {
                 renameList(of: name, from: old.name, to: new.name)
             }
@@ -209,6 +213,9 @@ package final class SchemaChange {
         return nil
     }
 
+    /// A new property that does not begin with zero.
+    var newDefault: String? { newColumns.min { $0.key < $1.key }?.value.reason }
+
     /// In the order of names, so that tables get the same numbers in every run.
     func matchRest() { for name in unmatched.keys.sorted() { match(name) } }
 
@@ -222,6 +229,11 @@ package final class SchemaChange {
                     \(hidden) of them hidden; split it
                     """)
         }
+    }
+
+    /// A row as the table has it now, to be changed.
+    package func row(_ bytes: [UInt8], of table: TableSchema) -> RowBuffer {
+        newColumns[table.id]?.filled(bytes) ?? RowBuffer(bytes, widenedTo: table)
     }
 
     package func noteEnumerated(_ name: String) { enumerated.insert(name) }

@@ -8,7 +8,7 @@ import TracedSync
 
 let usage =
     "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe"
-    + " | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | freeze COUNT | fork | threadless)"
+    + " | upgrade (old | new) COUNT | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | freeze COUNT | fork | threadless)"
 
 func say(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
@@ -65,6 +65,9 @@ do {
     switch arguments[2] {
     case "unmarked":
         try openUnmarked(arguments[0], durability)
+        exit(0)
+    case "upgrade" where arguments.count == 5:
+        try upgrade(arguments[0], durability, arguments[3], number(arguments[4]))
         exit(0)
     case "unserved":
         try observeUnserved(arguments[0], durability)

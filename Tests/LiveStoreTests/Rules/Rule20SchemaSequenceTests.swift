@@ -17,12 +17,17 @@ struct Rule20SchemaSequenceTests {
             defer { try? FileManager.default.removeItem(atPath: path) }
             // By key, then by property.
             var model: [Int: [String: Int?]] = [:]
+            // Properties that some version has had.
+            var known: Set<String> = []
             for version in 0..<8 {
                 let shape = Shapes.all[random.below(Shapes.all.count)]
                 let store = try Store(
                     .init(
                         path: path, models: [shape.model], durability: .relaxed, schemaVersion: UInt64(version),
                         migration: { _ in }))
+                for name in shape.names where known.insert(name).inserted {
+                    for key in model.keys { model[key]![name] = shape.defaults[name] ?? nil }
+                }
                 try store.write { connection in
                     for _ in 0..<random.below(12) {
                         let key = random.below(20)
@@ -31,7 +36,7 @@ struct Rule20SchemaSequenceTests {
                             values[name] = name == "o" && random.oneIn(3) ? .some(nil) : random.below(1_000)
                         }
                         try shape.set(connection, key, values)
-                        model[key, default: [:]].merge(values) { $1 }
+                        model[key, default: shape.defaults].merge(values) { $1 }
                     }
                 }
                 let expected = model.mapValues { row in
@@ -44,8 +49,10 @@ struct Rule20SchemaSequenceTests {
     }
 }
 
-/// Models of one name with some of the properties a to d and o, in any order.
+/// Models of one name with some of the properties a to d and o, in any order and with any defaults.
 private protocol Shape: StoredObject {
+    /// What the properties begin with, where that is not zero.
+    static var defaults: [String: Int?] { get }
     static var paths: [String: ReferenceWritableKeyPath<Self, Int>] { get }
     static var optional: ReferenceWritableKeyPath<Self, Int?>? { get }
     var key: Int { get set }
@@ -54,11 +61,13 @@ private protocol Shape: StoredObject {
 private struct AnyShape {
     let model: StoredObject.Type
     let names: [String]
+    let defaults: [String: Int?]
     let set: (Connection, Int, [String: Int?]) throws -> Void
     let all: (Connection) throws -> [Int: [String: Int?]]
 
     init<S: Shape>(_ shape: S.Type) {
         model = shape
+        defaults = shape.defaults
         names = shape.paths.keys.sorted() + (shape.optional == nil ? [] : ["o"])
         set = { connection, key, values in
             var found = try connection.object(S.self, forPrimaryKey: key)
@@ -83,6 +92,12 @@ private struct AnyShape {
                 if let optional = S.optional { row["o"] = .some(object[keyPath: optional]) }
                 rows[object.key] = row
             }
+            // What finds rows by their values, an index among it, agrees with what they read.
+            for (name, path) in S.paths {
+                for (value, same) in Dictionary(grouping: rows.values, by: { $0[name]! }) {
+                    #expect(try connection.objects(S.self).where(path == value!).count == same.count, "\(name)")
+                }
+            }
             return rows
         }
     }
@@ -98,6 +113,7 @@ private enum Shapes {
             @Stored(.primaryKey) var key = 0
             @Stored var a = 0
             @Stored var b = 0
+            static var defaults: [String: Int?] { [:] }
             static var paths: [String: ReferenceWritableKeyPath<Thing, Int>] { ["a": \.a, "b": \.b] }
             static var optional: ReferenceWritableKeyPath<Thing, Int?>? { nil }
         }
@@ -107,16 +123,18 @@ private enum Shapes {
             @Stored var o: Int? = nil
             @Stored var b = 0
             @Stored(.primaryKey) var key = 0
-            @Stored var c = 0
+            @Stored var c = 7
+            static var defaults: [String: Int?] { ["c": 7] }
             static var paths: [String: ReferenceWritableKeyPath<Thing, Int>] { ["b": \.b, "c": \.c] }
             static var optional: ReferenceWritableKeyPath<Thing, Int?>? { \.o }
         }
     }
     enum C {
         final class Thing: StoredObject, Shape {
-            @Stored var d = 0
+            @Stored var d = 3
             @Stored(.primaryKey) var key = 0
-            @Stored var a = 0
+            @Stored(.indexed) var a = -1
+            static var defaults: [String: Int?] { ["d": 3, "a": -1] }
             static var paths: [String: ReferenceWritableKeyPath<Thing, Int>] { ["a": \.a, "d": \.d] }
             static var optional: ReferenceWritableKeyPath<Thing, Int?>? { nil }
         }
@@ -125,9 +143,10 @@ private enum Shapes {
         final class Thing: StoredObject, Shape {
             @Stored var c = 0
             @Stored var d = 0
-            @Stored var o: Int? = nil
+            @Stored var o: Int? = 9
             @Stored var a = 0
             @Stored(.primaryKey) var key = 0
+            static var defaults: [String: Int?] { ["o": 9] }
             static var paths: [String: ReferenceWritableKeyPath<Thing, Int>] { ["a": \.a, "c": \.c, "d": \.d] }
             static var optional: ReferenceWritableKeyPath<Thing, Int?>? { \.o }
         }

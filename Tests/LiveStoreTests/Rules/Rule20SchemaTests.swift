@@ -97,7 +97,7 @@ extension SchemaFile {
 struct Rule20SchemaTests {
     // MARK: Additive
 
-    @Test("new properties anywhere in the class, and another order of it, need nothing")
+    @Test("new properties anywhere in the class, and another order of it, need nothing; they begin with their defaults")
     func additive() throws {
         let file = SchemaFile()
         try file.fill()
@@ -105,7 +105,7 @@ struct Rule20SchemaTests {
         try store.write { connection in
             let people = try connection.objects(Added.Person.self).sorted(by: \.age, ascending: false)
             #expect(people.map(\.age) == [33, 32, 31, 30] && people.map(\.tag) == file.tags.reversed())
-            #expect(people.allSatisfy { $0.height == 0 && $0.motto == "" && $0.nickname == nil })
+            #expect(people.allSatisfy { $0.height == 1.5 && $0.motto == "none" && $0.nickname == nil })
             #expect(people.where(\.age >= 31 && \.mail != nil).map(\.name) == ["p2"])
             #expect(people.where((\Added.Person.name).isOne(of: ["p1", "p3"])).count == 2)
             #expect(try people.where("age > 31 AND mail != NULL SORT(age)").map(\.name) == ["p2"])
