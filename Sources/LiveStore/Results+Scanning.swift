@@ -10,8 +10,16 @@ extension Results {
     }
 
     private var hasTree: Bool {
-        if known == nil { known = connection.queries.known(plan(section: nil)) }
+        findKnown()
         return hasOwnTree
+    }
+
+    private func findKnown() { if known == nil { known = connection.queries.known(plan(section: nil)) } }
+
+    /// The query, where somebody observes its rows and has been told of them.
+    var deliveredQuery: ConnectionQuery? {
+        findKnown()
+        return known?.deliveredToAnyVariant == nil ? nil : known
     }
 
     /// The same, as far as these results know.

@@ -17,6 +17,8 @@ package struct RankedEdit: ~Copyable {
     private(set) var root: RankedNode
     /// What an insertion reports upwards: the right half of the node it has just split.
     private var splitOff: RankedNode?
+    /// The measures of the entry that is being inserted.
+    private var values: UnsafePointer<UInt64>?
 
     init(_ tree: RankedTree) {
         id = RankedEdit.nextID()
@@ -36,11 +38,13 @@ package struct RankedEdit: ~Copyable {
         return tree
     }
 
-    /// Adds an entry; where the key is present already, only its stamp is set.
+    /// Adds an entry; where the key is present already, only its stamp and its measures are set.
+    /// - Parameter values: of a tree with measures the words of the entry's; nil makes them zeros.
     /// - Returns: whether the key is new.
     @discardableResult
-    package mutating func insert(_ entry: RankedEntry) -> Bool {
+    package mutating func insert(_ entry: RankedEntry, values: UnsafePointer<UInt64>? = nil) -> Bool {
         let before = root.total
+        self.values = values
         withExtendedLifetime(entry) { insertAtRoot(BareKey(entry.key), stamp: entry.stamp) }
         return root.total > before
     }
@@ -63,7 +67,7 @@ package struct RankedEdit: ~Copyable {
         replaceRoot(by: insert(key, stamp, below: root))
         guard let right = splitOff else { return }
         splitOff = nil
-        let grown = RankedNode(edit: id, height: root.height + 1, capacity: shape.innerCapacity)
+        let grown = shape.node(edit: id, height: root.height + 1)
         grown.insert(child: root, at: 0)
         grown.insert(child: right, at: 1)
         root = grown
@@ -93,14 +97,14 @@ package struct RankedEdit: ~Copyable {
         let index = leaf.lowerBound(key)
         let isPresent = index < leaf.used && leaf.key(at: index) == key
         let mine = owned(leaf)
+        var (half, place) = (mine, index)
         if isPresent {
             mine.stamps[index] = stamp
-        } else if mine.used < mine.capacity {
-            mine.insert(key, stamp: stamp, at: index)
         } else {
-            let (half, place) = split(mine, insertingAt: index)
+            if mine.used == mine.capacity { (half, place) = split(mine, insertingAt: index) }
             half.insert(key, stamp: stamp, at: place)
         }
+        if mine.measures.count > 0 { half.setMeasures(values, at: place) }
         return mine
     }
 

@@ -4,13 +4,19 @@
 extension RankedNode {
     /// A node of `edit` with the same content, owned by the caller.
     func copy(edit: UInt64) -> RankedNode {
-        let copy = RankedNode(edit: edit, height: height, capacity: capacity)
+        let copy = RankedNode(edit: edit, height: height, capacity: capacity, measures: measures)
         copy.append(from: self, 0..<used)
         return copy
     }
 
     /// Copies slots of `source`, a node of the same height, behind the used ones.
     func append(from source: RankedNode, _ range: Range<Int>) {
+        if measures.count > 0 { copyMeasures(of: source, range, to: used) }
+        appendUnmeasured(from: source, range)
+    }
+
+    /// The same but for their measures.
+    func appendUnmeasured(from source: RankedNode, _ range: Range<Int>) {
         let first = used
         let count = range.count
         assert(first + count <= capacity && source.height == height)
@@ -33,7 +39,7 @@ extension RankedNode {
         used = first + count
     }
 
-    /// Adds an entry behind the used slots; leaves only.
+    /// Adds an entry behind the used slots; leaves only. Its measures are the caller's to set.
     @inline(__always)
     func append(_ key: BareKey, stamp: UInt64) {
         let index = used
@@ -46,7 +52,7 @@ extension RankedNode {
         total += 1
     }
 
-    /// Inserts an entry at `index`; leaves only.
+    /// Inserts an entry at `index`; leaves only. Its measures are the caller's to set.
     func insert(_ key: BareKey, stamp: UInt64, at index: Int) {
         openSlot(at: index)
         prefixes[index] = key.prefix
@@ -74,9 +80,10 @@ extension RankedNode {
         old.release()
     }
 
-    /// Takes the key and the count of the slot from its child, which is not empty; inner nodes only.
+    /// Takes the key, the count and the measures of the slot from its child, which is not empty; inner nodes only.
     func refreshSlot(at index: Int) {
         let child = children[index]
+        if measures.count > 0 { summarize(child, at: index) }
         let key = child.key(at: 0)
         prefixes[index] = key.prefix
         ids[index] = key.id
@@ -108,12 +115,13 @@ extension RankedNode {
         (prefixes + range.lowerBound).update(from: prefixes + range.upperBound, count: behind)
         (ids + range.lowerBound).update(from: ids + range.upperBound, count: behind)
         (counts + range.lowerBound).update(from: counts + range.upperBound, count: behind)
+        if measures.count > 0 { moveMeasures(range.upperBound, behind, to: range.lowerBound) }
         used -= range.count
     }
 
     /// Moves the slots from `index` on to a new node of the same edit, which the caller owns.
     func split(at index: Int) -> RankedNode {
-        let right = RankedNode(edit: edit, height: height, capacity: capacity)
+        let right = RankedNode(edit: edit, height: height, capacity: capacity, measures: measures)
         right.append(from: self, index..<used)
         remove(index..<used)
         return right
@@ -126,6 +134,7 @@ extension RankedNode {
         (ids + index + 1).update(from: ids + index, count: behind)
         (counts + index + 1).update(from: counts + index, count: behind)
         if !isLeaf { (children + index + 1).update(from: children + index, count: behind) }
+        if measures.count > 0 { moveMeasures(index, behind, to: index + 1) }
         if let tails {
             (tails + index + 1).update(from: tails + index, count: behind)
             tails[index] = nil

@@ -9,17 +9,19 @@ import Synchronization
 /// A node of a ranked tree: a leaf holds entries, an inner node children. The memory is counted by hand: whoever stores
 /// a node owns one reference.
 struct RankedNode: Hashable {
-    /// The fixed part; after it come the arrays, each `capacity` long: prefixes, ids, words and, in inner nodes, children.
+    /// The fixed part; after it come the arrays, each `capacity` long: prefixes, ids, words and, in inner nodes, children; and
+    /// last, where there are any, the measures (RankedNode+Measures.swift).
     private struct Header: ~Copyable {
         let references = Atomic<Int>(1)
         /// The edit that made this node and alone may write to it.
         let edit: UInt64
         /// Entries in this node and below.
         var total: Int
-        var used: UInt32
+        var used: UInt16
         let capacity: UInt16
         /// 0 for a leaf.
-        let height: UInt16
+        let height: UInt8
+        let measures: MeasureKinds
         /// One per slot, each owned; nil as long as no slot has a tail, so that such nodes are copied as plain memory.
         var tails: UnsafeMutablePointer<Unmanaged<SortKeyTail>?>?
     }
@@ -27,14 +29,15 @@ struct RankedNode: Hashable {
     private let header: UnsafeMutablePointer<Header>
 
     /// An empty node, owned by the caller.
-    init(edit: UInt64, height: Int, capacity: Int) {
-        let words = height == 0 ? 3 : 4
-        let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: MemoryLayout<Header>.size + words * capacity * 8, alignment: 8)
+    init(edit: UInt64, height: Int, capacity: Int, measures: MeasureKinds) {
+        var bytes = MemoryLayout<Header>.size + (height == 0 ? 3 : 4) * capacity * 8
+        if measures.count > 0 { bytes += Self.measureBytes(measures, height: height) * capacity }
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 8)
         header = memory.bindMemory(to: Header.self, capacity: 1)
         header.initialize(
             to: Header(
-                edit: edit, total: 0, used: 0, capacity: UInt16(capacity), height: UInt16(height), tails: nil))
+                edit: edit, total: 0, used: 0, capacity: UInt16(capacity), height: UInt8(height), measures: measures,
+                tails: nil))
     }
 
     var edit: UInt64 { @inline(__always) get { header.pointee.edit } }
@@ -48,12 +51,16 @@ struct RankedNode: Hashable {
     }
     var used: Int {
         @inline(__always) get { Int(header.pointee.used) }
-        nonmutating set { header.pointee.used = UInt32(newValue) }
+        nonmutating set { header.pointee.used = UInt16(newValue) }
     }
     var tails: UnsafeMutablePointer<Unmanaged<SortKeyTail>?>? {
         @inline(__always) get { header.pointee.tails }
         nonmutating set { header.pointee.tails = newValue }
     }
+
+    var measures: MeasureKinds { @inline(__always) get { header.pointee.measures } }
+    /// Behind the last array.
+    var measureMemory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(array(isLeaf ? 3 : 4, of: UInt64.self)) }
 
     @inline(__always)
     private func array<Element>(_ number: Int, of type: Element.Type) -> UnsafeMutablePointer<Element> {

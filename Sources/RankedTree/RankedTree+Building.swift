@@ -21,25 +21,51 @@ extension RankedTree {
     /// All removals come before all insertions; a key that is not there is not removed, and inserting one that is there
     /// sets its stamp. So a row whose key stays belongs to `insertions` alone. Neither array need be sorted; no key may be
     /// twice in one of them.
-    package mutating func apply(removals: [RankedKey], insertions: [RankedEntry]) {
+    /// - Parameter values: of a tree with measures the words of the insertions', one after the other; without them the tree
+    ///   knows no measures any more.
+    package mutating func apply(removals: [RankedKey], insertions: [RankedEntry], values: [UInt64]? = nil) {
+        if !measures.isEmpty { return applyMeasured(removals, insertions, values) }
+        apply(removals, insertions, values: nil)
+    }
+
+    private mutating func applyMeasured(
+        _ removals: [RankedKey], _ insertions: [RankedEntry], _ values: [UInt64]?
+    ) {
+        guard let values else {
+            apply(removals, insertions, values: nil)
+            if !insertions.isEmpty { forgetMeasures() }
+            return
+        }
+        precondition(values.count == insertions.count * measures.wordsPerEntry, "not as many values as insertions have")
+        values.withUnsafeBufferPointer { apply(removals, insertions, values: $0.baseAddress) }
+    }
+
+    private mutating func apply(_ removals: [RankedKey], _ insertions: [RankedEntry], values: UnsafePointer<UInt64>?) {
         let rows = max(removals.count, insertions.count)
         guard rows > 0 else { return }
+        let words = measures.wordsPerEntry
         // Measured: streaming through all leaves begins to beat a descent per change at one row in 100 of 10 000 and of
         // 100 000, and at one in 64 of a million.
         if rows * 64 < count {
             edit { edit in
                 for key in removals { edit.remove(key) }
-                for entry in insertions { edit.insert(entry) }
+                guard let values else {
+                    for entry in insertions { edit.insert(entry) }
+                    return
+                }
+                for (number, entry) in insertions.enumerated() { edit.insert(entry, values: values + number * words) }
             }
         } else {
-            mergeRebuild(removing: removals, inserting: insertions)
+            mergeRebuild(removing: removals, inserting: insertions, values: values)
         }
     }
 
     /// As `apply`, by sorting the changes and streaming through the leaves. O(n + k log k).
-    mutating func mergeRebuild(removing removals: [RankedKey], inserting insertions: [RankedEntry]) {
+    mutating func mergeRebuild(
+        removing removals: [RankedKey], inserting insertions: [RankedEntry], values: UnsafePointer<UInt64>? = nil
+    ) {
         withExtendedLifetime((root, removals, insertions)) {
-            var merge = LeafMerge(removals: removals, insertions: insertions, shape: root.shape)
+            var merge = LeafMerge(removals: removals, insertions: insertions, values: values, shape: root.shape)
             merge.stream(below: root.node)
             self = RankedTree(Root(merge.finish(), shape: root.shape))
         }
@@ -50,19 +76,28 @@ extension RankedTree {
 private struct LeafMerge {
     private struct Insertion {
         let key: BareKey
-        let stamp: UInt64
+        /// Its place in `entries`.
+        let number: Int
     }
 
+    private let entries: [RankedEntry]
+    private let values: UnsafePointer<UInt64>?
+    private let wordsPerEntry: Int
     private let removals: [BareKey]
     private let insertions: [Insertion]
     private var removed = 0
     private var inserted = 0
     private var output: LeafStream
 
-    init(removals: [RankedKey], insertions: [RankedEntry], shape: RankedTree.Shape) {
+    init(
+        removals: [RankedKey], insertions: [RankedEntry], values: UnsafePointer<UInt64>?, shape: RankedTree.Shape
+    ) {
+        entries = insertions
+        self.values = values
+        wordsPerEntry = shape.measures.wordsPerEntry
         // Sorted without ownership: moving keys about would otherwise count references.
         self.removals = removals.map { BareKey($0) }.sorted()
-        self.insertions = insertions.map { Insertion(key: BareKey($0.key), stamp: $0.stamp) }
+        self.insertions = insertions.enumerated().map { Insertion(key: BareKey($1.key), number: $0) }
             .sorted { $0.key < $1.key }
         output = LeafStream(shape: shape)
     }
@@ -86,7 +121,8 @@ private struct LeafMerge {
     }
 
     private mutating func appendInsertion() {
-        output.append(insertions[inserted].key, stamp: insertions[inserted].stamp)
+        let (key, number) = (insertions[inserted].key, insertions[inserted].number)
+        output.append(key, stamp: entries[number].stamp, values: values.map { $0 + number * wordsPerEntry })
         inserted += 1
     }
 
@@ -122,7 +158,7 @@ struct LeafStream {
     init(shape: RankedTree.Shape) {
         self.shape = shape
         fill = shape.fill(height: 0)
-        current = RankedNode(edit: edit, height: 0, capacity: shape.leafCapacity)
+        current = shape.node(edit: edit)
     }
 
     @usableFromInline
@@ -130,10 +166,11 @@ struct LeafStream {
         withExtendedLifetime(entry) { append(BareKey(entry.key), stamp: entry.stamp) }
     }
 
-    fileprivate mutating func append(_ key: BareKey, stamp: UInt64) {
+    fileprivate mutating func append(_ key: BareKey, stamp: UInt64, values: UnsafePointer<UInt64>? = nil) {
         assert(current.used == 0 || current.key(at: current.used - 1) < key, "rows do not ascend strictly by key")
         if current.used >= fill { close() }
         current.append(key, stamp: stamp)
+        if current.measures.count > 0 { current.setMeasures(values, at: current.used - 1) }
     }
 
     mutating func append(from leaf: RankedNode, _ range: Range<Int>) {
@@ -161,7 +198,7 @@ struct LeafStream {
 
     private mutating func close() {
         leaves.append(current)
-        current = RankedNode(edit: edit, height: 0, capacity: shape.leafCapacity)
+        current = shape.node(edit: edit)
     }
 
     /// The root, owned by the caller. The stream is of no use afterwards.
@@ -181,14 +218,14 @@ struct LeafStream {
     /// Adds what two neighbouring leaves hold as one leaf, or as two of the same size.
     private mutating func evenOut(_ left: RankedNode, _ right: RankedNode) {
         let sum = left.used + right.used
-        let first = RankedNode(edit: edit, height: 0, capacity: shape.leafCapacity)
+        let first = shape.node(edit: edit)
         let middle = sum <= shape.leafCapacity ? left.used : sum / 2
         first.append(from: left, 0..<middle)
         leaves.append(first)
         if sum <= shape.leafCapacity {
             first.append(from: right, 0..<right.used)
         } else {
-            let second = RankedNode(edit: edit, height: 0, capacity: shape.leafCapacity)
+            let second = shape.node(edit: edit)
             second.append(from: left, middle..<left.used)
             second.append(from: right, 0..<right.used)
             leaves.append(second)
@@ -205,7 +242,7 @@ struct LeafStream {
             let fill = shape.fill(height: height)
             let groups = (level.count + fill - 1) / fill
             level = (0..<groups).map { group in
-                let node = RankedNode(edit: edit, height: height, capacity: shape.innerCapacity)
+                let node = shape.node(edit: edit, height: height)
                 // Even groups: the last one is as full as the others.
                 for index in level.count * group / groups..<level.count * (group + 1) / groups {
                     node.insert(child: level[index], at: node.used)

@@ -23,6 +23,9 @@
                 let child = node.children[index]
                 if child.height != node.height - 1 { return "\(name): child \(index) has height \(child.height)" }
                 if let violation = check(child, isRoot: false) { return violation }
+                if !node.hasSummary(of: child, at: index) {
+                    return "\(name): the measures of child \(index) are not made of what is below it"
+                }
                 if child.total != node.counts[index] { return "\(name): count \(index) is not that of the child" }
                 if child.key(at: 0) != node.key(at: index) {
                     return "\(name): key \(index) is not the child's smallest"

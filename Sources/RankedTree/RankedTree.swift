@@ -9,11 +9,13 @@ package struct RankedTree: Sendable {
     package struct Shape: Sendable, Equatable {
         var leafCapacity: Int
         var innerCapacity: Int
+        var measures: Measures
 
         @usableFromInline
-        init(leafCapacity: Int = 64, innerCapacity: Int = 32) {
+        init(leafCapacity: Int = 64, innerCapacity: Int = 32, measures: Measures = Measures()) {
             self.leafCapacity = leafCapacity
             self.innerCapacity = innerCapacity
+            self.measures = measures
         }
 
         /// Fuller nodes save memory, but the next insertion must not split every one of them.
@@ -22,6 +24,10 @@ package struct RankedTree: Sendable {
         /// does not split and merge each time.
         func minimum(height: Int) -> Int { max(capacity(height: height) / 4, height == 0 ? 1 : 2) }
         func capacity(height: Int) -> Int { height == 0 ? leafCapacity : innerCapacity }
+        /// An empty node, owned by the caller.
+        func node(edit: UInt64, height: Int = 0) -> RankedNode {
+            RankedNode(edit: edit, height: height, capacity: capacity(height: height), measures: measures.kinds)
+        }
     }
 
     /// Owns one reference to the root node.
@@ -59,7 +65,7 @@ package struct RankedTree: Sendable {
         precondition(
             shape.leafCapacity >= 4 && shape.innerCapacity >= 4 && max(shape.leafCapacity, shape.innerCapacity) < 4096,
             "a node of a ranked tree has 4 to 4095 slots")
-        root = Root(RankedNode(edit: 0, height: 0, capacity: shape.leafCapacity), shape: shape)
+        root = Root(shape.node(edit: 0), shape: shape)
     }
 
     @inlinable package var count: Int { root.count }

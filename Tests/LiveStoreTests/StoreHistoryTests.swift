@@ -15,15 +15,18 @@ private final class History: Sendable {
 private final class Checker: @unchecked Sendable {
     let query: NoteQuery
     private let history: History
+    /// Whether callbacks ask for sums, means and extremes, which upkeep keeps from then on.
+    private let asksForNumbers: Bool
     private var shown: [NoteValue] = []
     private var version: UInt64?
     let violations = Watched<[String]>([])
     let reached = Watched<UInt64>(0)
     var token: NotificationToken?
 
-    init(_ query: NoteQuery, _ history: History) {
+    init(_ query: NoteQuery, _ history: History, asksForNumbers: Bool = false) {
         self.query = query
         self.history = history
+        self.asksForNumbers = asksForNumbers
     }
 
     func start(_ connection: Connection) throws {
@@ -61,10 +64,28 @@ private final class Checker: @unchecked Sendable {
         {
             violate("reads another version's properties of \(value.key) at \(newVersion)")
         }
+        if asksForNumbers { checkNumbers(notes, expected) }
         if let changes { check(changes, to: expected) }
         shown = expected
         version = newVersion
         reached.update { $0 = newVersion }
+    }
+
+    /// Sums, means and extremes, in the middle of a callback. All weights are multiples of a quarter, but for one.
+    private func checkNumbers(_ notes: Results<Note>, _ expected: [NoteValue]) {
+        let scores = expected.map(\.score)
+        let groups = expected.compactMap(\.group)
+        let dues = expected.compactMap(\.due)
+        let weight = expected.reduce(0) { $0 + $1.weight }
+        let sum = notes.sum(of: \.weight)
+        if notes.sum(of: \.score) != scores.reduce(0, +) || notes.max(of: \.score) != scores.max()
+            || notes.average(of: \.score) != (scores.isEmpty ? nil : Double(scores.reduce(0, +)) / Double(scores.count))
+            || notes.sum(of: \.group) != groups.reduce(0, +) || notes.min(of: \.group) != groups.min()
+            || notes.min(of: \.due) != dues.min() || notes.max(of: \.due) != dues.max()
+            || sum != weight && abs(sum - weight) > 1e-9
+        {
+            violate("the numbers of other rows")
+        }
     }
 
     private func check(_ changes: ChangeSet, to expected: [NoteValue]) {
@@ -116,9 +137,9 @@ struct StoreHistoryTests {
         var model = NoteModel()
         let thread = RunLoopThread("checker")
         let queue = DispatchQueue(label: "checker")
-        let onThread = NoteQuery.all.map { Checker($0, history) }
+        let onThread = NoteQuery.all.map { Checker($0, history, asksForNumbers: round % 3 != 0) }
         let onQueue = NoteQuery.all.map { Checker($0, history) }
-        let late = NoteQuery.all.map { Checker($0, history) }
+        let late = NoteQuery.all.map { Checker($0, history, asksForNumbers: true) }
         nonisolated(unsafe) var connections: [Connection] = []
         defer {
             try? thread.performAndWait {

@@ -58,7 +58,7 @@ extension MappedValue {
 
 /// The integers all of whose values an `Int` has, as which they are stored. (`UInt` and `UInt64` have more: no property can
 /// be of these types.) A number that is out of the type's range in the file is no value of it.
-public protocol NarrowInteger: MappedValue, FixedWidthInteger, SummableValue where StoredValue == Int {}
+public protocol NarrowInteger: MappedValue, FixedWidthInteger, SummableValue where StoredValue == Int, Sum == Int {}
 
 extension NarrowInteger {
     public init?(stored: Int) { self.init(exactly: stored) }
@@ -75,15 +75,9 @@ extension UInt32: NarrowInteger {}
 
 /// Stored as a `Double`, which has all its values. What a `Double` property has put into the file is rounded.
 extension Float: MappedValue, SummableValue {
+    public typealias Sum = Double
     public init(stored: Double) { self.init(stored) }
     public var stored: Double { Double(self) }
-}
-
-extension MappedValue where StoredValue: SummableValue {
-    public var _double: Double { stored._double }
-    public static func _sum(_ values: (_ add: (Self) -> Void) -> Void) -> StoredValue.Sum {
-        StoredValue._sum { add in withoutActuallyEscaping(add) { add in values { add($0.stored) } } }
-    }
 }
 
 // MARK: What cannot be read

@@ -103,6 +103,9 @@ public class Connection {
         return delivered == nil ? transaction : nil
     }
 
+    /// Has upkeep keep the sums and extremes of a column, for a query that is observed here.
+    func measure(_ query: ConnectionQuery, _ column: Int) {}
+
     /// Notes that a column was read, if something tracks what is read. For models that are `Observable`.
     func noteRead(_ table: Table, _ id: ObjectID, _ column: Int) {}
 

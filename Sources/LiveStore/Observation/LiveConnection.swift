@@ -115,6 +115,11 @@ final class LiveConnection: Connection {
         transaction == nil && own.changes.isEmpty && showsDeliveredVersion ? delivered : nil
     }
 
+    override func measure(_ query: ConnectionQuery, _ column: Int) {
+        guard let observed = query.toMeasure(column) else { return }
+        core.runningUpkeep?.send(.measure(observed, attachment: observed.attachment, column: column))
+    }
+
     // MARK: Its own writes
 
     override func didBeginWrite() { own.begin() }

@@ -23,6 +23,8 @@ package final class ConnectionQuery: @unchecked Sendable {
     private(set) var isAttached = false
     /// Counts the times it has begun to: what it still sends for an earlier one is not for this one.
     @exclusivity(unchecked) package private(set) var attachment = 0
+    /// The columns that upkeep has been asked for, and for which attachment.
+    private var measured: (attachment: Int, columns: UInt64) = (0, 0)
     /// The root of the last delivery.
     @exclusivity(unchecked) package private(set) var delivered: RankedTree?
     /// The rows as the connection shows them; nil until somebody asks, and after each delivery.
@@ -153,6 +155,17 @@ package final class ConnectionQuery: @unchecked Sendable {
     /// The root of the last delivery, by whatever columns the rows are observed.
     package var deliveredToAnyVariant: RankedTree? {
         delivered ?? variants.lazy.compactMap { $0.query?.delivered }.first
+    }
+
+    /// The query whose tree upkeep should have know the numbers of a column, where the rows shown come from; nil where
+    /// it has been asked for that already, or cannot keep them: the tree's observers do not hear of the column's changes.
+    package func toMeasure(_ column: Int) -> ConnectionQuery? {
+        if delivered == nil { return variants.lazy.compactMap(\.query).first { $0.isDelivered }?.toMeasure(column) }
+        if measured.attachment != attachment { measured = (attachment, 0) }
+        let bit = UInt64(1) << UInt64(column)
+        guard measured.columns & bit == 0, plan.tree.observed.includes(bit) else { return nil }
+        measured.columns |= bit
+        return self
     }
 
     /// The key of a row among the shown ones; nil where it is not one of them.

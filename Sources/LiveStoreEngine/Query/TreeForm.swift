@@ -46,33 +46,40 @@ package struct TreeForm: Sendable {
     }
 
     /// As `RankedTree.apply`, for base keys. O(log n) per row and group.
-    package func apply(removals: [RankedKey], insertions: [RankedEntry], to tree: inout RankedTree) {
-        if isPlain { return tree.apply(removals: removals, insertions: insertions) }
+    package func apply(
+        removals: [RankedKey], insertions: [RankedEntry], values: [UInt64]? = nil, to tree: inout RankedTree
+    ) {
+        if isPlain { return tree.apply(removals: removals, insertions: insertions, values: values) }
         if removals.isEmpty, insertions.isEmpty { return }
         guard let group, var groups = tree.groups else {
-            return applyToRows(removals: removals, insertions: insertions, groups: nil, &tree)
+            return applyToRows(removals: removals, insertions: insertions, values, groups: nil, &tree)
         }
         var touched: Set<ArraySlice<UInt8>> = []
         for key in removals { touched.insert(Self.prefix(group, key)) }
         for entry in insertions { touched.insert(Self.prefix(group, entry.key)) }
         let before = groups
-        groups.apply(removals: removals, insertions: insertions)
+        groups.apply(removals: removals, insertions: insertions, values: values)
         var gone: [RankedKey] = []
         var come: [RankedEntry] = []
+        var words: [UInt64]? = values.map { _ in [] }
         for bytes in touched {
             let old = first(bytes, group, in: before)
             let new = first(bytes, group, in: groups)
-            if let new, new != old { come.append(shown(new, new.key.bytes, groupLength: bytes.count)) }
+            if let new, new != old {
+                come.append(shown(new, new.key.bytes, groupLength: bytes.count))
+                words?.append(contentsOf: groups.words(at: groups.lowerBound(of: new.key)))
+            }
             if let old, old.key != new?.key { gone.append(shown(old, old.key.bytes, groupLength: bytes.count).key) }
         }
-        applyToRows(removals: gone, insertions: come, groups: groups, &tree)
+        applyToRows(removals: gone, insertions: come, words, groups: groups, &tree)
     }
 
     private func applyToRows(
-        removals: [RankedKey], insertions: [RankedEntry], groups: RankedTree?, _ tree: inout RankedTree
+        removals: [RankedKey], insertions: [RankedEntry], _ values: [UInt64]?, groups: RankedTree?,
+        _ tree: inout RankedTree
     ) {
         var rows = tree
-        rows.apply(removals: removals, insertions: insertions)
+        rows.apply(removals: removals, insertions: insertions, values: values)
         var sections = tree.sections
         if let section, sections != nil {
             var touched = Set(removals.map { Self.prefix(section, $0) })

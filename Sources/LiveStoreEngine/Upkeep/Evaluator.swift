@@ -1,6 +1,6 @@
-// The thread that evaluates queries for the first time, off the upkeep thread. It takes everything that has gathered,
-// and fills all trees of one table in one scan. A tree that is being evaluated is not touched: only its key and its table,
-// which are constant, are read.
+// The thread that evaluates queries for the first time, off the upkeep thread, and makes trees with other measures. It takes
+// everything that has gathered, and fills all trees of one table in one scan. A tree that is being evaluated is not touched:
+// only what is constant of it is read, as its key and its table.
 import TracedSync
 
 final class Evaluator: Sendable {
@@ -11,7 +11,11 @@ final class Evaluator: Sendable {
 
     private struct Inbox {
         var requests: [Request] = []
+        /// Done after the requests: somebody waits for those.
+        var measuring: [@Sendable () -> Void] = []
         var isStopped = false
+
+        var isEmpty: Bool { requests.isEmpty && measuring.isEmpty }
     }
 
     private let storage: Storage
@@ -38,6 +42,20 @@ final class Evaluator: Sendable {
         }
     }
 
+    /// Makes `rows`, which `tree` has in the snapshot, anew with other measures and replies from the evaluator's thread. That
+    /// is there: it has evaluated the tree.
+    func measure(
+        _ tree: SharedTree, _ rows: RankedTree, _ measures: Measures, in snapshot: Snapshot,
+        reply: @escaping @Sendable (Upkeep.Message) -> Void
+    ) {
+        inbox.withLock {
+            $0.measuring.append {
+                reply(.measured(tree, from: rows, to: tree.measured(rows, measures, in: snapshot)))
+            }
+            arrived.broadcast()
+        }
+    }
+
     /// Ends the thread after the evaluation it is in, and waits for it.
     func stop() {
         inbox.withLock {
@@ -50,14 +68,16 @@ final class Evaluator: Sendable {
 
     private func run() {
         while let batch = take() {
-            for group in Dictionary(grouping: batch, by: { $0.tree.table.id }).values { evaluate(group) }
+            for group in Dictionary(grouping: batch.requests, by: { $0.tree.table.id }).values { evaluate(group) }
+            for measure in batch.measuring { measure() }
         }
     }
 
-    private func take() -> [Request]? {
-        inbox.withLock(after: arrived, once: { !$0.requests.isEmpty || $0.isStopped }) { inbox in
-            defer { inbox.requests = [] }
-            return inbox.isStopped ? nil : inbox.requests
+    /// nil for the end.
+    private func take() -> Inbox? {
+        inbox.withLock(after: arrived, once: { !$0.isEmpty || $0.isStopped }) { inbox in
+            defer { (inbox.requests, inbox.measuring) = ([], []) }
+            return inbox.isStopped ? nil : inbox
         }
     }
 

@@ -6,6 +6,8 @@ struct Subscription {
     let connection: ConnectedMailbox
     let query: ConnectionQuery
     let attachment: Int
+    /// The columns that somebody has asked for numbers about.
+    var measured: UInt64 = 0
     /// The tree the connection was last sent, from which the next change set is computed ahead.
     var sent: RankedTree?
 }
@@ -29,7 +31,7 @@ package final class SharedTree: @unchecked Sendable {
     let key: TreeKey
     let table: Table
     private let residual: RowTest
-    private let form: TreeForm
+    fileprivate let form: TreeForm
     private var encoder: SortKeyEncoder
 
     /// nil until the first evaluation has been taken over.
@@ -43,6 +45,11 @@ package final class SharedTree: @unchecked Sendable {
     /// What the current step does to the tree.
     private var removals: [RankedKey] = []
     private var insertions: [RankedEntry] = []
+    /// The measures of the insertions, where the tree has any.
+    private var values: [UInt64] = []
+    private var measures = Measures()
+    /// Whether a tree with other measures is being made of this one.
+    var isBeingMeasured = false
     /// Where the step's rows were and are, for finding the windows it touches.
     private var touchedKeys: [RankedKey] = []
     private var step = 0
@@ -109,6 +116,7 @@ package final class SharedTree: @unchecked Sendable {
         if let origin, oldKey == nil { stamp = origin.takeBack(id, isModified: isModified, from: from, to: to) }
         if let newKey {
             insertions.append(RankedEntry(key: newKey, stamp: stamp))
+            if !measures.isEmpty, let new { measures.append(new, to: &values) }
             touchedKeys.append(newKey)
             if oldKey == nil { departed?.forget(id, self) }
         } else if new != nil, let departed {
@@ -134,6 +142,7 @@ package final class SharedTree: @unchecked Sendable {
         step += 1
         let copy = SharedTree(key, table)
         copy.tree = tree
+        copy.measures = measures
         copy.origin = self
         copy.move(from: now, to: older)
         if departed != nil, let root = copy.tree?.root { held.end(root, step: step, left: leaving) }
@@ -184,10 +193,21 @@ package final class SharedTree: @unchecked Sendable {
         return residual.passes(row, id, source, table.links) ? encoder.key(row, id, source, table.links) : nil
     }
 
+    /// Goes on with a tree of the same rows.
+    fileprivate func replaceTree(by next: RankedTree) {
+        // Who holds the one before it has what left since, as after a step.
+        if departed != nil, let tree { held.end(tree.root, step: step, left: []) }
+        tree = next
+        measures = next.measures
+    }
+
     /// Applies what was noted, and calls `body` with each query whose window it touches.
     func applyNoted(_ body: (LiveQuery) -> Void) {
         let old = tree?.root
-        if tree != nil { form.apply(removals: removals, insertions: insertions, to: &tree!) }
+        if tree != nil {
+            form.apply(
+                removals: removals, insertions: insertions, values: measures.isEmpty ? nil : values, to: &tree!)
+        }
         step += 1
         if let departed, let old {
             held.end(old, step: step, left: leaving)
@@ -203,6 +223,35 @@ package final class SharedTree: @unchecked Sendable {
         }
         removals.removeAll(keepingCapacity: true)
         insertions.removeAll(keepingCapacity: true)
+        values.removeAll(keepingCapacity: true)
         touchedKeys.removeAll(keepingCapacity: true)
+    }
+}
+
+extension SharedTree {
+    /// What its observers have asked for numbers about.
+    var wantedMeasures: Measures {
+        let columns = queries.reduce(0) { columns, query in
+            (query?.subscriptions ?? []).reduce(columns) { $0 | $1.measured }
+        }
+        return Measures(columns: columns, table.schema)
+    }
+
+    /// As it is in a snapshot, with other measures. Any thread.
+    func measured(_ tree: RankedTree, _ measures: Measures, in snapshot: Snapshot) -> RankedTree {
+        form.measured(tree, measures, table, in: snapshot)
+    }
+
+    /// Goes on with a tree that has other measures and was made of an earlier one of this. O(changes since).
+    func take(_ measured: RankedTree, madeOf earlier: RankedTree, at snapshot: Snapshot) {
+        guard let tree else { return }
+        let (removals, insertions) = earlier.base.changes(to: tree.base)
+        var values: [UInt64] = []
+        for entry in insertions {
+            measured.measures.append(snapshot.row(table, ObjectID(rawValue: entry.key.id)), to: &values)
+        }
+        var next = measured
+        form.apply(removals: removals, insertions: insertions, values: values, to: &next)
+        replaceTree(by: next)
     }
 }

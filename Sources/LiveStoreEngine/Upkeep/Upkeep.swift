@@ -21,7 +21,7 @@ package final class Upkeep: @unchecked Sendable {
     /// Nil: nothing goes by the clock.
     private let pollNs: Int64?
     private let nowNs: @Sendable () -> Int64
-    private let evaluator: Evaluator
+    let evaluator: Evaluator
     package let inbox = UpkeepInbox()
     /// Written once, in `init`.
     private var thread: TracedThread?
@@ -187,6 +187,8 @@ package final class Upkeep: @unchecked Sendable {
         case .catchUp(let mailbox, let version, let reply): catchingUp.append((mailbox, version, reply))
         case .evaluated(let trees, let at): adopt(trees, at)
         case .failed(let trees, let error): fail(trees, error)
+        case .measure(let query, let attachment, let column): measure(query, attachment, column)
+        case .measured(let tree, let earlier, let measured): take(measured, for: tree, madeOf: earlier)
         }
     }
 
@@ -218,10 +220,10 @@ package final class Upkeep: @unchecked Sendable {
         guard let upkeep = tables[query.plan.tree.table] else { return }
         let (tree, isNew) = upkeep.tree(query.plan.tree)
         let live = tree.query(query.plan)
-        if let index = live.subscriptions.firstIndex(where: { $0.query === query }) {
-            live.subscriptions.remove(at: index)
-        }
-        if live.subscriptions.isEmpty, tree.drop(live) || isNew { drop(tree, upkeep) }
+        let index = live.subscriptions.firstIndex { $0.query === query }
+        let gone = index.map { live.subscriptions.remove(at: $0) }
+        if live.subscriptions.isEmpty, tree.drop(live) || isNew { return drop(tree, upkeep) }
+        if let gone, gone.measured != 0 { measure(tree) }
     }
 
     private func drop(_ tree: SharedTree, _ upkeep: TableUpkeep) {

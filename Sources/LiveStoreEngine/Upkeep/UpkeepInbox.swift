@@ -17,6 +17,9 @@ extension Upkeep {
         case catchUp(Mailbox, UInt64, CaughtUp)
         case evaluated([(SharedTree, RankedTree)], Snapshot)
         case failed([SharedTree], StoreError)
+        /// Have a query's tree know the sum and the extremes of a column.
+        case measure(ConnectionQuery, attachment: Int, column: Int)
+        case measured(SharedTree, from: RankedTree, to: RankedTree)
     }
 }
 

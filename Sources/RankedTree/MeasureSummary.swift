@@ -1,0 +1,105 @@
+// What is known of the numbers of many rows: how many there are, their sum, the smallest and the largest. The same whether
+// rows are gone over or the nodes of a tree are asked.
+
+/// Integers. Their sum is exact: it has 128 bits.
+@usableFromInline
+package struct IntegerSummary: Sendable, Equatable {
+    @usableFromInline var low: UInt64 = 0
+    @usableFromInline var high: Int64 = 0
+    @usableFromInline package private(set) var count = 0
+    @usableFromInline var smallest = Int.max
+    @usableFromInline var largest = Int.min
+
+    @inlinable
+    package init() {}
+
+    @inlinable @inline(__always)
+    package mutating func add(_ value: Int) {
+        addToSum(UInt64(bitPattern: Int64(value)), value < 0 ? -1 : 0)
+        count &+= 1
+        if value < smallest { smallest = value }
+        if value > largest { largest = value }
+    }
+
+    @inline(__always)
+    mutating func add(_ other: IntegerSummary) {
+        addToSum(other.low, other.high)
+        count &+= other.count
+        if other.smallest < smallest { smallest = other.smallest }
+        if other.largest > largest { largest = other.largest }
+    }
+
+    @inlinable @inline(__always)
+    mutating func addToSum(_ otherLow: UInt64, _ otherHigh: Int64) {
+        let (sum, carry) = low.addingReportingOverflow(otherLow)
+        low = sum
+        high = high &+ otherHigh &+ (carry ? 1 : 0)
+    }
+
+    private var exactSum: Int? { high == Int64(bitPattern: low) >> 63 ? Int(bitPattern: UInt(low)) : nil }
+    /// The sum; beyond the range of `Int` its nearer end.
+    package var sum: Int { exactSum ?? (high < 0 ? .min : .max) }
+
+    /// nil where there are none.
+    package var mean: Double? {
+        count == 0 ? nil : (exactSum.map(Double.init) ?? Double(high) * 0x1p64 + Double(low)) / Double(count)
+    }
+    package var min: Int? { count == 0 ? nil : smallest }
+    package var max: Int? { count == 0 ? nil : largest }
+}
+
+/// Doubles. Their sum is kept in two numbers, the second being what rounding has left out of the first (D. E. Knuth, The Art
+/// of Computer Programming 2, 4.2.2, theorem B): twice the digits, so that the order in which they are added matters
+/// only where they cancel each other out to less than 2⁻⁵⁰ of their size. A sum that leaves the range of `Double` is infinite from there
+/// on.
+@usableFromInline
+package struct DoubleSummary: Sendable, Equatable {
+    @usableFromInline var rounded = 0.0
+    @usableFromInline var rest = 0.0
+    @usableFromInline package private(set) var count = 0
+    @usableFromInline var smallest = Double.infinity
+    @usableFromInline var largest = -Double.infinity
+
+    @inlinable
+    package init() {}
+
+    /// Adds a number; what is none counts for nothing.
+    @inlinable @inline(__always)
+    package mutating func add(_ value: Double) {
+        if value.isNaN { return }
+        addToSum(value)
+        count &+= 1
+        if value < smallest { smallest = value }
+        if value > largest { largest = value }
+    }
+
+    @inline(__always)
+    mutating func add(_ other: DoubleSummary) {
+        addToSum(other.rounded)
+        rest += other.rest
+        count &+= other.count
+        if other.smallest < smallest { smallest = other.smallest }
+        if other.largest > largest { largest = other.largest }
+    }
+
+    @inlinable @inline(__always)
+    mutating func addToSum(_ value: Double) {
+        let sum = rounded + value
+        let part = sum - rounded
+        rest += (rounded - (sum - part)) + (value - part)
+        rounded = sum
+    }
+
+    package var sum: Double { rounded.isFinite ? rounded + rest : rounded }
+    /// nil where there are none.
+    package var mean: Double? { count == 0 ? nil : sum / Double(count) }
+    package var min: Double? { count == 0 ? nil : smallest }
+    package var max: Double? { count == 0 ? nil : largest }
+}
+
+/// What is known of the numbers of one column.
+@usableFromInline
+package enum MeasureSummary: Sendable, Equatable {
+    case integers(IntegerSummary)
+    case doubles(DoubleSummary)
+}

@@ -1,0 +1,104 @@
+// The measures of a tree: asked for runs of rows, and given to a tree that had none, or others.
+
+extension RankedTree {
+    /// What the tree knows the values of.
+    package var measures: Measures { root.shape.measures }
+
+    /// The numbers of a column in the rows with `ranks`; nil where the tree does not know them. O(log n).
+    package func summary(of column: Int, in ranks: Range<Int>) -> MeasureSummary? {
+        guard let place = measures.place(of: column) else { return nil }
+        precondition(
+            ranks.lowerBound >= 0 && ranks.upperBound <= count, "ranks \(ranks) are outside of a tree of \(count)")
+        return withExtendedLifetime(root) {
+            if measures.kinds.isDouble(place) {
+                var summary = DoubleSummary()
+                Self.forEachRun(of: ranks, below: root.node) { summary.add($0.doubles(place, $1)) }
+                return .doubles(summary)
+            }
+            var summary = IntegerSummary()
+            Self.forEachRun(of: ranks, below: root.node) { summary.add($0.integers(place, $1)) }
+            return .integers(summary)
+        }
+    }
+
+    /// Calls `body` with runs of slots that have the rows with `ranks`, and no others, in and below them.
+    private static func forEachRun(
+        of ranks: Range<Int>, below node: RankedNode, _ body: (RankedNode, Range<Int>) -> Void
+    ) {
+        if ranks.isEmpty { return }
+        if node.isLeaf { return body(node, ranks) }
+        var first = 0
+        var whole = 0..<0
+        for index in 0..<node.used {
+            let below = first..<first + node.counts[index]
+            first = below.upperBound
+            if below.upperBound <= ranks.lowerBound { continue }
+            if below.lowerBound >= ranks.upperBound { break }
+            if ranks.lowerBound <= below.lowerBound, below.upperBound <= ranks.upperBound {
+                whole = (whole.isEmpty ? index : whole.lowerBound)..<index + 1
+            } else {
+                let part = below.clamped(to: ranks)
+                forEachRun(
+                    of: part.lowerBound - below.lowerBound..<part.upperBound - below.lowerBound,
+                    below: node.children[index], body)
+            }
+        }
+        if !whole.isEmpty { body(node, whole) }
+    }
+
+    /// The words of the entry at `rank`, which is below `count`. O(log n).
+    package func words(at rank: Int) -> [UInt64] {
+        withExtendedLifetime(root) {
+            let (leaf, index) = leaf(at: rank)
+            return (0..<measures.wordsPerEntry).map { leaf.words(at: index)[$0] }
+        }
+    }
+
+    /// The same rows with other measures, or none. The trees beside it are left out. O(n).
+    /// - Parameter fill: writes the words of the entry with this id.
+    package func measured(_ measures: Measures, _ fill: (UInt64, UnsafeMutablePointer<UInt64>) -> Void) -> RankedTree {
+        withExtendedLifetime(root) {
+            var shape = root.shape
+            shape.measures = measures
+            return RankedTree(Root(Self.measured(root.node, RankedEdit.nextID(), shape, fill), shape: shape))
+        }
+    }
+
+    private static func measured(
+        _ node: RankedNode, _ edit: UInt64, _ shape: Shape, _ fill: (UInt64, UnsafeMutablePointer<UInt64>) -> Void
+    ) -> RankedNode {
+        let copy = shape.node(edit: edit, height: node.height)
+        if node.isLeaf {
+            copy.appendUnmeasured(from: node, 0..<node.used)
+            if !shape.measures.isEmpty {
+                for index in 0..<node.used {
+                    copy.setMeasures(nil, at: index)
+                    fill(node.ids[index], copy.words(at: index))
+                }
+            }
+        } else {
+            for index in 0..<node.used {
+                copy.insert(child: measured(node.children[index], edit, shape, fill), at: index)
+            }
+        }
+        return copy
+    }
+
+    /// Knows no measures from here on; their room stays.
+    mutating func forgetMeasures() {
+        var shape = root.shape
+        shape.measures = shape.measures.forgotten
+        root.node.retain()
+        self = RankedTree(Root(root.node, shape: shape, groups: groups, sections: sections))
+    }
+
+    /// What makes of these rows those of another tree: keys to remove, and entries to insert. O(nodes not shared).
+    package func changes(to other: RankedTree) -> (removals: [RankedKey], insertions: [RankedEntry]) {
+        let difference = TreeDifference(from: self, to: other)
+        return withExtendedLifetime(difference) {
+            let inserted = difference.inserted.map { RankedEntry(key: $0.key.owned, stamp: $0.stamp) }
+            let restamped = difference.restamped.map { other.entry(at: $0.newRank) }
+            return (difference.deleted.map(\.key.owned), inserted + restamped)
+        }
+    }
+}
