@@ -63,26 +63,39 @@ extension Results {
 
     /// The mean of a property's values; nil without one. On the connection's scheduler. As `sum`.
     public func average<Value: SummableValue>(of keyPath: KeyPath<Object, Value>) -> Double? {
-        mean(keyPath)
+        mean(keyPath, Value.self)
     }
 
     /// The mean of an optional property, nulls left out; nil without a value. As for others.
     public func average<Value: SummableValue>(of keyPath: KeyPath<Object, Value?>) -> Double? {
-        mean(keyPath)
+        mean(keyPath, Value.self)
     }
 
     private func total<Value: SummableValue>(_ keyPath: PartialKeyPath<Object>, _: Value.Type) -> Value.Sum {
-        switch summary(table.layout.column(keyPath)) {
+        switch checkedSummary(keyPath, Value.self) {
         case .integers(let summary): summary.sum as! Value.Sum
         case .doubles(let summary): summary.sum as! Value.Sum
         }
     }
 
-    private func mean(_ keyPath: PartialKeyPath<Object>) -> Double? {
-        switch summary(table.layout.column(keyPath)) {
+    private func mean<Value: SummableValue>(_ keyPath: PartialKeyPath<Object>, _: Value.Type) -> Double? {
+        switch checkedSummary(keyPath, Value.self) {
         case .integers(let summary): summary.mean
         case .doubles(let summary): summary.mean
         }
+    }
+
+    /// The numbers of a property, none of which is out of the range of its type.
+    private func checkedSummary<Value: SummableValue>(_ keyPath: PartialKeyPath<Object>, _: Value.Type)
+        -> MeasureSummary
+    {
+        let column = table.layout.column(keyPath)
+        let summary = summary(column)
+        if Value.self == Int.self || Value.self == Double.self { return summary }
+        for isLast in [false, true] {
+            let _: Value? = end(of: summary, column, isLast: isLast)
+        }
+        return summary
     }
 
     private func extreme<Value: MeasurableValue>(_ keyPath: PartialKeyPath<Object>, isLast: Bool) -> Value? {
@@ -90,8 +103,12 @@ extension Results {
         if asked.list == nil, let term = asked.sort.first, term.column == column, term.over == nil, hasOrder {
             return end(term, isLast: isLast)
         }
+        return end(of: summary(column), column, isLast: isLast)
+    }
+
+    private func end<Value: StorableValue>(of summary: MeasureSummary, _ column: Int, isLast: Bool) -> Value? {
         let value: ColumnValue? =
-            switch summary(column) {
+            switch summary {
             case .integers(let summary): (isLast ? summary.max : summary.min).map { .int($0) }
             case .doubles(let summary):
                 (isLast ? summary.max : summary.min).map {
