@@ -170,6 +170,10 @@ struct ObservedAggregateTests {
         #expect(notes.knownSummary(2) == nil && notes.sum(of: \.score) == 115)
         try observed.connection.refresh()
         #expect(notes.knownSummary(2) != nil && notes.sum(of: \.score) == 115)
+        // After a write of its own, properties are those of its version: what others have committed before it, too.
+        try observed.test.store.write { try $0.object(Note.self, forPrimaryKey: 1)!.score = 1_000 }
+        try observed.connection.write { _ in #expect(notes.sum(of: \.score) == 1_113) }
+        #expect(notes[1].score == 1_000 && notes.sum(of: \.score) == 1_113)
     }
 
     @Test("are not kept of properties whose changes the observers do not hear of")
