@@ -32,6 +32,8 @@ enum ReadingCost {
         case write
         /// On a connection of this thread's run loop.
         case live
+        /// On such a connection that observes the rows of half the scores, at each version somebody else has committed.
+        case observed
         /// Each opens the store itself.
         case none
     }
@@ -86,6 +88,12 @@ enum ReadingCost {
                 return sum + row.id + row.score
             }
         },
+        Question(name: "observed: one delivery", place: .observed, operations: 2_000) { connection, _ in
+            try observed(connection).count
+        },
+        Question(name: "observed: one delivery, and the sum of half", place: .observed, operations: 2_000) {
+            connection, _ in try observed(connection).sum(of: \.score)
+        },
         Question(name: "list of 10 000: move one", place: .write, operations: 40) { connection, number in
             let list = try connection.object(ReadList.self, forPrimaryKey: 0)!.numbers
             list.move(from: number * 7_919 % listLength, to: number * 104_729 % listLength)
@@ -96,6 +104,10 @@ enum ReadingCost {
 
     private static func all(_ connection: Connection) throws -> Results<ReadRow> {
         try connection.objects(ReadRow.self)
+    }
+
+    private static func observed(_ connection: Connection) throws -> Results<ReadRow> {
+        try all(connection).where(\.score >= 500).sorted(by: \.score)
     }
 
     private static func open(_ path: String) throws -> Store {
@@ -114,6 +126,7 @@ enum ReadingCost {
         let store = try open(path)
         defer { store.close() }
         var sum = 0
+        if question.place == .observed { return try observedLoop(question, operations, store) }
         let live = question.place == .live ? try store.connect(on: .runLoop) : nil
         // What an interface holds: the tree that is shown is made here, once.
         let held = try live.map(all)
@@ -127,9 +140,38 @@ enum ReadingCost {
         case .read: try store.read(run)
         case .live: try run(live!)
         case .write: for number in 0..<operations { sum &+= try store.write { try question.ask($0, number) } }
-        case .none: break
+        case .none, .observed: break
         }
         return (sum, CPUProbe.currentThreadNs() - startNs)
+    }
+
+    /// Commits, and lets the deliveries be asked: the commits are in no figure.
+    private static func observedLoop(
+        _ question: Question, _ operations: Int, _ store: Store
+    ) throws -> (sum: Int, cpuNs: Int64) {
+        let connection = try store.connect(on: .runLoop)
+        var sum = 0
+        var number = 0
+        let token = try observed(connection).observe { _ in sum &+= (try? question.ask(connection, number)) ?? 0 }
+        defer { token.invalidate() }
+        func commit() throws {
+            number += 1
+            try store.write { connection in
+                try connection.object(ReadRow.self, forPrimaryKey: number * 7_919 % rows)!.score += 1
+            }
+        }
+        func delivery() throws -> Int64 {
+            try commit()
+            let startNs = CPUProbe.currentThreadNs()
+            try connection.refresh()
+            return CPUProbe.currentThreadNs() - startNs
+        }
+        // Until upkeep knows what it is asked for, rows are read.
+        var quick = 0
+        for _ in 0..<10_000 where quick < 20 { quick = try delivery() < 1_000_000 ? quick + 1 : 0 }
+        var cpuNs: Int64 = 0
+        for _ in 0..<operations { cpuNs += try delivery() }
+        return (sum, cpuNs)
     }
 
     /// Runs the loop that the arguments name.
