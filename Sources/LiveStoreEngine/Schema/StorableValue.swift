@@ -17,8 +17,9 @@ public protocol StorableValue: QueryArgument, Sendable, Equatable {
     static func _value(of value: Any) -> Self?
 }
 
-/// A column has what is no value of the type that it is read as.
-public struct UnknownValue: Error, Sendable {
+/// A column has what is no value of the type that it is read as. A class, so that it is thrown in a register: every read of a
+/// property has to make room for a larger one.
+public final class UnknownValue: Error {
     /// The type.
     package let type: String
     /// What the column has.
