@@ -76,7 +76,7 @@ public struct Stored<Value: StorableValue> {
     @usableFromInline
     func read(_ owner: StoredObject) -> Value {
         if let place = owner.place(of: Int(ordinal)) {
-            guard let row = place.row else { return Value._zero ?? value }
+            guard let row = place.row else { return none }
             do throws(UnknownValue) {
                 return try Value._read(row, place.column)
             } catch {
@@ -87,7 +87,15 @@ public struct Stored<Value: StorableValue> {
         return value
     }
 
+    // Both apart, or every read would make room for an optional value and for an error, whose sizes are not known beforehand.
+
+    /// What an object that is gone shows.
+    private var none: Value {
+        @inline(never) get { Value._zero ?? value }
+    }
+
     /// What a block goes on with that has read what is no value of the type: the property's default.
+    @inline(never)
     private func unknown(_ error: UnknownValue, _ owner: StoredObject) -> Value {
         let layout = ModelLayout.of(type(of: owner))
         owner.connection?.failReading(
