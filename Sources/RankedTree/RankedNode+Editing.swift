@@ -16,6 +16,7 @@ extension RankedNode {
     }
 
     /// The same but for their measures.
+    @inline(__always)
     func appendUnmeasured(from source: RankedNode, _ range: Range<Int>) {
         let first = used
         let count = range.count

@@ -36,7 +36,8 @@ struct RankedNode: Hashable {
         header = memory.bindMemory(to: Header.self, capacity: 1)
         header.initialize(
             to: Header(
-                edit: edit, total: 0, used: 0, capacity: UInt16(capacity), height: UInt8(height), measures: measures,
+                edit: edit, total: 0, used: 0, capacity: UInt16(truncatingIfNeeded: capacity),
+                height: UInt8(truncatingIfNeeded: height), measures: measures,
                 tails: nil))
     }
 
@@ -51,7 +52,7 @@ struct RankedNode: Hashable {
     }
     var used: Int {
         @inline(__always) get { Int(header.pointee.used) }
-        nonmutating set { header.pointee.used = UInt16(newValue) }
+        nonmutating set { header.pointee.used = UInt16(truncatingIfNeeded: newValue) }
     }
     var tails: UnsafeMutablePointer<Unmanaged<SortKeyTail>?>? {
         @inline(__always) get { header.pointee.tails }

@@ -43,7 +43,7 @@ extension RankedTree {
     private mutating func apply(_ removals: [RankedKey], _ insertions: [RankedEntry], values: UnsafePointer<UInt64>?) {
         let rows = max(removals.count, insertions.count)
         guard rows > 0 else { return }
-        let words = measures.wordsPerEntry
+        let words = values == nil ? 0 : measures.wordsPerEntry
         // Measured: streaming through all leaves begins to beat a descent per change at one row in 100 of 10 000 and of
         // 100 000, and at one in 64 of a million.
         if rows * 64 < count {

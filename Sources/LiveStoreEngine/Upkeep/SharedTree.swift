@@ -201,13 +201,16 @@ package final class SharedTree: @unchecked Sendable {
         measures = next.measures
     }
 
+    private func applyToTree() {
+        if measures.isEmpty { return form.apply(removals: removals, insertions: insertions, to: &tree!) }
+        form.apply(removals: removals, insertions: insertions, values: values, to: &tree!)
+        values.removeAll(keepingCapacity: true)
+    }
+
     /// Applies what was noted, and calls `body` with each query whose window it touches.
     func applyNoted(_ body: (LiveQuery) -> Void) {
         let old = tree?.root
-        if tree != nil {
-            form.apply(
-                removals: removals, insertions: insertions, values: measures.isEmpty ? nil : values, to: &tree!)
-        }
+        if tree != nil { applyToTree() }
         step += 1
         if let departed, let old {
             held.end(old, step: step, left: leaving)
@@ -223,7 +226,6 @@ package final class SharedTree: @unchecked Sendable {
         }
         removals.removeAll(keepingCapacity: true)
         insertions.removeAll(keepingCapacity: true)
-        values.removeAll(keepingCapacity: true)
         touchedKeys.removeAll(keepingCapacity: true)
     }
 }

@@ -79,24 +79,26 @@ final class RowSampler: Sendable {
         read(index..<index + 1, rows: 1, callback, subscription)
     }
 
+    @inline(__always)
+    private static func add(_ item: Item, _ first: inout Item?, _ digest: inout RowDigest) {
+        if first == nil { first = item }
+        digest.add(key: item.key, score: item.score, stamp: item.stamp)
+    }
+
     private func read(_ indices: Range<Int>, rows: Int, _ callback: Int, _ subscription: any DriverSubscription) {
         guard rowsLeft >= rows else { return }
         rowsLeft -= rows
         var digest = empty
         var first: Item?
         var isReadable = true
-        func add(_ item: Item) {
-            if first == nil { first = item }
-            digest.add(key: item.key, score: item.score, stamp: item.stamp)
-        }
         do {
             if let shape, let subscription = subscription as? any WholeRowSubscription {
                 try subscription.forEachShownRow(indices) { row in
                     if fault == nil { fault = shape.fault(in: row) }
-                    add(row.item)
+                    Self.add(row.item, &first, &digest)
                 }
             } else {
-                try subscription.forEachShown(indices, add)
+                try subscription.forEachShown(indices) { Self.add($0, &first, &digest) }
             }
         } catch {
             isReadable = false
