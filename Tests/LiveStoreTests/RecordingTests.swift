@@ -76,6 +76,27 @@ struct RecordingTests {
         try? FileManager.default.removeItem(atPath: file + ".2")
     }
 
+    @Test("has how many rows a query has anew once they are over twice as many, or less than half")
+    func sizes() throws {
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let test = try TestStore()
+        let recorder = try test.store.record(to: file)
+        let feed = try Feed(test.store)
+        let token = try feed.observe("all", try feed.connection.objects(Note.self))
+        for id in 1...5 {
+            try test.store.write { try $0.add(Note(id: id)) }
+            try feed.catchUp()
+        }
+        for id in 1...5 {
+            try test.store.write { try $0.delete(try #require(try $0.object(Note.self, forPrimaryKey: id))) }
+            try feed.catchUp()
+        }
+        token.invalidate()
+        try recorder.end()
+        let sizes = try lines().map { $0.split(separator: " ") }.filter { $0[1] == "found" }.map { $0[3] }
+        #expect(sizes == ["0", "1", "3", "1", "0"])
+    }
+
     @Test("that nobody holds any more has ended, and another may begin")
     func abandoned() throws {
         defer { try? FileManager.default.removeItem(atPath: file) }

@@ -76,7 +76,7 @@ struct PageTests {
 
     // MARK: Two runs
 
-    @Test("A page of two runs says first what changed, and draws both")
+    @Test("A page of two runs says first what changed, most of all first, and draws both")
     func pair() throws {
         try Fixture.withFolder { root in
             try WholeRun.write(in: root)
@@ -84,14 +84,16 @@ struct PageTests {
             let head = "\(root)/later"
             try FileManager.default.copyItem(atPath: base, toPath: head)
             let csv = try String(contentsOfFile: "\(head)/metrics.csv", encoding: .utf8)
-            try Data(csv.replacing("812000", with: "999000").utf8).write(
-                to: URL(fileURLWithPath: "\(head)/metrics.csv"))
+            let later = csv.replacing("812000", with: "999000").replacing("29000,ns", with: "58000,ns")
+            try Data(later.utf8).write(to: URL(fileURLWithPath: "\(head)/metrics.csv"))
             let written = try PairReport.write(base: base, head: head)
             #expect(written.path == "\(head)/against-\(WholeRun.runID).html" && written.text.contains("+23.0 %"))
             let page = try String(contentsOfFile: written.path, encoding: .utf8)
-            let changed = try #require(page.range(of: "What changed (1)"))
+            let changed = try #require(page.range(of: "What changed (2)"))
             let answers = try #require(page.range(of: "<ul class=\"answers\">"))
             #expect(changed.lowerBound < answers.lowerBound)
+            let shares = page.matches(of: #/<td class="by \w+"><span[^>]*></span>\+(\d+)/#).map { String($0.output.1) }
+            #expect(shares == ["100", "23"])
             #expect(page.contains("was 812 µs (+23.0 %)"))
             #expect(page.contains("livestore before") && page.contains("livestore now"))
             #expect(page.contains("812 µs → 999 µs"))

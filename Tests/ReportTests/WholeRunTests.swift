@@ -29,6 +29,19 @@ struct WholeRunTests {
         }
     }
 
+    @Test("Bencher is told the median of the repetitions and what they lie between")
+    func repetitions() throws {
+        var record = RunRecord(runID: "r", environment: .fixed)
+        record.header.scenarios = [WholeRun.header.scenarios[0]]
+        record.rows = [20, 10, 40].enumerated().map { trial, cost in
+            Fixture.row(Figure(.upkeepCost, .value, cost, n: 9), scenario: "result-size", trial: trial)
+        }
+        let told = try JSONDecoder().decode(
+            [String: [String: [String: Double]]].self, from: Data(TrackerJSON.bencher(record).utf8))
+        let costs = ["value": 20.0, "lower_value": 10, "upper_value": 40]
+        #expect(told == ["result-size/livestore": ["upkeep_cost": costs]])
+    }
+
     @Test("What a run has written reads back as it was")
     func readsBack() throws {
         try Fixture.withFolder { root in
