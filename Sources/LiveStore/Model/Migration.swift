@@ -1,4 +1,4 @@
-// What a migration block works with: rows by the names of their properties, as they were and as they will be. It runs
+// What a migration block works with: tables and the rows it goes through, adds and deletes (MigrationRow). It runs
 // inside the transaction that opens the store; if it throws, the file stays as it was. On the opening thread.
 
 /// Changes a file to a higher schema version. Handed to `Store.Configuration.migration`; of use inside that block only.
@@ -8,6 +8,7 @@
 ///             try migration.renameProperty(on: "Person", from: "mail", to: "email")
 ///             try migration.enumerate("Person") { old, new in
 ///                 new["name"] = "\(old["first"] as? String ?? "") \(old["last"] as? String ?? "")"
+///                 new[link: "address"] = try migration.create("Address") { $0["city"] = old["city"] }
 ///             }
 ///         }
 ///     }
@@ -16,15 +17,12 @@ public final class Migration {
     public let oldVersion: UInt64
     /// The schema version of the configuration.
     public let newVersion: UInt64
-    private let change: SchemaChange
-    private let engine: MigrationEngine
-    private var isOver = false
-    /// What went wrong in a place that cannot throw.
-    private var failure: StoreError?
+    private let rows: MigrationRows
+    private var change: SchemaChange { rows.change }
 
-    private init(_ change: SchemaChange, _ engine: MigrationEngine) {
-        self.change = change
-        self.engine = engine
+    private init(_ rows: MigrationRows) {
+        self.rows = rows
+        let change = rows.change
         newVersion = change.newVersion
         oldVersion = change.oldVersion
     }
@@ -32,24 +30,24 @@ public final class Migration {
     /// A migration by `block`, as who opens the file calls it.
     static func running(
         _ block: @escaping @Sendable (Migration) throws -> Void
-    ) -> @Sendable (SchemaChange, MigrationEngine) throws -> Void {
-        { change, engine in
-            let migration = Migration(change, engine)
-            defer { migration.isOver = true }
+    ) -> @Sendable (MigrationRows) throws -> Void {
+        { rows in
+            let migration = Migration(rows)
+            defer { rows.isOver = true }
             try block(migration)
-            if let failure = migration.failure { throw failure }
+            try migration.checkRows()
         }
     }
-
-    fileprivate func fail(_ error: StoreError) { if failure == nil { failure = error } }
 
     /// The tables of the file, as it was.
     public var tables: [String] { change.old.tables.map(\.name) }
 
     /// Goes through the rows of a table in the order in which they were added: `old` as it was, `new` as it will be,
-    /// where properties of the same name and type have their values already, and others what they begin with. A further time, `old` is as it was all the
-    /// same, and `new` as the last time left it. O(rows); holds one row at a time.
-    /// - Throws: what `body` throws; `migrationMisuse` for names and types that do not exist.
+    /// where properties of the same name and type have their values already, and others what they begin with. A further
+    /// time, `old` is as it was all the same, and `new` as the last time left it. Rows that the block adds are left out.
+    /// O(rows); holds one row at a time.
+    /// - Throws: what `body` throws, with what it had set of that row; `migrationMisuse` for names and types that do not
+    ///   exist.
     public func enumerate(_ table: String, _ body: (_ old: MigrationRow, _ new: MigrationRow) throws -> Void) throws {
         try checkOpen()
         let before = try named(table, in: change.old)
@@ -58,18 +56,59 @@ public final class Migration {
             throw misuse("'\(table)' has been deleted; go through it first")
         }
         change.noteEnumerated(table)
-        try engine.forEachRow(before.id) { id, bytes in
-            let oldBytes = try engine.old?.row(before.id, id) ?? bytes
-            let old = MigrationRow(before, RowBuffer(oldBytes), isReadOnly: true)
-            let new = MigrationRow(after, change.row(bytes, of: after), isReadOnly: false)
-            try body(old, new)
-            if let failure = old.failure ?? new.failure {
-                fail(failure)
-                throw failure
-            }
-            new.buffer.compact(columnCount: after.columns.count, outOfLine: after.outOfLine)
-            try engine.put(after.id, id, new.buffer)
+        try rows.forEachRow(before.id) { id, oldBytes, bytes in
+            let old = MigrationRow(before, id, RowBuffer(oldBytes), rows, isOld: true)
+            let new = MigrationRow(after, id, change.row(bytes, of: after), rows, isOld: false)
+            let outcome = Result { try body(old, new) }
+            try checkRows()
+            // Also where the block catches what was thrown: lists that were set are stored already.
+            try rows.put(after, id, new.buffer)
+            try outcome.get()
         }
+    }
+
+    /// Adds a row to the table of a model; `fill` sets properties that are not to begin with their defaults, and where it
+    /// throws, the row is not added. O(log n).
+    /// - Returns: what links and lists can lead to.
+    /// - Throws: what `fill` throws; `migrationMisuse` for a table that is no model's, names and types that do not exist.
+    @discardableResult
+    public func create(
+        _ table: String, _ fill: (_ new: MigrationRow) throws -> Void = { _ in }
+    ) throws -> MigrationReference {
+        try checkOpen()
+        change.match(table)
+        guard change.hasModel(table), let schema = change.schema.table(table) else {
+            throw misuse("'\(table)' is none of the models, and gets no rows; add it to Store.Configuration.models")
+        }
+        change.noteEnumerated(table)
+        let id = try rows.takeNumber(schema.id)
+        let new = MigrationRow(schema, id, change.newRow(of: schema), rows, isOld: false)
+        do {
+            try fill(new)
+        } catch {
+            try rows.delete(table, id)
+            throw error
+        }
+        try checkRows()
+        try rows.put(schema, id, new.buffer)
+        return new.reference
+    }
+
+    /// Deletes a row, as one that is gone through; what leads to it leads nowhere then, and lists lose it. One that is gone
+    /// already is left alone. O(log n), and once for all that are deleted O(rows that could lead there).
+    /// - Throws: `migrationMisuse` for a row of a table that has been deleted.
+    public func delete(_ row: MigrationReference) throws {
+        try checkOpen()
+        _ = try named(row.table, in: change.schema)
+        try rows.delete(row.table, row.id)
+    }
+
+    /// A row as it was in the file, to be read: such as one that a link of `old` leads to. O(log n).
+    /// - Returns: nil for one that the block has added.
+    public func read(_ row: MigrationReference) throws -> MigrationRow? {
+        try checkOpen()
+        guard let table = change.old.table(row.table), let bytes = try rows.old(table, row.id) else { return nil }
+        return MigrationRow(table, row.id, RowBuffer(bytes), rows, isOld: true)
     }
 
     /// Keeps the values of a property under a new name. Before the table is gone through. O(1).
@@ -98,17 +137,17 @@ public final class Migration {
             throw misuse("'\(table)' is among the models; take it out of Store.Configuration.models first")
         }
         for list in change.schema.listTables(of: stored) {
-            try engine.drop(list)
-            change.remove(list.name)
+            try rows.drop(list)
         }
-        try engine.drop(stored)
-        change.remove(table)
+        try rows.drop(stored)
     }
 
     private func checkOpen() throws(StoreError) {
-        if isOver { throw misuse("the block has ended that the migration was for; use it inside the block") }
-        if let failure { throw failure }
+        if rows.isOver { throw misuse("the block has ended that the migration was for; use it inside the block") }
+        try checkRows()
     }
+
+    private func checkRows() throws(StoreError) { if let failure = rows.failure { throw failure } }
 
     private func named(_ table: String, in schema: StoreSchema) throws(StoreError) -> TableSchema {
         guard let found = schema.table(table) else {
@@ -122,64 +161,4 @@ public final class Migration {
     private func named(_ names: [String]) -> String {
         names.isEmpty ? "none" : names.sorted().map { "'\($0)'" }.joined(separator: ", ")
     }
-}
-
-/// One row during a migration, by the names of its properties. Of use inside the block of `enumerate` only. Links and
-/// lists stay as they are, and are not read here.
-public final class MigrationRow {
-    private let table: TableSchema
-    fileprivate let buffer: RowBuffer
-    private let isReadOnly: Bool
-    fileprivate private(set) var failure: StoreError?
-
-    fileprivate init(_ table: TableSchema, _ buffer: RowBuffer, isReadOnly: Bool) {
-        self.table = table
-        self.buffer = buffer
-        self.isReadOnly = isReadOnly
-    }
-
-    /// The value of a property; nil where it is null. Setting one of the wrong name or type fails the migration.
-    public subscript(property: String) -> (any StorableValue)? {
-        get {
-            guard let column = column(property) else { return nil }
-            let schema = table.columns[column]
-            guard !leadsToRows(schema) else { return failLink(schema) }
-            return buffer.reader.value(column, schema).plain
-        }
-        set {
-            guard let column = column(property) else { return }
-            let schema = table.columns[column]
-            guard !isReadOnly else {
-                return fail("'\(table.name).\(property)' of the old row was set; set the new one")
-            }
-            guard !leadsToRows(schema) else { return _ = failLink(schema) }
-            let value = newValue.flatMap { $0._columnValue == .null ? nil : $0 }
-            guard let value else {
-                guard schema.isOptional else { return fail("\(place(schema)) was set to nil; give it a value") }
-                return buffer.setNull(column, isOutOfLine: schema.type.isOutOfLine)
-            }
-            guard type(of: value)._columnType == schema.type else {
-                return fail("\(place(schema)) was set to a value of type \(type(of: value)); convert it")
-            }
-            value._write(buffer, column)
-        }
-    }
-
-    private func column(_ name: String) -> Int? {
-        if let column = table.columns.firstIndex(where: { $0.name == name && !$0.isGone }) { return column }
-        let names = table.visibleNames.sorted().map { "'\($0)'" }.joined(separator: ", ")
-        fail("'\(table.name)' has no property '\(name)' \(isReadOnly ? "in the file" : "now"); it has \(names)")
-        return nil
-    }
-
-    private func leadsToRows(_ column: ColumnSchema) -> Bool { column.type == .link || column.type == .list }
-
-    private func failLink(_ column: ColumnSchema) -> (any StorableValue)? {
-        fail("\(place(column)) leads to other objects: that stays as it is, and changes in a write after the migration")
-        return nil
-    }
-
-    private func place(_ column: ColumnSchema) -> String { "\(column.described) of '\(table.name)'" }
-
-    private func fail(_ reason: String) { if failure == nil { failure = .migrationMisuse(reason: reason) } }
 }

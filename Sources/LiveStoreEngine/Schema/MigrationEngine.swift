@@ -54,6 +54,40 @@ package struct MigrationEngine {
         return !change.newColumns.isEmpty
     }
 
+    func row(_ table: UInt32, _ id: UInt64) throws(StoreError) -> [UInt8]? {
+        let rows = try rows(table)
+        return try storage.reading("read row") { () throws(EngineFailure) in
+            try LMDB.get(transaction, rows, id: id).map { Array($0) }
+        }
+    }
+
+    func scan(_ table: UInt32, _ body: (UInt64, RowReader) -> Void) throws(StoreError) {
+        let rows = try rows(table)
+        try storage.reading("read rows") { () throws(EngineFailure) in
+            try LMDB.scan(transaction, rows) { id, bytes in
+                body(id, RowReader(bytes))
+                return true
+            }
+        }
+    }
+
+    func delete(_ table: UInt32, _ id: UInt64) throws(StoreError) {
+        let rows = try rows(table)
+        let code = LMDB.withNumber(id) { mdb_del(transaction, rows, &$0, nil) }
+        if code != MDB_NOTFOUND { try storage.check(code, "delete row") }
+    }
+
+    /// The number of the next new row.
+    func nextNumber(_ table: UInt32) throws(StoreError) -> UInt64 {
+        try storage.reading("read counter") { () throws(EngineFailure) in
+            try RowCounter.next(table, transaction, storage.meta)
+        }
+    }
+
+    func storeNextNumber(_ table: UInt32, _ next: UInt64) throws(StoreError) {
+        try storage.check(RowCounter.store(table, next, transaction, storage.meta), "store counter")
+    }
+
     package func put(_ table: UInt32, _ id: UInt64, _ row: RowBuffer) throws(StoreError) {
         try storage.check(LMDB.put(transaction, try rows(table), id: id, row.bytes), "store row")
     }

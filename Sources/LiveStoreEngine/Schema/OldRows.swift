@@ -36,8 +36,19 @@ package final class OldRows {
 
     deinit { if let transaction { mdb_txn_abort(transaction) } }
 
+    /// Visits the rows of a table as they were.
+    func scan(_ table: UInt32, _ body: (UInt64, RowReader) -> Void) throws(StoreError) {
+        guard let transaction, let rows = tables[table] else { return }
+        try LMDB.reading("read old rows", path: path) { () throws(EngineFailure) in
+            try LMDB.scan(transaction, rows) { id, bytes in
+                body(id, RowReader(bytes))
+                return true
+            }
+        }
+    }
+
     /// The row as it was; nil where there was none.
-    package func row(_ table: UInt32, _ id: UInt64) throws(StoreError) -> [UInt8]? {
+    func row(_ table: UInt32, _ id: UInt64) throws(StoreError) -> [UInt8]? {
         guard let transaction, let rows = tables[table] else { return nil }
         return try LMDB.reading("read old row", path: path) { () throws(EngineFailure) in
             try LMDB.get(transaction, rows, id: id).map { Array($0) }

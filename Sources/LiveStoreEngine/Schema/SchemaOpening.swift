@@ -7,11 +7,11 @@ package struct SchemaRequest: Sendable {
     package var models: [ModelDeclaration]
     package var version: UInt64 = 0
     /// Called where the file has a lower version, with what it may change.
-    package var migration: (@Sendable (SchemaChange, MigrationEngine) throws -> Void)?
+    package var migration: (@Sendable (MigrationRows) throws -> Void)?
 
     package init(
         models: [ModelDeclaration], version: UInt64 = 0,
-        migration: (@Sendable (SchemaChange, MigrationEngine) throws -> Void)? = nil
+        migration: (@Sendable (MigrationRows) throws -> Void)? = nil
     ) {
         self.models = models
         self.version = version
@@ -52,9 +52,10 @@ struct SchemaOpening {
     private func migrate(_ change: SchemaChange) throws {
         let (old, new) = (change.oldVersion, request.version)
         guard old <= new else { throw StoreError.schemaTooNew(path: path, file: old, configured: new) }
+        let rows = MigrationRows(change, engine)
         if old < new {
             guard isAlone else { throw StoreError.migrationNeedsAll(path: path, file: old, configured: new) }
-            try request.migration?(change, engine)
+            try request.migration?(rows)
         }
         change.matchRest()
         try change.checkLimits()
@@ -68,6 +69,7 @@ struct SchemaOpening {
                     the store again
                     """)
         }
+        try rows.finish()
         let isFilled = try engine.fill(change)
         if old < new {
             for table in change.tablesWithOtherKeys { try engine.rebuildKeys(table) }
@@ -132,7 +134,7 @@ package final class SchemaChange {
     /// Tables whose rows were gone through.
     private var enumerated: Set<String> = []
     private var unmatched: [String: ModelDeclaration] = [:]
-    private let models: Set<String>
+    private let models: [String: ModelDeclaration]
 
     package init(_ stored: StoreSchema, _ request: SchemaRequest) throws(StoreError) {
         old = stored
@@ -141,12 +143,12 @@ package final class SchemaChange {
         schema.version = request.version
         oldVersion = stored.version ?? 0
         newVersion = request.version
-        models = Set(request.models.map(\.name))
         for model in request.models {
             guard unmatched.updateValue(model, forKey: model.name) == nil else {
                 throw .invalidModel(type: model.name, reason: "two models have this name; rename one")
             }
         }
+        models = unmatched
     }
 
     var isDifferent: Bool { schema.tables != old.tables || schema.version != old.version }
@@ -154,7 +156,7 @@ package final class SchemaChange {
     /// Whether the table has its new form already.
     package func isMatched(_ name: String) -> Bool { unmatched[name] == nil && schema.table(name) != nil }
 
-    package func hasModel(_ name: String) -> Bool { models.contains(name) }
+    package func hasModel(_ name: String) -> Bool { models[name] != nil }
 
     /// Gives the table its new form.
     package func match(_ name: String) {
@@ -236,6 +238,22 @@ package final class SchemaChange {
         newColumns[table.id]?.filled(bytes) ?? RowBuffer(bytes, widenedTo: table)
     }
 
+    /// A row of a new object.
+    package func newRow(of table: TableSchema) -> RowBuffer {
+        let (row, made) = (RowBuffer(), RowBuffer())
+        row.reset(columnCount: table.columns.count)
+        models[table.name]?.makeRow(made)
+        for (column, schema) in table.columns.enumerated() {
+            let ordinal = models[table.name]?.columns.firstIndex { $0.name == schema.name }
+            if let ordinal {
+                row.set(column, from: made.reader, ordinal, isOutOfLine: schema.type.isOutOfLine)
+            } else if schema.isOptional {
+                row.setNull(column)
+            }
+        }
+        return row
+    }
+
     package func noteEnumerated(_ name: String) { enumerated.insert(name) }
 
     /// Tables with indexes that may not fit any more.
@@ -246,7 +264,9 @@ package final class SchemaChange {
     /// Tables whose index of primary keys may not fit any more.
     var tablesWithOtherKeys: [TableSchema] {
         schema.tables.filter { table in
-            guard let before = old.tables.first(where: { $0.id == table.id }) else { return false }
+            guard let before = old.tables.first(where: { $0.id == table.id }) else {
+                return table.primaryKey != nil && enumerated.contains(table.name)
+            }
             if before.primaryKey == nil, table.primaryKey == nil { return false }
             return before.primaryKey != table.primaryKey || enumerated.contains(table.name)
         }

@@ -26,11 +26,9 @@ final class TableWriter {
         if let nextID {
             id = nextID
         } else {
-            let stored = withCounterKey { key in
-                Swift.Result { () throws(EngineFailure) in try LMDB.get(transaction, storage.meta, key: key) }
+            id = try storage.reading("read counter") { () throws(EngineFailure) in
+                try RowCounter.next(table.id, transaction, storage.meta)
             }
-            let bytes = try storage.reading("read counter") { () throws(EngineFailure) in try stored.get() }
-            id = bytes?.loadUnaligned(as: UInt64.self) ?? 1
             firstNewID = id
         }
         nextID = id + 1
@@ -43,13 +41,7 @@ final class TableWriter {
     /// Stores the counter, if ids were given out.
     func storeCounter(_ transaction: LMDBTransaction) throws(StoreError) {
         guard let nextID else { return }
-        let code = withCounterKey { LMDB.withEntry($0, nextID) { mdb_put(transaction, storage.meta, &$0, &$1, 0) } }
-        try storage.check(code, "store counter")
-    }
-
-    private func withCounterKey<Outcome>(_ body: (UnsafeRawBufferPointer) -> Outcome) -> Outcome {
-        var name = "next.\(table.id)"
-        return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+        try storage.check(RowCounter.store(table.id, nextID, transaction, storage.meta), "store counter")
     }
 
     func store(_ row: RowBuffer, _ id: ObjectID, isNew: Bool, _ transaction: LMDBTransaction) throws(StoreError) {

@@ -1,0 +1,23 @@
+// Which number the next row of a table gets, kept in the `meta` table so that none is given out twice.
+import CLMDB
+
+enum RowCounter {
+    static func next(
+        _ table: UInt32, _ transaction: LMDBTransaction, _ meta: MDB_dbi
+    ) throws(EngineFailure) -> UInt64 {
+        let stored = withKey(table) { key in
+            Swift.Result { () throws(EngineFailure) in try LMDB.get(transaction, meta, key: key) }
+        }
+        return try stored.get()?.loadUnaligned(as: UInt64.self) ?? 1
+    }
+
+    /// - Returns: the engine's code.
+    static func store(_ table: UInt32, _ next: UInt64, _ transaction: LMDBTransaction, _ meta: MDB_dbi) -> Int32 {
+        withKey(table) { LMDB.withEntry($0, next) { mdb_put(transaction, meta, &$0, &$1, 0) } }
+    }
+
+    private static func withKey<Outcome>(_ table: UInt32, _ body: (UnsafeRawBufferPointer) -> Outcome) -> Outcome {
+        var name = "next.\(table)"
+        return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+}
