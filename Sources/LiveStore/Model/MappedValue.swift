@@ -61,7 +61,9 @@ extension MappedValue {
 public protocol NarrowInteger: MappedValue, FixedWidthInteger, SummableValue where StoredValue == Int, Sum == Int {}
 
 extension NarrowInteger {
+    /// The same number; nil where the type does not have it.
     public init?(stored: Int) { self.init(exactly: stored) }
+    /// The same number.
     public var stored: Int { Int(self) }
 }
 

@@ -105,6 +105,7 @@ public final class Migration {
 
     /// A row as it was in the file, to be read: such as one that a link of `old` leads to. O(log n).
     /// - Returns: nil for one that the block has added.
+    /// - Throws: `migrationMisuse` once the migration is over, `storage` where the row cannot be read.
     public func read(_ row: MigrationReference) throws -> MigrationRow? {
         try checkOpen()
         guard let table = change.old.table(row.table), let bytes = try rows.old(table, row.id) else { return nil }
