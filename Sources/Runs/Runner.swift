@@ -127,8 +127,8 @@ public final class Runner {
             (yardstick, YardstickReading { try yardstickNs(yardstick) })
         }
         var yardsticks = Dictionary(uniqueKeysWithValues: readings)
-        let judgesSweep = SweepPace.isNeeded(for: job.limits)
-        var pace = SweepPace()
+        let needsPace = MachinePace.isNeeded(for: job.limits)
+        var pace = MachinePace()
         repeatsLeft = job.repeatsVoid ? (job.trials.count + Self.voidOneIn - 1) / Self.voidOneIn : 0
         /// Whether it came to its end.
         func measure(_ spec: TrialSpec) throws -> Bool {
@@ -137,7 +137,7 @@ public final class Runner {
             if known != nil {
                 yardsticks = yardsticks.mapValues { _ in YardstickReading { throw OtherPart() } }
                 pace.meetEarlierTrial()
-            } else if judgesSweep {
+            } else if needsPace {
                 pace.read(yardstickNs)
             }
             guard let trial = try known ?? run(spec) else { return false }
@@ -154,17 +154,20 @@ public final class Runner {
         for driver in Set(trials.map(\.spec.driver)).sorted() where job.searchSteps > 0 {
             try search(job, driver, trials: { trials.filter { $0.spec.driver == driver } }, measure)
         }
-        if judgesSweep { pace.read(yardstickNs) }
+        if needsPace { pace.read(yardstickNs) }
         for (driver, points) in Dictionary(grouping: trials, by: \.spec.driver).sorted(by: { $0.key < $1.key }) {
             let figures = try overSweep(job, driver, points)
-            // One disturbed point bends the line through all of them, and so does a machine that changes between them.
-            let reason = noise.filter { $0.key[0] == driver }.map(\.value).min() ?? pace.obstacle
+            // One disturbed point bends the line through all of them.
+            let reason = noise.filter { $0.key[0] == driver }.map(\.value).min()
             entries += figures.map { .init(driver: driver, variant: "*", figure: $0, noise: reason) }
         }
         for (spec, figure) in PeerFigures(reference: job.reference, trials: trials).figures() {
             try delegate.measured([figure], of: spec, nil)
             let reason = noise[[spec.driver, spec.variant]]
             entries.append(.init(driver: spec.driver, variant: spec.variant, figure: figure, noise: reason))
+        }
+        for index in entries.indices where MachinePace.isMade(ofSeveral: entries[index].figure.metric) {
+            entries[index].noise = entries[index].noise ?? pace.obstacle
         }
         for (yardstick, _) in readings { yardsticks[yardstick]?.end { try yardstickNs(yardstick) } }
         try judge(job, entries, yardsticks)

@@ -61,7 +61,7 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         let told = Told()
         let runner = Runner(
             drivers: [NoopDriver(), ModelDriver(), FaultyDriver(.crash)], executor: executor,
-            interruption: Interruption(), delegate: told)
+            interruption: Interruption(), delegate: told, yardstickNs: { _ in 1_000 })
         let outcome = try runner.run([
             .init(scenario: "tiny", limits: limits, trials: trials, reference: reference, unjudged: unjudged)
         ])

@@ -78,7 +78,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         let heard = Heard()
         let runner = Runner(
             drivers: [NoopDriver()], executor: executor, interruption: Interruption(), delegate: heard,
-            calibratedHiccupNs: 100_000)
+            calibratedHiccupNs: 100_000, yardstickNs: { _ in 1_000 })
         let outcome = try runner.run([
             .init(
                 scenario: "tiny", limits: limits, trials: specs(rates), searchSteps: search, repeatsVoid: repeatsVoid)

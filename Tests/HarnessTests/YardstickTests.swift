@@ -139,7 +139,7 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         #expect(bent.judgements.map(\.verdict) == [.unknown] && bent.outcome == .pass)
         #expect(
             bent.judgements[0].text.hasSuffix(
-                "(noisy machine: the yardstick raw_commit took 4.00 µs … 6.10 µs between the points)"),
+                "(noisy machine: the yardstick raw_commit took 4.00 µs … 6.10 µs between the trials)"),
             "\(bent.judgements[0].text)")
         let untaken = try judgeSweep(
             [limit], [.rawCommit: [4_000, 4_000, 4_000], .memoryWalk: [10_000, nil, 10_000]])
@@ -152,6 +152,16 @@ private final class Heard: RunnerDelegate, @unchecked Sendable {
         let bent = try judgeSweep(
             [limit], [.rawCommit: [4_000, 6_100, 4_000], .memoryWalk: [10_000, 10_000, 10_000]])
         #expect(bent.judgements.map(\.verdict) == [.kept])
+    }
+
+    @Test func aFigureBesideACompanionHoldsWhereTheMachineStayedTheSame() throws {
+        let limit = Limit(.upkeepCost, .lessOrEqual, 100)
+        let steady = try judgeSweep(
+            [limit], [.rawCommit: [4_000, 4_000, 4_000], .memoryWalk: [10_000, 10_000, 10_000]])
+        #expect(steady.judgements.map(\.verdict) == [.broken, .broken] && steady.outcome == .limitBroken)
+        let slowed = try judgeSweep(
+            [limit], [.rawCommit: [4_000, 4_000, 9_000], .memoryWalk: [10_000, 10_000, 10_000]])
+        #expect(slowed.judgements.map(\.verdict) == [.unknown, .unknown] && slowed.outcome == .pass)
     }
 
     @Test func whereNoLimitAsksNoneIsTaken() throws {

@@ -1,19 +1,23 @@
-// Whether the machine was the same at all points of a sweep. A figure over the sweep, by clocks, is a line through trials that
-// were made minutes apart: where the machine became slower between them, the line tells of the machine.
+// Whether the machine was the same for all trials of which one figure, by clocks, is made: a line through the points of a sweep, a
+// trial beside its companions or beside another driver's. Where it became slower between them, the figure tells of the machine.
 import Measure
 import Scenario
 
-struct SweepPace {
+struct MachinePace {
     /// Of what nearly every trial does: commits, and loads from memory.
     static let yardsticks: [Yardstick] = [.rawCommit, .memoryWalk]
 
     private var readingsNs: [Yardstick: [Double]] = [:]
     private var failure: String?
 
-    /// Whether one of the limits is held against such a figure.
-    static func isNeeded(for limits: [Limit]) -> Bool {
-        limits.contains { $0.metric.isOverSweep && !$0.metric.entry.kind.isCounted }
+    /// Whether a figure of it is made of several trials, and by clocks.
+    static func isMade(ofSeveral metric: Metric) -> Bool {
+        if metric.entry.kind.isCounted { return false }
+        return metric.isOverSweep || metric.entry.source == .companions || metric.entry.source == .peers
     }
+
+    /// Whether one of the limits is held against such a figure.
+    static func isNeeded(for limits: [Limit]) -> Bool { limits.contains { isMade(ofSeveral: $0.metric) } }
 
     /// Before each trial, and after the last one.
     /// - Parameter readNs: takes a yardstick; where that fails, nothing is known of the machine.
@@ -30,7 +34,7 @@ struct SweepPace {
     /// A trial that was made in an earlier part of the run.
     mutating func meetEarlierTrial() { failure = failure ?? "trials were kept from an earlier part of the run" }
 
-    /// Why points cannot be held against each other; nil where they can.
+    /// Why trials cannot be held against each other; nil where they can.
     var obstacle: String? {
         if let failure { return failure }
         for yardstick in Self.yardsticks {
@@ -39,7 +43,7 @@ struct SweepPace {
             }
             if !YardstickReading.isSame(low, high) {
                 let range = "\(Humanised.text(low, unit: "ns")) … \(Humanised.text(high, unit: "ns"))"
-                return "the yardstick \(yardstick.rawValue) took \(range) between the points"
+                return "the yardstick \(yardstick.rawValue) took \(range) between the trials"
             }
         }
         return nil
