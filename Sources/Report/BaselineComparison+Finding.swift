@@ -1,6 +1,6 @@
 // What became worse since a baseline. One run before and one after prove little, so a figure is called worse only where every
-// trial of the run is worse than every trial of the baseline by more than matters: of counts, which say the same on a busy
-// machine, the metric's threshold; of clocks a quarter, and as advice. It never turns a run red: `compare` does that. Pure.
+// trial of the run is worse than every trial of the baseline by more than matters: of counts the metric's threshold; of clocks a
+// quarter, and as advice. On another or a busier machine only what it has no part in is compared. It never turns a run red: `compare` does that. Pure.
 import Comparison
 import Foundation
 import Measure
@@ -32,8 +32,9 @@ extension BaselineComparison {
         let before = Dictionary(baseline.series.map { ($0.name, $0.values) }, uniquingKeysWith: { first, _ in first })
         var found: [(change: Change, worsening: Double)] = []
         for series in run.series where !changed.contains(series.name.scenario) {
-            let isCounted = series.name.metric.entry.kind.isCounted
-            guard let then = before[series.name], isCounted || clockObstacle == nil else { continue }
+            let kind = series.name.metric.entry.kind
+            let isCounted = kind.isCounted
+            guard let then = before[series.name], kind.isOfProgramAlone || clockObstacle == nil else { continue }
             if isCounted { counts += 1 } else { clocks += 1 }
             if let worse = Self.change(series.name, then, series.values) { found.append(worse) }
         }

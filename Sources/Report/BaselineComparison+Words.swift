@@ -13,7 +13,9 @@ extension BaselineComparison {
     private var sentences: [String] {
         if let obstacle { return ["not compared: \(obstacle)"] }
         let hint = worse.isEmpty ? "" : " (`tidegauge compare` says whether, and which function)"
-        let clock = clockObstacle.map { "clocks not compared: \($0)" } ?? "\(slower.count) of \(clocks) clocks slower"
+        let clock =
+            clockObstacle.map { "clocks, memory and files not compared: \($0)" }
+            ?? "\(slower.count) of \(clocks) clocks slower"
         let whole = "\(worse.count) of \(Humanised.count(counts, "count")) worse\(hint), \(clock)"
         return [whole]
             + (changed.isEmpty ? [] : ["not compared, as they were changed since: \(changed.joined(separator: ", "))"])

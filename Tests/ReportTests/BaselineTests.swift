@@ -89,18 +89,22 @@ import Testing
     }
 
     @Test func clocksOfAMachineThatChangedAreNotCompared() {
-        let then = record([Figure(.upkeepCost, .value, 10_000, n: 9), counted(1_000)])
-        var now = record([Figure(.upkeepCost, .value, 90_000, n: 9), counted(2_000)])
+        let then = record(
+            [Figure(.upkeepCost, .value, 10_000, n: 9), counted(1_000), Figure(.upkeepAllocations, .value, 20, n: 9)])
+        var now = record(
+            [Figure(.upkeepCost, .value, 90_000, n: 9), counted(2_000), Figure(.upkeepAllocations, .value, 30, n: 9)])
+        #expect(compared(now, since: then).details.count == 3)
         now.environment.yardsticks?[.twoWakes] = .fixed(2_000, 2_100)
         let slow = compared(now, since: then)
         #expect(slow.details.count == 1 && slow.details[0].contains("1.00k → 2.00k instructions/commit (+100 %)"))
         #expect(
             slow.summary[0].hasSuffix(
-                "clocks not compared: the machine is not as it was: two_wakes took 1.00 µs, and takes 2.05 µs"))
+                "clocks, memory and files not compared: the machine is not as it was: two_wakes took 1.00 µs, and takes 2.05 µs"
+            ))
         now.environment.yardsticks?[.rawCommit] = .fixed(1_000, 2_000)
         #expect(
             compared(now, since: then).summary[0].hasSuffix(
-                "clocks not compared: the yardstick raw_commit was not steady in both runs"))
+                "clocks, memory and files not compared: the yardstick raw_commit was not steady in both runs"))
     }
 
     @Test func runsThatCannotBeComparedSayWhy() {
