@@ -100,8 +100,10 @@ extension EngineRatios.Ratio {
         let ends = interval ?? least...most
         let shown = isBetter ? ends : (1 / ends.upperBound)...(1 / ends.lowerBound)
         let factor = Self.factor(isBetter ? times : 1 / times)
+        // One pair spans nothing.
+        guard count > 1 else { return "\(factor)× \(words), by 1 pair alone" }
         return "\(factor)× \(words) (\(Self.factor(shown.lowerBound)) … \(Self.factor(shown.upperBound)))"
-            + " over \(Humanised.count(count, "pair"))"
+            + " over \(count) pairs"
     }
 
     /// `8.2`, `18`, `1 400`: two digits are as many as such a ratio carries.

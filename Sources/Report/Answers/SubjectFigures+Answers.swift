@@ -87,6 +87,8 @@ extension SubjectFigures {
         let writers = spec.writers
         if writers.load == .open, writers.arrivals == .bursts, writers.burst > 1 {
             words.append("in bursts of \(Humanised.grouped(writers.burst))")
+        } else if writers.load == .open, writers.arrivals == .trace {
+            words.append("at the times of a trace")
         } else if writers.load == .open, writers.rateHz > 0 {
             words.append("\(Humanised.grouped(Int(writers.rateHz.rounded()))) commits/s")
         } else {

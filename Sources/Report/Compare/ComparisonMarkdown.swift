@@ -1,6 +1,7 @@
 // summary.md of a comparison: what a pull request has to see. The verdict, what changed, what cannot be said; the rest is
 // folded away. Pure.
 import Comparison
+import Scenario
 
 enum ComparisonMarkdown {
     static func render(_ judged: JudgedComparison) -> String {
@@ -11,7 +12,7 @@ enum ComparisonMarkdown {
             case .inconclusive: "❔"
             case .regressed, .failing: "❌"
             }
-        let scope = plan.isCountedOnly ? "counts alone" : "\(plan.subjects.count) gates"
+        let scope = plan.isCountedOnly ? "counts alone" : Humanised.count(plan.subjects.count, "gate")
         var text = """
             ### Tidegauge: \(mark) \(Escaped.markdown(ComparisonConsole.verdict(judged)))
 
