@@ -13,7 +13,7 @@ final class Note: StoredObject {
         }
     }
 }
-let store = try Store(.init(path: CommandLine.arguments.last!, models: [Note.self], durability: .relaxed))
+let store = try Store(.init(path: CommandLine.arguments.last!, models: [Note.self]))
 let best = try store.connect(on: .runLoop).objects(Note.self).where(\.stars > 2).sorted(by: \.stars, ascending: false)
 let token = try best.observe { change in
     switch change {

@@ -23,7 +23,7 @@ let script = take("--script", &arguments)
 let trace = take("--record", &arguments)
 guard arguments.count == 1, let path = arguments.first, !path.hasPrefix("-") else { refuse("one path is needed") }
 do {
-    let store = try Store(.init(path: path, models: [Person.self, Todo.self, TodoList.self], durability: .relaxed))
+    let store = try Store(.init(path: path, models: [Person.self, Todo.self, TodoList.self]))
     let recorder = try trace.map { try store.record(to: $0) }
     let commands = Commands(try Screen(store)) {
         do { try recorder?.end() } catch { refuse("\(error)") }

@@ -2,7 +2,7 @@ import Foundation
 import LiveStore
 
 let path = CommandLine.arguments.last!
-let store = try Store(.init(path: path, models: [Person.self, Todo.self, TodoList.self], durability: .relaxed))
+let store = try Store(.init(path: path, models: [Person.self, Todo.self, TodoList.self]))
 try store.write { connection in
     let list = TodoList()
     list.name = "home"

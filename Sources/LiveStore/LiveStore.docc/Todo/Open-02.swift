@@ -2,7 +2,7 @@ import Foundation
 import LiveStore
 
 let path = CommandLine.arguments.last!
-let store = try Store(.init(path: path, models: [Person.self, Todo.self, TodoList.self], durability: .relaxed))
+let store = try Store(.init(path: path, models: [Person.self, Todo.self, TodoList.self]))
 let connection = try store.connect(on: .main)
 let open = try connection.objects(Todo.self).where(\.isDone == false).sorted(by: \.title)
 let token = try open.observe { change in
