@@ -24,6 +24,7 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case work = "observers.work"
     case calls = "observers.calls"
     case subscribe = "observers.subscribe"
+    case reads = "observers.reads"
     case audit = "observers.audit"
     case pins = "observers.pins"
     case operators = "observers.operators"
@@ -148,6 +149,13 @@ extension Setting {
                 "What goes on while observers subscribe and wait for their first delivery: nothing; a writer holds the write "
                     + "lock; each reads what it will watch before it subscribes; nothing, and then all are cancelled before "
                     + "the first commit.")
+        case .reads:
+            .init(
+                \.spec.observers.reads, .wordsOrNil(.none), default: nil, since: 9,
+                "What each observer reads in each callback, and the oracle checks: nothing; a row by its key, in a read of its "
+                    + "own; how many rows its query finds, likewise; the sum of a property over what it shows; two "
+                    + "properties of the first 50 rows; a property of every row; a row of another store, of as many "
+                    + "rows, which it opens and closes.")
         case .audit:
             .init(
                 \.spec.observers.audit, .words(), default: .none, since: 3,

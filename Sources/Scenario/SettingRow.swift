@@ -167,6 +167,18 @@ extension SettingType where Value: RawRepresentable<String> & CaseIterable & Has
     }
 }
 
+extension SettingType {
+    /// The word that stands for nothing is left out of the spec, so that one without the key says the same.
+    static func wordsOrNil<Word>(_ nothing: Word) -> Self
+    where Value == Word?, Word: RawRepresentable<String> & CaseIterable & Hashable & Sendable {
+        SettingType(
+            kind: .word(Word.allCases.map(\.rawValue)), wrap: { .word(($0 ?? nothing).rawValue) },
+            unwrap: { value in
+                (value.payload as? String).flatMap(Word.init).map { word -> Word? in word == nothing ? nil : word }
+            })
+    }
+}
+
 extension SettingType<String> {
     static func words(_ words: [String]) -> Self { SettingType(kind: .word(words), wrap: { .word($0) }) }
     static func file() -> Self { SettingType(kind: .file, wrap: { .file($0) }) }

@@ -21,6 +21,7 @@ extension Settings {
         checkKeys(report)
         checkFault(report)
         checkObservers(report)
+        checkReads(report)
         checkSharing(report)
         if self[.items] != nil { checkSizes(report) }
     }
@@ -72,6 +73,28 @@ extension Settings {
         needs(.audit, observers.audit != .none, "'observers.audit' needs somebody who looks")
         needs(.churn, observers.churn != nil, "'observers.churn' come and go beside observers")
         needs(.operators, observers.operators > 0, "'observers.operators' lead to nobody")
+    }
+
+    /// What is read has to follow from the rows of the query.
+    private func checkReads(_ blame: Blame) {
+        guard let reads = observers.reads else { return }
+        let name = "'reads: \(reads.rawValue)'"
+        blame(observers.count == 0, [.reads, .observerCount], "\(name) needs callbacks: 'observers.count' is 0")
+        blame(
+            dataset.links > 0, [.reads, .links],
+            "\(name) and 'dataset.links' do not go together (remove one of the two)")
+        blame(
+            observers.sort == .list, [.reads, .sort],
+            "\(name) is asked of a query, and 'sort: list' is none (another sort, or no 'reads')")
+        blame(
+            writers.arrivals == .trace, [.reads, .arrivals],
+            "\(name) has no meaning with 'arrivals: trace', which says what is watched (remove one of the two)")
+        blame(
+            reads == .window && observers.sort == .none, [.reads, .sort],
+            "\(name) reads the first rows, and 'sort: none' has no first ones (write 'sort: -score')")
+        blame(
+            reads == .open && point.spec.durability == "memory", [.reads, .durability],
+            "\(name) needs a store that outlives who has it open (write 'durability: relaxed')")
     }
 
     /// Which rows are written, which are watched, and whether that goes together.

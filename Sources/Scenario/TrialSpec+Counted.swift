@@ -39,7 +39,14 @@ extension TrialSpec {
 extension TrialSpec {
     /// About how many rows a commit has to do with.
     private var rowsOfCommit: Int {
-        max(writers.rowsPerCommit, 1) * (1 + observers.count) + (observers.sort == .list ? dataset.items : 0)
+        let readRows =
+            switch observers.reads {
+            // A store without an index on what is counted goes through all of its rows.
+            case .count, .iterate: dataset.items * observers.count
+            case nil, .some(.none), .lookup, .sum, .window, .open: 0
+            }
+        return max(writers.rowsPerCommit, 1) * (1 + observers.count) + readRows
+            + (observers.sort == .list ? dataset.items : 0)
     }
 }
 

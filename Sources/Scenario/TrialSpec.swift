@@ -5,7 +5,7 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
-    public static let currentVersion = 8
+    public static let currentVersion = 9
     /// Of no scenario: what a point starts from.
     package static let blank = TrialSpec()
 
@@ -123,6 +123,22 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         /// Nothing; and all are cancelled before the first commit, so that nobody watches any more.
         case cancelled
     }
+    /// What each observer reads in each callback, and the oracle checks.
+    public enum Reads: String, Codable, Sendable, CaseIterable {
+        case none
+        /// A row by its key, in a read of its own.
+        case lookup
+        /// How many rows its query finds, in a read of its own.
+        case count
+        /// The sum of a property over all that it shows.
+        case sum
+        /// Two properties of the first 50 rows that it shows.
+        case window
+        /// A property of every row that it shows.
+        case iterate
+        /// Opens a store that is there, of as many rows, reads a row, and closes it again.
+        case open
+    }
     /// What observers check inside their callbacks, beside recording.
     public enum Audit: String, Codable, Sendable, CaseIterable {
         case none
@@ -143,6 +159,8 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var calls = Calls.none
     public var subscribe = Subscribe.idle
     public var audit = Audit.none
+    /// nil: nothing.
+    public var reads: Reads?
     public var pins = 0
     public var operators = 0
     /// So many further observers of the first query come and go while the load runs; nil: none.

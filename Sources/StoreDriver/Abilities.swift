@@ -55,6 +55,18 @@ public protocol WholeRowSubscription: DriverSubscription {
     func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws
 }
 
+/// What it has subscribed can be asked more than what a delivery tells (`observers.reads`): subscriptions are
+/// `AnsweringSubscription`s, but for those of lists and of rows behind links.
+public protocol AnsweringStore: DrivenStore {}
+
+/// A subscription of an `AnsweringStore`.
+public protocol AnsweringSubscription: DriverSubscription {
+    /// What an application reads inside a callback; called on the site, inside callbacks. What the callback shows already is
+    /// read from there, at its version; what an engine reads in a transaction of its own may be of a newer one.
+    /// - Throws: the engine's error.
+    func answer(_ question: ReadQuestion) throws -> ReadAnswer
+}
+
 /// Keeps no rows that could be read back: only versions are checked. For stores that are none, and for nothing else.
 public protocol RowlessStore: DrivenStore {}
 
@@ -77,6 +89,7 @@ public enum Ability: CaseIterable, Sendable {
     case compacting
     case siteForgetting
     case wholeRows
+    case answering
     case rowless
 
     /// Whether stores of a type have it.
@@ -89,6 +102,7 @@ public enum Ability: CaseIterable, Sendable {
         case .compacting: store is any Compacting.Type
         case .siteForgetting: store is any SiteForgetting.Type
         case .wholeRows: store is any WholeRowStore.Type
+        case .answering: store is any AnsweringStore.Type
         case .rowless: store is any RowlessStore.Type
         }
     }

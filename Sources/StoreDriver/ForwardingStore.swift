@@ -65,6 +65,8 @@ extension ForwardingStore: WholeRowStore where Base: WholeRowStore {
     }
 }
 
+extension ForwardingStore: AnsweringStore where Base: AnsweringStore {}
+
 extension ForwardingStore: RowlessStore where Base: RowlessStore {}
 
 extension DrivenStore {

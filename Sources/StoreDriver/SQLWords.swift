@@ -3,17 +3,17 @@
 
 /// How the items stand in a relational engine.
 public enum ItemTable {
-    /// Makes the table, its indexes, and a table of one row that holds the version; in that order, one statement a line.
+    /// Makes, where there is none, the table, its indexes, and a table of one row that holds the version; in that order, one statement a line.
     public static let schema = schema("")
 
     /// - Parameter further: columns that follow an item's.
     static func schema(_ further: String) -> String {
         """
-        CREATE TABLE item (key INTEGER PRIMARY KEY, grp INTEGER NOT NULL, score INTEGER NOT NULL, stamp INTEGER NOT NULL\(further));
-        CREATE INDEX item_score ON item (score);
-        CREATE INDEX item_grp ON item (grp);
-        CREATE TABLE clock (version INTEGER NOT NULL);
-        INSERT INTO clock VALUES (0);
+        CREATE TABLE IF NOT EXISTS item (key INTEGER PRIMARY KEY, grp INTEGER NOT NULL, score INTEGER NOT NULL, stamp INTEGER NOT NULL\(further));
+        CREATE INDEX IF NOT EXISTS item_score ON item (score);
+        CREATE INDEX IF NOT EXISTS item_grp ON item (grp);
+        CREATE TABLE IF NOT EXISTS clock (version INTEGER NOT NULL);
+        INSERT INTO clock SELECT 0 WHERE NOT EXISTS (SELECT * FROM clock);
         """
     }
 

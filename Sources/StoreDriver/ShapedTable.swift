@@ -34,7 +34,7 @@ public struct ShapedTable: Sendable {
     public var schema: String {
         if shape.isPlain { return ItemTable.schema }
         let counterparts = (0..<shape.furtherTables).map {
-            "CREATE TABLE \(Self.name($0)) (key INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);"
+            "CREATE TABLE IF NOT EXISTS \(Self.name($0)) (key INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);"
         }
         return ([ItemTable.schema(", text TEXT NOT NULL, payload BLOB NOT NULL")] + counterparts)
             .joined(separator: "\n")

@@ -27,7 +27,7 @@ public enum CapabilityCheck {
         {
             return obstacle
         }
-        if let obstacle = shape(spec, capabilities) { return obstacle }
+        if let obstacle = shape(spec, capabilities) ?? reads(observers.reads, capabilities) { return obstacle }
         return capabilities.hasVersions
             ? nil : "it has no versions, without which this harness cannot tell which callback covers which commit"
     }
@@ -79,6 +79,16 @@ public enum CapabilityCheck {
         case .checkedDeliveries where !capabilities.hasChangeSets:
             return "it has no change sets, without which a lost delivery cannot be told from a merged one"
         case nil, .ownWriters, .sharedStore, .files, .checkedDeliveries: return nil
+        }
+    }
+
+    private static func reads(_ reads: ObserversSpec.Reads?, _ capabilities: Capabilities) -> String? {
+        switch reads {
+        case nil, .some(.none): nil
+        case .open:
+            capabilities.persists && capabilities.hasContents ? nil : "it keeps no store that could be opened again"
+        case .lookup, .count, .sum, .window, .iterate:
+            capabilities.can(.answering) ? nil : "its callbacks cannot be asked for more than they are told"
         }
     }
 

@@ -84,6 +84,8 @@ private final class FullStore: NotingStore, WholeRowStore, @unchecked Sendable {
     func forEachRow(of query: Query, _ body: (WholeRow) -> Void) throws { asked.append("forEachRow") }
 }
 
+private final class AskedStore: NotingStore, AnsweringStore, @unchecked Sendable {}
+
 private final class EmptyStore: NotingStore, RowlessStore, @unchecked Sendable {}
 
 private final class NoSink: DeliverySink {
@@ -95,7 +97,8 @@ private final class NoSink: DeliverySink {
     private static let stores: [(type: NotingStore.Type, ability: Ability?)] = [
         (NotingStore.self, nil), (CalledStore.self, .callableOnSite), (ReadStore.self, .transactionalReading),
         (LateStore.self, .asynchronousWriting), (PinnedStore.self, .pinning), (CompactStore.self, .compacting),
-        (ForgettingStore.self, .siteForgetting), (FullStore.self, .wholeRows), (EmptyStore.self, .rowless),
+        (ForgettingStore.self, .siteForgetting), (FullStore.self, .wholeRows),
+        (AskedStore.self, .answering), (EmptyStore.self, .rowless),
     ]
 
     private static let wrappers: [(name: String, wrap: @Sendable (any DrivenStore) -> any DrivenStore)] = [
@@ -137,7 +140,7 @@ private final class NoSink: DeliverySink {
             let store = type.init()
             let wrapped = Self.wrappers.first { $0.name == wrapper }!.wrap(store)
             switch ability {
-            case nil, .rowless: continue
+            case nil, .answering, .rowless: continue
             case .callableOnSite:
                 try wrapped.conforming(to: (any CallableOnSite).self).call(.refresh, at: .runLoop) {}
                 #expect(store.asked == ["call"])

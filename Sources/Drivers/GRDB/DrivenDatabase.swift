@@ -5,7 +5,7 @@ import GRDB
 import StoreDriver
 import TracedSync
 
-public final class DrivenDatabase: CallableOnSite, WholeRowStore {
+public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore {
     private let database: any DatabaseWriter
     /// Of the files; nil in memory.
     private let directory: String?
@@ -86,7 +86,9 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore {
     // MARK: Observing
 
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
-        let subscription = GRDBSubscription(database, table, CancellableSink(sink)) { [weak self] in self?.forget($0) }
+        let subscription = GRDBSubscription(database, table, query, CancellableSink(sink)) { [weak self] in
+            self?.forget($0)
+        }
         subscriptions.withLock { $0[ObjectIdentifier(subscription)] = subscription }
         // Of a region that is named: one recorded from the fetch would hold the version row as well. All columns of the
         // table, because whoever shows a row shows all of it.

@@ -16,22 +16,25 @@ struct Found: Sendable {
     }
 }
 
-final class GRDBSubscription: WholeRowSubscription {
+final class GRDBSubscription: WholeRowSubscription, AnsweringSubscription {
     private let database: any DatabaseWriter
     private let table: ShapedTable
+    private let query: Query
     private let sink: CancellableSink
     private let ended: @Sendable (GRDBSubscription) -> Void
     /// Cancelling may come from any thread.
     private let observation = Guarded<AnyDatabaseCancellable?>("grdb subscription", nil)
-    /// The site's own.
+    // Both are the site's own.
     nonisolated(unsafe) private var shown: Found?
+    nonisolated(unsafe) private var statements: QuestionStatements
 
     /// - Parameter ended: called when cancelled.
     init(
-        _ database: any DatabaseWriter, _ table: ShapedTable, _ sink: CancellableSink,
+        _ database: any DatabaseWriter, _ table: ShapedTable, _ query: Query, _ sink: CancellableSink,
         ended: @escaping @Sendable (GRDBSubscription) -> Void
     ) {
-        (self.database, self.table, self.sink, self.ended) = (database, table, sink, ended)
+        (self.database, self.table, self.query, self.sink, self.ended) = (database, table, query, sink, ended)
+        statements = QuestionStatements(query)
     }
 
     func start(
@@ -67,6 +70,17 @@ final class GRDBSubscription: WholeRowSubscription {
 
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
         forEachShown(indices, of: shown?.keys ?? [], body)
+    }
+
+    /// Reads the version in the same transaction: it is as new as the callback's, or newer.
+    func answer(_ question: ReadQuestion) throws -> ReadAnswer {
+        let (sql, values) = statements.statement(question)
+        return try database.read { db in
+            var fold = AnswerFold(question, query)
+            let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: StatementArguments(values))
+            while let row = try rows.next() { fold.add { row[$0] } }
+            return ReadAnswer(fold.value, at: try Int64.fetchOne(db.cachedStatement(sql: ItemTable.version)) ?? 0)
+        }
     }
 
     func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws {

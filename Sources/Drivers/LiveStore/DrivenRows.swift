@@ -9,7 +9,7 @@ protocol DrivenRows: Sendable {
     func apply(_ change: Change, _ connection: Connection) throws
     func subscribe(
         to query: Query, _ connection: Connection, _ configuration: StoreConfiguration, _ sink: any DeliverySink
-    ) throws -> any DriverSubscription
+    ) throws -> any AnsweringSubscription
     func contents(of query: Query, _ connection: Connection) throws -> [Item]
     func pin(_ store: Store) throws -> AnyObject
     /// Objects per transaction while rows are loaded.
@@ -39,10 +39,10 @@ struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
 
     func subscribe(
         to query: Query, _ connection: Connection, _ configuration: StoreConfiguration, _ sink: any DeliverySink
-    ) throws -> any DriverSubscription {
+    ) throws -> any AnsweringSubscription {
         let results = try results(query, connection)
         if configuration.readsFirst { _ = results.count }
-        return try results.subscribe(sink, operators: configuration.operators)
+        return try results.subscribe(sink, to: query, operators: configuration.operators)
     }
 
     func contents(of query: Query, _ connection: Connection) throws -> [Item] {

@@ -44,7 +44,7 @@ public struct LiveStoreDriver: StoreDriver {
 }
 
 /// One store, whose rows are of the class that its configuration asks for.
-public final class DrivenLiveStore: ConnectedStore, Pinning, Compacting, SiteForgetting, WholeRowStore {
+public final class DrivenLiveStore: ConnectedStore, Pinning, Compacting, SiteForgetting, WholeRowStore, AnsweringStore {
     public let store: Store
     public let connections = SiteMap<Connection>("driver connections")
     private let rows: any DrivenRows
@@ -80,7 +80,9 @@ public final class DrivenLiveStore: ConnectedStore, Pinning, Compacting, SiteFor
             case .error(let error): sink.fail(error)
             }
         }
-        return LiveStoreSubscription(list) { token.invalidate() }
+        return LiveStoreSubscription(list, answer: { _ in throw DriverUnavailable("a list answers no questions") }) {
+            token.invalidate()
+        }
     }
 
     public var loadBatch: Int { rows.loadBatch }

@@ -5,16 +5,23 @@ import OpenCombine
 import StoreDriver
 
 /// Rows that are observed. Used on their site, as the connection demands, but for `cancel`.
-final class LiveStoreSubscription<Rows: RandomAccessCollection>: DriverSubscription
+final class LiveStoreSubscription<Rows: RandomAccessCollection>: AnsweringSubscription
 where Rows.Element: DrivenRow, Rows.Index == Int {
-    /// The site's own.
+    // Both are the site's own.
     nonisolated(unsafe) private let rows: Rows
+    nonisolated(unsafe) private let ask: (ReadQuestion) throws -> ReadAnswer
     private let end: @Sendable () -> Void
 
-    /// - Parameter end: ends the observation, from any thread.
-    init(_ rows: Rows, end: @escaping @Sendable () -> Void) { (self.rows, self.end) = (rows, end) }
+    /// - Parameters:
+    ///   - ask: answers on the site.
+    ///   - end: ends the observation, from any thread.
+    init(_ rows: Rows, answer ask: @escaping (ReadQuestion) throws -> ReadAnswer, end: @escaping @Sendable () -> Void) {
+        (self.rows, self.ask, self.end) = (rows, ask, end)
+    }
 
     func cancel() { end() }
+
+    func answer(_ question: ReadQuestion) throws -> ReadAnswer { try ask(question) }
 
     func currentItems() throws -> [Item] { rows.map(\.item) }
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
@@ -23,11 +30,13 @@ where Rows.Element: DrivenRow, Rows.Index == Int {
 }
 
 extension Results where Object: DrivenRow {
-    /// - Parameter operators: of a reactive layer, each typed away, which a change passes through on its way.
-    func subscribe(_ sink: any DeliverySink, operators: Int) throws -> any DriverSubscription {
+    /// - Parameters:
+    ///   - query: what these are the results of.
+    ///   - operators: of a reactive layer, each typed away, which a change passes through on its way.
+    func subscribe(_ sink: any DeliverySink, to query: Query, operators: Int) throws -> any AnsweringSubscription {
         guard operators > 0 else {
             let token = try observe { sink.take($0) }
-            return LiveStoreSubscription(self) { token.invalidate() }
+            return LiveStoreSubscription(self, answer: answers(to: query)) { token.invalidate() }
         }
         let sink = CancellableSink(sink)
         var publisher = AnyPublisher(changePublisher())
@@ -38,7 +47,7 @@ extension Results where Object: DrivenRow {
                 if case .failure(let error) = completion { sink.fail(error) }
             },
             receiveValue: { sink.take($0) })
-        return LiveStoreSubscription(self) {
+        return LiveStoreSubscription(self, answer: answers(to: query)) {
             sink.cancel()
             cancellable.cancel()
         }

@@ -60,7 +60,7 @@ struct ShapedRows: DrivenRows {
 
     func subscribe(
         to query: Query, _ connection: Connection, _ configuration: StoreConfiguration, _ sink: any DeliverySink
-    ) throws -> any DriverSubscription {
+    ) throws -> any AnsweringSubscription {
         ShapedSubscription(
             try rows.subscribe(to: query, connection, configuration, sink), try rows.results(query, connection)
         ) { row in try whole(row, connection) }
@@ -86,20 +86,22 @@ struct ShapedRows: DrivenRows {
 }
 
 /// Shows all that its rows hold. On its site, as the connection demands, but for `cancel`.
-private final class ShapedSubscription: WholeRowSubscription {
-    private let inner: any DriverSubscription
+private final class ShapedSubscription: WholeRowSubscription, AnsweringSubscription {
+    private let inner: any AnsweringSubscription
     // Both are the site's own.
     nonisolated(unsafe) private let results: Results<ShapedRow>
     nonisolated(unsafe) private let whole: (ShapedRow) throws -> WholeRow
 
     /// - Parameter results: what `inner` observes.
     init(
-        _ inner: any DriverSubscription, _ results: Results<ShapedRow>, whole: @escaping (ShapedRow) throws -> WholeRow
+        _ inner: any AnsweringSubscription, _ results: Results<ShapedRow>,
+        whole: @escaping (ShapedRow) throws -> WholeRow
     ) {
         (self.inner, self.results, self.whole) = (inner, results, whole)
     }
 
     func cancel() { inner.cancel() }
+    func answer(_ question: ReadQuestion) throws -> ReadAnswer { try inner.answer(question) }
     func currentItems() throws -> [Item] { try inner.currentItems() }
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) throws { try inner.forEachShown(indices, body) }
 

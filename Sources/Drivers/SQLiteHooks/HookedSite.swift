@@ -62,6 +62,17 @@ final class HookedSite: Sendable {
         return version
     }
 
+    /// In a transaction of its own, with the version that it reads.
+    func answer(_ question: ReadQuestion, _ query: Query, _ statement: (sql: String, values: [Int64])) throws
+        -> ReadAnswer
+    {
+        try connection.read {
+            var fold = AnswerFold(question, query)
+            try connection.run(statement.sql, statement.values) { row in fold.add { row[Int32($0)] } }
+            return ReadAnswer(fold.value, at: try version())
+        }
+    }
+
     private func keys(of query: Query) throws -> [Int64] {
         var keys: [Int64] = []
         try connection.run(query.select("key")) { keys.append($0[0]) }
@@ -83,15 +94,17 @@ final class HookedSite: Sendable {
     }
 }
 
-final class HookedSubscription: PullingSubscription, WholeRowSubscription {
+final class HookedSubscription: PullingSubscription, WholeRowSubscription, AnsweringSubscription {
     let query: Query
     private let site: HookedSite
     private let sink: CancellableSink
-    /// The site's own.
+    // Both are the site's own.
     nonisolated(unsafe) private var shown: [Int64]?
+    nonisolated(unsafe) private var statements: QuestionStatements
 
     init(_ site: HookedSite, _ query: Query, _ sink: any DeliverySink) {
         (self.site, self.query) = (site, query)
+        statements = QuestionStatements(query)
         self.sink = CancellableSink(sink)
     }
 
@@ -123,6 +136,10 @@ final class HookedSubscription: PullingSubscription, WholeRowSubscription {
     }
 
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) { forEachShown(indices, of: shown ?? [], body) }
+
+    func answer(_ question: ReadQuestion) throws -> ReadAnswer {
+        try site.answer(question, query, statements.statement(question))
+    }
 
     func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws {
         guard let shown else { return }

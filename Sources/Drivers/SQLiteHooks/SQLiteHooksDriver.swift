@@ -22,7 +22,7 @@ public struct SQLiteHooksDriver: StoreDriver {
     public func open(_ configuration: StoreConfiguration) throws -> HookedStore { try HookedStore(configuration) }
 }
 
-public final class HookedStore: CallableOnSite, WholeRowStore {
+public final class HookedStore: CallableOnSite, WholeRowStore, AnsweringStore {
     /// The connection that writes, of which one transaction has it at a time.
     private struct Writing {
         let connection: SQLiteConnection

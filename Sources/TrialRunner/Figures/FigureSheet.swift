@@ -42,6 +42,7 @@ struct FigureSheet {
             "pairs": pairs.pairs, "replayed_callbacks": verdict.replayed, "rows_compared": verdict.rowsCompared,
             "row_samples": verdict.samplesCompared,
         ]
+        if verdict.answersCompared > 0 { result.counts["answers"] = verdict.answersCompared }
         result.recordings = recordings
         result.noise = findings.noise
         result.allocations = findings.allocations

@@ -20,6 +20,8 @@ final class Observer: DeliverySink {
     let recorder: CallbackRecorder
     /// Nil where nobody looks at the rows that callbacks show.
     let sampler: RowSampler?
+    /// Nil where it reads nothing.
+    let reader: CallbackReader?
     private let workNs: Int64
     private let coveredVersion = Atomic<Int64>(.min)
     private let callbackCount = Atomic<Int>(0)
@@ -31,9 +33,10 @@ final class Observer: DeliverySink {
 
     init(
         name: String, query: Int, site: DeliveryContext, isBystander: Bool, workNs: Int64 = 0, capacity: Int,
-        indexCapacity: Int, prefaulted: Int = 256, sampler: RowSampler? = nil
+        indexCapacity: Int, prefaulted: Int = 256, sampler: RowSampler? = nil, reader: CallbackReader? = nil
     ) throws {
-        (self.name, self.query, self.site, self.isBystander, self.sampler) = (name, query, site, isBystander, sampler)
+        (self.name, self.query, self.site, self.isBystander) = (name, query, site, isBystander)
+        (self.sampler, self.reader) = (sampler, reader)
         self.workNs = isBystander ? 0 : workNs
         recorder = try CallbackRecorder(
             capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, prefaulted))
@@ -42,6 +45,7 @@ final class Observer: DeliverySink {
     func deliver(_ delivery: borrowing Delivery) {
         let enterNs = MonotonicClock.nowNs()
         note(delivery, enterNs: enterNs)
+        if let reader, let subscription { reader.read(subscription, callback: recorder.records.count - 1) }
         if workNs > 0 {
             while MonotonicClock.nowNs() - enterNs < workNs {}
         }

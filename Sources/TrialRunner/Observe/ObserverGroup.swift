@@ -19,9 +19,12 @@ final class ObserverGroup: Sendable {
     let sites: [DeliveryContext]
 
     /// Subscribes every observer on its site.
-    /// - Parameter capabilities: of the driver, where rows that callbacks show are to be looked at.
+    /// - Parameters:
+    ///   - capabilities: of the driver, where rows that callbacks show are to be looked at, and read.
+    ///   - shelf: the store that observers open who open one.
     init(
-        _ spec: TrialSpec, _ plan: QueryAssignment, _ store: any DrivenStore, sampling capabilities: Capabilities? = nil
+        _ spec: TrialSpec, _ plan: QueryAssignment, _ store: any DrivenStore,
+        sampling capabilities: Capabilities? = nil, opening shelf: OpenedStore? = nil
     ) throws {
         self.spec = spec
         let total = plan.queryOfObserver.count
@@ -37,7 +40,8 @@ final class ObserverGroup: Sendable {
                 indexCapacity: isBystander ? 1024 : TrialSize.indices(spec),
                 prefaulted: max(256, Self.prefaulted / max(plan.mainObservers, 1)),
                 sampler: isBystander
-                    ? nil : capabilities.flatMap { try RowSampler(index, plan.queries[query].order, spec, $0) })
+                    ? nil : capabilities.flatMap { try RowSampler(index, plan.queries[query].order, spec, $0) },
+                reader: isBystander || capabilities == nil ? nil : CallbackReader(spec, shelf))
         }
         for observer in observers { try Self.subscribe(observer, to: plan.queries[observer.query], store, spec) }
     }

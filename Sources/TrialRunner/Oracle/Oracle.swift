@@ -11,6 +11,7 @@ struct Oracle {
     let plan: QueryAssignment
     let history: History
     let logs: [ObserverLog]
+    private let dataset: Dataset
     private let initialRows: InitialRows
 
     init(
@@ -18,6 +19,7 @@ struct Oracle {
         _ history: History, _ logs: [ObserverLog]
     ) {
         (self.spec, self.capabilities, self.plan, self.history, self.logs) = (spec, capabilities, plan, history, logs)
+        self.dataset = dataset
         initialRows = InitialRows(dataset)
     }
 
@@ -47,6 +49,7 @@ struct Oracle {
                 verdict.add(try convergence.check(query, rows, alike.map(\.observer), store, group))
             }
         }
+        for log in logs { checkAnswers(log, &verdict) }
         if capabilities.hasContents { verdict.add(try convergence.checkTable(store)) }
         verdict.rowsCompared = convergence.rowsCompared
         verdict.costNs = MonotonicClock.nowNs() - startNs
@@ -92,6 +95,14 @@ struct Oracle {
         }
         replay.advance(rest)
         rows = replay.rows
+    }
+
+    private func checkAnswers(_ log: ObserverLog, _ verdict: inout OracleVerdict) {
+        guard let reader = log.observer.reader else { return }
+        let query = plan.queries[log.observer.query]
+        var check = AnswerCheck(query, history.queries[log.observer.query], dataset, initialRows.rows(of: query))
+        if let violation = check.violation(log, reader, history) { verdict.add(violation) }
+        verdict.answersCompared += reader.answers.count
     }
 
     private func check(
@@ -153,6 +164,8 @@ struct OracleVerdict: Sendable {
     var rowsCompared = 0
     /// Looks at rows inside callbacks that were compared with the version of the callback.
     var samplesCompared = 0
+    /// Answers given inside callbacks that were compared with the version that they name.
+    var answersCompared = 0
     /// What checking took, off the clock.
     var costNs: Int64 = 0
 

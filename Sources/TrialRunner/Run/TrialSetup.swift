@@ -31,11 +31,13 @@ struct TrialSetup {
         try store.load(count: dataset.count) { [dataset] in dataset.item(at: $0) }
         let coTenant = try CoTenantStore(asked, driver, configuration)
 
+        let shelf = try OpenedStore(asked, driver, configuration, dataset)
+
         report(.init(.subscribing))
         let cancelled = try CancelledObservers(asked, store)
         plan = QueryAssignment(spec)
         let holder = try spec.observers.subscribe == .locked ? LockHolder(store, spec.hangTimeoutNs) : nil
-        group = try ObserverGroup(spec, plan, store, sampling: driver.capabilities)
+        group = try ObserverGroup(spec, plan, store, sampling: driver.capabilities, opening: shelf)
         try group.awaitInitialDeliveries()
         try holder?.release()
         let made: [(any Companion)?] = [injected, cancelled, coTenant]

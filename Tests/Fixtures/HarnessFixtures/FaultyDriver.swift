@@ -43,6 +43,8 @@ public enum Fault: String, Sendable, CaseIterable {
     case swappedBytes = "swapped-bytes"
     /// A row's counterpart says what the commit before wrote, while an observer is called.
     case tornCounterpart = "torn-counterpart"
+    /// Every fifth answer is the one before.
+    case staleAnswer = "stale-answer"
     /// Says that observers are delivered to beside a writer, and they are not.
     case readersWait = "readers-wait"
     // What limits must see.
@@ -88,7 +90,7 @@ public struct FaultyDriver: StoreDriver {
     }
 }
 
-public final class FaultyStore: SiteForgetting, WholeRowStore, @unchecked Sendable {
+public final class FaultyStore: SiteForgetting, WholeRowStore, AnsweringStore, @unchecked Sendable {
     private let store: ModelStore
     private let fault: Fault
     private let subscriptions = Atomic<Int>(0)

@@ -111,10 +111,12 @@ final class FaultySink: DeliverySink, @unchecked Sendable {
     }
 }
 
-final class FaultySubscription: WholeRowSubscription, @unchecked Sendable {
+final class FaultySubscription: AnsweringSubscription, WholeRowSubscription, @unchecked Sendable {
     private let inner: any DriverSubscription
     private let sink: FaultySink
     private let fault: Fault?
+    private var answers = 0
+    private var answered: ReadAnswer?
 
     init(_ inner: any DriverSubscription, _ sink: FaultySink, _ fault: Fault?) {
         self.inner = inner
@@ -125,6 +127,14 @@ final class FaultySubscription: WholeRowSubscription, @unchecked Sendable {
     func cancel() {
         // As if the token's flag were never looked at.
         if fault != .calledAfterCancel, fault != .lateCall { inner.cancel() }
+    }
+
+    func answer(_ question: ReadQuestion) throws -> ReadAnswer {
+        var answer = try (inner as! any AnsweringSubscription).answer(question)
+        answers += 1
+        if fault == .staleAnswer, answers % 5 == 0, let answered { answer.value = answered.value }
+        answered = answer
+        return answer
     }
 
     func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) throws {

@@ -7,7 +7,7 @@ import StoreDriver
 import TracedSync
 
 /// A correct in-memory store for a few thousand rows.
-public final class ModelStore: SiteForgetting, WholeRowStore, @unchecked Sendable {
+public final class ModelStore: SiteForgetting, WholeRowStore, AnsweringStore, @unchecked Sendable {
     private let lock = TracedMutex("model store")
     private var version: Int64 = 1
     /// With the order they were inserted in.

@@ -2,11 +2,12 @@
 import StoreDriver
 
 /// On its site, but for `cancel`.
-final class ModelSubscription: PullingSubscription, WholeRowSubscription, @unchecked Sendable {
+final class ModelSubscription: PullingSubscription, AnsweringSubscription, WholeRowSubscription, @unchecked Sendable {
     let query: Query
     private let shape: RowShape
     private let sink: CancellableSink
     private var shown: [Item]?
+    private var version: Int64 = 0
 
     init(_ query: Query, _ shape: RowShape, _ sink: any DeliverySink) {
         (self.query, self.shape) = (query, shape)
@@ -16,7 +17,7 @@ final class ModelSubscription: PullingSubscription, WholeRowSubscription, @unche
     func show(_ rows: [Item], _ version: Int64) {
         guard rows != shown else { return }
         let old = shown
-        shown = rows
+        (shown, self.version) = (rows, version)
         guard let old else {
             return sink.deliver(Delivery(version: version, isInitial: true, count: rows.count))
         }
@@ -28,6 +29,22 @@ final class ModelSubscription: PullingSubscription, WholeRowSubscription, @unche
     var isCancelled: Bool { sink.isCancelled }
 
     func currentItems() -> [Item] { shown ?? [] }
+
+    /// Of the rows that are shown.
+    func answer(_ question: ReadQuestion) -> ReadAnswer {
+        let items = currentItems()
+        var value: Int64 = 0
+        switch question {
+        case .lookup(let key): value = items.first { $0.key == key }?.stamp ?? ReadAnswer.noRow
+        case .count: value = Int64(items.count)
+        case .sum, .iterate: for item in items { value += item.stamp }
+        case .window:
+            for item in items.prefix(ReadAnswer.windowRows) {
+                ReadAnswer.add(score: item.score, stamp: item.stamp, to: &value)
+            }
+        }
+        return ReadAnswer(value, at: version)
+    }
 
     func forEachShownRow(_ indices: Range<Int>, _ body: (WholeRow) -> Void) {
         let items = currentItems()

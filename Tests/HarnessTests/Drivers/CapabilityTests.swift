@@ -22,13 +22,15 @@ import Testing
             LiveStoreDriver(),
             [
                 .callableOnSite, .transactionalReading, .asynchronousWriting, .pinning, .compacting, .siteForgetting,
-                .wholeRows,
+                .wholeRows, .answering,
             ]
         ),
         (FetchedResultsDriver(), [.callableOnSite, .transactionalReading, .asynchronousWriting]),
-        (GRDBDriver(.pool), [.callableOnSite, .wholeRows]), (GRDBDriver(.memory), [.callableOnSite, .wholeRows]),
-        (SQLiteHooksDriver(), [.callableOnSite, .wholeRows]), (NotificationQueueDriver(), []), (TemplateDriver(), []),
-        (NoopDriver(), [.callableOnSite, .rowless]), (ModelDriver(), [.siteForgetting, .wholeRows]),
+        (GRDBDriver(.pool), [.callableOnSite, .wholeRows, .answering]),
+        (GRDBDriver(.memory), [.callableOnSite, .wholeRows, .answering]),
+        (SQLiteHooksDriver(), [.callableOnSite, .wholeRows, .answering]), (NotificationQueueDriver(), []),
+        (TemplateDriver(), []),
+        (NoopDriver(), [.callableOnSite, .rowless]), (ModelDriver(), [.siteForgetting, .wholeRows, .answering]),
         (LegacyDriver(), [.callableOnSite, .transactionalReading, .asynchronousWriting]),
         (FlawedDriver(.lockOrder), [.callableOnSite, .transactionalReading, .asynchronousWriting, .rowless]),
     ]
