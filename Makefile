@@ -30,7 +30,7 @@ peers: build-peers  ## the store beside other engines, which take their time (PR
 	$(PEERS) run Scenarios/peers --profile $(PROFILE)
 
 reading: build-peers  ## what reading costs, question by question, beside other engines: counted instructions (PROFILE=full for large stores)
-	$(PEERS) run Scenarios/reading --profile $(PROFILE)
+	$(PEERS) run Scenarios/reading --driver livestore --driver grdb-pool --driver sqlite-hooks --profile $(PROFILE)
 
 smoke: build-peers  ## the same in under two minutes: does everything still run?
 	$(PEERS) run $(SCENARIOS) Scenarios/peers --profile smoke
