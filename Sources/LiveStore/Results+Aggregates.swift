@@ -121,7 +121,7 @@ extension Results {
     }
 
     private func summary(_ column: Int) -> MeasureSummary {
-        if let known = knownSummary(column) { return known }
+        if let known = knownSummary(column) ?? scannedSummary(of: column) { return known }
         if table.schema.columns[column].type == .int {
             var summary = IntegerSummary()
             forEachValue(column) { summary.add(Int._read($0, column)) }
@@ -151,7 +151,6 @@ extension Results {
             // A row older than the column has the zero that its property reads; an optional one has none.
             if !isOptional || !row.isNull(column) { body(row) }
         }
-        if forEachRow(take) { return }
         for id in objectIDs { connection.rowForGetter(table, id).map(take) }
     }
 

@@ -54,17 +54,14 @@ extension Results {
         return found
     }
 
-    /// Visits the rows, in no order; false where they have to be found by their ids.
-    func forEachRow(_ body: (RowReader) -> Void) -> Bool {
-        guard asked.limit == nil, let source = askable else { return false }
+    /// The numbers of a column over the rows where they stand; nil where they have to be found by their ids.
+    func scannedSummary(of column: Int) -> MeasureSummary? {
+        guard asked.limit == nil, let source = askable else { return nil }
         // With many of them in a tree, one scan costs less than finding each.
-        if hasTree, rows.count * Self.findingCost < RowQuery(.all, table).count(in: source) { return false }
-        RowQuery(asked.filter, table).forEach(in: source) { _, row in
-            body(row)
-            return true
-        }
+        if hasTree, rows.count * Self.findingCost < RowQuery(.all, table).count(in: source) { return nil }
+        let summary = RowQuery(asked.filter, table).summary(of: column, in: source)
         connection.noteFailedReads()
-        return true
+        return summary
     }
 
     /// To find a row by its id costs about as much as a scan's next so many rows.

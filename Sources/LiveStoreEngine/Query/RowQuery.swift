@@ -1,6 +1,8 @@
 // A filter asked of rows there and then, for who wants a number, or rows in the order of their ids: no tree is built. Rows
 // come from the primary key or an index where one leads to few, else from one scan.
 
+import RankedTree
+
 package struct RowQuery {
     private let table: Table
     private let conditions: [FilterExpression]
@@ -13,27 +15,68 @@ package struct RowQuery {
     /// How many rows pass. What cannot be read is kept by the source.
     package func count(in source: any RowSource) -> Int {
         if let count = IndexAccess.count(conditions, table, source) { return count }
+        let (test, links) = (RowTest(conditions), table.links)
         var count = 0
-        forEach(in: source) { _, _ in
-            count += 1
+        forEachRun(in: source) { rows, source in
+            count += test.count(rows, source, links)
             return true
         }
         return count
     }
 
+    /// Adds up a column of the rows that pass; of an optional one, those that have a value.
+    package func summary(of column: Int, in source: any RowSource) -> MeasureSummary {
+        let isOptional = table.schema.columns[column].isOptional
+        let isInt = table.schema.columns[column].type == .int
+        let (test, links) = (RowTest(conditions), table.links)
+        var (integers, doubles) = (IntegerSummary(), DoubleSummary())
+        forEachRun(in: source) { rows, source in
+            if test.isEmpty, !isOptional, isInt {
+                var sum = integers
+                for found in rows { sum.add(Int._read(found.row, column)) }
+                integers = sum
+                return true
+            }
+            for found in rows where test.passes(found.row, found.id, source, links) {
+                // A row older than the column has the zero that its property reads; an optional one has none.
+                if isOptional, found.row.isNull(column) { continue }
+                if isInt {
+                    integers.add(Int._read(found.row, column))
+                } else {
+                    doubles.add(Double._read(found.row, column))
+                }
+            }
+            return true
+        }
+        return isInt ? .integers(integers) : .doubles(doubles)
+    }
+
     /// Visits the rows that pass, ascending by id, until `body` returns false. `body` must not read through the source, nor
     /// change anything. What cannot be read is kept by the source.
     package func forEach(in source: any RowSource, _ body: (ObjectID, RowReader) -> Bool) {
-        if conditions.contains(.none) { return }
         let (test, links) = (RowTest(conditions), table.links)
-        guard let ids = IndexAccess.candidates(conditions, table, source) else {
-            return source.scan(table) { id, row, source in
-                test.passes(row, id, source, links) ? body(id, row) : true
+        forEachRun(in: source) { rows, source in
+            for found in rows where test.passes(found.row, found.id, source, links) && !body(found.id, found.row) {
+                return false
             }
+            return true
+        }
+    }
+
+    /// Visits the rows that may pass, some at once, in the order of their ids.
+    private func forEachRun(
+        in source: any RowSource, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
+    ) {
+        if conditions.contains(.none) { return }
+        guard let ids = IndexAccess.candidates(conditions, table, source) else {
+            return source.scanRuns(table, body)
         }
         for id in ids {
-            guard let row = source.row(table, id), test.passes(row, id, source, links) else { continue }
-            if !body(id, row) { return }
+            guard let row = source.row(table, id) else { continue }
+            let isMore = withUnsafePointer(to: ScannedRow(id: id, row: row)) {
+                body(UnsafeBufferPointer(start: $0, count: 1), source)
+            }
+            if !isMore { return }
         }
     }
 }

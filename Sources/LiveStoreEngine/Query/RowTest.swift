@@ -9,6 +9,12 @@ struct RowTest: Sendable {
         let constant: Int
         /// Every slot but 0 is 1.
         let isBool: Bool
+
+        @inline(__always)
+        func passes(_ row: RowReader) -> Bool {
+            let slot = Int._read(row, column)
+            return comparison.admits(isBool ? (slot == 0 ? 0 : 1) : slot, constant)
+        }
     }
 
     private struct Testing {
@@ -42,14 +48,32 @@ struct RowTest: Sendable {
         self.others = others.isEmpty ? nil : FilterProgram(.and(others))
     }
 
+    /// Whether every row passes.
+    var isEmpty: Bool { integers.isEmpty && columns.isEmpty && others == nil }
+
+    /// How many of some rows pass.
+    func count(_ rows: UnsafeBufferPointer<ScannedRow>, _ source: any RowSource, _ links: TableLinks?) -> Int {
+        if isEmpty { return rows.count }
+        var count = 0
+        if integers.count == 1, columns.isEmpty, others == nil {
+            let condition = integers[0]
+            for found in rows where condition.passes(found.row) { count += 1 }
+        } else if columns.count == 1, integers.isEmpty, others == nil, case .text(let pattern) = columns[0].test {
+            let (column, isOptional) = (columns[0].column, columns[0].isOptional)
+            count = pattern.count(rows.count) { index in
+                let row = rows[index].row
+                return isOptional && row.isNull(column) ? nil : row.bytes(column)
+            }
+        } else {
+            for found in rows where passes(found.row, found.id, source, links) { count += 1 }
+        }
+        return count
+    }
+
     /// - Parameter source: where the other rows are read that the conditions ask about.
     @inline(__always)
     func passes(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?, _ links: TableLinks?) -> Bool {
-        for condition in integers {
-            let slot = Int._read(row, condition.column)
-            let value = condition.isBool ? (slot == 0 ? 0 : 1) : slot
-            if !condition.comparison.admits(value, condition.constant) { return false }
-        }
+        for condition in integers where !condition.passes(row) { return false }
         for condition in columns
         where !condition.test.passes(row, condition.column, isOptional: condition.isOptional) { return false }
         guard let others else { return true }

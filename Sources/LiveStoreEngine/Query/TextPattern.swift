@@ -31,6 +31,21 @@ package struct TextPattern: Sendable, Hashable {
         }
     }
 
+    /// How many of some values pass; nil counts for none.
+    @inline(__always)
+    func count(_ count: Int, _ value: (Int) -> UnsafeRawBufferPointer?) -> Int {
+        bytes.withUnsafeBytes { pattern in
+            var found = 0
+            for index in 0..<count {
+                guard let value = value(index) else { continue }
+                let passes =
+                    foldsCase ? CaseFolding.withFolded(value) { compare($0, pattern) } : compare(value, pattern)
+                if passes { found += 1 }
+            }
+            return found
+        }
+    }
+
     private func compare(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
         switch match {
         case .equals: value.count == pattern.count && Self.isEqual(value, at: 0, pattern)

@@ -1,6 +1,7 @@
 // LMDB's C face turned into Swift values and errors. Nothing here knows what is stored.
 import CLMDB
 import Glibc
+import RankedTree
 
 package typealias LMDBTransaction = OpaquePointer
 typealias LMDBCursor = OpaquePointer
@@ -183,6 +184,24 @@ enum LMDB {
             return code
         }
         _ = try found(code)
+    }
+
+    /// As `scan`, some rows at once: first a few, because nobody may want more.
+    static func scanRuns(
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, from first: UInt64,
+        _ body: (UnsafeBufferPointer<ScannedRow>) -> Bool
+    ) throws(EngineFailure) {
+        var rows: [ScannedRow] = []
+        var (most, isOver) = (1, false)
+        try scan(transaction, table, from: first) { id, row in
+            rows.append(ScannedRow(id: ObjectID(rawValue: id), row: RowReader(row)))
+            if rows.count < most { return true }
+            isOver = !rows.withUnsafeBufferPointer(body)
+            rows.removeAll(keepingCapacity: true)
+            most = min(2 * most, 64)
+            return !isOver
+        }
+        if !isOver, !rows.isEmpty { _ = rows.withUnsafeBufferPointer(body) }
     }
 }
 

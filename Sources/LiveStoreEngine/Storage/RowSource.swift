@@ -11,9 +11,9 @@ package protocol RowSource: AnyObject {
     func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result
     /// The object with this primary key; nil when there is none. O(log n).
     func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID?
-    /// Visits rows in order of object ids until `body` returns false, with a source for reading other rows meanwhile. `body`
-    /// must not read through this one, nor change anything.
-    func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Bool)
+    /// Visits rows in order of object ids, some at once, until `body` returns false, with a source for reading other rows
+    /// meanwhile. `body` must not read through this one, nor change anything.
+    func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool)
 }
 
 extension RowSource {
@@ -26,9 +26,18 @@ extension RowSource {
         }
     }
 
+    /// As `scanRuns`, row by row.
+    @inline(__always)
     package func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Bool) {
+        scanRuns(table) { rows, source in
+            for found in rows where !body(found.id, found.row, source) { return false }
+            return true
+        }
+    }
+
+    package func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool) {
         reading(or: ()) { (transaction) throws(EngineFailure) in
-            try LMDB.scan(transaction, table.rows) { id, row in body(ObjectID(rawValue: id), RowReader(row), self) }
+            try LMDB.scanRuns(transaction, table.rows, from: 0) { body($0, self) }
         }
     }
 
@@ -60,13 +69,16 @@ extension RowSource {
 }
 
 extension Snapshot: RowSource {
-    /// Other readers of this snapshot wait meanwhile: for a long scan, open a snapshot of one's own.
-    package func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Bool) {
+    /// Where the engine has to be asked, other readers of this snapshot wait meanwhile: for a long scan, open a snapshot of one's own.
+    package func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool) {
+        var next: UInt64 = 0
+        if let pages = pages(table.rows, table.rowsName) {
+            let outcome = withExtendedLifetime(self) { pages.forEachRun(from: &next) { body($0, self) } }
+            if outcome != .unreadable { return }
+        }
         reading(or: ()) { (transaction) throws(EngineFailure) in
             let source = HeldRows(self, transaction)
-            try LMDB.scan(transaction, table.rows) { id, row in
-                body(ObjectID(rawValue: id), RowReader(row), source)
-            }
+            try LMDB.scanRuns(transaction, table.rows, from: next) { body($0, source) }
             if let failure = source.failure { throw failure }
         }
     }

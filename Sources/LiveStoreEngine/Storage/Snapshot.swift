@@ -19,6 +19,7 @@ package final class SnapshotReader: @unchecked Sendable {
     private let heldVersion = Atomic<UInt64>(SharedPage.noVersion)
     private let heldSinceNs = Atomic<Int64>(0)
     private let logCursor: LMDBCursor
+    let roots = TableRoots()
 
     /// Takes the transaction over, which has begun.
     init(_ transaction: LMDBTransaction, log: MDB_dbi, path: String) throws(StoreError) {
@@ -31,6 +32,8 @@ package final class SnapshotReader: @unchecked Sendable {
         }
         logCursor = cursor!
     }
+
+    deinit { roots.free() }
 
     /// Ends the transaction for good. Not left to `deinit`: the environment must still be open.
     func end() {
@@ -64,6 +67,7 @@ package final class SnapshotReader: @unchecked Sendable {
 
     /// Lets go of the content.
     func reset() {
+        roots.forget()
         heldVersion.store(SharedPage.noVersion, ordering: .relaxed)
         mdb_txn_reset(transaction)
     }
@@ -96,14 +100,36 @@ package final class Snapshot: Sendable {
 
     /// The row of object `id`, valid while this snapshot is alive; nil when there is none. O(log n).
     package func row(_ table: Table, _ id: ObjectID) -> RowReader? {
-        reading(or: nil) { (transaction) throws(EngineFailure) in
+        if let bytes = pages(table.rows, table.rowsName)?.value(IDKey(id: id.rawValue)) { return RowReader(bytes) }
+        return reading(or: nil) { (transaction) throws(EngineFailure) in
             try LMDB.get(transaction, table.rows, id: id.rawValue)
         }.map { RowReader($0) }
     }
 
     /// The object with this primary key.
     package func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
-        findStored(table, primaryKey: primaryKey)
+        guard let index = table.primaryIndex, table.hasNumberKeys else {
+            return findStored(table, primaryKey: primaryKey)
+        }
+        let found = PrimaryKey.withBytes(of: primaryKey) { key -> ObjectID? in
+            guard let key = NumberKey(key), let value = pages(index, table.keysName)?.value(key), value.count >= 8
+            else { return nil }
+            return ObjectID(rawValue: value.loadUnaligned(as: UInt64.self))
+        }
+        return found ?? findStored(table, primaryKey: primaryKey)
+    }
+
+    /// The pages of a table, where they can be read without the engine.
+    @inline(__always)
+    func pages(_ handle: MDB_dbi, _ name: [UInt8]) -> PageTree? {
+        reader.roots.known(handle) ?? findPages(handle, name)
+    }
+
+    @inline(never)
+    private func findPages(_ handle: MDB_dbi, _ name: [UInt8]) -> PageTree? {
+        reading(or: nil) { (transaction) throws(EngineFailure) in
+            try reader.roots.find(handle, name, transaction, storage.pageMap)
+        }
     }
 
     /// Runs `body` with the transaction, alone among the users of this snapshot.

@@ -38,6 +38,9 @@ package final class Storage: @unchecked Sendable {
     /// memory file system would otherwise be a SIGBUS. Guarded by the write lock.
     private var reserved: MapReservation?
 
+    /// Where the file's pages can be read without the engine.
+    let pageMap: PageMap
+
     /// The row being written; guarded by the write lock.
     package let writeBuffer = RowBuffer()
 
@@ -77,6 +80,7 @@ package final class Storage: @unchecked Sendable {
 
         // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
         environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory)
+        pageMap = PageMap(environment)
         // A store has its name once its first commit is in the file: a power cut leaves a whole store, or none.
         let code =
             isNew

@@ -9,6 +9,10 @@ package final class Table: @unchecked Sendable {
     package let layout: TableLayout
     package let rows: MDB_dbi
     let primaryIndex: MDB_dbi?
+    /// What the engine calls both.
+    let (rowsName, keysName): ([UInt8], [UInt8])
+    /// Whether the keys are numbers.
+    let hasNumberKeys: Bool
     /// The same as an index in the order of its values, which only numbers are in.
     private let keyIndex: ColumnIndex?
     /// Indexes, and what leads to and from other tables; nil for a table that has nothing of it. Set while the store is
@@ -23,6 +27,9 @@ package final class Table: @unchecked Sendable {
         self.rows = rows
         self.primaryIndex = primaryIndex
         id = schema.id
+        rowsName = Array("rows.\(schema.id)".utf8)
+        keysName = Array("key.\(schema.id)".utf8)
+        hasNumberKeys = schema.primaryKey.map { !schema.columns[$0].type.isOutOfLine } ?? false
         keyIndex = primaryIndex.flatMap { handle in
             guard let column = schema.primaryKey, schema.columns[column].type == .int else { return nil }
             return ColumnIndex(
