@@ -144,11 +144,32 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
     public func makeIterator() -> AnyIterator<Object> {
+        // By closures of their own: the standard library's lazy sequences ask the runtime for their types at every element.
+        var next = 0
         if let found = scannedRows() {
-            return AnyIterator(
-                found.lazy.map { [self] id -> Object in connection.makeObject(table, id) }.makeIterator())
+            return AnyIterator { [connection, table] in
+                if next == found.count { return nil }
+                next += 1
+                return connection.makeObject(table, found[next - 1])
+            }
         }
-        return AnyIterator(rows.ids.lazy.map { [self] in object($0) }.makeIterator())
+        let ids = rows.ids
+        return AnyIterator { [self] in
+            if next == ids.count { return nil }
+            next += 1
+            return object(ids[next - 1])
+        }
+    }
+
+    /// What `transform` makes of each object shown now, in order. As a loop over them: O(n), with no look-up by index, and
+    /// without evaluating an order that nobody asked for.
+    public func map<Value, Failure: Error>(
+        _ transform: (Object) throws(Failure) -> Value
+    ) throws(Failure) -> [Value] {
+        var values: [Value] = []
+        let objects = makeIterator()
+        while let object = objects.next() { values.append(try transform(object)) }
+        return values
     }
 
     private func object(_ row: UInt64) -> Object { connection.makeObject(table, objectID(ofRow: row)) }
