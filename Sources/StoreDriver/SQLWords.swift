@@ -17,6 +17,11 @@ public enum ItemTable {
         """
     }
 
+    /// As `schema`, of rows that also stand in a list: with a number each by which the list is in order, as an application keeps
+    /// one that has no lists.
+    public static let listedSchema =
+        schema(", place INTEGER NOT NULL") + "\nCREATE INDEX IF NOT EXISTS item_place ON item (place);"
+
     /// The columns of an `Item`, in the order of its fields.
     public static let columns = "key, grp, score, stamp"
     public static let insert = "INSERT INTO item VALUES (?, ?, ?, ?)"
@@ -26,6 +31,21 @@ public enum ItemTable {
     public static let find = "SELECT key, grp, score, stamp FROM item WHERE key = ?"
     public static let setVersion = "UPDATE clock SET version = ?"
     public static let version = "SELECT version FROM clock"
+
+    private static let insertLast =
+        "INSERT INTO item SELECT ?, ?, ?, ?, COALESCE((SELECT MAX(place) FROM item), 0) + 1"
+    private static let moveToFront =
+        "UPDATE item SET stamp = ?, place = (SELECT MIN(place) FROM item) - 1 WHERE key = ?"
+
+    /// As `statement`, of rows of `listedSchema`.
+    public static func listedStatement(_ change: Change) -> (sql: String, values: [Int64]) {
+        let (sql, values) = statement(change)
+        return switch change.operation {
+        case .insert: (insertLast, values)
+        case .moveToFront: (moveToFront, values)
+        case .updateScore, .touch, .delete: (sql, values)
+        }
+    }
 
     /// What makes a change, and what is bound to it. It changes one row, or none where the row is missing.
     public static func statement(_ change: Change) -> (sql: String, values: [Int64]) {
@@ -49,7 +69,8 @@ extension Query {
         let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         let rows = "SELECT \(columns) FROM item\(filter)"
         return switch order {
-        case .none, .list: rows
+        case .none: rows
+        case .list: rows + " ORDER BY place"
         case .scoreAscending: rows + " ORDER BY score"
         case .scoreDescending: rows + " ORDER BY score DESC"
         }

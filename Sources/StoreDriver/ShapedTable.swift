@@ -11,12 +11,14 @@ public enum SQLValue: Sendable {
 /// How rows of a shape stand in a relational engine. Where it is plain, `ItemTable` makes the changes, with less ado.
 public struct ShapedTable: Sendable {
     public let shape: RowShape
+    /// Rows stand in a list too. Only where they are plain.
+    public let hasList: Bool
     /// The columns of a `WholeRow`, in the order of its fields: an item's, text, payload, and the counterpart's stamp, which is
     /// null where there is none.
     public let columns: String
 
-    public init(_ shape: RowShape) {
-        self.shape = shape
+    public init(_ shape: RowShape, hasList: Bool = false) {
+        (self.shape, self.hasList) = (shape, hasList)
         guard !shape.isPlain else {
             columns = "\(ItemTable.columns), '', x'', NULL"
             return
@@ -32,12 +34,17 @@ public struct ShapedTable: Sendable {
 
     /// As `ItemTable.schema`.
     public var schema: String {
-        if shape.isPlain { return ItemTable.schema }
+        if shape.isPlain { return hasList ? ItemTable.listedSchema : ItemTable.schema }
         let counterparts = (0..<shape.furtherTables).map {
             "CREATE TABLE IF NOT EXISTS \(Self.name($0)) (key INTEGER PRIMARY KEY, stamp INTEGER NOT NULL);"
         }
         return ([ItemTable.schema(", text TEXT NOT NULL, payload BLOB NOT NULL")] + counterparts)
             .joined(separator: "\n")
+    }
+
+    /// What makes a change of plain rows, and what is bound to it.
+    public func statement(_ change: Change) -> (sql: String, values: [Int64]) {
+        hasList ? ItemTable.listedStatement(change) : ItemTable.statement(change)
     }
 
     /// The whole row with a key.

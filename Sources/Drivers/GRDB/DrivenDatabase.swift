@@ -16,8 +16,8 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore
     /// Those not cancelled.
     private let subscriptions = Guarded<[ObjectIdentifier: GRDBSubscription]>("grdb driver", [:])
 
-    init(_ database: any DatabaseWriter, directory: String?, _ rows: RowShape) throws {
-        (self.database, self.directory, table) = (database, directory, ShapedTable(rows))
+    init(_ database: any DatabaseWriter, directory: String?, _ table: ShapedTable) throws {
+        (self.database, self.directory, self.table) = (database, directory, table)
         try database.write { [table] db in try db.execute(sql: table.schema) }
     }
 
@@ -27,7 +27,7 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore
         try database.write { db in
             for index in 0..<count {
                 let change = Change(.insert, item(index))
-                try table.shape.isPlain ? Self.apply(change, db) : Self.apply(change, table, db)
+                try table.shape.isPlain ? apply(change, db) : Self.apply(change, table, db)
             }
             try advance(db)
         }
@@ -39,7 +39,7 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore
             // `write` begins IMMEDIATE: whoever is in it has the lock. It traps where writes are nested, which nobody does.
             try database.write { db in
                 locked()
-                for change in changes { try Self.apply(change, db) }
+                for change in changes { try apply(change, db) }
                 return try advance(db)
             }
         }
@@ -63,8 +63,8 @@ public final class DrivenDatabase: CallableOnSite, WholeRowStore, AnsweringStore
         return version
     }
 
-    private static func apply(_ change: Change, _ db: Database) throws {
-        let (sql, values) = ItemTable.statement(change)
+    private func apply(_ change: Change, _ db: Database) throws {
+        let (sql, values) = table.statement(change)
         try db.cachedStatement(sql: sql).execute(arguments: StatementArguments(values))
         if db.changesCount == 0 { throw MissingItem(key: change.item.key) }
     }

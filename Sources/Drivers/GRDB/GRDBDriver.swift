@@ -35,6 +35,7 @@ public struct GRDBDriver: StoreDriver {
             hasChangeSets: false
         ) {
             $0.shows = .keys
+            $0.hasLists = true
             $0.advancesTogether = false
             $0.readsBesideWriter = engine == .pool
             $0.remarks = ["an observation is run again as a whole when any row of its table changed"]
@@ -47,8 +48,9 @@ public struct GRDBDriver: StoreDriver {
     }
 
     public func open(_ configuration: StoreConfiguration) throws -> DrivenDatabase {
+        let table = ShapedTable(configuration.rows, hasList: configuration.hasList)
         switch engine {
-        case .memory: return try DrivenDatabase(try DatabaseQueue(), directory: nil, configuration.rows)
+        case .memory: return try DrivenDatabase(try DatabaseQueue(), directory: nil, table)
         case .pool:
             var settings = Configuration()
             // A checkpoint or a reader that is just being opened can hold the lock for a moment, with one writer too.
@@ -59,7 +61,7 @@ public struct GRDBDriver: StoreDriver {
                 // Of the writer alone: it is the one that commits.
                 try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             }
-            return try DrivenDatabase(pool, directory: configuration.directory, configuration.rows)
+            return try DrivenDatabase(pool, directory: configuration.directory, table)
         }
     }
 }

@@ -12,6 +12,7 @@ public struct SQLiteHooksDriver: StoreDriver {
     public var facts: EngineFacts {
         EngineFacts(durabilities: Set(DurabilityLevel.allCases), persists: true, hasChangeSets: false) {
             $0.shows = .keys
+            $0.hasLists = true
             $0.remarks = [
                 "a query that shows or matches a touched row is run again as a whole, on the observing thread",
                 "'memory' is a WAL file on tmpfs",
@@ -45,7 +46,7 @@ public final class HookedStore: CallableOnSite, WholeRowStore, AnsweringStore {
     init(_ configuration: StoreConfiguration) throws {
         path = configuration.directory + "/store.sqlite"
         synchronous = configuration.durability == .full ? "FULL" : "NORMAL"
-        table = ShapedTable(configuration.rows)
+        table = ShapedTable(configuration.rows, hasList: configuration.hasList)
         writing = Guarded("sqlite write lock", try Writing(path: path, synchronous: synchronous, schema: table.schema))
     }
 
@@ -53,7 +54,7 @@ public final class HookedStore: CallableOnSite, WholeRowStore, AnsweringStore {
         try write(locked: {}) { writer in
             for index in 0..<count {
                 let change = Change(.insert, item(index))
-                try table.shape.isPlain ? Self.apply(change, writer) : Self.apply(change, table, writer)
+                try table.shape.isPlain ? apply(change, writer) : Self.apply(change, table, writer)
             }
         }
     }
@@ -67,7 +68,7 @@ public final class HookedStore: CallableOnSite, WholeRowStore, AnsweringStore {
             }
         }
         return CommittingWriter { [self] changes, locked in
-            try write(locked: locked) { writer in for change in changes { try Self.apply(change, writer) } }
+            try write(locked: locked) { writer in for change in changes { try apply(change, writer) } }
         }
     }
 
@@ -94,8 +95,8 @@ public final class HookedStore: CallableOnSite, WholeRowStore, AnsweringStore {
         return committed
     }
 
-    private static func apply(_ change: Change, _ writer: SQLiteConnection) throws {
-        let (sql, values) = ItemTable.statement(change)
+    private func apply(_ change: Change, _ writer: SQLiteConnection) throws {
+        let (sql, values) = table.statement(change)
         try writer.run(sql, values)
         if writer.changes == 0 { throw MissingItem(key: change.item.key) }
     }
