@@ -163,6 +163,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     /// What `transform` makes of each object shown now, in order. As a loop over them: O(n), with no look-up by index, and
     /// without evaluating an order that nobody asked for.
+    /// - Throws: what `transform` throws.
     public func map<Value, Failure: Error>(
         _ transform: (Object) throws(Failure) -> Value
     ) throws(Failure) -> [Value] {
