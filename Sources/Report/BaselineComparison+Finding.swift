@@ -11,6 +11,12 @@ extension BaselineComparison {
     /// Two runs of one binary, minutes apart on a shared machine, differ by less than this nearly always.
     private static let leastClockShare = 0.25
 
+    /// Counts of timed trials that depend on how many commits the machine has them deliver at once.
+    private static let paced: Set<Metric> = [
+        .upkeepAllocations, .upkeepBytes, .observerBytes, .engineBytes, .liveBytes, .residentBytes, .fileBytes,
+        .spaceAmplification,
+    ]
+
     /// - Parameter name: of the baseline, for people.
     public init(_ run: RunBaseline, since kept: RunBaseline.Kept, name: String) {
         switch kept {
@@ -32,9 +38,10 @@ extension BaselineComparison {
         let before = Dictionary(baseline.series.map { ($0.name, $0.values) }, uniquingKeysWith: { first, _ in first })
         var found: [(change: Change, worsening: Double)] = []
         for series in run.series where !changed.contains(series.name.scenario) {
-            let kind = series.name.metric.entry.kind
-            let isCounted = kind.isCounted
-            guard let then = before[series.name], kind.isOfProgramAlone || clockObstacle == nil else { continue }
+            let metric = series.name.metric
+            let isCounted = metric.entry.kind.isCounted
+            let isOfProgramAlone = isCounted && !Self.paced.contains(metric)
+            guard let then = before[series.name], isOfProgramAlone || clockObstacle == nil else { continue }
             if isCounted { counts += 1 } else { clocks += 1 }
             if let worse = Self.change(series.name, then, series.values) { found.append(worse) }
         }

@@ -14,7 +14,7 @@ extension BaselineComparison {
         if let obstacle { return ["not compared: \(obstacle)"] }
         let hint = worse.isEmpty ? "" : " (`tidegauge compare` says whether, and which function)"
         let clock =
-            clockObstacle.map { "clocks, memory and files not compared: \($0)" }
+            clockObstacle.map { "clocks, and what goes by them, not compared: \($0)" }
             ?? "\(slower.count) of \(clocks) clocks slower"
         let whole = "\(worse.count) of \(Humanised.count(counts, "count")) worse\(hint), \(clock)"
         return [whole]

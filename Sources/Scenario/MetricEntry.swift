@@ -53,15 +53,6 @@ public struct MetricEntry: Sendable {
             }
         }
 
-        /// Counted, and the same wherever the program is the same. What a timed trial allocates and holds depends on how many
-        /// commits are delivered at once, which is the machine's.
-        public var isOfProgramAlone: Bool {
-            switch self {
-            case .event, .instruction, .access: true
-            case .allocation, .holding, .processor, .clock: false
-            }
-        }
-
         /// The share of the base from which on a difference matters. CPU and service time are counted on a core's own clock, or
         /// nearly; latencies wait for the machine besides; tails most.
         public func threshold(statistic: String) -> Double {

@@ -79,11 +79,11 @@ import Testing
 
     @Test func aDriverThatCannotDoItIsToldWhy() throws {
         let folder = try Folder()
-        let lists = Self.scenario.replacingOccurrences(of: "drivers: [noop, livestore]\n", with: "")
-            .replacingOccurrences(of: "count: 1", with: "count: 1, sort: list")
-        try folder.write("a.yaml", Data(lists.utf8))
+        let pins = Self.scenario.replacingOccurrences(of: "drivers: [noop, livestore]\n", with: "")
+            .replacingOccurrences(of: "count: 1", with: "count: 1, pins: 1")
+        try folder.write("a.yaml", Data(pins.utf8))
         let ran = try Binary.peers.run(["run", "a.yaml", "--driver", "grdb-pool"], in: folder)
-        #expect(ran.status == 64 && ran.errors.contains("  a on grdb-pool: it has no"), "\(ran.errors)")
+        #expect(ran.status == 64 && ran.errors.contains("  a on grdb-pool: it holds no versions"), "\(ran.errors)")
     }
 
     @Test(
