@@ -122,14 +122,9 @@ extension Results {
 
     private func summary(_ column: Int) -> MeasureSummary {
         if let known = knownSummary(column) ?? scannedSummary(of: column) { return known }
-        if table.schema.columns[column].type == .int {
-            var summary = IntegerSummary()
-            forEachValue(column) { summary.add(Int._read($0, column)) }
-            return .integers(summary)
-        }
-        var summary = DoubleSummary()
-        forEachValue(column) { summary.add(Double._read($0, column)) }
-        return .doubles(summary)
+        var sum = ColumnSum(column, of: table.schema)
+        for id in objectIDs { connection.rowForGetter(table, id).map { sum.add($0) } }
+        return sum.summary
     }
 
     /// What upkeep keeps of a column. Where it does not yet, it is asked to. Own writes are not in it, nor what properties
@@ -142,16 +137,6 @@ extension Results {
         if let summary = rows.tree.summary(of: column, in: rows.ranks) { return summary }
         connection.measure(delivered, column)
         return nil
-    }
-
-    /// Calls `body` with the rows that have a value in a column.
-    private func forEachValue(_ column: Int, _ body: (RowReader) -> Void) {
-        let isOptional = table.schema.columns[column].isOptional
-        func take(_ row: RowReader) {
-            // A row older than the column has the zero that its property reads; an optional one has none.
-            if !isOptional || !row.isNull(column) { body(row) }
-        }
-        for id in objectIDs { connection.rowForGetter(table, id).map(take) }
     }
 
     /// The value at one end of the order, without those that are in none.

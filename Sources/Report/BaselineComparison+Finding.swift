@@ -1,6 +1,7 @@
 // What became worse since a baseline. One run before and one after prove little, so a figure is called worse only where every
 // trial of the run is worse than every trial of the baseline by more than matters: of counts the metric's threshold; of clocks a
-// quarter, and as advice. On another or a busier machine only what it has no part in is compared. It never turns a run red: `compare` does that. Pure.
+// quarter, and as advice. Where clocks cannot be compared, neither is what goes by their pace. It never turns a run red:
+// `compare` does that. Pure.
 import Comparison
 import Foundation
 import Measure

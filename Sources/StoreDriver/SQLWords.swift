@@ -3,7 +3,8 @@
 
 /// How the items stand in a relational engine.
 public enum ItemTable {
-    /// Makes, where there is none, the table, its indexes, and a table of one row that holds the version; in that order, one statement a line.
+    /// Makes, where there is none, the table, its indexes, and a table of one row that holds the version; in that order, one
+    /// statement a line.
     public static let schema = schema("")
 
     /// - Parameter further: columns that follow an item's.

@@ -107,6 +107,14 @@ import Testing
         #expect(result.violations.allSatisfy { $0.hasPrefix("answers: ") && $0.contains("'count'") })
     }
 
+    @Test func anErrorIsNoAnswerAndIsNamed() throws {
+        let spec = tiny(Fault.failedAnswer.rawValue, .sum)
+        let result = try runTrial(spec, on: FaultyDriver(.failedAnswer)) { $0.fate != .completed }
+        #expect(result.fate == .oracleViolation, "\(result.notes)")
+        let text = "answers: in callback 2 of observer 0 'sum' was not answered: the fixture gave up"
+        #expect(result.violations.contains(text), "\(result.violations)")
+    }
+
     @Test func whoCannotAnswerIsSkippedWithTheReason() {
         for driver in [NoopDriver() as any StoreDriver, FetchedResultsDriver()] {
             for reads in Self.asked {

@@ -24,31 +24,22 @@ package struct RowQuery {
         return count
     }
 
-    /// Adds up a column of the rows that pass; of an optional one, those that have a value.
+    /// Adds up a column of the rows that pass.
     package func summary(of column: Int, in source: any RowSource) -> MeasureSummary {
-        let isOptional = table.schema.columns[column].isOptional
-        let isInt = table.schema.columns[column].type == .int
         let (test, links) = (RowTest(conditions), table.links)
-        var (integers, doubles) = (IntegerSummary(), DoubleSummary())
+        var sum = ColumnSum(column, of: table.schema)
         forEachRun(in: source) { rows, source in
-            if test.isEmpty, !isOptional, isInt {
-                var sum = integers
-                for found in rows { sum.add(Int._read(found.row, column)) }
-                integers = sum
-                return true
+            // A copy, which stays in registers.
+            var run = sum
+            if test.isEmpty {
+                for found in rows { run.add(found.row) }
+            } else {
+                for found in rows where test.passes(found.row, found.id, source, links) { run.add(found.row) }
             }
-            for found in rows where test.passes(found.row, found.id, source, links) {
-                // A row older than the column has the zero that its property reads; an optional one has none.
-                if isOptional, found.row.isNull(column) { continue }
-                if isInt {
-                    integers.add(Int._read(found.row, column))
-                } else {
-                    doubles.add(Double._read(found.row, column))
-                }
-            }
+            sum = run
             return true
         }
-        return isInt ? .integers(integers) : .doubles(doubles)
+        return sum.summary
     }
 
     /// Visits the rows that pass, ascending by id, until `body` returns false. `body` must not read through the source, nor
@@ -79,4 +70,28 @@ package struct RowQuery {
             if !isMore { return }
         }
     }
+}
+
+/// Adds up a column, row by row; of an optional one, those that have a value.
+package struct ColumnSum {
+    private let column: Int
+    private let isOptional: Bool
+    private let isInt: Bool
+    private var integers = IntegerSummary()
+    private var doubles = DoubleSummary()
+
+    package init(_ column: Int, of schema: TableSchema) {
+        self.column = column
+        isOptional = schema.columns[column].isOptional
+        isInt = schema.columns[column].type == .int
+    }
+
+    @inline(__always)
+    package mutating func add(_ row: RowReader) {
+        // A row older than the column has the zero that its property reads; an optional one has none.
+        if isOptional, row.isNull(column) { return }
+        if isInt { integers.add(Int._read(row, column)) } else { doubles.add(Double._read(row, column)) }
+    }
+
+    package var summary: MeasureSummary { isInt ? .integers(integers) : .doubles(doubles) }
 }

@@ -26,9 +26,7 @@ package struct TextPattern: Sendable, Hashable {
 
     /// Whether UTF-8 bytes pass. O(length); O(length · pattern) for `contains` and `like` at worst.
     func matches(_ value: UnsafeRawBufferPointer) -> Bool {
-        bytes.withUnsafeBytes { pattern in
-            foldsCase ? CaseFolding.withFolded(value) { compare($0, pattern) } : compare(value, pattern)
-        }
+        bytes.withUnsafeBytes { passes(value, $0) }
     }
 
     /// How many of some values pass; nil counts for none.
@@ -37,13 +35,15 @@ package struct TextPattern: Sendable, Hashable {
         bytes.withUnsafeBytes { pattern in
             var found = 0
             for index in 0..<count {
-                guard let value = value(index) else { continue }
-                let passes =
-                    foldsCase ? CaseFolding.withFolded(value) { compare($0, pattern) } : compare(value, pattern)
-                if passes { found += 1 }
+                if let value = value(index), passes(value, pattern) { found += 1 }
             }
             return found
         }
+    }
+
+    @inline(__always)
+    private func passes(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+        foldsCase ? CaseFolding.withFolded(value) { compare($0, pattern) } : compare(value, pattern)
     }
 
     private func compare(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {

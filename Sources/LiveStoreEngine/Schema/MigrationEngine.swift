@@ -15,9 +15,11 @@ package struct MigrationEngine {
         return handle
     }
 
-    private func rows(_ table: UInt32) throws(StoreError) -> MDB_dbi { try handle("rows.\(table)", MDB_INTEGERKEY) }
+    private func rows(_ table: UInt32) throws(StoreError) -> MDB_dbi {
+        try handle(Table.rowsName(table), MDB_INTEGERKEY)
+    }
 
-    private func keys(_ table: UInt32) throws(StoreError) -> MDB_dbi { try handle("key.\(table)", 0) }
+    private func keys(_ table: UInt32) throws(StoreError) -> MDB_dbi { try handle(Table.keysName(table), 0) }
 
     func open(_ schema: TableSchema, _ layout: TableLayout) throws(StoreError) -> Table {
         Table(

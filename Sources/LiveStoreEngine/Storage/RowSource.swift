@@ -69,7 +69,8 @@ extension RowSource {
 }
 
 extension Snapshot: RowSource {
-    /// Where the engine has to be asked, other readers of this snapshot wait meanwhile: for a long scan, open a snapshot of one's own.
+    /// Where the engine has to be asked, other readers of this snapshot wait meanwhile: for a long scan, open a snapshot of
+    /// one's own.
     package func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool) {
         var next: UInt64 = 0
         if let pages = pages(table.rows, table.rowsName) {

@@ -10,8 +10,10 @@ final class CallbackReader: Sendable {
     let reads: ObserversSpec.Reads
     private let items: UInt64
     private let shelf: OpenedStore?
-    // The site's own.
+    // Both are the site's own; whoever looks at the answers does so when the load is over.
     nonisolated(unsafe) private var asked: (any AnsweringSubscription)?
+    /// Why the first of the questions without an answer has none.
+    nonisolated(unsafe) private(set) var failure: String?
 
     /// Nil where nothing is read.
     /// - Parameter shelf: the store that is opened, of those who open one.
@@ -30,18 +32,24 @@ final class CallbackReader: Sendable {
     /// - Parameter callback: its number.
     func read(_ subscription: any DriverSubscription, callback: Int) {
         let answer: ReadAnswer?
-        do { answer = try self.answer(subscription, callback) } catch { answer = nil }
+        do {
+            answer = try self.answer(subscription, callback)
+        } catch {
+            answer = nil
+            failure = failure ?? "\(error)"
+        }
         answers.append(
             GivenAnswer(
                 callback: Int32(clamping: callback), isGiven: answer != nil, version: answer?.version ?? 0,
                 value: answer?.value ?? 0))
     }
 
-    private func answer(_ subscription: any DriverSubscription, _ callback: Int) throws -> ReadAnswer? {
+    private func answer(_ subscription: any DriverSubscription, _ callback: Int) throws -> ReadAnswer {
         if let shelf { return try shelf.read() }
         // Asking for a conformance takes longer than some questions, so it is asked for once.
         if asked == nil { asked = subscription as? any AnsweringSubscription }
-        return try asked?.answer(question(callback))
+        guard let asked else { throw DriverUnavailable("its subscriptions answer no questions") }
+        return try asked.answer(question(callback))
     }
 
     private func question(_ callback: Int) -> ReadQuestion {
@@ -58,7 +66,7 @@ final class CallbackReader: Sendable {
 /// What was answered in one callback.
 struct GivenAnswer: BitwiseCopyable, Sendable {
     var callback: Int32
-    /// The engine threw no error.
+    /// False where an error was thrown.
     var isGiven: Bool
     var version: Int64
     var value: Int64

@@ -26,11 +26,12 @@ final class OpenedStore: Sendable {
     }
 
     /// Opens the store, reads the score of its first row, and closes it.
+    /// - Throws: the engine's error; the store is closed then, too.
     /// - Returns: an answer of no version: nobody writes to this store.
     func read() throws -> ReadAnswer {
         let store = try driver.open(configuration)
-        let found = try store.contents(of: Self.query).first
+        let found = Result { try store.contents(of: Self.query).first }
         try store.close()
-        return ReadAnswer(found?.score ?? ReadAnswer.noRow, at: .max)
+        return ReadAnswer(try found.get()?.score ?? ReadAnswer.noRow, at: .max)
     }
 }

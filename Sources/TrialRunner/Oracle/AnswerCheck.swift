@@ -26,7 +26,11 @@ struct AnswerCheck {
     mutating func violation(_ log: ObserverLog, _ reader: CallbackReader, _ history: History) -> String? {
         for given in reader.answers where given.callback < log.count {
             let callback = Int(given.callback)
-            guard let problem = problem(given, reader.reads, shownAt: log[callback].version, history) else { continue }
+            let problem =
+                given.isGiven
+                ? problem(given, reader.reads, shownAt: log[callback].version, history)
+                : "was not answered: \(reader.failure ?? "an error was thrown")"
+            guard let problem else { continue }
             return "answers: in callback \(callback) of \(log.observer.name) '\(reader.reads.rawValue)' \(problem)"
         }
         return nil
@@ -35,7 +39,6 @@ struct AnswerCheck {
     private mutating func problem(
         _ given: GivenAnswer, _ reads: ObserversSpec.Reads, shownAt version: Int64, _ history: History
     ) -> String? {
-        guard given.isGiven else { return "was not answered: the engine threw an error" }
         if given.version < version {
             return "was answered by version \(given.version), and the callback shows version \(version)"
         }

@@ -45,6 +45,8 @@ public enum Fault: String, Sendable, CaseIterable {
     case tornCounterpart = "torn-counterpart"
     /// Every fifth answer is the one before.
     case staleAnswer = "stale-answer"
+    /// The third answer is an error.
+    case failedAnswer = "failed-answer"
     /// Says that observers are delivered to beside a writer, and they are not.
     case readersWait = "readers-wait"
     // What limits must see.

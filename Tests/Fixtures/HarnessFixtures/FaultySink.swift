@@ -132,6 +132,7 @@ final class FaultySubscription: AnsweringSubscription, WholeRowSubscription, @un
     func answer(_ question: ReadQuestion) throws -> ReadAnswer {
         var answer = try (inner as! any AnsweringSubscription).answer(question)
         answers += 1
+        if fault == .failedAnswer, answers == 3 { throw FixtureError(description: "the fixture gave up") }
         if fault == .staleAnswer, answers % 5 == 0, let answered { answer.value = answered.value }
         answered = answer
         return answer

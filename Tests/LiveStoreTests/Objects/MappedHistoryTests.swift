@@ -67,14 +67,14 @@ struct MappedHistoryTests {
         let seed = SeededRandom.base &+ UInt64(round)
         var random = SeededRandom(seed: seed)
         let file = SchemaFile()
-        var store = try file.open(Painting.self)
+        var open: Store? = try file.open(Painting.self)
         var model: [Int: Plain] = [:]
         for step in 0..<60 {
             let before = model
             let isTakenBack = random.oneIn(8)
             struct Back: Error {}
             do {
-                try store.write { connection in
+                try #require(open).write { connection in
                     for _ in 0...random.below(4) { try write(connection, &model, &random) }
                     try check(connection, model, seed, step)
                     if isTakenBack { throw Back() }
@@ -82,8 +82,12 @@ struct MappedHistoryTests {
             } catch is Back {
                 model = before
             }
-            if random.oneIn(10) { store = try file.open(Painting.self) }
-            try store.read { try check($0, model, seed, step) }
+            if random.oneIn(10) {
+                // The file is closed before.
+                open = nil
+                open = try file.open(Painting.self)
+            }
+            try #require(open).read { try check($0, model, seed, step) }
         }
     }
 
