@@ -112,7 +112,7 @@ import Testing
         let result = try runTrial(spec, on: FaultyDriver(.failedAnswer)) { $0.fate != .completed }
         #expect(result.fate == .oracleViolation, "\(result.notes)")
         let text = "answers: in callback 2 of observer 0 'sum' was not answered: the fixture gave up"
-        #expect(result.violations.contains(text), "\(result.violations)")
+        #expect(result.violations.contains { $0.hasPrefix(text) }, "\(result.violations)")
     }
 
     @Test func whoCannotAnswerIsSkippedWithTheReason() {

@@ -16,10 +16,10 @@ package struct MigrationEngine {
     }
 
     private func rows(_ table: UInt32) throws(StoreError) -> MDB_dbi {
-        try handle(Table.rowsName(table), MDB_INTEGERKEY)
+        try handle(EngineName.rows(table), MDB_INTEGERKEY)
     }
 
-    private func keys(_ table: UInt32) throws(StoreError) -> MDB_dbi { try handle(Table.keysName(table), 0) }
+    private func keys(_ table: UInt32) throws(StoreError) -> MDB_dbi { try handle(EngineName.keys(table), 0) }
 
     func open(_ schema: TableSchema, _ layout: TableLayout) throws(StoreError) -> Table {
         Table(

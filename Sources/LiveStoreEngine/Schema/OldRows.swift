@@ -19,7 +19,7 @@ package final class OldRows {
         try LMDB.check(code, "open table meta", path: path)
         for table in try StoreSchema.read(transaction!, meta, path: path)?.tables ?? [] {
             var rows: MDB_dbi = 0
-            let code = mdb_dbi_open(transaction, Table.rowsName(table.id), UInt32(MDB_INTEGERKEY), &rows)
+            let code = mdb_dbi_open(transaction, EngineName.rows(table.id), UInt32(MDB_INTEGERKEY), &rows)
             try LMDB.check(code, "open table rows.\(table.id)", path: path)
             tables[table.id] = rows
         }

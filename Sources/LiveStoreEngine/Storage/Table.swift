@@ -21,19 +21,14 @@ package final class Table: @unchecked Sendable {
 
     package let id: UInt32
 
-    /// What the engine calls the rows of the table with a number.
-    static func rowsName(_ id: UInt32) -> String { "rows.\(id)" }
-    /// The same of its primary keys.
-    static func keysName(_ id: UInt32) -> String { "key.\(id)" }
-
     package init(schema: TableSchema, layout: TableLayout, rows: MDB_dbi, primaryIndex: MDB_dbi?) {
         self.schema = schema
         self.layout = layout
         self.rows = rows
         self.primaryIndex = primaryIndex
         id = schema.id
-        rowsName = Array(Self.rowsName(id).utf8)
-        keysName = Array(Self.keysName(id).utf8)
+        rowsName = Array(EngineName.rows(id).utf8)
+        keysName = Array(EngineName.keys(id).utf8)
         hasNumberKeys = schema.primaryKey.map { !schema.columns[$0].type.isOutOfLine } ?? false
         keyIndex = primaryIndex.flatMap { handle in
             guard let column = schema.primaryKey, schema.columns[column].type == .int else { return nil }

@@ -1,0 +1,8 @@
+// What the engine calls the parts of a table in the file.
+
+enum EngineName {
+    /// The rows of the table with a number.
+    static func rows(_ table: UInt32) -> String { "rows.\(table)" }
+    /// Its primary keys.
+    static func keys(_ table: UInt32) -> String { "key.\(table)" }
+}
