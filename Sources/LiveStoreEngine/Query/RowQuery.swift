@@ -29,14 +29,11 @@ package struct RowQuery {
         let (test, links) = (RowTest(conditions), table.links)
         var sum = ColumnSum(column, of: table.schema)
         forEachRun(in: source) { rows, source in
-            // A copy, which stays in registers.
-            var run = sum
             if test.isEmpty {
-                for found in rows { run.add(found.row) }
+                sum.add(rows)
             } else {
-                for found in rows where test.passes(found.row, found.id, source, links) { run.add(found.row) }
+                for found in rows where test.passes(found.row, found.id, source, links) { sum.add(found.row) }
             }
-            sum = run
             return true
         }
         return sum.summary
@@ -91,6 +88,18 @@ package struct ColumnSum {
         // A row older than the column has the zero that its property reads; an optional one has none.
         if isOptional, row.isNull(column) { return }
         if isInt { integers.add(Int._read(row, column)) } else { doubles.add(Double._read(row, column)) }
+    }
+
+    /// As each of them: what kind of number it is, is asked once.
+    mutating func add(_ rows: UnsafeBufferPointer<ScannedRow>) {
+        guard isInt, !isOptional else {
+            for found in rows { add(found.row) }
+            return
+        }
+        // A copy, which stays in registers.
+        var sum = integers
+        for found in rows { sum.add(Int._read(found.row, column)) }
+        integers = sum
     }
 
     package var summary: MeasureSummary { isInt ? .integers(integers) : .doubles(doubles) }
