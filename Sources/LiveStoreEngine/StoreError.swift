@@ -31,6 +31,9 @@ public enum StoreError: Error, Sendable, Hashable {
     case mapFull(limitBytes: Int)
     /// No more snapshots can be open at once.
     case tooManySnapshots(limit: Int)
+    /// Something in the file is not what was stored there, as its checksum tells: of the row of `object`, where that is known, of
+    /// something else of `table`, or of the log of changes.
+    case damaged(path: String, table: String?, object: ObjectID?, what: String)
     /// The storage engine failed in a way none of the other cases names.
     case storage(operation: String, code: Int32, reason: String)
     /// `write` was called inside a write block of the same thread.
@@ -107,6 +110,16 @@ extension StoreError {
     }
 }
 
+extension StoreError {
+    /// Whether it is about what the file holds, or how it is read, rather than about what was asked of the store.
+    package var isOfFile: Bool {
+        switch self {
+        case .storage, .damaged: true
+        default: false
+        }
+    }
+}
+
 extension StoreError: CustomStringConvertible {
     public var description: String {
         switch self {
@@ -136,6 +149,9 @@ extension StoreError: CustomStringConvertible {
             "the store has reached its limit of \(limit) bytes: open it with a larger Store.Configuration.mapBytes"
         case .tooManySnapshots(let limit):
             "\(limit) snapshots are open at once: close connections, or release frozen collections, that are not needed"
+        case .damaged(let path, let table, _, let what):
+            "the store at \(path) is damaged: \(what)\(table.map { " of '\($0)'" } ?? "") is not what was stored; "
+                + "restore it from a backup (other objects can be read)"
         case .storage(let operation, let code, let reason): "storage failed in \(operation): \(reason) (\(code))"
         case .writeInsideWrite:
             "write was called inside a write block of the same thread: make the change in the outer block"

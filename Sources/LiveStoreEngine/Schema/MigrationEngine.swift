@@ -24,23 +24,29 @@ package struct MigrationEngine {
     func open(_ schema: TableSchema, _ layout: TableLayout) throws(StoreError) -> Table {
         Table(
             schema: schema, layout: layout, rows: try rows(schema.id),
-            primaryIndex: schema.primaryKey == nil ? nil : try keys(schema.id))
+            primaryIndex: schema.primaryKey == nil ? nil : try keys(schema.id),
+            checked: CheckedRows(storage.checkedVersions))
     }
 
     /// Goes through the rows in order of ids. `body` may change the one it is given.
-    package func forEachRow(_ table: UInt32, _ body: (UInt64, [UInt8]) throws -> Void) throws {
+    /// - Parameter isSealed: whether rows have checksums already.
+    package func forEachRow(
+        _ table: UInt32, isSealed: Bool = true, _ body: (UInt64, [UInt8]) throws -> Void
+    ) throws {
         let rows = try rows(table)
         var next: UInt64 = 0
         while true {
             var found: (id: UInt64, bytes: [UInt8])?
             try storage.reading("read row") { () throws(EngineFailure) in
-                try LMDB.scan(transaction, rows, from: next) { id, bytes in
+                try LMDB.scan(transaction, rows, from: next) { (id, bytes) throws(EngineFailure) in
+                    if isSealed { try check(bytes, table, id) }
                     found = (id, Array(bytes))
                     return false
                 }
             }
             guard let found else { return }
             try body(found.id, found.bytes)
+            if found.id == .max { return }
             next = found.id + 1
         }
     }
@@ -59,14 +65,22 @@ package struct MigrationEngine {
     func row(_ table: UInt32, _ id: UInt64) throws(StoreError) -> [UInt8]? {
         let rows = try rows(table)
         return try storage.reading("read row") { () throws(EngineFailure) in
-            try LMDB.get(transaction, rows, id: id).map { Array($0) }
+            try LMDB.get(transaction, rows, id: id).map { (bytes) throws(EngineFailure) in
+                try check(bytes, table, id)
+                return Array(bytes)
+            }
         }
+    }
+
+    private func check(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) throws(EngineFailure) {
+        if !RowReader.isSealed(bytes, table, id) { throw .damagedRow(table, id) }
     }
 
     func scan(_ table: UInt32, _ body: (UInt64, RowReader) -> Void) throws(StoreError) {
         let rows = try rows(table)
         try storage.reading("read rows") { () throws(EngineFailure) in
-            try LMDB.scan(transaction, rows) { id, bytes in
+            try LMDB.scan(transaction, rows) { (id, bytes) throws(EngineFailure) in
+                try check(bytes, table, id)
                 body(id, RowReader(bytes))
                 return true
             }
@@ -91,6 +105,7 @@ package struct MigrationEngine {
     }
 
     package func put(_ table: UInt32, _ id: UInt64, _ row: RowBuffer) throws(StoreError) {
+        row.seal(table, id)
         try storage.check(LMDB.put(transaction, try rows(table), id: id, row.bytes), "store row")
     }
 
@@ -124,7 +139,7 @@ package struct MigrationEngine {
                 let row = RowReader(bytes)
                 let code = PrimaryKey.withBytes(of: row, column, type) { bytes -> Int32 in
                     if bytes.count > PrimaryKey.maxBytes { return EMSGSIZE }
-                    return LMDB.withEntry(bytes, id) {
+                    return IDEntry.with(bytes, id, table.id, nil) {
                         mdb_put(transaction, keys, &$0, &$1, UInt32(MDB_NOOVERWRITE))
                     }
                 }
@@ -141,7 +156,6 @@ package struct MigrationEngine {
             try LMDB.lastID(transaction, storage.log)
         }
         guard let last else { return }
-        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-        try storage.check(LMDB.put(transaction, storage.log, id: last + 1, nothing, MDB_APPEND), "store log")
+        try storage.check(ChangeLog.append([], last + 1, transaction, storage.log), "store log")
     }
 }

@@ -7,6 +7,8 @@ package final class OldRows {
     private let path: String
     private var transaction: LMDBTransaction?
     private var tables: [UInt32: MDB_dbi] = [:]
+    /// Whether rows have checksums.
+    private var isSealed = false
 
     /// Before the write transaction begins: the engine lets one transaction at a time open tables, and another one read
     /// from those only that were open when it began.
@@ -17,7 +19,9 @@ package final class OldRows {
         let code = mdb_dbi_open(transaction, "meta", 0, &meta)
         if code == MDB_NOTFOUND { return }
         try LMDB.check(code, "open table meta", path: path)
-        for table in try StoreSchema.read(transaction!, meta, path: path)?.tables ?? [] {
+        let stored = try StoreSchema.read(transaction!, meta, path: path)
+        isSealed = stored?.format == StoreSchema.currentFormat
+        for table in stored?.tables ?? [] {
             var rows: MDB_dbi = 0
             let code = mdb_dbi_open(transaction, EngineName.rows(table.id), UInt32(MDB_INTEGERKEY), &rows)
             try LMDB.check(code, "open table rows.\(table.id)", path: path)
@@ -40,7 +44,8 @@ package final class OldRows {
     func scan(_ table: UInt32, _ body: (UInt64, RowReader) -> Void) throws(StoreError) {
         guard let transaction, let rows = tables[table] else { return }
         try LMDB.reading("read old rows", path: path) { () throws(EngineFailure) in
-            try LMDB.scan(transaction, rows) { id, bytes in
+            try LMDB.scan(transaction, rows) { (id, bytes) throws(EngineFailure) in
+                try check(bytes, table, id)
                 body(id, RowReader(bytes))
                 return true
             }
@@ -51,7 +56,14 @@ package final class OldRows {
     func row(_ table: UInt32, _ id: UInt64) throws(StoreError) -> [UInt8]? {
         guard let transaction, let rows = tables[table] else { return nil }
         return try LMDB.reading("read old row", path: path) { () throws(EngineFailure) in
-            try LMDB.get(transaction, rows, id: id).map { Array($0) }
+            try LMDB.get(transaction, rows, id: id).map { (bytes) throws(EngineFailure) in
+                try check(bytes, table, id)
+                return Array(bytes)
+            }
         }
+    }
+
+    private func check(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) throws(EngineFailure) {
+        if isSealed, !RowReader.isSealed(bytes, table, id) { throw .damagedRow(table, id) }
     }
 }

@@ -26,18 +26,18 @@ enum PrimaryKey {
     /// The key bytes of a value; nil for null, and for one that cannot have been stored because it is too long.
     static func withBytes<Result>(of value: ColumnValue, _ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
         func storable(_ bytes: UnsafeRawBufferPointer) -> Result? { bytes.count > maxBytes ? nil : body(bytes) }
-        func storable(_ slot: UInt64) -> Result? { withUnsafeBytes(of: ordered(slot).bigEndian) { body($0) } }
+        let slot: UInt64
         switch value {
-        case .null: return nil
-        case .int(let value): return storable(UInt64(bitPattern: Int64(value)))
-        case .bool(let value): return storable(value ? 1 : 0)
-        case .double(let value): return storable(unsignedZero(value.bitPattern))
-        case .date(let value): return storable(unsignedZero(value.timeIntervalSinceReferenceDate.bitPattern))
+        case .null, .link: return nil
+        case .int(let value): slot = UInt64(bitPattern: Int64(value))
+        case .bool(let value): slot = value ? 1 : 0
+        case .double(let value): slot = unsignedZero(value.bitPattern)
+        case .date(let value): slot = unsignedZero(value.timeIntervalSinceReferenceDate.bitPattern)
         case .string(var value): return value.withUTF8 { withKey(UnsafeRawBufferPointer($0), isText: true, storable) }
         case .data(let value): return value.withUnsafeBytes { withKey($0, isText: false, storable) }
         case .uuid(let value): return withUnsafeBytes(of: value.uuid) { withKey($0, isText: false, storable) }
-        case .link: return nil
         }
+        return withUnsafeBytes(of: ordered(slot).bigEndian, body)
     }
 
     private static func withKey<Result>(

@@ -1,6 +1,8 @@
 // How a row lies in storage, so that one column is read without decoding the others:
 //
-//     0       columns: UInt16, then 6 bytes of zero
+//     0       columns: UInt16
+//     2       layout: UInt8, and flags: UInt8, both zero so far
+//     4       checksum: UInt32, of everything else and of where the row belongs
 //     8       null mask: UInt64, bit i for column i
 //     16      one 8-byte slot per column
 //     then    bytes of strings, data and UUIDs; their slot is offset (low 32 bits) and length (high 32 bits)
@@ -14,12 +16,63 @@ public struct RowReader: @unchecked Sendable {
     @inlinable static var headerBytes: Int { 16 }
 
     @usableFromInline package let base: UnsafeRawPointer
-    let byteCount: Int
+    @usableFromInline let byteCount: Int
 
+    /// A row of no columns, for bytes that are none.
+    nonisolated(unsafe) private static let none: UnsafeRawPointer = {
+        let empty = UnsafeMutableRawPointer.allocate(byteCount: headerBytes, alignment: 8)
+        empty.initializeMemory(as: UInt8.self, repeating: 0, count: headerBytes)
+        return UnsafeRawPointer(empty)
+    }()
+
+    /// What is too short for the columns that it says it has reads as a row of none: nothing outside of the bytes is read,
+    /// whatever they say.
+    @inline(__always)
     package init(_ bytes: UnsafeRawBufferPointer) {
-        base = bytes.baseAddress!
+        guard let base = bytes.baseAddress, bytes.count >= Self.headerBytes,
+            Self.headerBytes + Int(base.loadUnaligned(as: UInt16.self)) * 8 <= bytes.count
+        else {
+            (self.base, byteCount) = (Self.none, Self.headerBytes)
+            return
+        }
+        self.base = base
         byteCount = bytes.count
     }
+
+    /// What has been checked already, or is about to be.
+    @inline(__always)
+    init(unchecked base: UnsafeRawPointer, _ byteCount: Int) {
+        self.base = base
+        self.byteCount = byteCount
+    }
+
+    @inline(__always)
+    init(unchecked bytes: UnsafeRawBufferPointer) { self.init(unchecked: bytes.baseAddress ?? Self.none, bytes.count) }
+
+    /// Whether bytes are the row that was stored for an object. O(bytes).
+    static func isWhole(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) -> Bool {
+        isSealed(bytes, table, id) && headerBytes + Int(bytes.loadUnaligned(as: UInt16.self)) * 8 <= bytes.count
+    }
+
+    /// Whether the checksum is that of the row of an object.
+    static func isSealed(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) -> Bool {
+        bytes.count >= headerBytes
+            && bytes.loadUnaligned(fromByteOffset: checksumOffset, as: UInt32.self) == Checksum.row(bytes, table, id)
+    }
+
+    /// Whether slots and what they point to lie in a row that has no checksum.
+    static func isReadable(_ bytes: UnsafeRawBufferPointer, _ table: TableSchema) -> Bool {
+        guard bytes.count >= headerBytes else { return false }
+        let row = RowReader(bytes)
+        guard row.base == bytes.baseAddress else { return false }
+        for column in 0..<min(row.columnCount, table.columns.count) where table.columns[column].type.isOutOfLine {
+            let slot = row.slot(column)
+            if slot & 0xffff_ffff + slot >> 32 > UInt64(bytes.count) { return false }
+        }
+        return true
+    }
+
+    fileprivate static var checksumOffset: Int { 4 }
 
     /// The row as it lies there, to be copied.
     package var image: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
@@ -42,7 +95,9 @@ public struct RowReader: @unchecked Sendable {
     @inlinable @inline(__always)
     package func bytes(_ column: Int) -> UnsafeRawBufferPointer {
         let slot = slot(column)
-        return UnsafeRawBufferPointer(start: base + Int(slot & 0xffff_ffff), count: Int(slot >> 32))
+        let (offset, count) = (Int(slot & 0xffff_ffff), Int(slot >> 32))
+        guard offset &+ count <= byteCount else { return UnsafeRawBufferPointer(start: base, count: 0) }
+        return UnsafeRawBufferPointer(start: base + offset, count: count)
     }
 }
 
@@ -139,6 +194,12 @@ public final class RowBuffer {
         swap(&capacity, &copy.capacity)
         byteCount = copy.byteCount
         wastedBytes = 0
+    }
+
+    /// Makes it the row of an object, by its checksum; as it is when it is stored.
+    func seal(_ table: UInt32, _ id: UInt64) {
+        let sum = Checksum.row(bytes, table, id)
+        base.storeBytes(of: sum, toByteOffset: RowReader.checksumOffset, as: UInt32.self)
     }
 
     private func reserve(_ extra: Int) {

@@ -44,8 +44,10 @@ package struct TableSchema: Codable, Equatable, Sendable {
 }
 
 package struct StoreSchema: Codable {
-    /// 2: columns may be hidden, and the schema has a version.
-    static let currentFormat = 2
+    /// 2: columns may be hidden, and the schema has a version. 3: checksums.
+    static let currentFormat = 3
+    /// The oldest that is upgraded.
+    static let oldestFormat = 2
     /// A change set says which columns changed in 64 bits.
     static let maxColumns = 64
     private static var key: UnsafeRawBufferPointer {
@@ -79,6 +81,14 @@ package struct StoreSchema: Codable {
                 throw StoreError.cannotOpen(
                     path: path,
                     reason: "its format \(format) is newer than this library's \(currentFormat); update the library")
+            }
+            guard format >= oldestFormat else {
+                throw StoreError.cannotOpen(
+                    path: path,
+                    reason: """
+                        its format \(format) is older than \(oldestFormat), the oldest that this library upgrades; open it \
+                        once with a library of format \(oldestFormat)
+                        """)
             }
             return try JSONDecoder().decode(StoreSchema.self, from: data)
         } catch let error as DecodingError {

@@ -32,9 +32,10 @@ struct SchemaOpening {
     func open() throws -> [(model: ObjectIdentifier?, table: Table)] {
         for model in request.models { try check(model) }
         let stored = try StoreSchema.read(engine.transaction, engine.storage.meta, path: path)
+        if let stored, stored.format < StoreSchema.currentFormat { try upgrade(stored) }
         let change = try SchemaChange(stored ?? StoreSchema(version: request.version), request)
         try migrate(change)
-        if change.isDifferent || stored == nil {
+        if change.isDifferent || stored?.format != StoreSchema.currentFormat {
             try change.schema.write(engine.transaction, engine.storage.meta, path: path)
         }
         let layouts = LayoutSet()
@@ -47,6 +48,20 @@ struct SchemaOpening {
                 return (index == 0 ? model.model.id : nil, table)
             }
         }
+    }
+
+    /// Rewrites a file of an older format, in the transaction that opens it.
+    private func upgrade(_ stored: StoreSchema) throws {
+        guard isAlone else {
+            throw StoreError.cannotOpen(
+                path: path,
+                reason: """
+                    its format \(stored.format) has to become \(StoreSchema.currentFormat), and another process has it open; \
+                    end that process, then open the store again
+                    """)
+        }
+        for table in stored.tables { try engine.upgrade(table) }
+        try engine.upgradeLog()
     }
 
     private func migrate(_ change: SchemaChange) throws {

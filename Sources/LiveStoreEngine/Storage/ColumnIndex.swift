@@ -10,7 +10,7 @@ package struct ColumnIndex: Sendable {
     /// Below LMDB's limit of 511.
     static let maxKeyBytes = 500
 
-    static let flags = UInt32(MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP)
+    static let flags = UInt32(MDB_DUPSORT | MDB_DUPFIXED)
 
     static func name(_ table: UInt32, _ column: Int) -> String { "index.\(table).\(column)" }
 
@@ -97,16 +97,27 @@ package struct ColumnIndex: Sendable {
     ) throws(EngineFailure) {
         let cursor = try LMDB.openCursor(transaction, handle)
         defer { mdb_cursor_close(cursor) }
+        var isWhole = true
         let last = first.withUnsafeBytes { bytes -> Int32 in
             var key = MDB_val(bytes)
             var value = MDB_val()
             var code = mdb_cursor_get(cursor, &key, &value, start)
+            // Entries of one key mostly come with the same one.
+            var (known, sum): (MDB_val, UInt32) = (MDB_val(), 0)
             while code == MDB_SUCCESS {
-                guard body(key.bytes, ObjectID(rawValue: value.number), cursor) else { return code }
+                if key.mv_data != known.mv_data || key.mv_size != known.mv_size {
+                    (known, sum) = (key, Checksum.key(key.bytes, table, isUnique ? nil : column))
+                }
+                guard let id = IDEntry.id(value.bytes, key: sum) else {
+                    isWhole = false
+                    return code
+                }
+                guard body(key.bytes, ObjectID(rawValue: id), cursor) else { return code }
                 code = mdb_cursor_get(cursor, &key, &value, step)
             }
             return code
         }
+        guard isWhole else { throw isUnique ? .damagedKey(table) : .damagedIndex(table, column) }
         _ = try LMDB.found(last)
     }
 
@@ -118,7 +129,9 @@ package struct ColumnIndex: Sendable {
         let opened = mdb_cursor_open(transaction, handle, &cursor)
         if opened != 0 { return (opened, nil) }
         defer { mdb_cursor_close(cursor) }
-        let stored = key.withUnsafeBytes { LMDB.withEntry($0, id.rawValue) { mdb_cursor_put(cursor, &$0, &$1, 0) } }
+        let stored = key.withUnsafeBytes {
+            IDEntry.with($0, id.rawValue, table, column) { mdb_cursor_put(cursor, &$0, &$1, 0) }
+        }
         if stored != 0 { return (stored, nil) }
         var key = MDB_val()
         var value = MDB_val()
@@ -127,7 +140,9 @@ package struct ColumnIndex: Sendable {
     }
 
     func remove(_ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID) -> Int32 {
-        key.withUnsafeBytes { LMDB.withEntry($0, id.rawValue) { mdb_del(transaction, handle, &$0, &$1) } }
+        key.withUnsafeBytes {
+            IDEntry.with($0, id.rawValue, table, column) { mdb_del(transaction, handle, &$0, &$1) }
+        }
     }
 }
 

@@ -64,7 +64,7 @@ enum LMDB {
     static func reading<Result>(
         _ operation: String, path: String, _ body: () throws(EngineFailure) -> Result
     ) throws(StoreError) -> Result {
-        do throws(EngineFailure) { return try body() } catch { throw self.error(error.code, operation, path: path) }
+        do throws(EngineFailure) { return try body() } catch { throw error.error(operation, path: path) { _ in nil } }
     }
 
     /// Whether a read found something.
@@ -91,7 +91,7 @@ enum LMDB {
         }
     }
 
-    /// Runs `body` with a key of bytes and an id as its value.
+    /// Runs `body` with a key of bytes and a number as its value.
     @inline(__always)
     static func withEntry<Result>(
         _ key: UnsafeRawBufferPointer, _ id: UInt64, _ body: (inout MDB_val, inout MDB_val) -> Result
@@ -170,38 +170,41 @@ enum LMDB {
     /// Visits rows in order of their ids, from `first` on, until `body` returns false.
     static func scan(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, from first: UInt64 = 0,
-        _ body: (UInt64, UnsafeRawBufferPointer) -> Bool
+        _ body: (UInt64, UnsafeRawBufferPointer) throws(EngineFailure) -> Bool
     ) throws(EngineFailure) {
         let cursor = try openCursor(transaction, table)
         defer { mdb_cursor_close(cursor) }
-        let code = withNumber(first) { key in
-            var value = MDB_val()
-            var code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
-            while code == MDB_SUCCESS {
-                guard body(key.number, value.bytes) else { return code }
-                code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
-            }
+        var key = MDB_val()
+        var value = MDB_val()
+        // The engine puts its own key in the place of the one it is given.
+        var code = withNumber(first) { start in
+            let code = mdb_cursor_get(cursor, &start, &value, MDB_SET_RANGE)
+            key = start
             return code
+        }
+        while code == MDB_SUCCESS {
+            guard try body(key.number, value.bytes) else { return }
+            code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
         }
         _ = try found(code)
     }
 
-    /// As `scan`, some rows at once: first a few, because nobody may want more.
+    /// As `scan`, some rows at once, none of them checked: first a few, because nobody may want more.
     static func scanRuns(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, from first: UInt64,
-        _ body: (UnsafeBufferPointer<ScannedRow>) -> Bool
+        _ body: (UnsafeBufferPointer<ScannedRow>) throws(EngineFailure) -> Bool
     ) throws(EngineFailure) {
         var rows: [ScannedRow] = []
         var (most, isOver) = (1, false)
-        try scan(transaction, table, from: first) { id, row in
-            rows.append(ScannedRow(id: ObjectID(rawValue: id), row: RowReader(row)))
+        try scan(transaction, table, from: first) { (id, row) throws(EngineFailure) in
+            rows.append(ScannedRow(id: ObjectID(rawValue: id), row: RowReader(unchecked: row)))
             if rows.count < most { return true }
-            isOver = !rows.withUnsafeBufferPointer(body)
+            isOver = !(try rows.withUnsafeBufferPointer(body))
             rows.removeAll(keepingCapacity: true)
             most = min(2 * most, 64)
             return !isOver
         }
-        if !isOver, !rows.isEmpty { _ = rows.withUnsafeBufferPointer(body) }
+        if !isOver, !rows.isEmpty { _ = try rows.withUnsafeBufferPointer(body) }
     }
 }
 
@@ -213,12 +216,6 @@ extension MDB_val {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
     var number: UInt64 { mv_data.loadUnaligned(as: UInt64.self) }
-}
-
-/// What the engine reported where it should have read something, as a code of its own. Small, because every read of a row
-/// may fail so; the storage makes a `StoreError` of it.
-package struct EngineFailure: Error {
-    let code: Int32
 }
 
 /// What reads by a transaction.

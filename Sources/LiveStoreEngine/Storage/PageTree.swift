@@ -66,7 +66,7 @@ struct PageTree {
 
     // MARK: All rows
 
-    /// Visits rows in order of their ids, those of a page at once, until `body` returns false.
+    /// Visits rows in order of their ids, those of a page at once and none of them checked, until `body` returns false.
     /// - Parameter next: the first id to be visited; afterwards, the first one that has not been.
     func forEachRun(from next: inout UInt64, _ body: (UnsafeBufferPointer<ScannedRow>) -> Bool) -> Outcome {
         withUnsafeTemporaryAllocation(of: ScannedRow.self, capacity: MappedPage.maxEntries) { buffer in
@@ -98,8 +98,9 @@ struct PageTree {
     ) -> UnsafeBufferPointer<ScannedRow>? {
         var used = 0
         for index in page.lowerBound(IDKey(id: first))..<page.count {
-            guard let row = value(page, index), !row.isEmpty else { return nil }
-            buffer[used] = ScannedRow(id: ObjectID(rawValue: page.entry(index).id), row: RowReader(row))
+            guard let row = value(page, index), let base = row.baseAddress else { return nil }
+            buffer[used] = ScannedRow(
+                id: ObjectID(rawValue: page.entry(index).id), row: RowReader(unchecked: base, row.count))
             used += 1
         }
         return UnsafeBufferPointer(rebasing: buffer[..<used])

@@ -8,7 +8,12 @@ enum RowCounter {
         let stored = withKey(table) { key in
             Swift.Result { () throws(EngineFailure) in try LMDB.get(transaction, meta, key: key) }
         }
-        return try stored.get()?.loadUnaligned(as: UInt64.self) ?? 1
+        guard let value = try stored.get() else { return 1 }
+        // Room for those that one write may give out.
+        guard value.count == 8, case let next = value.loadUnaligned(as: UInt64.self), next < .max / 2 else {
+            throw EngineFailure(code: MDB_CORRUPTED)
+        }
+        return next
     }
 
     /// - Returns: the engine's code.

@@ -47,11 +47,13 @@ extension Snapshot {
 /// Walks the rows of one table in order of ids. One thread.
 private final class RowCursor {
     private let snapshot: Snapshot
+    private let table: Table
     private let cursor: LMDBCursor?
     private var hasStarted = false
 
     init(_ snapshot: Snapshot, _ table: Table) {
         self.snapshot = snapshot
+        self.table = table
         cursor = snapshot.reading(or: nil) { (transaction) throws(EngineFailure) in
             try LMDB.openCursor(transaction, table.rows)
         }
@@ -67,7 +69,7 @@ private final class RowCursor {
             var key = MDB_val()
             var value = MDB_val()
             guard try LMDB.found(mdb_cursor_get(cursor, &key, &value, step)) else { return nil }
-            return (key.number, value.bytes)
+            return (key.number, try table.row(value.bytes, key.number, at: snapshot.version).image)
         }
     }
 }

@@ -4,6 +4,8 @@ import CLMDB
 
 package protocol RowSource: AnyObject {
     var storage: Storage { get }
+    /// The version that rows are read at; of a write transaction, the one that it will make.
+    var version: UInt64 { get }
     /// The row of an object; nil when there is none.
     func row(_ table: Table, _ id: ObjectID) -> RowReader?
     /// Runs `body` with the transaction. A write transaction has stored everything by then. What the engine fails in is
@@ -21,8 +23,11 @@ extension RowSource {
     func findStored(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
         guard let index = table.primaryIndex else { return nil }
         return PrimaryKey.withBytes(of: primaryKey) { bytes in
-            reading(or: nil) { (transaction) throws(EngineFailure) in try LMDB.get(transaction, index, key: bytes) }
-                .map { ObjectID(rawValue: $0.loadUnaligned(as: UInt64.self)) }
+            reading(or: nil) { (transaction) throws(EngineFailure) in
+                try LMDB.get(transaction, index, key: bytes).map { (entry) throws(EngineFailure) in
+                    try table.object(entry, key: bytes)
+                }
+            }
         }
     }
 
@@ -37,7 +42,10 @@ extension RowSource {
 
     package func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool) {
         reading(or: ()) { (transaction) throws(EngineFailure) in
-            try LMDB.scanRuns(transaction, table.rows, from: 0) { body($0, self) }
+            try LMDB.scanRuns(transaction, table.rows, from: 0) { (rows) throws(EngineFailure) in
+                try table.check(rows, at: version)
+                return body(rows, self)
+            }
         }
     }
 
@@ -74,12 +82,25 @@ extension Snapshot: RowSource {
     package func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool) {
         var next: UInt64 = 0
         if let pages = pages(table.rows, table.rowsName) {
-            let outcome = withExtendedLifetime(self) { pages.forEachRun(from: &next) { body($0, self) } }
+            var failure: EngineFailure?
+            let outcome = withExtendedLifetime(self) {
+                pages.forEachRun(from: &next) { rows in
+                    if !table.areChecked(rows, at: version), let found = table.failure(in: rows, at: version) {
+                        failure = found
+                        return false
+                    }
+                    return body(rows, self)
+                }
+            }
+            if let failure { return keep(failure) }
             if outcome != .unreadable { return }
         }
         reading(or: ()) { (transaction) throws(EngineFailure) in
             let source = HeldRows(self, transaction)
-            try LMDB.scanRuns(transaction, table.rows, from: next) { body($0, source) }
+            try LMDB.scanRuns(transaction, table.rows, from: next) { (rows) throws(EngineFailure) in
+                try table.check(rows, at: version)
+                return body(rows, source)
+            }
             if let failure = source.failure { throw failure }
         }
     }
@@ -92,6 +113,7 @@ private final class HeldRows: RowSource {
     /// The first thing that the engine reported.
     private(set) var failure: EngineFailure?
     var storage: Storage { snapshot.storage }
+    var version: UInt64 { snapshot.version }
 
     init(_ snapshot: Snapshot, _ transaction: LMDBTransaction) {
         self.snapshot = snapshot
@@ -99,9 +121,7 @@ private final class HeldRows: RowSource {
     }
 
     func row(_ table: Table, _ id: ObjectID) -> RowReader? {
-        reading(or: nil) { (transaction) throws(EngineFailure) in
-            try LMDB.get(transaction, table.rows, id: id.rawValue)
-        }.map { RowReader($0) }
+        reading(or: nil) { (transaction) throws(EngineFailure) in try table.row(id, transaction, at: version) }
     }
 
     func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? { findStored(table, primaryKey: primaryKey) }

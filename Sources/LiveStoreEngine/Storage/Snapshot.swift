@@ -100,10 +100,21 @@ package final class Snapshot: Sendable {
 
     /// The row of object `id`, valid while this snapshot is alive; nil when there is none. O(log n).
     package func row(_ table: Table, _ id: ObjectID) -> RowReader? {
-        if let bytes = pages(table.rows, table.rowsName)?.value(IDKey(id: id.rawValue)) { return RowReader(bytes) }
-        return reading(or: nil) { (transaction) throws(EngineFailure) in
-            try LMDB.get(transaction, table.rows, id: id.rawValue)
-        }.map { RowReader($0) }
+        if let bytes = pages(table.rows, table.rowsName)?.value(IDKey(id: id.rawValue)) {
+            return table.checked.contains(id.rawValue, at: version)
+                ? RowReader(unchecked: bytes) : checkedRow(table, id, bytes)
+        }
+        return reading(or: nil) { (transaction) throws(EngineFailure) in try table.row(id, transaction, at: version) }
+    }
+
+    @inline(never)
+    private func checkedRow(_ table: Table, _ id: ObjectID, _ bytes: UnsafeRawBufferPointer) -> RowReader? {
+        do throws(EngineFailure) {
+            return try table.row(bytes, id.rawValue, at: version)
+        } catch {
+            keep(error)
+            return nil
+        }
     }
 
     /// The object with this primary key.
@@ -112,10 +123,12 @@ package final class Snapshot: Sendable {
             return findStored(table, primaryKey: primaryKey)
         }
         let found = PrimaryKey.withBytes(of: primaryKey) { key -> ObjectID? in
-            guard let key = NumberKey(key), let value = pages(index, table.keysName)?.value(key), value.count >= 8
-            else { return nil }
-            return ObjectID(rawValue: value.loadUnaligned(as: UInt64.self))
+            guard let number = NumberKey(key), let entry = pages(index, table.keysName)?.value(number) else {
+                return nil
+            }
+            return IDEntry.id(entry, key: Checksum.key(key, table.id, nil)).map { ObjectID(rawValue: $0) }
         }
+        // The engine finds what is not here, or says what is wrong.
         return found ?? findStored(table, primaryKey: primaryKey)
     }
 
@@ -146,7 +159,7 @@ package final class Snapshot: Sendable {
     }
 
     /// The first one stays.
-    private func keep(_ failure: EngineFailure) { _ = failed.storeIfNil(Failure(storage.error(failure.code, "read"))) }
+    func keep(_ failure: EngineFailure) { _ = failed.storeIfNil(Failure(storage.error(failure, "read"))) }
 
     /// The first read that the engine has failed in; nil where every one so far has found what there is.
     package var failure: StoreError? { failed.load()?.error }

@@ -41,6 +41,9 @@ package final class Storage: @unchecked Sendable {
     /// Where the file's pages can be read without the engine.
     let pageMap: PageMap
 
+    /// Which versions the rows are of that have been checked.
+    let checkedVersions = CheckedVersions()
+
     /// The row being written; guarded by the write lock.
     package let writeBuffer = RowBuffer()
 
@@ -158,6 +161,10 @@ package final class Storage: @unchecked Sendable {
                 tablesByID[id]?.links = links
             }
             for case (let model?, let table) in opened { tables[model] = tablesByID[table.id] }
+            let version = try reading("read log") { () throws(EngineFailure) in
+                try ChangeLog.version(transaction!, log)
+            }
+            checkedVersions.begin(at: version)
         } catch {
             mdb_txn_abort(transaction)
             throw error
@@ -184,6 +191,11 @@ package final class Storage: @unchecked Sendable {
         return LMDB.error(code, operation, path: directory)
     }
 
+    func error(_ failure: EngineFailure, _ operation: String) -> StoreError {
+        if failure.code != 0 { return error(failure.code, operation) }
+        return failure.error(operation, path: directory) { tablesByID[$0]?.schema }
+    }
+
     /// Runs reads of the engine; what it reports is an error of the store.
     @inline(__always)
     package func reading<Result>(
@@ -192,7 +204,7 @@ package final class Storage: @unchecked Sendable {
         do throws(EngineFailure) {
             return try body()
         } catch {
-            throw self.error(error.code, operation())
+            throw self.error(error, operation())
         }
     }
 
@@ -249,7 +261,10 @@ package final class Storage: @unchecked Sendable {
         while true {
             let before = page.bellCount
             let version = try reader.renew(path: directory)
-            if page.bellCount == before { return Snapshot(self, reader, version: version) }
+            if page.bellCount == before {
+                noticeForeignCommits(to: version, reader.transaction)
+                return Snapshot(self, reader, version: version)
+            }
             reader.reset()
         }
     }

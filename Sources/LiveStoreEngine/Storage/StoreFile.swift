@@ -1,5 +1,5 @@
-// What can be wrong with the data file itself: not a store, too short, not to be had, no room to grow. Pages carry no
-// checksums: damage inside the file is found where the engine notices it, or not at all.
+// What can be wrong with the data file itself: not a store, too short, not to be had, no room to grow. Damage inside the
+// file is found by what reads it.
 import CLMDB
 import Glibc
 
@@ -53,10 +53,14 @@ enum StoreFile {
         let pageBytes = Int(status.ms_psize)
         let file = descriptor(environment)
         let present = length(file)
-        let pages = Int(info.me_last_pgno) + 1
-        guard isAlone, present < pages * pageBytes else { return }
+        let (pages, isTooMany) = Int(bitPattern: UInt(info.me_last_pgno)).addingReportingOverflow(1)
+        let (bytes, isTooLong) = pages.multipliedReportingOverflow(by: pageBytes)
+        guard !isTooMany, !isTooLong, pages > 0, pageBytes > 0 else {
+            throw openingError(MDB_CORRUPTED, directory)
+        }
+        guard isAlone, present < bytes else { return }
         // From here on what is missing reads as zeros.
-        guard ftruncate(file, off_t(pages * pageBytes)) == 0 else { throw .diskFull(path: directory) }
+        guard ftruncate(file, off_t(bytes)) == 0 else { throw .diskFull(path: directory) }
         let missing = present / pageBytes..<pages
         let free: Int
         do throws(EngineFailure) {
@@ -67,11 +71,11 @@ enum StoreFile {
             guard [MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_BAD_TXN].contains(error.code) else {
                 throw LMDB.error(error.code, "read the list of free pages", path: directory)
             }
-            throw lost(directory, present, of: pages * pageBytes)
+            throw lost(directory, present, of: bytes)
         }
         if free < missing.count {
             ftruncate(file, off_t(present))
-            throw lost(directory, present, of: pages * pageBytes)
+            throw lost(directory, present, of: bytes)
         }
     }
 
@@ -95,8 +99,9 @@ enum StoreFile {
         var free = 0
         while try LMDB.found(mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
             let numbers = value.bytes
-            let count = numbers.loadUnaligned(as: Int.self)
-            guard count >= 0, (count + 1) * 8 <= numbers.count else { throw EngineFailure(code: MDB_CORRUPTED) }
+            guard numbers.count >= 8, case let count = numbers.loadUnaligned(as: Int.self), count >= 0,
+                count <= numbers.count / 8 - 1
+            else { throw EngineFailure(code: MDB_CORRUPTED) }
             for index in 1..<count + 1
             where range.contains(numbers.loadUnaligned(fromByteOffset: index * 8, as: Int.self)) { free += 1 }
         }

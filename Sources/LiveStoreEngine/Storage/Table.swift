@@ -8,6 +8,8 @@ package final class Table: @unchecked Sendable {
     package let schema: TableSchema
     package let layout: TableLayout
     package let rows: MDB_dbi
+    /// Which rows have been checked against their checksum.
+    let checked: CheckedRows
     let primaryIndex: MDB_dbi?
     /// What the engine calls both.
     let (rowsName, keysName): ([UInt8], [UInt8])
@@ -21,7 +23,8 @@ package final class Table: @unchecked Sendable {
 
     package let id: UInt32
 
-    package init(schema: TableSchema, layout: TableLayout, rows: MDB_dbi, primaryIndex: MDB_dbi?) {
+    init(schema: TableSchema, layout: TableLayout, rows: MDB_dbi, primaryIndex: MDB_dbi?, checked: CheckedRows) {
+        self.checked = checked
         self.schema = schema
         self.layout = layout
         self.rows = rows
@@ -41,6 +44,65 @@ package final class Table: @unchecked Sendable {
     func index(_ column: Int) -> ColumnIndex? {
         if let keyIndex, keyIndex.column == column { return keyIndex }
         return links?.index(column)
+    }
+
+    /// The row of an object; nil when there is none. O(log n), and O(bytes) where it has not been checked.
+    /// - Parameter version: what `transaction` reads; of a write, what it will make.
+    @inline(__always)
+    func row(
+        _ id: ObjectID, _ transaction: LMDBTransaction, at version: UInt64
+    ) throws(EngineFailure) -> RowReader? {
+        guard let bytes = try LMDB.get(transaction, rows, id: id.rawValue) else { return nil }
+        return try row(bytes, id.rawValue, at: version)
+    }
+
+    /// The row that was found under an id.
+    @inline(__always)
+    func row(_ bytes: UnsafeRawBufferPointer, _ id: UInt64, at version: UInt64) throws(EngineFailure) -> RowReader {
+        if !checked.contains(id, at: version) { try check(bytes, id, at: version) }
+        return RowReader(unchecked: bytes)
+    }
+
+    /// Checks rows that a scan of a transaction has come to.
+    func check(_ rows: UnsafeBufferPointer<ScannedRow>, at version: UInt64) throws(EngineFailure) {
+        for found in rows where !checked.contains(found.id.rawValue, at: version) {
+            try check(found.row.image, found.id.rawValue, at: version)
+        }
+    }
+
+    /// Whether neighbouring rows of a snapshot have been checked, and each between them. O(1).
+    @inline(__always)
+    func areChecked(_ rows: UnsafeBufferPointer<ScannedRow>, at version: UInt64) -> Bool {
+        rows.isEmpty
+            || checked.contains(rows[0].id.rawValue, through: rows[rows.count &- 1].id.rawValue, at: version)
+    }
+
+    /// What is wrong with neighbouring rows of a snapshot.
+    @inline(never)
+    func failure(in rows: UnsafeBufferPointer<ScannedRow>, at version: UInt64) -> EngineFailure? {
+        guard let first = rows.first?.id.rawValue, let last = rows.last?.id.rawValue else { return nil }
+        for found in rows where !checked.contains(found.id.rawValue, at: version) {
+            guard RowReader.isWhole(found.row.image, id, found.id.rawValue) else {
+                return .damagedRow(id, found.id.rawValue)
+            }
+        }
+        // Of an id between them there is no row, and one that will be is either this process's own or takes the bit away.
+        if checked.insert(first, through: last, at: version) { return nil }
+        for found in rows { checked.insert(found.id.rawValue, at: version) }
+        return nil
+    }
+
+    @inline(never)
+    private func check(_ bytes: UnsafeRawBufferPointer, _ id: UInt64, at version: UInt64) throws(EngineFailure) {
+        guard RowReader.isWhole(bytes, self.id, id) else { throw .damagedRow(self.id, id) }
+        checked.insert(id, at: version)
+    }
+
+    /// The object that an entry of the primary keys leads to.
+    @inline(__always)
+    func object(_ entry: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws(EngineFailure) -> ObjectID {
+        guard let id = IDEntry.id(entry, key: Checksum.key(key, self.id, nil)) else { throw .damagedKey(self.id) }
+        return ObjectID(rawValue: id)
     }
 
     func rowCount(_ transaction: LMDBTransaction) throws(EngineFailure) -> Int { try LMDB.count(transaction, rows) }

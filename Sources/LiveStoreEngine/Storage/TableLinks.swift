@@ -130,7 +130,8 @@ package final class TableLinks: Sendable {
     ) throws {
         var entries: [(key: [UInt8], id: ObjectID)] = []
         try storage.reading("build index") { () throws(EngineFailure) in
-            try LMDB.scan(transaction, table.rows) { id, row in
+            try LMDB.scan(transaction, table.rows) { (id, row) throws(EngineFailure) in
+                guard RowReader.isWhole(row, table.id, id) else { throw .damagedRow(table.id, id) }
                 if let key = index.key(RowReader(row)) { entries.append((key, ObjectID(rawValue: id))) }
                 return true
             }

@@ -45,6 +45,7 @@ final class TableWriter {
     }
 
     func store(_ row: RowBuffer, _ id: ObjectID, isNew: Bool, _ transaction: LMDBTransaction) throws(StoreError) {
+        row.seal(table.id, id.rawValue)
         if rows == nil { try storage.check(mdb_cursor_open(transaction, table.rows, &rows), "open cursor") }
         try storage.reserve(row.byteCount)
         // The engine tells where the row is to be, so that it is known how far the file is used.
@@ -53,6 +54,7 @@ final class TableWriter {
         let code = LMDB.withNumber(id.rawValue) { mdb_cursor_put(rows, &$0, &value, flags) }
         try storage.check(code, "store row")
         value.mv_data.copyMemory(from: row.base, byteCount: row.byteCount)
+        table.checked.insert(id.rawValue)
         if storage.durability == .memory { try storage.stored(at: UnsafeRawPointer(value.mv_data)) }
     }
 
@@ -65,7 +67,7 @@ final class TableWriter {
             let code = mdb_cursor_open(transaction, index, &keys)
             if code != 0 { return code }
         }
-        return LMDB.withEntry(bytes, id.rawValue) { key, value in
+        return IDEntry.with(bytes, id.rawValue, table.id, nil) { key, value in
             if keysAscend {
                 let code = mdb_cursor_put(keys, &key, &value, UInt32(MDB_APPEND | MDB_NOOVERWRITE))
                 if code != MDB_KEYEXIST { return code }

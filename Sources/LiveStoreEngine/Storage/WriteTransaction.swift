@@ -60,8 +60,9 @@ package final class WriteTransaction {
             version = try ChangeLog.version(transaction!, storage.log) + 1
         } catch {
             mdb_txn_abort(transaction)
-            throw storage.error(error.code, "read log")
+            throw storage.error(error, "read log")
         }
+        storage.noticeForeignCommits(to: version - 1, self.transaction)
     }
 
     // MARK: Reading
@@ -79,15 +80,13 @@ package final class WriteTransaction {
 
     /// The row as it was stored last.
     private func stored(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
-        try storage.reading("read row") { () throws(EngineFailure) in
-            try LMDB.get(transaction, table.rows, id: id.rawValue)
-        }.map { RowReader($0) }
+        try storage.reading("read row") { () throws(EngineFailure) in try table.row(id, transaction, at: version) }
     }
 
     /// Throws what the engine has reported in this transaction, as the commit will.
     package func checkReads() throws(StoreError) { if let engineFailure { throw engineFailure } }
 
-    private var engineFailure: StoreError? { if case .storage? = failure { failure } else { nil } }
+    private var engineFailure: StoreError? { failure?.isOfFile == true ? failure : nil }
 
     /// Why a block has thrown `error`: what the engine has reported comes before what the block made of it.
     package func cause(of error: any Error) -> any Error { engineFailure ?? error }
@@ -97,10 +96,11 @@ package final class WriteTransaction {
         guard let index = table.primaryIndex else { return nil }
         return PrimaryKey.withBytes(of: primaryKey) { bytes in
             do throws(StoreError) {
-                let found = try storage.reading("find key") { () throws(EngineFailure) in
-                    try LMDB.get(transaction, index, key: bytes)
+                return try storage.reading("find key") { () throws(EngineFailure) in
+                    try LMDB.get(transaction, index, key: bytes).map { (entry) throws(EngineFailure) in
+                        try table.object(entry, key: bytes)
+                    }
                 }
-                return found.map { ObjectID(rawValue: $0.loadUnaligned(as: UInt64.self)) }
             } catch {
                 fail(error)
                 return nil
@@ -298,9 +298,14 @@ package final class WriteTransaction {
         try writeLog()
         isOver = true
         closeCursors()
+        storage.checkedVersions.willCommit(version)
         let code = mdb_txn_commit(transaction)
-        if code != 0 { markCancelled() }
+        if code != 0 {
+            storage.checkedVersions.didNotCommit()
+            markCancelled()
+        }
         try storage.check(code, "commit")
+        storage.checkedVersions.didCommit(version)
         isCommitted = true
         return version
     }
@@ -320,11 +325,10 @@ package final class WriteTransaction {
     private func closeCursors() { for writer in writers.values { writer.closeCursors() } }
 
     private func writeLog() throws(StoreError) {
-        // An empty value says: too much to list, compare snapshots.
+        // No entry says: too much to list, compare snapshots.
         let listed = entries.count <= ChangeLog.maxEntriesPerCommit ? entries[...] : []
         try storage.reserve(listed.count * MemoryLayout<LogEntry>.stride)
-        let code = listed.withUnsafeBytes { LMDB.put(transaction, storage.log, id: version, $0, MDB_APPEND) }
-        try storage.check(code, "store log")
+        try storage.check(ChangeLog.append(listed, version, transaction, storage.log), "store log")
         if version % ChangeLog.pruneEvery == 0 { try pruneLog() }
     }
 

@@ -7,7 +7,7 @@ import LiveStoreFixtures
 import TracedSync
 
 let usage =
-    "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe"
+    "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe | sample | convert KILOBYTES (kill | refuse)"
     + " | upgrade (old | new) COUNT | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | freeze COUNT | fork | threadless)"
 
 func say(_ line: String) {
@@ -68,6 +68,13 @@ do {
         exit(0)
     case "upgrade" where arguments.count == 5:
         try upgrade(arguments[0], durability, arguments[3], number(arguments[4]))
+        exit(0)
+    case "sample":
+        let store = try Store(.init(path: arguments[0], models: Samples.models, durability: durability))
+        try Samples.fill(store)
+        exit(0)
+    case "convert" where arguments.count == 5:
+        try convert(arguments[0], durability, kilobytes: number(arguments[3]), isKilled: arguments[4] == "kill")
         exit(0)
     case "unserved":
         try observeUnserved(arguments[0], durability)

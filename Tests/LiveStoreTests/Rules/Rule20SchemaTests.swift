@@ -185,16 +185,17 @@ struct Rule20SchemaTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        do {
-            let storage = try file.open(First.Person.self, First.Pet.self, version: 7).core.storage
-            var transaction: LMDBTransaction?
-            #expect(mdb_txn_begin(storage.environment, nil, 0, &transaction) == 0)
-            var schema = try #require(try StoreSchema.read(transaction!, storage.meta, path: ""))
-            schema.format += 1
-            try schema.write(transaction!, storage.meta, path: "")
-            #expect(mdb_txn_commit(transaction) == 0)
-        }
+        try file.setFormat(StoreSchema.currentFormat + 1, version: 7)
         #expect(refusal { _ = try file.open(First.Person.self, version: 8) }.contains("newer than this library's"))
+    }
+
+    @Test("a file of a format that is too old is refused")
+    func oldFormat() throws {
+        let file = SchemaFile()
+        try file.fill()
+        try file.setFormat(1)
+        let text = refusal { _ = try file.open(First.Person.self, First.Pet.self) }
+        #expect(text.contains("older than") && text.contains("open it once with a library of format 2"))
     }
 
     @Test("a higher version waits for nobody: it is refused while another process has the store open")
@@ -357,5 +358,17 @@ struct Rule20SchemaTests {
             }
         }
         try file.expectUntouched("\(what)")
+    }
+}
+
+extension SchemaFile {
+    fileprivate func setFormat(_ format: Int, version: UInt64 = 0) throws {
+        let storage = try open(First.Person.self, First.Pet.self, version: version).core.storage
+        var transaction: LMDBTransaction?
+        #expect(mdb_txn_begin(storage.environment, nil, 0, &transaction) == 0)
+        var schema = try #require(try StoreSchema.read(transaction!, storage.meta, path: ""))
+        schema.format = format
+        try schema.write(transaction!, storage.meta, path: "")
+        #expect(mdb_txn_commit(transaction) == 0)
     }
 }

@@ -1,0 +1,28 @@
+// A store's file with bytes changed behind the store's back.
+import Foundation
+import Testing
+
+enum DamagedFile {
+    private static let pageBytes = 4_096
+
+    /// Replaces `text` by another of its length wherever a page in use holds it.
+    /// - Returns: at how many places.
+    @discardableResult
+    static func replace(_ text: String, by other: String, in path: String) throws -> Int {
+        let (old, new) = (Data(text.utf8), Data(other.utf8))
+        try #require(old.count == new.count)
+        let url = URL(fileURLWithPath: path + "/data.mdb")
+        let data = try Data(contentsOf: url)
+        let file = try FileHandle(forUpdating: url)
+        defer { try? file.close() }
+        var (start, count) = (2 * pageBytes, 0)
+        while let found = data.range(of: old, in: start..<data.count) {
+            try file.seek(toOffset: UInt64(found.lowerBound))
+            try file.write(contentsOf: new)
+            start = found.upperBound
+            count += 1
+        }
+        try #require(count > 0, "no page holds '\(text)'")
+        return count
+    }
+}
