@@ -42,6 +42,9 @@ enum ChangeLog {
 
     private static let trailerBytes = 8
 
+    /// What so many changes of a version take.
+    static func byteCount(_ entries: Int) -> Int { entries * MemoryLayout<LogEntry>.stride + trailerBytes }
+
     /// The version of the content a transaction sees, 0 for an empty store. LMDB's own transaction id can be older
     /// than the content; this is not.
     static func version(_ transaction: LMDBTransaction, _ log: MDB_dbi) throws(EngineFailure) -> UInt64 {

@@ -327,7 +327,7 @@ package final class WriteTransaction {
     private func writeLog() throws(StoreError) {
         // No entry says: too much to list, compare snapshots.
         let listed = entries.count <= ChangeLog.maxEntriesPerCommit ? entries[...] : []
-        try storage.reserve(listed.count * MemoryLayout<LogEntry>.stride)
+        try storage.reserve(ChangeLog.byteCount(listed.count))
         try storage.check(ChangeLog.append(listed, version, transaction, storage.log), "store log")
         if version % ChangeLog.pruneEvery == 0 { try pruneLog() }
     }
