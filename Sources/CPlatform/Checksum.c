@@ -53,10 +53,6 @@ BY_INSTRUCTION static inline uint32_t add(uint32_t sum, const uint8_t *next, uns
     return sum;
 }
 
-BY_INSTRUCTION static uint32_t bytes_by_instruction(uint32_t sum, const void *bytes, unsigned long count) {
-    return add(sum, bytes, count);
-}
-
 BY_INSTRUCTION static uint32_t entry_by_instruction(
     uint64_t first, uint64_t second, const void *bytes, unsigned long count) {
     return add(ADD8(ADD8(~0u, first), second), bytes, count);
@@ -79,11 +75,6 @@ __attribute__((constructor)) static void prepare(void) {
 #ifdef BY_INSTRUCTION
     has_instruction = is_supported();
 #endif
-}
-
-uint32_t cp_crc32c(uint32_t sum, const void *bytes, unsigned long count) {
-    IF_SUPPORTED(bytes_by_instruction(sum, bytes, count));
-    return cp_crc32c_by_table(sum, bytes, count);
 }
 
 uint32_t cp_crc32c_word(uint32_t sum, uint64_t word) {

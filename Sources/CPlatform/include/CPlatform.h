@@ -75,13 +75,11 @@ int cp_capture_stack(int32_t tid, void **frames, int most, int64_t timeout_ns);
 /// The symbol at an address, or NULL, and the file it is in with the offset there.
 const char *cp_symbol(const void *address, const char **file, uint64_t *offset);
 
-/// CRC-32C over further bytes: `sum` is what came out before them, of nothing ~0. Not inverted at the end.
-uint32_t cp_crc32c(uint32_t sum, const void *bytes, unsigned long count);
-/// The same over one word, as it lies in memory (little endian).
-uint32_t cp_crc32c_word(uint32_t sum, uint64_t word);
-/// The same from the start, over two words and bytes.
+/// CRC-32C over two words, as they lie in memory (little endian), and bytes. Not inverted at the end.
 uint32_t cp_crc32c_entry(uint64_t first, uint64_t second, const void *bytes, unsigned long count);
-/// The same as `cp_crc32c`, without the processor's instruction.
+/// The same over one more word: `sum` is what came out before it.
+uint32_t cp_crc32c_word(uint32_t sum, uint64_t word);
+/// The same over bytes, without the processor's instruction; `sum` is ~0 before the first.
 uint32_t cp_crc32c_by_table(uint32_t sum, const void *bytes, unsigned long count);
 
 /// Whether `path` lies on tmpfs or ramfs.

@@ -39,7 +39,7 @@ package struct MigrationEngine {
             var found: (id: UInt64, bytes: [UInt8])?
             try storage.reading("read row") { () throws(EngineFailure) in
                 try LMDB.scan(transaction, rows, from: next) { (id, bytes) throws(EngineFailure) in
-                    if isSealed { try check(bytes, table, id) }
+                    if isSealed { try RowReader.check(bytes, table, id) }
                     found = (id, Array(bytes))
                     return false
                 }
@@ -66,21 +66,17 @@ package struct MigrationEngine {
         let rows = try rows(table)
         return try storage.reading("read row") { () throws(EngineFailure) in
             try LMDB.get(transaction, rows, id: id).map { (bytes) throws(EngineFailure) in
-                try check(bytes, table, id)
+                try RowReader.check(bytes, table, id)
                 return Array(bytes)
             }
         }
-    }
-
-    private func check(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) throws(EngineFailure) {
-        if !RowReader.isSealed(bytes, table, id) { throw .damagedRow(table, id) }
     }
 
     func scan(_ table: UInt32, _ body: (UInt64, RowReader) -> Void) throws(StoreError) {
         let rows = try rows(table)
         try storage.reading("read rows") { () throws(EngineFailure) in
             try LMDB.scan(transaction, rows) { (id, bytes) throws(EngineFailure) in
-                try check(bytes, table, id)
+                try RowReader.check(bytes, table, id)
                 body(id, RowReader(bytes))
                 return true
             }

@@ -64,6 +64,6 @@ package final class OldRows {
     }
 
     private func check(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) throws(EngineFailure) {
-        if isSealed, !RowReader.isSealed(bytes, table, id) { throw .damagedRow(table, id) }
+        if isSealed { try RowReader.check(bytes, table, id) }
     }
 }

@@ -51,13 +51,15 @@ public struct RowReader: @unchecked Sendable {
 
     /// Whether bytes are the row that was stored for an object. O(bytes).
     static func isWhole(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) -> Bool {
-        isSealed(bytes, table, id) && headerBytes + Int(bytes.loadUnaligned(as: UInt16.self)) * 8 <= bytes.count
-    }
-
-    /// Whether the checksum is that of the row of an object.
-    static func isSealed(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) -> Bool {
         bytes.count >= headerBytes
             && bytes.loadUnaligned(fromByteOffset: checksumOffset, as: UInt32.self) == Checksum.row(bytes, table, id)
+            && headerBytes + Int(bytes.loadUnaligned(as: UInt16.self)) * 8 <= bytes.count
+    }
+
+    /// Throws where bytes are not that row. O(bytes).
+    @inline(__always)
+    static func check(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) throws(EngineFailure) {
+        if !isWhole(bytes, table, id) { throw .damagedRow(table, id) }
     }
 
     /// Whether slots and what they point to lie in a row that has no checksum.

@@ -65,34 +65,38 @@ final class CheckedRows: @unchecked Sendable {
     @inline(__always)
     func contains(_ id: UInt64, at version: UInt64) -> Bool {
         guard id < Self.limit, let words = words(Self.piece(id)) else { return false }
-        return words[Int(id >> 6)].bits.load(ordering: .relaxed) & (1 << (id & 63)) != 0
-            && version >= foreign.pointee.load(ordering: .acquiring)
+        return words[Int(id >> 6)].bits.load(ordering: .acquiring) & (1 << (id & 63)) != 0
+            && isTrusted(at: version)
     }
+
+    /// Asked after the bits were read: bits that are newer than what `version` has come with a foreign commit that is seen here.
+    @inline(__always)
+    private func isTrusted(at version: UInt64) -> Bool { version >= foreign.pointee.load(ordering: .acquiring) }
 
     /// Whether all rows are checked that a snapshot of `version` has from one id to another. False, too, where they are far apart.
     @inline(__always)
     func contains(_ first: UInt64, through last: UInt64, at version: UInt64) -> Bool {
         guard last < Self.limit, last &- first < Self.maxSpan, case let piece = Self.piece(last),
-            Self.piece(first) == piece, let words = words(piece), version >= foreign.pointee.load(ordering: .acquiring)
+            Self.piece(first) == piece, let words = words(piece)
         else { return false }
         var word = Int(first >> 6)
         let lastWord = Int(last >> 6)
         var missing: UInt64 = 0
         var mask = UInt64.max &<< first
         while word < lastWord {
-            missing |= ~words[word].bits.load(ordering: .relaxed) & mask
+            missing |= ~words[word].bits.load(ordering: .acquiring) & mask
             word &+= 1
             mask = .max
         }
         mask &= .max &>> ~last
-        return (missing | ~words[word].bits.load(ordering: .relaxed) & mask) == 0
+        return (missing | ~words[word].bits.load(ordering: .acquiring) & mask) == 0 && isTrusted(at: version)
     }
 
     /// Notes that all rows have been checked that a snapshot of `version` has from one id to another.
     /// - Returns: false where they are far apart, and nothing is noted.
     func insert(_ first: UInt64, through last: UInt64, at version: UInt64) -> Bool {
         guard last < Self.limit, last - first < Self.maxSpan else { return false }
-        guard version >= foreign.pointee.load(ordering: .acquiring) else { return true }
+        guard isTrusted(at: version) else { return true }
         for id in first...last where id == first || id & 63 == 0 {
             guard let words = words(Self.piece(id)) ?? makeWords(Self.piece(id)) else { return true }
             let mask = UInt64.max &<< id & (id >> 6 == last >> 6 ? .max &>> ~last : .max)
@@ -105,9 +109,9 @@ final class CheckedRows: @unchecked Sendable {
 
     /// Notes that the row has been checked that a snapshot of `version` has.
     func insert(_ id: UInt64, at version: UInt64) {
-        guard version >= foreign.pointee.load(ordering: .acquiring) else { return }
+        guard isTrusted(at: version) else { return }
         insert(id)
-        // Taken away since: what was checked may be an older image than the newest.
+        // Taken away since: what was checked may be an older image than the newest. Who read the bit in between took that unchecked.
         if version < foreign.pointee.load(ordering: .sequentiallyConsistent) { remove(id) }
     }
 

@@ -81,10 +81,12 @@ package final class Table: @unchecked Sendable {
     @inline(never)
     func failure(in rows: UnsafeBufferPointer<ScannedRow>, at version: UInt64) -> EngineFailure? {
         guard let first = rows.first?.id.rawValue, let last = rows.last?.id.rawValue else { return nil }
-        for found in rows where !checked.contains(found.id.rawValue, at: version) {
-            guard RowReader.isWhole(found.row.image, id, found.id.rawValue) else {
-                return .damagedRow(id, found.id.rawValue)
+        do throws(EngineFailure) {
+            for found in rows where !checked.contains(found.id.rawValue, at: version) {
+                try RowReader.check(found.row.image, id, found.id.rawValue)
             }
+        } catch {
+            return error
         }
         // Of an id between them there is no row, and one that will be is either this process's own or takes the bit away.
         if checked.insert(first, through: last, at: version) { return nil }
@@ -94,7 +96,7 @@ package final class Table: @unchecked Sendable {
 
     @inline(never)
     private func check(_ bytes: UnsafeRawBufferPointer, _ id: UInt64, at version: UInt64) throws(EngineFailure) {
-        guard RowReader.isWhole(bytes, self.id, id) else { throw .damagedRow(self.id, id) }
+        try RowReader.check(bytes, self.id, id)
         checked.insert(id, at: version)
     }
 

@@ -131,7 +131,7 @@ package final class TableLinks: Sendable {
         var entries: [(key: [UInt8], id: ObjectID)] = []
         try storage.reading("build index") { () throws(EngineFailure) in
             try LMDB.scan(transaction, table.rows) { (id, row) throws(EngineFailure) in
-                guard RowReader.isWhole(row, table.id, id) else { throw .damagedRow(table.id, id) }
+                try RowReader.check(row, table.id, id)
                 if let key = index.key(RowReader(row)) { entries.append((key, ObjectID(rawValue: id))) }
                 return true
             }

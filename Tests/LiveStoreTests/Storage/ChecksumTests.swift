@@ -40,15 +40,14 @@ struct ChecksumTests {
     @Test("by the processor's instruction and by a table they are the same")
     func fallback() {
         let bytes = (0..<300).map { UInt8(truncatingIfNeeded: $0 &* 167) }
-        for count in 0..<bytes.count {
-            #expect(cp_crc32c(~0, bytes, UInt(count)) == cp_crc32c_by_table(~0, bytes, UInt(count)))
+        let words = withUnsafeBytes(of: (UInt64(7), UInt64(9))) { cp_crc32c_by_table(~0, $0.baseAddress, 16) }
+        #expect(cp_crc32c_word(cp_crc32c_word(~0, 7), 9) == words)
+        for count in 0..<UInt(bytes.count) {
+            #expect(cp_crc32c_entry(7, 9, bytes, count) == cp_crc32c_by_table(words, bytes, count))
         }
         // The check value of CRC-32C.
         let digits = Array("123456789".utf8)
-        #expect(~cp_crc32c(~0, digits, UInt(digits.count)) == 0xe306_9283)
-        let words = withUnsafeBytes(of: (UInt64(7), UInt64(9))) { cp_crc32c_by_table(~0, $0.baseAddress, 16) }
-        #expect(cp_crc32c_word(cp_crc32c_word(~0, 7), 9) == words)
-        #expect(cp_crc32c_entry(7, 9, bytes, 77) == cp_crc32c_by_table(words, bytes, 77))
+        #expect(~cp_crc32c_by_table(~0, digits, UInt(digits.count)) == 0xe306_9283)
     }
 
     @Test("a row that has changed is an error that names it, and the others are read")
