@@ -165,8 +165,8 @@ let package = Package(
         .executableTarget(
             name: "tidegauge",
             dependencies: [
-                "FetchedResultsDriver", "FlawedDriver", "LiveStoreDriver", "NotificationQueueDriver",
-                "SQLiteHooksDriver", "TidegaugeCLI",
+                "FetchedResultsDriver", "FlawedDriver", "LiveStore", "LiveStoreDriver", "NotificationQueueDriver",
+                "SQLiteHooksDriver", "TidegaugeCLI", argumentParser,
             ]),
         // The same with GRDB, whose build is the longest of all.
         .executableTarget(

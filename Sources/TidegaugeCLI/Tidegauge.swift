@@ -4,11 +4,17 @@ import Foundation
 import NoopDriver
 import Runs
 import StoreDriver
+import Synchronization
 
 /// Runs the command line on `drivers` and exits with its outcome. Call once, from `main`.
-/// - Parameter peers: further drivers, which run only where `--driver` or a scenario names them; as does the no-op driver,
-///   which is always there, to say what the harness itself costs.
-public func tidegaugeMain(drivers: [any StoreDriver], peers: [any StoreDriver] = []) -> Never {
+/// - Parameters:
+///   - peers: further drivers, which run only where `--driver` or a scenario names them; as does the no-op driver, which is
+///     always there, to say what the harness itself costs.
+///   - commands: further subcommands.
+public func tidegaugeMain(
+    drivers: [any StoreDriver], peers: [any StoreDriver] = [], commands: [any ParsableCommand.Type] = []
+) -> Never {
+    Tidegauge.further.withLock { $0 = commands }
     Drivers.set([NoopDriver()] + drivers + peers, askedFor: Set(peers.map(\.name) + ["noop"]))
     do {
         var command = try Tidegauge.parseAsRoot()
@@ -36,6 +42,9 @@ extension CocoaError {
 }
 
 struct Tidegauge: ParsableCommand {
+    /// Commands of the program that is not the harness's own.
+    static let further = Mutex<[any ParsableCommand.Type]>([])
+
     static let configuration = CommandConfiguration(
         commandName: "tidegauge",
         abstract: "Measures how a change moves through a live store until everyone who watches has seen it.",
@@ -45,7 +54,7 @@ struct Tidegauge: ParsableCommand {
             ListCommand.self, ReportCommand.self, CompareCommand.self, CalibrateCommand.self, HistoryCommand.self,
             BisectCommand.self,
             SchemaCommand.self, TrialCommandLine.self, TrialHelperCommandLine.self,
-        ])
+        ] + further.withLock { $0 })
 }
 
 extension ExitCode {

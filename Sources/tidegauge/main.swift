@@ -12,4 +12,5 @@ tidegaugeMain(
     peers: [
         SQLiteHooksDriver(), NotificationQueueDriver(), NotificationQueueDriver(.typed), FetchedResultsDriver(),
         LegacyDriver(),
-    ] + FlawedDriver.all)
+    ] + FlawedDriver.all,
+    commands: [VerifyCommand.self, SalvageCommand.self])

@@ -55,6 +55,19 @@ package struct StoreSchema: Codable {
         return UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     }
 
+    /// What the checksum of the schema is stored under.
+    static let sumKey = "schema.sum"
+
+    static func sum(of data: Data) -> [UInt8] {
+        let sum = data.withUnsafeBytes { Checksum.key($0, 0, nil) }
+        return withUnsafeBytes(of: sum.littleEndian) { Array($0) }
+    }
+
+    private static func withSumKey<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        var name = sumKey
+        return name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+
     var format = StoreSchema.currentFormat
     /// The program's own version of its models. Absent in files of format 1.
     var version: UInt64?
@@ -75,6 +88,16 @@ package struct StoreSchema: Codable {
             try LMDB.get(transaction, meta, key: key).map { Data($0) }
         }
         guard let data = stored else { return nil }
+        let sum = try LMDB.reading("read schema", path: path) { () throws(EngineFailure) in
+            try Self.withSumKey { key in
+                Swift.Result { () throws(EngineFailure) in try LMDB.get(transaction, meta, key: key).map { Array($0) } }
+            }.get()
+        }
+        // Stores have one since it is written.
+        if let sum, sum != Self.sum(of: data) {
+            throw StoreError.cannotOpen(
+                path: path, reason: "its schema is not what was stored; restore a backup, or salvage it")
+        }
         do {
             let format = try JSONDecoder().decode(Format.self, from: data).format
             guard format <= currentFormat else {
@@ -105,5 +128,12 @@ package struct StoreSchema: Codable {
             return mdb_put(transaction, meta, &key, &value, 0)
         }
         try LMDB.check(code, "store schema", path: path)
+        let stored = Self.sum(of: data).withUnsafeBytes { sum in
+            Self.withSumKey { key in
+                var (key, value) = (MDB_val(key), MDB_val(sum))
+                return mdb_put(transaction, meta, &key, &value, 0)
+            }
+        }
+        try LMDB.check(stored, "store schema", path: path)
     }
 }

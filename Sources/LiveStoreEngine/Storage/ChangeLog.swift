@@ -91,6 +91,11 @@ enum ChangeLog {
         return entries
     }
 
+    /// Whether bytes are what was stored of a version.
+    static func isWhole(_ value: UnsafeRawBufferPointer, _ version: UInt64) -> Bool {
+        (try? entries(value, version)) != nil
+    }
+
     private static func append(
         _ entries: UnsafeRawBufferPointer, _ version: UInt64, to changes: inout [LoggedChange]
     ) {

@@ -19,8 +19,23 @@ package struct ColumnIndex: Sendable {
     let type: ColumnType
     let isOptional: Bool
     /// Whether no two rows have the same key.
-    var isUnique = false
+    let isUnique: Bool
     let handle: MDB_dbi
+
+    /// Of a column of a table of the file.
+    init(of table: TableSchema, _ column: Int, handle: MDB_dbi) {
+        let schema = table.columns[column]
+        self.init(
+            table: table.id, column: column, type: schema.type, isOptional: schema.isOptional, handle: handle)
+    }
+
+    /// - Parameter isUnique: whether no two rows have the same key.
+    init(
+        table: UInt32, column: Int, type: ColumnType, isOptional: Bool, isUnique: Bool = false, handle: MDB_dbi
+    ) {
+        (self.table, self.column, self.type) = (table, column, type)
+        (self.isOptional, self.isUnique, self.handle) = (isOptional, isUnique, handle)
+    }
 
     /// The key under which a row stands; nil where its value is null.
     func key(_ row: RowReader) -> [UInt8]? {

@@ -15,12 +15,7 @@ package enum Compaction {
         guard access(path + "/data.mdb", F_OK) == 0 else {
             throw StoreError.cannotOpen(path: path, reason: "there is no store to compact; correct the path")
         }
-        try StorageRegistry.withoutStorage(path) {
-            // Held to the end: it keeps other processes from opening the store meanwhile.
-            let page = try SharedPage(path, directory.modes, deadlineNs: limit.deadlineNs)
-            defer { withExtendedLifetime(page) {} }
-            guard page.wasAlone else { throw StoreError.storeInUse(path: path) }
-            try StoreFolder.checkFiles(path)
+        try directory.alone(limit) {
             let copy = path + "/compact"
             try? FileManager.default.removeItem(atPath: copy)
             defer { try? FileManager.default.removeItem(atPath: copy) }

@@ -78,7 +78,7 @@ package final class StorageRegistry: @unchecked Sendable {
 
     /// Runs `body` while this process does not have the store open, and keeps it from opening it meanwhile.
     /// - Throws: `storeInUse` if it has.
-    static func withoutStorage(_ directory: String, _ body: () throws -> Void) throws {
+    static func withoutStorage<Result>(_ directory: String, _ body: () throws -> Result) throws -> Result {
         let registry = current
         try registry.lock.withLock {
             while let entry = registry.entries[directory] {
@@ -88,7 +88,7 @@ package final class StorageRegistry: @unchecked Sendable {
             registry.entries[directory] = Entry()
         }
         defer { registry.close(directory) }
-        try body()
+        return try body()
     }
 
     /// Called when the environment has been closed.

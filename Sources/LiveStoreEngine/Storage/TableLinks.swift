@@ -109,7 +109,7 @@ package final class TableLinks: Sendable {
     private static func openIndexes(
         _ transaction: LMDBTransaction, _ table: Table, _ storage: Storage
     ) throws -> [ColumnIndex] {
-        try table.schema.columns.enumerated().filter { $0.element.isIndexed }.map { column, schema in
+        try table.schema.columns.enumerated().filter { $0.element.isIndexed }.map { column, _ in
             let name = ColumnIndex.name(table.id, column)
             let flags = ColumnIndex.flags
             var handle: MDB_dbi = 0
@@ -117,8 +117,7 @@ package final class TableLinks: Sendable {
             let isNew = code == MDB_NOTFOUND
             if isNew { code = mdb_dbi_open(transaction, name, flags | UInt32(MDB_CREATE), &handle) }
             try storage.check(code, "open \(name)")
-            let index = ColumnIndex(
-                table: table.id, column: column, type: schema.type, isOptional: schema.isOptional, handle: handle)
+            let index = ColumnIndex(of: table.schema, column, handle: handle)
             if isNew { try build(transaction, index, table, storage) }
             return index
         }

@@ -1,0 +1,115 @@
+// The pages of a store's file as they lie in it, read without the engine and without a map: neither a damaged file, nor one that
+// is cut short while it is read, can end the process. Of LMDB's format, data version 1, whose meta pages hold:
+//
+//     16 magic (4), 20 version (4), 40 record of the tree of free pages (48), 88 record of the tree of tables (48),
+//     136 last page (8), 144 transaction (8)
+//     record  0 bytes of a page, or of a value in pages of values alone (4), 4 flags (2), 6 depth (2), 8 pages that are branches (8),
+//             16 leaves (8), 24 of large values (8), 32 entries (8), 40 number of the root (8), all ones for none
+import Glibc
+
+/// Where a tree begins and what it should hold.
+struct TreeRecord: Equatable {
+    static let bytes = 48
+
+    let valueBytes: UInt32
+    let flags: UInt16
+    let depth: UInt16
+    let branchPages: UInt64
+    let leafPages: UInt64
+    let ownPages: UInt64
+    let entries: UInt64
+    /// nil for an empty tree.
+    let root: UInt64?
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == Self.bytes else { return nil }
+        func word(_ offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+        valueBytes = bytes.loadUnaligned(as: UInt32.self)
+        flags = bytes.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
+        depth = bytes.loadUnaligned(fromByteOffset: 6, as: UInt16.self)
+        (branchPages, leafPages, ownPages, entries) = (word(8), word(16), word(24), word(32))
+        root = word(40) == .max ? nil : word(40)
+    }
+}
+
+/// What a meta page says of one commit.
+struct MetaPage {
+    /// Which of the two it is.
+    let number: UInt64
+    let transaction: UInt64
+    let pageBytes: Int
+    let lastPage: UInt64
+    let free: TreeRecord
+    let tables: TreeRecord
+
+    /// nil where it is no meta page.
+    init?(_ bytes: UnsafeRawBufferPointer, _ number: UInt64) {
+        guard bytes.count >= 152, bytes.loadUnaligned(as: UInt64.self) == number,
+            bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == 8,
+            bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == 0xbeef_c0de,
+            bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self) == 1,
+            let free = TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[40..<88])),
+            let tables = TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[88..<136]))
+        else { return nil }
+        self.number = number
+        (self.free, self.tables) = (free, tables)
+        pageBytes = Int(free.valueBytes)
+        guard pageBytes >= 512, pageBytes <= 65_536, pageBytes & (pageBytes - 1) == 0 else { return nil }
+        lastPage = bytes.loadUnaligned(fromByteOffset: 136, as: UInt64.self)
+        transaction = bytes.loadUnaligned(fromByteOffset: 144, as: UInt64.self)
+    }
+}
+
+/// A store's file, open to be read. One thread at a time.
+final class FilePages {
+    let path: String
+    private let file: Int32
+    /// Of a page; the engine takes the kernel's.
+    let pageBytes: Int
+    /// Whole ones that the file has.
+    let count: UInt64
+
+    /// - Throws: `cannotOpen`.
+    init(_ directory: String) throws(StoreError) {
+        path = directory + "/" + StoreFolder.data
+        file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { throw FolderLock.failure("open", path) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else {
+            let error = FolderLock.failure("look at", path)
+            close(file)
+            throw error
+        }
+        pageBytes = Int(sysconf(Int32(_SC_PAGESIZE)))
+        count = UInt64(max(0, Int(status.st_size) / pageBytes))
+    }
+
+    deinit { close(file) }
+
+    /// Neighbouring pages; nil where the file ends before, or the disk does not give them.
+    func read(_ first: UInt64, pages: Int = 1) -> [UInt8]? {
+        guard first < count, pages > 0, UInt64(pages) <= count - first else { return nil }
+        let wanted = pages * pageBytes
+        var isWhole = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
+            while filled < wanted {
+                let part = pread(
+                    file, buffer.baseAddress! + filled, wanted - filled, off_t(Int(first) * pageBytes + filled))
+                if part < 0, errno == EINTR { continue }
+                guard part > 0 else {
+                    isWhole = false
+                    return
+                }
+                filled += part
+            }
+        }
+        return isWhole ? bytes : nil
+    }
+
+    /// The meta pages that are some.
+    func metaPages() -> [MetaPage] {
+        [0, 1].compactMap { number in
+            read(number)?.withUnsafeBytes { MetaPage($0, number) }.flatMap { $0.pageBytes == pageBytes ? $0 : nil }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+// Writes what is whole in a store's file to a new store: rows by their checksums, links between rows that are there, elements of
+// lists whose object is there. Keys and indexes are made anew.
+import CLMDB
+import Glibc
+import RankedTree
+
+package enum Salvage {
+    /// Rows between two commits of the new store.
+    private static let rowsPerCommit = 10_000
+
+    /// Looks at the store at `place`, which nobody has open, and writes its whole rows to `folder`. The old one stays as it is.
+    /// - Returns: what was found in the old one.
+    package static func run(_ place: String, to folder: String, mapBytes: Int, limit: TimeLimit) throws -> FileReport {
+        try Verification.alone(place, limit) { path, modes in
+            let pages = try FilePages(path)
+            let check = try StoreCheck.newest(pages)
+            var rows = WholeRows()
+            check.run { table, id, _ in rows.note(table.id, id) }
+            guard let schema = check.schema else {
+                throw StoreError.cannotOpen(
+                    path: path, reason: "its schema is lost, and with it what its rows mean; restore it from a backup")
+            }
+            guard schema.format == StoreSchema.currentFormat else {
+                throw StoreError.cannotOpen(
+                    path: path,
+                    reason: """
+                        its format \(schema.format) has no checksums that tell whole rows from others; restore it from a \
+                        backup
+                        """)
+            }
+            try StoreFolder.make(folder, modes)
+            let target = folder + "/" + StoreFolder.data
+            guard access(target, F_OK) != 0 else {
+                throw StoreError.cannotOpen(path: target, reason: "it exists; salvage to another folder, or remove it")
+            }
+            do {
+                let new = try SalvagedStore(folder, schema, mapBytes: mapBytes, modes, rows)
+                try new.fill(StoreCheck.newest(pages), check)
+            } catch {
+                // Half a store must not be taken for one.
+                StoreFolder.remove([StoreFolder.data, StoreFolder.lock], in: folder)
+                throw error
+            }
+            return check.report
+        }
+    }
+
+    /// Which rows are whole.
+    fileprivate struct WholeRows {
+        /// Ascending, as they are found.
+        private var ids: [UInt32: [UInt64]] = [:]
+
+        mutating func note(_ table: UInt32, _ id: UInt64) { ids[table, default: []].append(id) }
+
+        func contains(_ table: UInt32, _ id: UInt64) -> Bool {
+            guard let ids = ids[table] else { return false }
+            var (low, high) = (0, ids.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if ids[middle] < id { low = middle + 1 } else { high = middle }
+            }
+            return low < ids.count && ids[low] == id
+        }
+
+        func last(_ table: UInt32) -> UInt64 { ids[table]?.last ?? 0 }
+    }
+
+    /// The new store while it is written.
+    private final class SalvagedStore {
+        private let folder: String
+        private let environment: OpaquePointer
+        private let schema: StoreSchema
+        private let rows: WholeRows
+        private let numbers: [String: UInt32]
+        /// Tables of elements of lists.
+        private let lists: Set<String>
+        private var transaction: LMDBTransaction?
+        private var handles: [String: MDB_dbi] = [:]
+        private var pending = 0
+        private let buffer = RowBuffer()
+
+        init(
+            _ folder: String, _ schema: StoreSchema, mapBytes: Int, _ modes: FileModes, _ rows: WholeRows
+        ) throws(StoreError) {
+            self.folder = folder
+            self.schema = schema
+            self.rows = rows
+            numbers = Dictionary(schema.tables.map { ($0.name, $0.id) }) { first, _ in first }
+            lists = Set(
+                schema.tables.flatMap { table in
+                    table.columns.filter { $0.type == .list }.map { ListTable.name(table.name, $0.name) }
+                })
+            environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: folder)
+            let code = mdb_env_open(environment, folder, UInt32(MDB_NOTLS | MDB_NOSYNC), modes.file)
+            if code != 0 {
+                mdb_env_close(environment)
+                throw StoreFile.openingError(code, folder)
+            }
+        }
+
+        deinit {
+            if let transaction { mdb_txn_abort(transaction) }
+            mdb_env_close(environment)
+            StoreFolder.remove([StoreFolder.lock], in: folder)
+        }
+
+        private func check(_ code: Int32, _ operation: String) throws(StoreError) {
+            if code == MDB_MAP_FULL {
+                throw .cannotOpen(path: folder, reason: "what is salvaged does not fit the map; raise mapBytes")
+            }
+            try LMDB.check(code, operation, path: folder)
+        }
+
+        private func table(_ name: String, _ flags: Int32) throws(StoreError) -> (LMDBTransaction, MDB_dbi) {
+            if transaction == nil { try check(mdb_txn_begin(environment, nil, 0, &transaction), "begin") }
+            guard let transaction else { throw .storage(operation: "begin", code: EINVAL, reason: "no transaction") }
+            if let handle = handles[name] { return (transaction, handle) }
+            var handle: MDB_dbi = 0
+            try check(mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open \(name)")
+            handles[name] = handle
+            return (transaction, handle)
+        }
+
+        private func commit() throws(StoreError) {
+            guard let open = transaction else { return }
+            transaction = nil
+            pending = 0
+            try check(mdb_txn_commit(open), "commit")
+        }
+
+        /// Writes everything, and makes it durable.
+        /// - Parameters:
+        ///   - source: the old file, to be read once more.
+        ///   - check: what was found in it.
+        func fill(_ source: StoreCheck, _ check: StoreCheck) throws {
+            let (first, meta) = try table("meta", 0)
+            try schema.write(first, meta, path: folder)
+            var failure: (any Error)?
+            source.run { [self] table, id, bytes in
+                if failure != nil { return }
+                do { try put(table, id, RowReader(bytes)) } catch { failure = error }
+            }
+            if let failure { throw failure }
+            for table in schema.tables {
+                let (transaction, meta) = try self.table("meta", 0)
+                let next = max(check.nextRows[table.id] ?? 1, rows.last(table.id) &+ 1)
+                try self.check(RowCounter.store(table.id, next, transaction, meta), "store the next number")
+                _ = try self.table(EngineName.rows(table.id), MDB_INTEGERKEY)
+            }
+            let (last, log) = try table("log", MDB_INTEGERKEY)
+            try self.check(ChangeLog.append([], max(1, check.report.version), last, log), "store log")
+            try commit()
+            try self.check(mdb_env_sync(environment, 1), "synchronize")
+            try StoreFolder.synchronize(folder)
+        }
+
+        private func put(_ table: TableSchema, _ id: UInt64, _ row: RowReader) throws(StoreError) {
+            func isThere(_ column: Int) -> Bool {
+                guard !row.isNull(column), let target = table.columns[column].target.flatMap({ numbers[$0] }) else {
+                    return true
+                }
+                return rows.contains(target, row.slot(column))
+            }
+            let links = table.columns.indices.filter { table.columns[$0].type == .link && !isThere($0) }
+            // An element goes with its list, and with what it leads to.
+            if lists.contains(table.name), !links.isEmpty { return }
+            buffer.load(row, columnCount: row.columnCount, outOfLine: [])
+            for column in links { buffer.setNull(column) }
+            buffer.seal(table.id, id)
+            if let column = table.primaryKey {
+                let (transaction, keys) = try self.table(EngineName.keys(table.id), 0)
+                let code = PrimaryKey.withBytes(of: buffer.reader, column, table.columns[column].type) {
+                    IDEntry.with($0, id, table.id, nil) { mdb_put(transaction, keys, &$0, &$1, UInt32(MDB_NOOVERWRITE)) }
+                }
+                // Two whole rows of one key: the first stays.
+                if code == MDB_KEYEXIST { return }
+                try check(code, "store key")
+            }
+            let (transaction, handle) = try self.table(EngineName.rows(table.id), MDB_INTEGERKEY)
+            try check(LMDB.put(transaction, handle, id: id, buffer.bytes), "store row")
+            try list(buffer.reader, table, ObjectID(rawValue: id))
+            pending += 1
+            if pending == Salvage.rowsPerCommit { try commit() }
+        }
+
+        /// Puts a row into the indexes of its table.
+        private func list(_ row: RowReader, _ table: TableSchema, _ id: ObjectID) throws(StoreError) {
+            for column in table.columns.indices where table.columns[column].isIndexed {
+                let name = ColumnIndex.name(table.id, column)
+                let (transaction, handle) = try self.table(name, Int32(ColumnIndex.flags))
+                let index = ColumnIndex(of: table, column, handle: handle)
+                if let key = index.key(row) {
+                    try check(index.insert(transaction, key: key, id).code, "store index entry")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+// Looks at all that one version of a store's file holds, and tells what of it is what was stored: pages by what the engine's format
+// promises, rows, keys, entries of indexes and the log by their checksums, and whether keys and indexes are those of the rows.
+import CLMDB
+import Foundation
+import RankedTree
+
+/// One version of a file. One thread.
+final class StoreCheck {
+    private let pages: FilePages
+    private let meta: MetaPage
+    private let walk: TreeWalk
+    private(set) var records: [String: TreeRecord] = [:]
+    private(set) var schema: StoreSchema?
+    private(set) var report = FileReport()
+    /// What is stored as the next number of a table's rows.
+    private(set) var nextRows: [UInt32: UInt64] = [:]
+
+    init(_ pages: FilePages, _ meta: MetaPage) {
+        self.pages = pages
+        self.meta = meta
+        walk = TreeWalk(pages, lastPage: meta.lastPage)
+    }
+
+    /// The newest version that a file has, of a store that nobody has open.
+    /// - Throws: `cannotOpen` where it is no store.
+    static func newest(_ pages: FilePages) throws(StoreError) -> StoreCheck {
+        let metas = pages.metaPages()
+        guard let newest = metas.max(by: { $0.transaction < $1.transaction }) else {
+            throw .cannotOpen(
+                path: pages.path, reason: "it is no store, or both of its headers are damaged; restore it from a backup")
+        }
+        let check = StoreCheck(pages, newest)
+        // Commits take turns between the two.
+        let follow = metas.count == 2 && metas[0].transaction.distance(to: metas[1].transaction).magnitude == 1
+        if !follow || metas.contains(where: { $0.transaction % 2 != $0.number }) {
+            check.walk.note(newest.number == 0 ? 1 : 0, "the header of the last commit, or of the one before, is damaged")
+        }
+        return check
+    }
+
+    /// Looks at everything. O(pages).
+    /// - Parameter visit: runs with every row that is whole, valid for the call.
+    func run(_ visit: (TableSchema, UInt64, UnsafeRawBufferPointer) -> Void = { _, _, _ in }) {
+        walk.walk(meta.tables, "the tables", page: meta.number) { [self] name, value, isRecord in
+            guard isRecord, let record = TreeRecord(value) else {
+                return walk.note(meta.number, "an entry of the tables is none")
+            }
+            records[String(decoding: name, as: UTF8.self)] = record
+        }
+        readSchema()
+        if let schema {
+            for table in schema.tables { check(table, hasChecksums: schema.format >= 3, visit) }
+        }
+        checkLog()
+        checkRest()
+        checkFree()
+        report.usedPages = walk.usedPages
+        let known = UInt64(report.usedPages + report.freePages + 2)
+        if walk.damage.isEmpty, known != meta.lastPage &+ 1 {
+            walk.note(meta.number, "\(known) pages are in use or free, of \(meta.lastPage &+ 1) that there should be")
+        }
+        report.damage = walk.damage.map { $0.page < 2 ? $0.what : "\($0.what) (page \($0.page))" }
+    }
+
+    private func take(_ name: String, _ visit: TreeWalk.Visit) {
+        guard let record = records.removeValue(forKey: name) else { return }
+        walk.walk(record, name, page: 0, visit)
+    }
+
+    private func readSchema() {
+        var stored: Data?
+        var sum: [UInt8]?
+        take("meta") { [self] key, value, _ in
+            let name = String(decoding: key, as: UTF8.self)
+            if name == "schema" {
+                stored = Data(value)
+            } else if name == StoreSchema.sumKey {
+                sum = Array(value)
+            }
+            if name.hasPrefix("next."), let table = UInt32(name.dropFirst(5)), value.count == 8 {
+                nextRows[table] = value.loadUnaligned(as: UInt64.self)
+            }
+        }
+        do {
+            schema = try stored.map { try JSONDecoder().decode(StoreSchema.self, from: $0) }
+            guard let stored, schema != nil else { return walk.note(0, "the schema is lost") }
+            if let sum, sum != StoreSchema.sum(of: stored) { walk.note(0, "the schema is not what was stored") }
+        } catch {
+            walk.note(0, "the schema cannot be read")
+        }
+    }
+
+    // MARK: Tables
+
+    /// A sum over entries that does not depend on their order: of rows as they should be listed, and of those listed.
+    private struct Listing: Equatable {
+        var count = 0
+        private var sum: UInt64 = 0
+
+        mutating func add(_ key: UInt32, _ id: UInt64) {
+            count += 1
+            var word = (UInt64(key) << 32 | UInt64(key)) ^ id &* 0x9e37_79b9_7f4a_7c15
+            word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
+            sum &+= word ^ word >> 27
+        }
+    }
+
+    private func check(
+        _ table: TableSchema, hasChecksums: Bool, _ visit: (TableSchema, UInt64, UnsafeRawBufferPointer) -> Void
+    ) {
+        let before = walk.damage.count
+        var found = FileReport.Table(name: table.name)
+        let indexes = table.columns.indices.filter { table.columns[$0].isIndexed }.map {
+            ColumnIndex(of: table, $0, handle: 0)
+        }
+        var last: UInt64 = 0
+        var (keys, listings) = (Listing(), [Listing](repeating: Listing(), count: indexes.count))
+        take(EngineName.rows(table.id)) { key, bytes, _ in
+            guard key.count == 8, case let id = key.loadUnaligned(as: UInt64.self),
+                hasChecksums ? RowReader.isWhole(bytes, table.id, id) : RowReader.isReadable(bytes, table)
+            else {
+                if key.count == 8 {
+                    found.damagedObjects.append(ObjectID(rawValue: key.loadUnaligned(as: UInt64.self)))
+                }
+                return walk.note(0, "a row of '\(table.name)' is not what was stored")
+            }
+            found.wholeObjects += 1
+            last = id
+            let row = RowReader(bytes)
+            if let column = table.primaryKey {
+                PrimaryKey.withBytes(of: row, column, table.columns[column].type) {
+                    keys.add(Checksum.key($0, table.id, nil), id)
+                }
+            }
+            for (place, index) in indexes.enumerated() {
+                guard let key = index.key(row) else { continue }
+                key.withUnsafeBytes { listings[place].add(Checksum.key($0, table.id, index.column), id) }
+            }
+            visit(table, id, bytes)
+        }
+        report.tables.append(found)
+        if let next = nextRows[table.id], next <= last {
+            walk.note(0, "the number of the next object of '\(table.name)' is taken")
+        }
+        let areRowsWhole = walk.damage.count == before
+        if table.primaryKey != nil {
+            let name = EngineName.keys(table.id)
+            compare(name, "the primary keys of '\(table.name)'", hasChecksums, areRowsWhole, keys, table.id, nil)
+        }
+        for (index, listing) in zip(indexes, listings) {
+            let name = ColumnIndex.name(table.id, index.column)
+            let described = "the index of '\(table.name).\(table.columns[index.column].name)'"
+            compare(name, described, hasChecksums, areRowsWhole, listing, table.id, index.column)
+        }
+    }
+
+    /// Looks at keys or an index, and whether they are those of the rows, where all of these are there.
+    private func compare(
+        _ name: String, _ described: String, _ hasChecksums: Bool, _ areRowsWhole: Bool, _ expected: Listing,
+        _ table: UInt32, _ column: Int?
+    ) {
+        guard hasChecksums, records[name] != nil || expected.count > 0 else { return take(name) { _, _, _ in } }
+        let before = walk.damage.count
+        var listed = Listing()
+        take(name) { key, entry, _ in
+            let sum = Checksum.key(key, table, column)
+            guard let id = IDEntry.id(entry, key: sum) else {
+                return walk.note(0, "an entry of \(described) is not what was stored")
+            }
+            listed.add(sum, id)
+        }
+        if areRowsWhole, walk.damage.count == before, listed != expected {
+            walk.note(0, "\(described) lists \(listed.count) objects, other than the \(expected.count) that there are")
+        }
+    }
+
+    // MARK: The rest
+
+    private func checkLog() {
+        var last: UInt64?
+        let hasChecksums = (schema?.format ?? 3) >= 3
+        take("log") { [self] key, value, _ in
+            guard key.count == 8, case let version = key.loadUnaligned(as: UInt64.self),
+                !hasChecksums || ChangeLog.isWhole(value, version), last.map({ version == $0 &+ 1 }) ?? true
+            else { return walk.note(0, "what is listed of a version is not what was stored") }
+            last = version
+        }
+        report.version = last ?? 0
+    }
+
+    /// Tables that the schema does not know of have pages, too.
+    private func checkRest() {
+        for name in records.keys.sorted() { take(name) { _, _, _ in } }
+    }
+
+    /// Pages that are listed as free, in lists of their number and numbers: none of them is in use.
+    private func checkFree() {
+        walk.walk(meta.free, "the free pages", page: meta.number) { [self] _, value, _ in
+            let words = value.count / 8
+            guard words > 0, case let count = value.loadUnaligned(as: UInt64.self), count < UInt64(words) else {
+                return walk.note(0, "a list of free pages is damaged")
+            }
+            for index in 1..<Int(count) + 1 {
+                let page = value.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
+                guard walk.claim(page) else {
+                    walk.note(page, "a page that is in use, or that is none, is listed as free")
+                    continue
+                }
+                report.freePages += 1
+            }
+        }
+    }
+}

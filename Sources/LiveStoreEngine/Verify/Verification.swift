@@ -1,0 +1,48 @@
+// Which version of a file is looked at: of an open store the newest, held while it is read; of one that nobody has open, the last
+// that was committed.
+import CLMDB
+import Foundation
+
+extension Storage {
+    /// Looks at the newest version. Others may read and write meanwhile. O(pages of the file).
+    package func verify() throws(StoreError) -> FileReport {
+        // Two commits between the start of a read and the look at the meta pages take the page of its version away.
+        for _ in 0..<1_000 {
+            let reader = try takeReader()
+            defer { recycle(reader) }
+            _ = try reader.renew(path: directory)
+            let transaction = UInt64(mdb_txn_id(reader.transaction))
+            let pages = try FilePages(directory)
+            guard let meta = pages.metaPages().first(where: { $0.transaction == transaction }) else { continue }
+            let check = StoreCheck(pages, meta)
+            check.run()
+            return check.report
+        }
+        throw .cannotOpen(
+            path: directory,
+            reason: "neither header of its file is that of the newest version; restore it from a backup, or salvage it")
+    }
+}
+
+package enum Verification {
+    /// Looks at the file of a store that nobody has open. O(pages of the file).
+    package static func verify(_ path: String, limit: TimeLimit) throws -> FileReport {
+        try alone(path, limit) { path, _ in
+            let check = try StoreCheck.newest(FilePages(path))
+            check.run()
+            return check.report
+        }
+    }
+
+    /// Runs `body` with a store's folder that nobody has open, nor can open meanwhile.
+    static func alone<Result>(
+        _ place: String, _ limit: TimeLimit, _ body: (String, FileModes) throws -> Result
+    ) throws -> Result {
+        // A folder that is not there is not made.
+        guard access(place + "/" + StoreFolder.data, F_OK) == 0 else {
+            throw StoreError.cannotOpen(path: place, reason: "there is no store; correct the path")
+        }
+        let directory = try StoreDirectory(place, .full, .owner)
+        return try directory.alone(limit) { try body(directory.path, directory.modes) }
+    }
+}

@@ -1,0 +1,206 @@
+// A look at the whole file: it finds nothing in a file that is whole, and what it calls whole reads as it was stored, whatever was
+// done to the file; of a damaged one the whole objects are carried over.
+import Foundation
+import LiveStoreFixtures
+import Testing
+
+@testable import LiveStore
+@testable import LiveStoreEngine
+
+@Suite("Verify and salvage", .timeLimit(.minutes(10)))
+struct VerifyTests {
+    private static let models: [StoredObject.Type] = [Human.self, Dog.self, LogLine.self]
+
+    /// What a store holds, object by object, as a text.
+    private static func content(_ store: Store) throws -> [String: String] {
+        try store.read { connection in
+            var all: [String: String] = [:]
+            for human in try connection.objects(Human.self) {
+                all["human \(human.id)"] = """
+                    \(human.name) \(human.age) \(human.boss?.id ?? -1) \(human.friends.map(\.id)) \(Array(human.tags)) \
+                    \(human.scores.map { $0 ?? -1 })
+                    """
+            }
+            for dog in try connection.objects(Dog.self) {
+                all["dog \(dog.id)"] = "\(dog.breed ?? "-") \(dog.owner?.id ?? -1)"
+            }
+            for line in try connection.objects(LogLine.self) { all["line \(line.text.prefix(12))"] = line.text }
+            for name in 0..<5 {
+                all["index \(name)"] = "\(try connection.objects(Human.self).where(\.name == "n\(name)").map(\.id).sorted())"
+            }
+            for id in 0..<60 {
+                all["key \(id)"] = "\(try connection.object(Human.self, forPrimaryKey: id)?.name ?? "none")"
+            }
+            return all
+        }
+    }
+
+    private static func change(_ store: Store, _ random: inout SeededRandom, _ number: inout Int) throws {
+        try store.write { connection in
+            for _ in 0..<random.below(40) + 1 {
+                number += 1
+                switch random.below(6) {
+                case 0:
+                    let human = Human(number, "n\(number % 5)", age: number)
+                    try connection.add(human)
+                    for tag in 0..<random.below(4) { human.tags.append("tag \(tag)") }
+                case 1:
+                    let owner = try connection.objects(Human.self).first
+                    let breed = random.below(3) == 0 ? nil : "breed \(number % 3)"
+                    try connection.add(Dog(number, owner: owner, breed: breed))
+                case 2:
+                    let line = LogLine()
+                    line.text = "\(number) " + String(repeating: "x", count: random.below(9_000))
+                    try connection.add(line)
+                case 3:
+                    let humans = try connection.objects(Human.self)
+                    guard humans.count > 1 else { continue }
+                    let human = humans[random.below(humans.count)]
+                    human.boss = humans[random.below(humans.count)]
+                    human.friends.append(humans[random.below(humans.count)])
+                case 4:
+                    let dogs = try connection.objects(Dog.self)
+                    if dogs.count > 3 { try connection.delete(dogs[random.below(dogs.count)]) }
+                default:
+                    let humans = try connection.objects(Human.self)
+                    if humans.count > 9, random.below(3) == 0 { try connection.delete(humans[random.below(humans.count)]) }
+                }
+            }
+        }
+    }
+
+    /// A closed store's folder, and what it holds.
+    private static func makeFile(_ seed: UInt64, commits: Int) throws -> (path: String, content: [String: String]) {
+        var random = SeededRandom(seed: seed)
+        var number = 0
+        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        let store = try Store(.init(path: path, models: models, durability: .relaxed))
+        defer { store.close() }
+        for _ in 0..<commits { try change(store, &random, &number) }
+        return (path, try content(store))
+    }
+
+    @Test("an open store is whole after every commit, in every durability", arguments: [Durability.full, .relaxed, .memory])
+    func openStore(_ durability: Durability) throws {
+        let test = try TestStore(Self.models, durability: durability)
+        defer { withExtendedLifetime(test) {} }
+        let seed = SeededRandom.base
+        var random = SeededRandom(seed: seed)
+        var number = 0
+        for _ in 0..<20 {
+            try Self.change(test.store, &random, &number)
+            let report = try test.store.verify()
+            #expect(report.isWhole, "TIDEGAUGE_SEED=\(seed): \(report.damage)")
+            #expect(report.tables.first { $0.name == "Human" }?.wholeObjects
+                == (try test.store.read { try $0.objects(Human.self).count }))
+        }
+    }
+
+    @Test("a store that is open, and a folder without one, are refused")
+    func refusals() throws {
+        let test = try TestStore(Self.models)
+        #expect(throws: StoreError.self) { try Store.verify(path: test.path) }
+        #expect(throws: StoreError.self) { try Store.verify(path: test.path + "-none") }
+        #expect(!FileManager.default.fileExists(atPath: test.path + "-none"))
+        #expect(throws: StoreError.self) { try Store.salvage(path: test.path, to: test.path + "/new") }
+        test.store.close()
+        #expect(throws: StoreError.self) { try test.store.verify() }
+    }
+
+    private enum Damage: CaseIterable { case bit, byte, sector, page, swap, cut }
+
+    private static func damage(_ data: inout Data, _ random: inout SeededRandom) -> String {
+        let pageBytes = 4_096
+        let pages = data.count / pageBytes
+        let kind = Damage.allCases[random.below(Damage.allCases.count)]
+        let page = random.below(pages)
+        switch kind {
+        case .bit: data[page * pageBytes + random.below(pageBytes)] ^= 1 << UInt8(random.below(8))
+        case .byte: data[page * pageBytes + random.below(pageBytes)] = UInt8(random.below(256))
+        case .sector:
+            let start = page * pageBytes + 512 * random.below(8)
+            data.replaceSubrange(start..<start + 512, with: Data(count: 512))
+        case .page: data.replaceSubrange(page * pageBytes..<(page + 1) * pageBytes, with: Data(count: pageBytes))
+        case .swap:
+            let other = random.below(pages)
+            let bytes = data.subdata(in: other * pageBytes..<(other + 1) * pageBytes)
+            data.replaceSubrange(page * pageBytes..<(page + 1) * pageBytes, with: bytes)
+        case .cut: data = data.prefix(page * pageBytes + random.below(pageBytes))
+        }
+        return "\(kind) at page \(page)"
+    }
+
+    @Test("what is called whole reads as it was stored; of the rest what is whole is carried over")
+    func damaged() throws {
+        let seed = SeededRandom.base
+        let (path, content) = try Self.makeFile(seed, commits: 40)
+        let folder = path + "-copy"
+        defer { for path in [path, folder] { try? FileManager.default.removeItem(atPath: path) } }
+        let original = try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb"))
+        #expect(try Store.verify(path: path).isWhole)
+        var whole = 0
+        for round in 0..<300 {
+            var random = SeededRandom(seed: seed &+ 1 &+ UInt64(round))
+            var data = original
+            let damage = Self.damage(&data, &random)
+            let comment: Comment = "TIDEGAUGE_SEED=\(seed), round \(round): \(damage)"
+            try? FileManager.default.removeItem(atPath: folder)
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try data.write(to: URL(fileURLWithPath: folder + "/data.mdb"))
+            guard let report = try? Store.verify(path: folder) else { continue }
+            if report.isWhole {
+                whole += 1
+                let store = try Store(.init(path: folder, models: Self.models, durability: .relaxed))
+                #expect(try Self.content(store) == content, comment)
+                store.close()
+                continue
+            }
+            guard (try? Store.salvage(path: folder, to: folder + "/new")) != nil else { continue }
+            let salvaged = try Store.verify(path: folder + "/new")
+            #expect(salvaged.isWhole, "\(comment): \(salvaged.damage)")
+            let store = try Store(.init(path: folder + "/new", models: Self.models, durability: .relaxed))
+            for (name, text) in try Self.content(store) where name.hasPrefix("line") {
+                #expect(content[name] == text, comment)
+            }
+            let kept = try store.read { try $0.objects(LogLine.self).count }
+            #expect(kept == report.tables.first { $0.name == "LogLine" }?.wholeObjects, comment)
+            store.close()
+        }
+        #expect(whole > 0 && whole < 290)
+    }
+
+    /// Closed as it returns.
+    private static func makePair(_ path: String) throws {
+        let store = try Store(.init(path: path, models: models, durability: .relaxed))
+        try store.write { connection in
+            let (first, second) = (Human(1, "whole-marker"), Human(2, "other-marker"))
+            try connection.add(first)
+            try connection.add(second)
+            first.boss = second
+            first.friends.append(second)
+            first.friends.append(first)
+        }
+    }
+
+    @Test("of two objects one is damaged: the other is carried over, without its link and element")
+    func salvage() throws {
+        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Self.makePair(path)
+        try DamagedFile.replace("other-marker", by: "other-marxer", in: path)
+        let report = try Store.salvage(path: path, to: path + "/new")
+        #expect(report.tables.first { $0.name == "Human" }?.damagedObjects.count == 1)
+        #expect(try Store.verify(path: path + "/new").isWhole)
+        let new = try Store(.init(path: path + "/new", models: Self.models, durability: .relaxed))
+        try new.read { connection in
+            let human = try connection.objects(Human.self).first
+            #expect(human?.name == "whole-marker" && human?.boss == nil)
+            #expect(human?.friends.map(\.id) == [1])
+            #expect(try connection.objects(Human.self).count == 1)
+        }
+        // New objects get numbers of their own.
+        try new.write { try $0.add(Human(2, "new")) }
+        #expect(try new.verify().isWhole)
+        new.close()
+    }
+}
