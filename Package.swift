@@ -237,7 +237,7 @@ let package = Package(
         .testTarget(
             name: "TidegaugeCLITests",
             dependencies: [
-                "Measure", "Runs", "TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture", "tidegauge-peers",
+                "LiveStore", "Measure", "Runs", "TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture", "tidegauge-peers",
             ]),
 
         // Threads for tests that wait.

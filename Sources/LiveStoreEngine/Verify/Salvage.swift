@@ -170,7 +170,9 @@ package enum Salvage {
             if let column = table.primaryKey {
                 let (transaction, keys) = try self.table(EngineName.keys(table.id), 0)
                 let code = PrimaryKey.withBytes(of: buffer.reader, column, table.columns[column].type) {
-                    IDEntry.with($0, id, table.id, nil) { mdb_put(transaction, keys, &$0, &$1, UInt32(MDB_NOOVERWRITE)) }
+                    IDEntry.with($0, id, table.id, nil) {
+                        mdb_put(transaction, keys, &$0, &$1, UInt32(MDB_NOOVERWRITE))
+                    }
                 }
                 // Two whole rows of one key: the first stays.
                 if code == MDB_KEYEXIST { return }

@@ -27,13 +27,16 @@ final class StoreCheck {
         let metas = pages.metaPages()
         guard let newest = metas.max(by: { $0.transaction < $1.transaction }) else {
             throw .cannotOpen(
-                path: pages.path, reason: "it is no store, or both of its headers are damaged; restore it from a backup")
+                path: pages.path, reason: "it is no store, or both of its headers are damaged; restore it from a backup"
+            )
         }
         let check = StoreCheck(pages, newest)
         // Commits take turns between the two.
-        let follow = metas.count == 2 && metas[0].transaction.distance(to: metas[1].transaction).magnitude == 1
+        let before = metas.map(\.transaction).min()
+        let follow = metas.count == 2 && before == newest.transaction &- 1
         if !follow || metas.contains(where: { $0.transaction % 2 != $0.number }) {
-            check.walk.note(newest.number == 0 ? 1 : 0, "the header of the last commit, or of the one before, is damaged")
+            check.walk.note(
+                newest.number == 0 ? 1 : 0, "the header of the last commit, or of the one before, is damaged")
         }
         return check
     }
@@ -83,7 +86,12 @@ final class StoreCheck {
         }
         do {
             schema = try stored.map { try JSONDecoder().decode(StoreSchema.self, from: $0) }
-            guard let stored, schema != nil else { return walk.note(0, "the schema is lost") }
+            guard let stored, let found = schema else { return walk.note(0, "the schema is lost") }
+            // Whoever has written it may not have been this library.
+            guard found.tables.allSatisfy({ $0.isPossible }) else {
+                schema = nil
+                return walk.note(0, "the schema cannot be read")
+            }
             if let sum, sum != StoreSchema.sum(of: stored) { walk.note(0, "the schema is not what was stored") }
         } catch {
             walk.note(0, "the schema cannot be read")
@@ -209,5 +217,12 @@ final class StoreCheck {
                 report.freePages += 1
             }
         }
+    }
+}
+
+extension TableSchema {
+    /// Whether its numbers are those of columns that it has.
+    fileprivate var isPossible: Bool {
+        columns.count <= StoreSchema.maxColumns && primaryKey.map(columns.indices.contains) ?? true
     }
 }

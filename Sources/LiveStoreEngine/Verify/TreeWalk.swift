@@ -208,7 +208,8 @@ final class TreeWalk {
 
     /// Many values of one key: a tree of their own. The pages count for no record but theirs.
     private func valueTree(
-        _ record: TreeRecord, _ key: UnsafeRawBufferPointer, _ number: UInt64, _ progress: inout Progress, _ visit: Visit
+        _ record: TreeRecord, _ key: UnsafeRawBufferPointer, _ number: UInt64, _ progress: inout Progress,
+        _ visit: Visit
     ) {
         let before = damage.count
         var list = Progress(record: record, name: progress.name, isOfValues: true)

@@ -26,7 +26,8 @@ struct VerifyTests {
             }
             for line in try connection.objects(LogLine.self) { all["line \(line.text.prefix(12))"] = line.text }
             for name in 0..<5 {
-                all["index \(name)"] = "\(try connection.objects(Human.self).where(\.name == "n\(name)").map(\.id).sorted())"
+                all["index \(name)"] =
+                    "\(try connection.objects(Human.self).where(\.name == "n\(name)").map(\.id).sorted())"
             }
             for id in 0..<60 {
                 all["key \(id)"] = "\(try connection.object(Human.self, forPrimaryKey: id)?.name ?? "none")"
@@ -63,7 +64,9 @@ struct VerifyTests {
                     if dogs.count > 3 { try connection.delete(dogs[random.below(dogs.count)]) }
                 default:
                     let humans = try connection.objects(Human.self)
-                    if humans.count > 9, random.below(3) == 0 { try connection.delete(humans[random.below(humans.count)]) }
+                    if humans.count > 9, random.below(3) == 0 {
+                        try connection.delete(humans[random.below(humans.count)])
+                    }
                 }
             }
         }
@@ -80,7 +83,9 @@ struct VerifyTests {
         return (path, try content(store))
     }
 
-    @Test("an open store is whole after every commit, in every durability", arguments: [Durability.full, .relaxed, .memory])
+    @Test(
+        "an open store is whole after every commit, in every durability",
+        arguments: [Durability.full, .relaxed, .memory])
     func openStore(_ durability: Durability) throws {
         let test = try TestStore(Self.models, durability: durability)
         defer { withExtendedLifetime(test) {} }
@@ -91,8 +96,9 @@ struct VerifyTests {
             try Self.change(test.store, &random, &number)
             let report = try test.store.verify()
             #expect(report.isWhole, "TIDEGAUGE_SEED=\(seed): \(report.damage)")
-            #expect(report.tables.first { $0.name == "Human" }?.wholeObjects
-                == (try test.store.read { try $0.objects(Human.self).count }))
+            #expect(
+                report.tables.first { $0.name == "Human" }?.wholeObjects
+                    == (try test.store.read { try $0.objects(Human.self).count }))
         }
     }
 
@@ -167,6 +173,36 @@ struct VerifyTests {
             store.close()
         }
         #expect(whole > 0 && whole < 290)
+    }
+
+    @Test("whatever changes in a header, no older commit is taken for the last one")
+    func headers() throws {
+        let seed = SeededRandom.base
+        let (path, content) = try Self.makeFile(seed, commits: 10)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let url = URL(fileURLWithPath: path + "/data.mdb")
+        let original = try Data(contentsOf: url)
+        for offset in 0..<152 {
+            for page in [0, 4_096] {
+                var data = original
+                data[page + offset] ^= 1 << UInt8(offset % 8)
+                try data.write(to: url)
+                guard let report = try? Store.verify(path: path), report.isWhole else { continue }
+                let store = try Store(.init(path: path, models: Self.models, durability: .relaxed))
+                #expect(try Self.content(store) == content, "TIDEGAUGE_SEED=\(seed): byte \(offset) of page \(page)")
+                store.close()
+            }
+        }
+    }
+
+    @Test("a schema that has changed is refused, and told")
+    func schema() throws {
+        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Self.makePair(path)
+        try DamagedFile.replace("\"name\":\"age\"", by: "\"name\":\"agf\"", in: path)
+        #expect(try Store.verify(path: path).damage == ["the schema is not what was stored"])
+        #expect(throws: StoreError.self) { try Store(.init(path: path, models: Self.models, durability: .relaxed)) }
     }
 
     /// Closed as it returns.

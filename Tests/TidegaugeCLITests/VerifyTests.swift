@@ -1,0 +1,58 @@
+// What `tidegauge verify` and `tidegauge salvage` say of a store's file, and how they end.
+import Foundation
+import LiveStore
+import Testing
+
+@Suite struct VerifyTests {
+    final class Page: StoredObject {
+        @Stored(.primaryKey) var id = 0
+        @Stored var text = ""
+    }
+
+    private func makeStore(in folder: Folder) throws {
+        let store = try Store(.init(path: folder.path + "/store", models: [Page.self], durability: .relaxed))
+        try store.write { connection in
+            for id in 0..<3 {
+                let page = Page()
+                page.id = id
+                page.text = "marker \(id)"
+                try connection.add(page)
+            }
+        }
+    }
+
+    @Test func aWholeStoreIs0() throws {
+        let folder = try Folder()
+        try makeStore(in: folder)
+        let ran = try Binary.tidegauge.run(["verify", "store"], in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        #expect(ran.output.contains("Page: 3 whole") && ran.output.hasSuffix("whole\n"))
+    }
+
+    @Test func aDamagedOneIs1AndItsWholeObjectsAreCarriedOver() throws {
+        let folder = try Folder()
+        try makeStore(in: folder)
+        let url = URL(fileURLWithPath: folder.path + "/store/data.mdb")
+        var data = try Data(contentsOf: url)
+        while let range = data.range(of: Data("marker 1".utf8)) {
+            data.replaceSubrange(range, with: Data("marxer 1".utf8))
+        }
+        try data.write(to: url)
+        let ran = try Binary.tidegauge.run(["verify", "store"], in: folder)
+        #expect(ran.status == 1, "\(ran.errors)")
+        #expect(ran.output.contains("Page: 2 whole, 1 damaged"))
+        #expect(ran.output.contains("damaged: a row of 'Page' is not what was stored"))
+        let salvaged = try Binary.tidegauge.run(["salvage", "store", "new"], in: folder)
+        #expect(salvaged.status == 1, "\(salvaged.errors)")
+        let whole = try Binary.tidegauge.run(["verify", "new"], in: folder)
+        #expect(whole.status == 0 && whole.output.contains("Page: 2 whole"), "\(whole.output)\(whole.errors)")
+    }
+
+    @Test func whereThereIsNoneItSaysSo() throws {
+        let folder = try Folder()
+        let ran = try Binary.tidegauge.run(["verify", "nowhere"], in: folder)
+        #expect(ran.status == 70)
+        #expect(ran.errors.contains("there is no store; correct the path"), "\(ran.errors)")
+        #expect(!folder.exists("nowhere"))
+    }
+}
