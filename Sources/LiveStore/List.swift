@@ -204,14 +204,21 @@ extension List where Element: Equatable {
 }
 
 extension List where Element: StoredObject {
-    /// The first place where the list has `object`. O(n).
-    /// - Throws: `otherStore` where the list is stored in another store than the object.
+    /// The first place where the list has `object`. O(log n) for each list that it is in; O(n) where the connection shows what is
+    /// older than what it reads, as in a write block of one that waits for a delivery, and in a list that is not stored.
+    /// - Throws: `otherStore` where the list is stored in another store than the object; `storage`, `damaged`.
     public func index(of object: Element) throws -> Int? {
         guard let binding = object.binding else { return firstIndex { $0 === object } }
-        if let stored { try stored.connection.checkIsOfStore(binding) }
-        return firstIndex { element in
-            element === object || element.binding.map { $0.id == binding.id && $0.home == binding.home } ?? false
-        }
+        guard let stored else { return firstIndex { $0.isSame(as: object, binding) } }
+        try stored.connection.checkIsOfStore(binding)
+        if let index = stored.linkIndex(for: binding) { return try stored.place(of: binding, by: index, query(stored)) }
+        return firstIndex { $0.isSame(as: object, binding) }
+    }
+}
+
+extension StoredObject {
+    fileprivate func isSame(as object: StoredObject, _ binding: RowBinding) -> Bool {
+        self === object || self.binding.map { $0.id == binding.id && $0.home == binding.home } ?? false
     }
 }
 

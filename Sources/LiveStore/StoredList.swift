@@ -40,6 +40,29 @@ struct StoredList {
         return row(rows.id(at: index)).map { Array($0.bytes(ListTable.position)) }
     }
 
+    /// What finds the elements that lead to an object; nil where they are not those that are shown, or where no element can.
+    func linkIndex(for object: RowBinding) -> ColumnIndex? {
+        guard connection.transaction == nil ? connection.showsDeliveredVersion : connection.delivered == nil,
+            let edge = binding.table.links?.edge(column), edge.target == object.table.id
+        else { return nil }
+        return edge.index
+    }
+
+    /// The first place of an object. O(log n) for each element of any list that leads to it.
+    func place(of object: RowBinding, by index: ColumnIndex, _ query: ConnectionQuery) throws(StoreError) -> Int? {
+        let rows = connection.listRows(query)
+        var first: Int?
+        for element in connection.currentSource?.ids(index, linkingTo: object.id) ?? [] {
+            guard let row = connection.currentRow(elements, element), row.slot(ListTable.owner) == binding.id.rawValue,
+                let key = query.key(row, element, connection.currentSource),
+                let rank = rows.rank(of: query.form.shownKey(key))
+            else { continue }
+            first = min(first ?? rank, rank)
+        }
+        try connection.checkReads()
+        return first
+    }
+
     // MARK: Changing
 
     /// Runs a change; what goes wrong makes the write fail.

@@ -11,7 +11,7 @@ package struct LinkEdge: Sendable {
     /// The table of the list's elements; nil for a link.
     let elements: UInt32?
     /// Finds what leads to an object: rows of `source` for a link, of `elements` for a list.
-    let index: ColumnIndex
+    package let index: ColumnIndex
     /// The link of a list's element to the object that has the list.
     let isOwner: Bool
 }

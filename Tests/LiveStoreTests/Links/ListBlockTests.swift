@@ -1,8 +1,9 @@
 // Lists in write blocks, which keep a list's rows in step with their own changes and take over those of earlier blocks: each
 // change is held against arrays, whoever has changed the lists before.
 import Foundation
-import LiveStore
 import Testing
+
+@testable import LiveStore
 
 private final class Owner: StoredObject {
     @Stored(.primaryKey) var id = 0
@@ -47,6 +48,15 @@ private struct Owners {
         guard !owner.isInvalidated else { return }
         if random.oneIn(2) { #expect(Array(owner.numbers) == numbers[id], comment) }
         if random.oneIn(2) { #expect(owner.friends.map(\.id) == friends[id], comment) }
+        if random.oneIn(2) { try checkPlaces(of: owner, connection, comment) }
+    }
+
+    /// Where each object is first among an owner's friends.
+    private func checkPlaces(of owner: Owner, _ connection: Connection, _ comment: Comment) throws {
+        for id in Self.ids {
+            guard let other = try connection.object(Owner.self, forPrimaryKey: id) else { continue }
+            #expect(try owner.friends.index(of: other) == friends[owner.id]?.firstIndex(of: id), comment)
+        }
     }
 
     /// Makes one change in a list, and returns what its model becomes.
@@ -84,11 +94,21 @@ private struct Owners {
         return model
     }
 
+    /// Takes over what somebody else has done.
+    mutating func reload(_ connection: Connection) throws {
+        for id in Self.ids {
+            let owner = try connection.object(Owner.self, forPrimaryKey: id)
+            numbers[id] = owner.map { Array($0.numbers) }
+            friends[id] = owner.map { $0.friends.map(\.id) }
+        }
+    }
+
     func check(_ connection: Connection, _ comment: Comment) throws {
         for id in Self.ids {
             let owner = try connection.object(Owner.self, forPrimaryKey: id)
             #expect(owner.map { Array($0.numbers) } == numbers[id], comment)
             #expect(owner.map { $0.friends.map(\.id) } == friends[id], comment)
+            if let owner { try checkPlaces(of: owner, connection, comment) }
         }
     }
 }
@@ -117,5 +137,53 @@ struct ListBlockTests {
             try test.store.write { try owners.check($0, comment) }
             try beside.read { try owners.check($0, comment) }
         }
+    }
+
+    @Test("tell the first place of an object among those shown, before and after deliveries", arguments: 0..<4)
+    func places(_ round: Int) throws {
+        let seed = SeededRandom.base &+ UInt64(round)
+        let comment: Comment = "TIDEGAUGE_SEED=\(seed)"
+        let test = try TestStore([Owner.self])
+        let beside = try Store(.init(path: test.path, models: [Owner.self], durability: .relaxed))
+        var owners = Owners(random: SeededRandom(seed: seed))
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler))
+        var calls = 0
+        let token = try connection.objects(Owner.self).observe { _ in calls += 1 }
+        defer { token.invalidate() }
+        func check() throws {
+            let all = Array(try connection.objects(Owner.self))
+            for owner in all where !owner.isInvalidated {
+                for other in all where !other.isInvalidated {
+                    let expected = owner.friends.firstIndex { !$0.isInvalidated && $0.id == other.id }
+                    #expect(try owner.friends.index(of: other) == expected, comment)
+                }
+            }
+        }
+        for turn in 0..<25 {
+            if owners.random.oneIn(2) {
+                try beside.write { for _ in 0..<owners.random.below(6) { try owners.change($0, comment) } }
+            } else {
+                // Own writes are shown before they are delivered.
+                try connection.write {
+                    for owner in Array(try connection.objects(Owner.self)) {
+                        guard !owner.isInvalidated, owner.friends.count > 1 else { continue }
+                        owner.friends.move(from: 0, to: owner.friends.count - 1)
+                        try check()
+                    }
+                }
+            }
+            try check()
+            try beside.write { connection in
+                let first = try connection.objects(Owner.self).first ?? Owner()
+                first.name = "turn \(turn)"
+                if first.binding == nil { try connection.add(first) }
+            }
+            try check()
+            try scheduler.turn()
+            try check()
+            try beside.read { try owners.reload($0) }
+        }
+        #expect(calls > 0)
     }
 }
