@@ -82,6 +82,34 @@ struct RankedNode: Hashable {
     @inline(__always)
     func key(at index: Int) -> BareKey { BareKey(prefix: prefixes[index], id: ids[index], tail: tails?[index]) }
 
+    /// How many entries are the same in two leaves, key and stamp, from a place in each on. Of keys with tails those that share
+    /// them; who asks compares the next entry.
+    func sameEntries(from start: Int, as other: RankedNode, from otherStart: Int) -> Int {
+        let most = min(used - start, other.used - otherStart)
+        let (prefixes, otherPrefixes) = (prefixes + start, other.prefixes + otherStart)
+        let (ids, otherIDs) = (ids + start, other.ids + otherStart)
+        let (stamps, otherStamps) = (stamps + start, other.stamps + otherStart)
+        var count = 0
+        while count + 4 <= most {
+            var difference: UInt64 = 0
+            for place in count..<count + 4 {
+                difference |= prefixes[place] ^ otherPrefixes[place]
+                difference |= ids[place] ^ otherIDs[place]
+                difference |= stamps[place] ^ otherStamps[place]
+            }
+            if difference != 0 { break }
+            count += 4
+        }
+        while count < most, prefixes[count] == otherPrefixes[count], ids[count] == otherIDs[count],
+            stamps[count] == otherStamps[count]
+        {
+            count += 1
+        }
+        if tails == nil, other.tails == nil { return count }
+        guard let tails, let otherTails = other.tails else { return 0 }
+        return (0..<count).first { tails[start + $0]?.toOpaque() != otherTails[otherStart + $0]?.toOpaque() } ?? count
+    }
+
     func entry(at index: Int) -> RankedEntry { RankedEntry(key: key(at: index).owned, stamp: stamps[index]) }
 
     @inline(__always)

@@ -63,6 +63,7 @@ package struct TreeDifference: Sendable {
         let end = limits.upper.map { BareKey($0) }
         while !left.isAtEnd && !right.isAtEnd {
             if left.node == right.node && left.isAtStart && right.isAtStart {
+                if end == nil, NodeCursor.skipSame(&left, &right) { continue }
                 left.skip()
                 right.skip()
                 left.stop(at: end)
@@ -98,7 +99,12 @@ package struct TreeDifference: Sendable {
     private mutating func merge(_ left: inout NodeCursor, _ right: inout NodeCursor) {
         let leftUsed = left.node.used
         let rightUsed = right.node.used
-        while left.index < leftUsed && right.index < rightUsed {
+        while true {
+            // Most of two leaves is the same.
+            let same = left.node.sameEntries(from: left.index, as: right.node, from: right.index)
+            left.step(same)
+            right.step(same)
+            guard left.index < leftUsed && right.index < rightUsed else { break }
             let leftKey = left.node.key(at: left.index)
             let rightKey = right.node.key(at: right.index)
             if leftKey == rightKey {
@@ -168,10 +174,33 @@ private struct NodeCursor {
     /// The entry at this place of a leaf.
     var row: TreeDifference.Row { TreeDifference.Row(rank: rank, key: node.key(at: index), stamp: node.stamps[index]) }
 
-    /// To the next entry of the leaf.
-    mutating func step() {
-        index += 1
-        rank += 1
+    /// To the next entry of the leaf, or further.
+    mutating func step(_ count: Int = 1) {
+        index += count
+        rank += count
+    }
+
+    /// Past the children that two nodes share, one behind the other, from where both cursors stand at one; false where there is
+    /// no node above. Goes to the first that differs, or where one of the nodes ends.
+    static func skipSame(_ left: inout NodeCursor, _ right: inout NodeCursor) -> Bool {
+        guard left.depth > 0, right.depth > 0 else { return false }
+        let (first, second) = (left.path[left.depth - 1], right.path[right.depth - 1])
+        let most = min(first.node.used - first.child, second.node.used - second.child)
+        var (count, entries) = (0, 0)
+        while count < most, first.node.children[first.child + count] == second.node.children[second.child + count] {
+            entries += first.node.counts[first.child + count]
+            count += 1
+        }
+        left.pass(count, entries)
+        right.pass(count, entries)
+        return true
+    }
+
+    /// Past so many children of the node above, which hold so many entries.
+    private mutating func pass(_ children: Int, _ entries: Int) {
+        rank += entries
+        path[depth - 1].child += children - 1
+        leave()
     }
 
     /// To the start of the first child.

@@ -11,16 +11,16 @@ struct ObjectWatch {
 
 final class TableUpkeep {
     let table: Table
-    private var index: QueryIndex
-    private var trees: [SharedTree?] = []
+    @exclusivity(unchecked) private var index: QueryIndex
+    @exclusivity(unchecked) private var trees: [SharedTree?] = []
     private var handles: [TreeKey: Int] = [:]
     private var freeHandles: [Int] = []
-    private var touched: [SharedTree] = []
+    @exclusivity(unchecked) private var touched: [SharedTree] = []
     private let departed = DepartedRows()
     /// Who observes single objects, by the objects' ids.
-    private var watches: [UInt64: [ObjectWatch]] = [:]
+    @exclusivity(unchecked) private var watches: [UInt64: [ObjectWatch]] = [:]
     /// Those of them whose observers came to be at a version that upkeep may not have reached yet.
-    private var ahead: [ObjectWatch] = []
+    @exclusivity(unchecked) private var ahead: [ObjectWatch] = []
 
     init(_ table: Table) {
         self.table = table

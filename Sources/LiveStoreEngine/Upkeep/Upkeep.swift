@@ -27,18 +27,18 @@ package final class Upkeep: @unchecked Sendable {
     private var thread: TracedThread?
 
     // The thread's own.
-    var snapshot: Snapshot
-    private(set) var tables: [UInt32: TableUpkeep] = [:]
-    private(set) var dependencies: Dependencies
-    var connections = ConnectionList()
+    @exclusivity(unchecked) var snapshot: Snapshot
+    @exclusivity(unchecked) private(set) var tables: [UInt32: TableUpkeep] = [:]
+    @exclusivity(unchecked) private(set) var dependencies: Dependencies
+    @exclusivity(unchecked) var connections = ConnectionList()
     private(set) var slot: Int?
     private var lastOfferVersion: UInt64
     private var lastOfferNs: Int64
     private var unserved: UnservedPlaces
     /// Of the current step: what silent commits mean for the queries of the observers they name.
-    var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
+    @exclusivity(unchecked) var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
     /// First roots to bring at older versions, when there are any.
-    var holds: [Hold] = []
+    @exclusivity(unchecked) var holds: [Hold] = []
     /// Refreshes that wait for a version.
     private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
 
