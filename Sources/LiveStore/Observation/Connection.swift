@@ -12,7 +12,7 @@ public class Connection {
     final let core: StoreCore
     /// What membership and order of results stand at: of a live connection, the version of the last delivery. nil where
     /// everything is read from a transaction.
-    final var delivered: Snapshot?
+    @exclusivity(unchecked) final var delivered: Snapshot?
     /// What properties are read from outside of a write; own commits of a live connection are in it.
     @exclusivity(unchecked) final private(set) var shown: Snapshot?
 
@@ -23,12 +23,12 @@ public class Connection {
     /// Objects with links that are being added in it.
     final let additions = Additions()
     /// The table used last: whoever adds or finds many objects does so with many of one class.
-    private final var lastTable: (model: StoredObject.Type, table: Table)?
+    @exclusivity(unchecked) private final var lastTable: (model: StoredObject.Type, table: Table)?
     final var queries = KnownQueries()
     /// Lists that a write block has read.
     @exclusivity(unchecked) final var lists: [ConnectionQuery] = []
     /// Counts what makes shown rows worthless: deliveries, and writes that were cancelled.
-    final var epoch = 0
+    @exclusivity(unchecked) final var epoch = 0
 
     /// Whether the connection moves on to newer versions by itself. Off, it stays at its version until `refresh()`;
     /// observers of the whole store are told `.refreshRequired` when there is something newer, and whatever this version

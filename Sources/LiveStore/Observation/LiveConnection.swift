@@ -4,16 +4,16 @@
 final class LiveConnection: Connection {
     let scheduler: any Scheduler
     let mailbox: Mailbox
-    var own = OwnWrites()
-    var attached: [ObjectIdentifier: ConnectionQuery] = [:]
+    @exclusivity(unchecked) var own = OwnWrites()
+    @exclusivity(unchecked) var attached: [ObjectIdentifier: ConnectionQuery] = [:]
     var observedObjects: [ObjectIdentifier: ObjectToken] = [:]
     var storeTokens: [StoreToken] = []
     /// Properties that are observed one by one; nil while there are none.
     private(set) var observedCells: ObservedCells?
     private lazy var trackingProbe = TrackingProbe()
-    var isDelivering = false
+    @exclusivity(unchecked) var isDelivering = false
     /// A delivery came while there could be none.
-    var missedDelivery = false
+    @exclusivity(unchecked) var missedDelivery = false
 
     init(_ store: Store, on scheduler: any Scheduler) throws {
         self.scheduler = scheduler

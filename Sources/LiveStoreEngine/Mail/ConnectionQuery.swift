@@ -10,27 +10,27 @@ package final class ConnectionQuery: @unchecked Sendable {
     package let window: TreeWindow
     package let table: Table
     /// Place of the waiting update in the mailbox, −1 when there is none. Guarded by the mailbox's lock.
-    var mailSlot = -1
+    @exclusivity(unchecked) var mailSlot = -1
 
     @exclusivity(unchecked) package private(set) var tokens: [CollectionToken] = []
     /// How many of them were there when the delivery began; the others, added in its callbacks, wait for the next.
-    private var tokensToTell = 0
+    @exclusivity(unchecked) private var tokensToTell = 0
     /// The query of the same rows that results show; nil for that one itself.
     private let showing: ConnectionQuery?
     /// Queries of the same rows that are observed by other columns.
     private var variants: [WeakQuery] = []
     /// Set while upkeep keeps this query.
-    private(set) var isAttached = false
+    @exclusivity(unchecked) private(set) var isAttached = false
     /// Counts the times it has begun to: what it still sends for an earlier one is not for this one.
     @exclusivity(unchecked) package private(set) var attachment = 0
     /// The columns that upkeep has been asked for, and for which attachment.
-    private var measured: (attachment: Int, columns: UInt64) = (0, 0)
+    @exclusivity(unchecked) private var measured: (attachment: Int, columns: UInt64) = (0, 0)
     /// The root of the last delivery.
     @exclusivity(unchecked) package private(set) var delivered: RankedTree?
     /// The rows as the connection shows them; nil until somebody asks, and after each delivery.
     @exclusivity(unchecked) package var shown: ShownTree?
     package let form: TreeForm
-    private var encoder: SortKeyEncoder
+    @exclusivity(unchecked) private var encoder: SortKeyEncoder
     private let residual: RowTest
 
     package init(_ plan: QueryPlan, _ table: Table, showing: ConnectionQuery? = nil) {

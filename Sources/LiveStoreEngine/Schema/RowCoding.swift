@@ -105,11 +105,11 @@ public struct RowReader: @unchecked Sendable {
 
 /// A row being written: a buffer of its own, reused from row to row. One thread at a time.
 public final class RowBuffer {
-    @usableFromInline package private(set) var base: UnsafeMutableRawPointer
-    private var capacity: Int
-    private(set) var byteCount = 0
+    @exclusivity(unchecked) @usableFromInline package private(set) var base: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private var capacity: Int
+    @exclusivity(unchecked) private(set) var byteCount = 0
     /// Out-of-line bytes that no slot points to any more.
-    private var wastedBytes = 0
+    @exclusivity(unchecked) private var wastedBytes = 0
 
     package init() {
         capacity = 512

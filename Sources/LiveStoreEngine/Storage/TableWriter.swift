@@ -6,14 +6,14 @@ import Glibc
 final class TableWriter {
     let table: Table
     private let storage: Storage
-    private var rows: LMDBCursor?
-    private var keys: LMDBCursor?
+    @exclusivity(unchecked) private var rows: LMDBCursor?
+    @exclusivity(unchecked) private var keys: LMDBCursor?
     /// Whether all keys added so far came behind those there were: then the next one is tried there first.
-    private var keysAscend = true
+    @exclusivity(unchecked) private var keysAscend = true
     /// The id of the next new row; nil until one was asked for.
-    private(set) var nextID: UInt64?
+    @exclusivity(unchecked) private(set) var nextID: UInt64?
     /// The first id that was given out.
-    private(set) var firstNewID: UInt64?
+    @exclusivity(unchecked) private(set) var firstNewID: UInt64?
 
     init(_ table: Table, _ storage: Storage) {
         self.table = table

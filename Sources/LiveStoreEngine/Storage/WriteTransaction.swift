@@ -17,7 +17,7 @@ package final class WriteTransaction {
     package let storage: Storage
     @exclusivity(unchecked) package private(set) var transaction: LMDBTransaction
     /// The transaction around the part that is being run, and what it had before.
-    private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt32: UInt64])?
+    @exclusivity(unchecked) private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt32: UInt64])?
     /// The version this commit will have.
     package let version: UInt64
     /// Changes at every modification: what was read before may be out of date.
@@ -27,23 +27,23 @@ package final class WriteTransaction {
     /// Objects changed so far, in order; the same object may come again.
     @exclusivity(unchecked) package private(set) var entries: [LogEntry] = []
     /// When the write was asked for; nil where nobody records that.
-    package var beganNs: Int64?
+    @exclusivity(unchecked) package var beganNs: Int64?
 
-    private var openTable: Table?
-    private var openID = ObjectID(rawValue: 0)
-    private var isOpenRowDirty = false
+    @exclusivity(unchecked) private var openTable: Table?
+    @exclusivity(unchecked) private var openID = ObjectID(rawValue: 0)
+    @exclusivity(unchecked) private var isOpenRowDirty = false
     private let buffer: RowBuffer
-    private var writers: [UInt32: TableWriter] = [:]
+    @exclusivity(unchecked) private var writers: [UInt32: TableWriter] = [:]
     /// Of the table that was changed last: most writes stay with one for long.
-    private var lastWriter: TableWriter?
-    private var isOver = false
+    @exclusivity(unchecked) private var lastWriter: TableWriter?
+    @exclusivity(unchecked) private var isOver = false
     /// After a silent commit: waits while who follows it holds too many snapshots. Not with a lock of the store's held.
-    package var waitsForRoom: [() -> Void] = []
+    @exclusivity(unchecked) package var waitsForRoom: [() -> Void] = []
     /// Whether the commit is in the store.
     @exclusivity(unchecked) package private(set) var isCommitted = false
     @exclusivity(unchecked) package private(set) var fate = Fate()
     /// Of the parts that are over.
-    private var fates: [Fate] = []
+    @exclusivity(unchecked) private var fates: [Fate] = []
     private let thread = pthread_self()
     package var isOnItsThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
