@@ -142,4 +142,10 @@ int cp_take_turns_on_core(int index);
 /// started, NULL in a program without libdispatch.
 const char *cp_current_queue_label(void);
 
+// What is read behind the end of a file's map is zeros from here on, where it would be a bus error; the map is of a file that nobody
+// writes to through it. The answer names the map to `cp_unguard_map`, which comes before it is unmapped; negative where there are too
+// many. Installs a handler of SIGBUS at the first call, which hands on what is not about such a map.
+int32_t cp_guard_map(const void *begin, uint64_t bytes);
+void cp_unguard_map(int32_t place);
+
 #endif

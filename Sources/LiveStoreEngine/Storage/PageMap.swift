@@ -1,6 +1,7 @@
 // Where a store's file is mapped, and whether its pages are of the format that `MappedPage` reads. Found once by whoever asks first;
 // both are one number each, for any thread.
 import CLMDB
+import CPlatform
 import Glibc
 import Synchronization
 
@@ -9,8 +10,33 @@ final class PageMap: @unchecked Sendable {
     let environment: OpaquePointer
     private let known = Atomic(true)
     private let begin = Atomic<UInt>(0)
+    /// What the map is guarded as; negative where it is not.
+    private let guarded = Atomic<Int32>(-1)
 
     init(_ environment: OpaquePointer) { self.environment = environment }
+
+    /// Makes what is missing at the end of the file read as zeros, while the process has it open: readers find damage there, where
+    /// it would be a bus error. Before anybody else has the store; not for one that is written through its map.
+    func guardEnd() throws(EngineFailure) {
+        var transaction: LMDBTransaction?
+        let begun = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        guard begun == 0, let transaction else { throw EngineFailure(code: begun) }
+        defer { mdb_txn_abort(transaction) }
+        // The tree of tables lies in the map, like all that is read.
+        let tables: MDB_dbi = 1
+        let cursor = try LMDB.openCursor(transaction, tables)
+        defer { mdb_cursor_close(cursor) }
+        var key = MDB_val()
+        var value = MDB_val()
+        guard try LMDB.found(mdb_cursor_get(cursor, &key, &value, MDB_FIRST)), let entry = value.mv_data else { return }
+        var info = MDB_envinfo()
+        mdb_env_info(environment, &info)
+        guard let map = address(holding: entry, lastPage: info.me_last_pgno) else { return }
+        guarded.store(cp_guard_map(map, UInt64(info.me_mapsize)), ordering: .relaxed)
+    }
+
+    /// Before the file is closed.
+    func endGuard() { cp_unguard_map(guarded.exchange(-1, ordering: .relaxed)) }
 
     /// False once the file was found to be of another format.
     var isKnown: Bool { known.load(ordering: .relaxed) }

@@ -92,7 +92,11 @@ package final class Storage: @unchecked Sendable {
             : mdb_env_open(environment, directory, durability.flags, modes.file)
         if code != 0 { throw StoreFile.openingError(code, directory) }
         try StoreFile.checkLength(environment, directory, isAlone: page.wasAlone)
-        if durability == .memory { reserved = try MapReservation(environment, path: directory) }
+        if durability == .memory {
+            reserved = try MapReservation(environment, path: directory)
+        } else {
+            try reading("read tables") { () throws(EngineFailure) in try pageMap.guardEnd() }
+        }
         releaseDeadReaders()
         do {
             try openTables(schema, deadlineNs: deadlineNs)
@@ -128,6 +132,7 @@ package final class Storage: @unchecked Sendable {
         // its own locks on them, which go with any descriptor of the file.
         guard isOfThisProcess else { return }
         for reader in idleReaders.withLock({ $0 }) { reader.end() }
+        pageMap.endGuard()
         mdb_env_close(environment)
         if durability == .memory {
             page.ifAlone(in: directory) {

@@ -242,6 +242,28 @@ struct VerifyTests {
         }
     }
 
+    @Test("a file that is cut short while it is open is an error to who reads it, and no end of the process")
+    func cutWhileOpen() throws {
+        let seed = SeededRandom.base
+        for round in 0..<20 {
+            var random = SeededRandom(seed: seed &+ UInt64(round))
+            let comment: Comment = "TIDEGAUGE_SEED=\(seed), round \(round)"
+            let (path, content) = try Self.makeFile(seed, commits: 30)
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let store = try Store(.init(path: path, models: Self.models, durability: .relaxed))
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/data.mdb"))
+            let pages = Int(try file.seekToEnd()) / 4_096
+            try file.truncate(atOffset: UInt64(4_096 * (2 + random.below(pages - 2))))
+            try file.close()
+            var read: [String: String]?
+            do { read = try Self.content(store) } catch let error as StoreError { #expect(error.isOfFile, comment) }
+            // What was cut off may have been free.
+            if let read { #expect(read == content, comment) } else { #expect(try !store.verify().isWhole, comment) }
+            do { try store.write { try $0.add(Human(100_000, "late")) } } catch is StoreError {}
+            store.close()
+        }
+    }
+
     /// Closed as it returns.
     private static func makePair(_ path: String) throws {
         let store = try Store(.init(path: path, models: models, durability: .relaxed))

@@ -1,0 +1,72 @@
+// Maps of files that may be cut short while they are read. A page behind the end of a file is a bus error to whoever touches it, and
+// that ends the process; here such a page becomes one of zeros, which readers find out by themselves.
+//
+// Touched by a signal handler: words of their own, atomic, and a call of the kernel.
+#define _GNU_SOURCE
+#include "CPlatform.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MOST_MAPS = 256 };
+
+static struct {
+    // 0 for a free place; written last.
+    atomic_uintptr_t begin;
+    atomic_uintptr_t end;
+} guarded[MOST_MAPS];
+
+static struct sigaction earlier;
+static uintptr_t page_bytes;
+
+static bool is_guarded(uintptr_t address) {
+    for (int place = 0; place < MOST_MAPS; place++) {
+        uintptr_t begin = atomic_load_explicit(&guarded[place].begin, memory_order_acquire);
+        if (begin == 0 || address < begin) continue;
+        if (address < atomic_load_explicit(&guarded[place].end, memory_order_relaxed)) return true;
+    }
+    return false;
+}
+
+static void handle(int signal, siginfo_t *information, void *context) {
+    uintptr_t address = (uintptr_t)information->si_addr;
+    if (information->si_code == BUS_ADRERR && is_guarded(address)) {
+        void *page = (void *)(address & ~(page_bytes - 1));
+        void *zeros = mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        if (zeros == page) return;
+    }
+    // Somebody else's, or not to be helped: as if this handler were not there.
+    if (earlier.sa_flags & SA_SIGINFO && earlier.sa_sigaction) return earlier.sa_sigaction(signal, information, context);
+    if (earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN) return earlier.sa_handler(signal);
+    sigaction(SIGBUS, &earlier, NULL);
+}
+
+static void install(void) {
+    page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, &earlier);
+}
+
+int32_t cp_guard_map(const void *begin, uint64_t bytes) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_once(&once, install);
+    pthread_mutex_lock(&lock);
+    int32_t found = -1;
+    for (int32_t place = 0; place < MOST_MAPS && found < 0; place++) {
+        if (atomic_load_explicit(&guarded[place].begin, memory_order_relaxed) != 0) continue;
+        atomic_store_explicit(&guarded[place].end, (uintptr_t)begin + bytes, memory_order_relaxed);
+        atomic_store_explicit(&guarded[place].begin, (uintptr_t)begin, memory_order_release);
+        found = place;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void cp_unguard_map(int32_t place) {
+    if (place >= 0) atomic_store_explicit(&guarded[place].begin, 0, memory_order_release);
+}
