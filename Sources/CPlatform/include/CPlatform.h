@@ -91,6 +91,12 @@ uint32_t cp_fork_generation(void);
 
 /// Makes a pipe whose ends no program started meanwhile inherits: `ends[0]` reads. Returns 0, or -1 with `errno`.
 int cp_pipe(int ends[2]);
+
+/// What is read behind the end of a file's map is zeros from here on, where it would be a bus error; the map is of a file that nobody
+/// writes to through it. The answer names the map to `cp_unguard_map`, which comes before it is unmapped; negative where there are too
+/// many. Installs a handler of SIGBUS at the first call, which hands on what is not about such a map.
+int32_t cp_guard_map(const void *begin, uint64_t bytes);
+void cp_unguard_map(int32_t place);
 /// Lets a child to be spawned begin in `folder` (where it is not NULL), with no descriptor open but the first three.
 int cp_isolate_spawn(posix_spawn_file_actions_t *actions, const char *folder);
 /// A descriptor that is readable when the child `pid` has ended, or -1 where the kernel has none.
@@ -141,11 +147,5 @@ int cp_take_turns_on_core(int index);
 /// The label of the dispatch queue that the caller runs on; that of a root queue on a thread libdispatch has not
 /// started, NULL in a program without libdispatch.
 const char *cp_current_queue_label(void);
-
-// What is read behind the end of a file's map is zeros from here on, where it would be a bus error; the map is of a file that nobody
-// writes to through it. The answer names the map to `cp_unguard_map`, which comes before it is unmapped; negative where there are too
-// many. Installs a handler of SIGBUS at the first call, which hands on what is not about such a map.
-int32_t cp_guard_map(const void *begin, uint64_t bytes);
-void cp_unguard_map(int32_t place);
 
 #endif
