@@ -68,7 +68,8 @@ let package = Package(
         .target(
             name: "LiveStoreEngine",
             dependencies: [
-                "CLMDB", "CPlatform", "RankedTree", "TracedSync", .product(name: "Logging", package: "swift-log"),
+                "Basis", "CLMDB", "CPlatform", "RankedTree", "TracedSync",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         // The counted tree behind every query.
         .target(name: "RankedTree"),

@@ -17,6 +17,8 @@
 # The scratch copy is the working tree as it is, uncommitted changes included; it and its build products are kept in
 # .build-faults, so that a further run builds little. A patch that does not apply or does not build is an error.
 set -uo pipefail
+# Of a program that a fault ends, the trace would take minutes and is not read.
+export SWIFT_BACKTRACE=enable=no
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work="$root/.build-faults"

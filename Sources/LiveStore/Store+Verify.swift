@@ -6,7 +6,7 @@ extension Store {
     /// lies there and stops for no damage. Others may read and write meanwhile. Any thread. O(file); holds one version for as
     /// long as it takes.
     ///
-    /// Not told are bytes that only the schema has, which no checksum covers, and what a disk has not given back yet.
+    /// The file is read through the system's cache: what a disk would give back now is not asked.
     /// - Throws: `cannotOpen`, `storage`, `tooManySnapshots`, `closed`.
     public func verify() throws -> FileReport {
         try core.checkOpen()

@@ -151,7 +151,7 @@ extension StoreError: CustomStringConvertible {
             "\(limit) snapshots are open at once: close connections, or release frozen collections, that are not needed"
         case .damaged(let path, let table, _, let what):
             "the store at \(path) is damaged: \(what)\(table.map { " of '\($0)'" } ?? "") is not what was stored; "
-                + "restore it from a backup (other objects can be read)"
+                + "restore it from a backup, or write what is whole to a new store with Store.salvage (other objects can be read)"
         case .storage(let operation, let code, let reason): "storage failed in \(operation): \(reason) (\(code))"
         case .writeInsideWrite:
             "write was called inside a write block of the same thread: make the change in the outer block"

@@ -94,8 +94,8 @@ package final class Storage: @unchecked Sendable {
         try StoreFile.checkLength(environment, directory, isAlone: page.wasAlone)
         if durability == .memory {
             reserved = try MapReservation(environment, path: directory)
-        } else {
-            try reading("read tables") { () throws(EngineFailure) in try pageMap.guardEnd() }
+        } else if !isNew {
+            try guardEnd()
         }
         releaseDeadReaders()
         do {
@@ -112,8 +112,14 @@ package final class Storage: @unchecked Sendable {
         if isNew {
             try check(mdb_env_sync(environment, 1), "synchronize")
             try StoreFolder.finish(directory, modes)
+            // There are pages now.
+            try guardEnd()
         }
         page.admitOthers()
+    }
+
+    private func guardEnd() throws(StoreError) {
+        try reading("read tables") { () throws(EngineFailure) in try pageMap.guardEnd() }
     }
 
     /// Whether this is the process that has opened the store, rather than a forked child of it.

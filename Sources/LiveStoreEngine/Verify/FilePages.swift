@@ -8,7 +8,7 @@
 import Glibc
 
 /// Where a tree begins and what it should hold.
-struct TreeRecord: Equatable {
+struct TreeRecord {
     static let bytes = 48
 
     let valueBytes: UInt32

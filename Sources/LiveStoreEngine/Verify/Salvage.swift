@@ -1,5 +1,6 @@
 // Writes what is whole in a store's file to a new store: rows by their checksums, links between rows that are there, elements of
 // lists whose object is there. Keys and indexes are made anew.
+import Basis
 import CLMDB
 import Glibc
 import RankedTree
@@ -53,13 +54,10 @@ package enum Salvage {
         mutating func note(_ table: UInt32, _ id: UInt64) { ids[table, default: []].append(id) }
 
         func contains(_ table: UInt32, _ id: UInt64) -> Bool {
-            guard let ids = ids[table] else { return false }
-            var (low, high) = (0, ids.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if ids[middle] < id { low = middle + 1 } else { high = middle }
+            guard let ids = ids[table], case let place = ids.partitioningIndex(where: { $0 >= id }) else {
+                return false
             }
-            return low < ids.count && ids[low] == id
+            return place < ids.count && ids[place] == id
         }
 
         func last(_ table: UInt32) -> UInt64 { ids[table]?.last ?? 0 }
@@ -92,10 +90,8 @@ package enum Salvage {
                 })
             environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: folder)
             let code = mdb_env_open(environment, folder, UInt32(MDB_NOTLS | MDB_NOSYNC), modes.file)
-            if code != 0 {
-                mdb_env_close(environment)
-                throw StoreFile.openingError(code, folder)
-            }
+            // Everything is initialised: `deinit` runs, and closes it.
+            if code != 0 { throw StoreFile.openingError(code, folder) }
         }
 
         deinit {

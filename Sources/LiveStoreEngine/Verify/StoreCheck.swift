@@ -1,5 +1,6 @@
 // Looks at all that one version of a store's file holds, and tells what of it is what was stored: pages by what the engine's format
 // promises, rows, keys, entries of indexes and the log by their checksums, and whether keys and indexes are those of the rows.
+import Basis
 import CLMDB
 import Foundation
 import RankedTree
@@ -107,9 +108,7 @@ final class StoreCheck {
 
         mutating func add(_ key: UInt32, _ id: UInt64) {
             count += 1
-            var word = (UInt64(key) << 32 | UInt64(key)) ^ id &* 0x9e37_79b9_7f4a_7c15
-            word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
-            sum &+= word ^ word >> 27
+            sum &+= SplitMix64.mix(SplitMix64.mix(UInt64(key)) ^ id)
         }
     }
 

@@ -4,7 +4,7 @@
 import Glibc
 
 /// What is wrong, and where.
-struct PageDamage: Equatable {
+struct PageDamage {
     let page: UInt64
     let what: String
 }
@@ -20,7 +20,10 @@ final class TreeWalk {
         static let leaf: UInt16 = 2
         static let own: UInt16 = 4
         static let values: UInt16 = 0x20
+        /// A page that lies in an entry of another.
         static let inside: UInt16 = 0x40
+        /// Left on such a page by whoever wrote it.
+        static let dirty: UInt16 = 0x10
     }
     private enum EntryFlag {
         static let ownPages: UInt16 = 1
@@ -158,7 +161,7 @@ final class TreeWalk {
     private func leaf(
         _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ progress: inout Progress, _ visit: Visit
     ) {
-        let size: (Entry) -> Int? = { entry in
+        let size: (Entry) -> Int = { entry in
             let own = entry.flags == EntryFlag.ownPages
             return Self.entryBytes + Int(entry.keyCount) + (own ? 8 : Int(entry.byteCount))
         }
@@ -176,7 +179,8 @@ final class TreeWalk {
     }
 
     private func value(_ entry: Entry, _ number: UInt64, _ progress: inout Progress, _ visit: Visit) {
-        switch entry.flags {
+        // A tree of values holds nothing but them, however often a file says otherwise: each tree in a tree would take stack.
+        switch progress.isOfValues && entry.flags != 0 ? .max : entry.flags {
         case 0:
             progress.entries += 1
             visit(entry.key, entry.inside(Int(entry.byteCount)), false)
@@ -225,7 +229,7 @@ final class TreeWalk {
         guard bytes.count >= Self.headerBytes else {
             return note(number, "a list of entries of \(progress.name) is cut short")
         }
-        let kind = bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self) & ~(Kind.inside | 0x10)
+        let kind = bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self) & ~(Kind.inside | Kind.dirty)
         let size = Int(bytes.loadUnaligned(fromByteOffset: 8, as: UInt16.self))
         let lower = Int(bytes.loadUnaligned(fromByteOffset: 12, as: UInt16.self))
         let count = (lower - Self.headerBytes) / 2
@@ -282,7 +286,7 @@ final class TreeWalk {
 
     /// Where the entries of a page lie; nil, and noted, where one is not in the page or two overlap.
     private func entries(
-        of bytes: UnsafeRawBufferPointer, _ number: UInt64, _ name: String, _ size: (Entry) -> Int?
+        of bytes: UnsafeRawBufferPointer, _ number: UInt64, _ name: String, _ size: (Entry) -> Int
     ) -> [Int]? {
         let lower = Int(bytes.loadUnaligned(fromByteOffset: 12, as: UInt16.self))
         let upper = Int(bytes.loadUnaligned(fromByteOffset: 14, as: UInt16.self))
@@ -295,7 +299,7 @@ final class TreeWalk {
         for place in stride(from: Self.headerBytes, to: lower, by: 2) {
             let offset = Int(bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self))
             guard offset >= upper, offset + Self.entryBytes <= bytes.count,
-                case let entry = Entry(bytes, offset), let count = size(entry), offset + count <= bytes.count
+                case let count = size(Entry(bytes, offset)), offset + count <= bytes.count
             else {
                 note(number, "an entry of \(name) does not lie in its page")
                 return nil

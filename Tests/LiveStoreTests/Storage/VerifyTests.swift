@@ -175,6 +175,18 @@ struct VerifyTests {
         #expect(whole > 0 && whole < 290)
     }
 
+    @Test("where the new store cannot be made there is none, and the old one stays")
+    func salvageElsewhere() throws {
+        let (path, _) = try Self.makeFile(SeededRandom.base, commits: 3)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // A folder is where the engine's lock should be.
+        let folder = path + "/new"
+        try FileManager.default.createDirectory(atPath: folder + "/lock.mdb", withIntermediateDirectories: true)
+        #expect(throws: StoreError.self) { try Store.salvage(path: path, to: folder) }
+        #expect(!FileManager.default.fileExists(atPath: folder + "/data.mdb"))
+        #expect(try Store.verify(path: path).isWhole)
+    }
+
     @Test("whatever changes in a header, no older commit is taken for the last one")
     func headers() throws {
         let seed = SeededRandom.base
@@ -248,9 +260,14 @@ struct VerifyTests {
         for round in 0..<20 {
             var random = SeededRandom(seed: seed &+ UInt64(round))
             let comment: Comment = "TIDEGAUGE_SEED=\(seed), round \(round)"
-            let (path, content) = try Self.makeFile(seed, commits: 30)
-            defer { try? FileManager.default.removeItem(atPath: path) }
+            let (made, known) = try Self.makeFile(seed, commits: 30)
+            // Every other one is a store that this process has made, and never opened again.
+            let path = round % 2 == 0 ? made : made + "-new"
+            defer { for path in [made, path] { try? FileManager.default.removeItem(atPath: path) } }
             let store = try Store(.init(path: path, models: Self.models, durability: .relaxed))
+            var number = 0
+            if path != made { for _ in 0..<30 { try Self.change(store, &random, &number) } }
+            let content = path == made ? known : try Self.content(store)
             let file = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/data.mdb"))
             let pages = Int(try file.seekToEnd()) / 4_096
             try file.truncate(atOffset: UInt64(4_096 * (2 + random.below(pages - 2))))
