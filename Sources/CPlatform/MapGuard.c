@@ -17,23 +17,29 @@ static struct {
     // 0 for a free place; written last.
     atomic_uintptr_t begin;
     atomic_uintptr_t end;
+    // Whether a page of it was found missing.
+    atomic_bool is_cut;
 } guarded[MOST_MAPS];
 
 static struct sigaction earlier;
 static uintptr_t page_bytes;
 
-static bool is_guarded(uintptr_t address) {
+// Which map an address lies in; negative for none.
+static int guarded_place(uintptr_t address) {
     for (int place = 0; place < MOST_MAPS; place++) {
         uintptr_t begin = atomic_load_explicit(&guarded[place].begin, memory_order_acquire);
         if (begin == 0 || address < begin) continue;
-        if (address < atomic_load_explicit(&guarded[place].end, memory_order_relaxed)) return true;
+        if (address < atomic_load_explicit(&guarded[place].end, memory_order_relaxed)) return place;
     }
-    return false;
+    return -1;
 }
 
 static void handle(int signal, siginfo_t *information, void *context) {
     uintptr_t address = (uintptr_t)information->si_addr;
-    if (information->si_code == BUS_ADRERR && is_guarded(address)) {
+    int place = information->si_code == BUS_ADRERR ? guarded_place(address) : -1;
+    if (place >= 0) {
+        // Before anybody reads a zero.
+        atomic_store_explicit(&guarded[place].is_cut, true, memory_order_release);
         void *page = (void *)(address & ~(page_bytes - 1));
         void *zeros = mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         if (zeros == page) return;
@@ -59,6 +65,7 @@ int32_t cp_guard_map(const void *begin, uint64_t bytes) {
     int32_t found = -1;
     for (int32_t place = 0; place < MOST_MAPS && found < 0; place++) {
         if (atomic_load_explicit(&guarded[place].begin, memory_order_relaxed) != 0) continue;
+        atomic_store_explicit(&guarded[place].is_cut, false, memory_order_relaxed);
         atomic_store_explicit(&guarded[place].end, (uintptr_t)begin + bytes, memory_order_relaxed);
         atomic_store_explicit(&guarded[place].begin, (uintptr_t)begin, memory_order_release);
         found = place;
@@ -69,4 +76,8 @@ int32_t cp_guard_map(const void *begin, uint64_t bytes) {
 
 void cp_unguard_map(int32_t place) {
     if (place >= 0) atomic_store_explicit(&guarded[place].begin, 0, memory_order_release);
+}
+
+bool cp_map_is_cut(int32_t place) {
+    return place >= 0 && atomic_load_explicit(&guarded[place].is_cut, memory_order_acquire);
 }

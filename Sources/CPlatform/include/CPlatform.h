@@ -97,6 +97,8 @@ int cp_pipe(int ends[2]);
 /// many. Installs a handler of SIGBUS at the first call, which hands on what is not about such a map.
 int32_t cp_guard_map(const void *begin, uint64_t bytes);
 void cp_unguard_map(int32_t place);
+/// Whether anybody has read zeros so.
+bool cp_map_is_cut(int32_t place);
 /// Lets a child to be spawned begin in `folder` (where it is not NULL), with no descriptor open but the first three.
 int cp_isolate_spawn(posix_spawn_file_actions_t *actions, const char *folder);
 /// A descriptor that is readable when the child `pid` has ended, or -1 where the kernel has none.

@@ -35,6 +35,9 @@ final class PageMap: @unchecked Sendable {
         guarded.store(cp_guard_map(map, UInt64(info.me_mapsize)), ordering: .relaxed)
     }
 
+    /// Whether somebody has read zeros there. What was read before, and checked, may have become zeros too.
+    var isCut: Bool { cp_map_is_cut(guarded.load(ordering: .relaxed)) }
+
     /// Before the file is closed.
     func endGuard() { cp_unguard_map(guarded.exchange(-1, ordering: .relaxed)) }
 

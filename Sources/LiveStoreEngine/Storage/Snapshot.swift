@@ -162,7 +162,7 @@ package final class Snapshot: Sendable {
     func keep(_ failure: EngineFailure) { _ = failed.storeIfNil(Failure(storage.error(failure, "read"))) }
 
     /// The first read that the engine has failed in; nil where every one so far has found what there is.
-    package var failure: StoreError? { failed.load()?.error }
+    package var failure: StoreError? { failed.load()?.error ?? storage.cutFailure }
 
     /// As `row`, with a failure told apart from a row that is not there. O(log n).
     package func readRow(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {

@@ -222,7 +222,22 @@ package final class Storage: @unchecked Sendable {
     // MARK: Space
 
     /// Called at the start of every write, holding the write lock.
-    func reserveForWrite() throws(StoreError) { try reserved?.ensure() }
+    func reserveForWrite() throws(StoreError) {
+        // What it would write would give a file back its length, and hide what it has lost.
+        if let cutFailure { throw cutFailure }
+        try reserved?.ensure()
+    }
+
+    /// Once the file was found to be shorter than it was. Any thread.
+    var cutFailure: StoreError? {
+        guard pageMap.isCut else { return nil }
+        return .storage(
+            operation: "read", code: MDB_CORRUPTED,
+            reason: """
+                the file at \(directory) was cut short while it was open; close the store and restore it from a backup, or \
+                write what is whole to a new one with Store.salvage
+                """)
+    }
 
     /// Makes room for a value of `bytes`, holding the write lock.
     @inline(__always)

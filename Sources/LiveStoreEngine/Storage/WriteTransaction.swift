@@ -292,6 +292,8 @@ package final class WriteTransaction {
     package func commit() throws(StoreError) -> UInt64 {
         defer { cancel() }
         if let failure { throw failure }
+        // Rows that were read for it may have been zeros.
+        if let cut = storage.cutFailure { throw cut }
         try closeRow()
         if entries.isEmpty { return version - 1 }
         for writer in writers.values { try writer.storeCounter(transaction) }

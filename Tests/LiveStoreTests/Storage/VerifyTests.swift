@@ -281,6 +281,29 @@ struct VerifyTests {
         }
     }
 
+    @Test("what was read whole, and then lost its end, is no value with zeros in it", arguments: 1..<8)
+    func cutBehindWhatWasRead(_ lostPages: Int) throws {
+        let test = try TestStore(Self.models)
+        let text = String(repeating: "x", count: 9_000)
+        try test.store.write { connection in
+            let line = LogLine()
+            line.text = text
+            try connection.add(line)
+        }
+        func read() throws -> String? { try test.store.read { try $0.objects(LogLine.self).first?.text } }
+        #expect(try read() == text)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: test.path + "/data.mdb"))
+        defer { try? file.close() }
+        let end = try file.seekToEnd()
+        try file.truncate(atOffset: end - 4_096 * UInt64(lostPages))
+        do {
+            #expect(try read() == text)
+        } catch let error as StoreError {
+            #expect(error.isOfFile)
+            #expect(throws: StoreError.self) { try test.store.write { try $0.add(LogLine()) } }
+        }
+    }
+
     /// Closed as it returns.
     private static func makePair(_ path: String) throws {
         let store = try Store(.init(path: path, models: models, durability: .relaxed))
