@@ -64,32 +64,42 @@ package final class TableLinks: Sendable {
     static func open(
         _ transaction: LMDBTransaction, _ schemas: [TableSchema], _ tables: [UInt32: Table], _ storage: Storage
     ) throws -> [UInt32: TableLinks] {
-        let numbers = Dictionary(uniqueKeysWithValues: schemas.map { ($0.name, $0.id) })
+        let numbers = Dictionary(schemas.map { ($0.name, $0.id) }) { first, _ in first }
         var indexes: [UInt32: [ColumnIndex]] = [:]
         for case let table? in schemas.map({ tables[$0.id] }) {
             indexes[table.id] = try openIndexes(transaction, table, storage)
         }
-        func index(_ table: UInt32, _ column: Int) -> ColumnIndex { indexes[table]!.first { $0.column == column }! }
+        // Every link has an index, and every list a table; a file from elsewhere may say otherwise.
+        func found<Part>(_ part: Part?) throws(StoreError) -> Part {
+            if let part { return part }
+            throw .cannotOpen(
+                path: storage.directory, reason: "its schema is not one that was stored; restore it from a backup")
+        }
+        func index(_ table: UInt32, _ column: Int) throws(StoreError) -> ColumnIndex {
+            try found(indexes[table]?.first { $0.column == column })
+        }
 
         var edges: [LinkEdge] = []
         var lists: [UInt32: [ListColumn]] = [:]
         var owners: [UInt32: (table: UInt32, column: Int)] = [:]
         for schema in schemas {
             for (column, declared) in schema.columns.enumerated() where declared.type == .list {
-                let elements = numbers[ListTable.name(schema.name, declared.name)]!
+                let elements = try found(numbers[ListTable.name(schema.name, declared.name)])
                 owners[elements] = (schema.id, column)
                 lists[schema.id, default: []].append(
-                    ListColumn(column: column, elements: elements, ownerIndex: index(elements, ListTable.owner)))
+                    ListColumn(column: column, elements: elements, ownerIndex: try index(elements, ListTable.owner)))
             }
         }
         for schema in schemas {
             for (column, declared) in schema.columns.enumerated() {
                 guard let target = declared.target.flatMap({ numbers[$0] }) else { continue }
                 let elements = lists[schema.id]?.first { $0.column == column }?.elements
+                let index =
+                    try elements.map { try index($0, ListTable.value) } ?? index(schema.id, column)
                 edges.append(
                     LinkEdge(
                         source: schema.id, column: column, target: target, elements: elements,
-                        index: elements.map { index($0, ListTable.value) } ?? index(schema.id, column),
+                        index: index,
                         isOwner: owners[schema.id] != nil && column == ListTable.owner))
             }
         }
