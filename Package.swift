@@ -238,7 +238,8 @@ let package = Package(
         .testTarget(
             name: "TidegaugeCLITests",
             dependencies: [
-                "LiveStore", "Measure", "Runs", "TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture", "tidegauge-peers",
+                "LiveStore", "Measure", "Runs", "TestThreads", "TidegaugeCLI", "tidegauge", "tidegauge-fixture",
+                "tidegauge-peers",
             ]),
 
         // Threads for tests that wait.
