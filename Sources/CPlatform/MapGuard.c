@@ -19,6 +19,8 @@ static struct {
     atomic_uintptr_t end;
     // Whether a page of it was found missing.
     atomic_bool is_cut;
+    // Where that is noted: the place of the first map of the same file.
+    atomic_int first;
 } guarded[MOST_MAPS];
 
 static struct sigaction earlier;
@@ -39,7 +41,8 @@ static void handle(int signal, siginfo_t *information, void *context) {
     int place = information->si_code == BUS_ADRERR ? guarded_place(address) : -1;
     if (place >= 0) {
         // Before anybody reads a zero.
-        atomic_store_explicit(&guarded[place].is_cut, true, memory_order_release);
+        int first = atomic_load_explicit(&guarded[place].first, memory_order_relaxed);
+        atomic_store_explicit(&guarded[first].is_cut, true, memory_order_release);
         void *page = (void *)(address & ~(page_bytes - 1));
         void *zeros = mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         if (zeros == page) return;
@@ -57,7 +60,7 @@ static void install(void) {
     sigaction(SIGBUS, &action, &earlier);
 }
 
-int32_t cp_guard_map(const void *begin, uint64_t bytes) {
+int32_t cp_guard_map(const void *begin, uint64_t bytes, int32_t first) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_once(&once, install);
@@ -66,6 +69,7 @@ int32_t cp_guard_map(const void *begin, uint64_t bytes) {
     for (int32_t place = 0; place < MOST_MAPS && found < 0; place++) {
         if (atomic_load_explicit(&guarded[place].begin, memory_order_relaxed) != 0) continue;
         atomic_store_explicit(&guarded[place].is_cut, false, memory_order_relaxed);
+        atomic_store_explicit(&guarded[place].first, first < 0 ? place : first, memory_order_relaxed);
         atomic_store_explicit(&guarded[place].end, (uintptr_t)begin + bytes, memory_order_relaxed);
         atomic_store_explicit(&guarded[place].begin, (uintptr_t)begin, memory_order_release);
         found = place;
@@ -80,4 +84,10 @@ void cp_unguard_map(int32_t place) {
 
 bool cp_map_is_cut(int32_t place) {
     return place >= 0 && atomic_load_explicit(&guarded[place].is_cut, memory_order_acquire);
+}
+
+// What is written is what is there, so that no reader can tell.
+__attribute__((no_sanitize("thread"))) void cp_copy_private_page(void *page) {
+    volatile unsigned char *byte = page;
+    *byte = *byte;
 }

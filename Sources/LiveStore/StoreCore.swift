@@ -126,6 +126,10 @@ final class StoreCore: Sendable {
             if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
         }
         storage.writeLock.unlock()
+        // Upkeep does that where there is one.
+        if transaction.isCommitted, transaction.version % SharedPage.Bell.slowInterval == 0, runningUpkeep == nil {
+            storage.tendHeldVersions(newest: transaction.version)
+        }
         for wait in transaction.waitsForRoom { wait() }
     }
 

@@ -95,8 +95,13 @@ int cp_pipe(int ends[2]);
 /// What is read behind the end of a file's map is zeros from here on, where it would be a bus error; the map is of a file that nobody
 /// writes to through it. The answer names the map to `cp_unguard_map`, which comes before it is unmapped; negative where there are too
 /// many. Installs a handler of SIGBUS at the first call, which hands on what is not about such a map.
-int32_t cp_guard_map(const void *begin, uint64_t bytes);
+///
+/// `first` is the place of another map of the same file, which is the one that is said to be cut; negative for none.
+int32_t cp_guard_map(const void *begin, uint64_t bytes, int32_t first);
 void cp_unguard_map(int32_t place);
+
+/// Has the kernel copy a page of a private map of a file: nothing changes for those who read it meanwhile, nor later.
+void cp_copy_private_page(void *page);
 /// Whether anybody has read zeros so.
 bool cp_map_is_cut(int32_t place);
 /// Lets a child to be spawned begin in `folder` (where it is not NULL), with no descriptor open but the first three.

@@ -12,14 +12,16 @@ enum LMDB {
     /// Each model takes one, and one more for its primary key; the log and the schema take two.
     static let maxTables: UInt32 = 512
 
-    /// An environment that is not open yet.
-    static func makeEnvironment(mapBytes: Int, path: String) throws(StoreError) -> OpaquePointer {
+    /// An environment that is not open yet. Its transactions, and its end, cost something for each table that it may have.
+    static func makeEnvironment(
+        mapBytes: Int, path: String, tables: UInt32 = maxTables
+    ) throws(StoreError) -> OpaquePointer {
         var environment: OpaquePointer?
         try check(mdb_env_create(&environment), "create", path: path)
         do throws(StoreError) {
             try check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: path)
             try check(mdb_env_set_maxreaders(environment, maxReaders), "set readers", path: path)
-            try check(mdb_env_set_maxdbs(environment, maxTables), "set tables", path: path)
+            try check(mdb_env_set_maxdbs(environment, tables), "set tables", path: path)
         } catch {
             mdb_env_close(environment)
             throw error
@@ -187,6 +189,19 @@ enum LMDB {
             code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
         }
         _ = try found(code)
+    }
+
+    /// The engine's own table: by transaction, how many pages it has freed, and their numbers.
+    static let freePages: MDB_dbi = 0
+
+    /// Visits the pages that an entry of the table of free pages lists.
+    static func forEachPage(
+        in entry: UnsafeRawBufferPointer, _ body: (UInt64) -> Void
+    ) throws(EngineFailure) {
+        guard entry.count >= 8, case let count = entry.loadUnaligned(as: Int.self), count >= 0,
+            count <= entry.count / 8 - 1
+        else { throw EngineFailure(code: MDB_CORRUPTED) }
+        for index in 1..<count + 1 { body(entry.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)) }
     }
 
     /// As `scan`, some rows at once, none of them checked: first a few, because nobody may want more.

@@ -17,7 +17,17 @@ final class PageMap: @unchecked Sendable {
 
     /// Makes what is missing at the end of the file read as zeros, while the process has it open: readers find damage there, where
     /// it would be a bus error. Before anybody else has the store; not for one that is written through its map.
-    func guardEnd() throws(EngineFailure) {
+    /// - Parameter first: another map of the same file, which is said to be cut when this one is.
+    func guardEnd(with first: PageMap? = nil) {
+        let place = first?.guarded.load(ordering: .relaxed) ?? -1
+        guard let base, first == nil || place >= 0 else { return }
+        var info = MDB_envinfo()
+        mdb_env_info(environment, &info)
+        guarded.store(cp_guard_map(base, UInt64(info.me_mapsize), place), ordering: .relaxed)
+    }
+
+    /// Finds where the file is mapped.
+    func find() throws(EngineFailure) {
         var transaction: LMDBTransaction?
         let begun = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
         guard begun == 0, let transaction else { throw EngineFailure(code: begun) }
@@ -31,9 +41,11 @@ final class PageMap: @unchecked Sendable {
         guard try LMDB.found(mdb_cursor_get(cursor, &key, &value, MDB_FIRST)), let entry = value.mv_data else { return }
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
-        guard let map = address(holding: entry, lastPage: info.me_last_pgno) else { return }
-        guarded.store(cp_guard_map(map, UInt64(info.me_mapsize)), ordering: .relaxed)
+        _ = address(holding: entry, lastPage: info.me_last_pgno)
     }
+
+    /// Where the file's first page is mapped; nil before that was asked for, and where its format is not known.
+    var base: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: begin.load(ordering: .relaxed)) }
 
     /// Whether somebody has read zeros there. What was read before, and checked, may have become zeros too.
     var isCut: Bool { cp_map_is_cut(guarded.load(ordering: .relaxed)) }
@@ -47,7 +59,7 @@ final class PageMap: @unchecked Sendable {
     /// Where the file is mapped, given an address in one of its pages; nil where its format is not known. The first answer
     /// stays: the engine maps a file once.
     func address(holding address: UnsafeRawPointer, lastPage: Int) -> UnsafeRawPointer? {
-        if let found = UnsafeRawPointer(bitPattern: begin.load(ordering: .relaxed)) { return found }
+        if let base { return base }
         let page = UnsafeRawPointer(bitPattern: UInt(bitPattern: address) & ~UInt(MappedPage.bytes - 1))
         guard let page, case let number = page.load(as: UInt64.self), number <= UInt64(lastPage),
             case let map = page - Int(number) * MappedPage.bytes,

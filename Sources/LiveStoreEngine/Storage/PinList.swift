@@ -35,6 +35,24 @@ package final class PinList: Sendable {
     /// Called once for each reader that is made.
     func add(_ reader: SnapshotReader) { state.withLock { $0.readers.append(reader) } }
 
+    private var readers: [SnapshotReader] { state.withLock { $0.readers } }
+
+    /// The oldest version that is read by a mapping.
+    func oldestVersion(readBy map: ReadMap) -> UInt64? {
+        readers.compactMap { $0.pinned(by: map) == nil ? nil : $0.held?.version }.min()
+    }
+
+    /// The oldest transaction of the engine's that readers of a mapping keep in the file.
+    func oldestPinned(by map: ReadMap) -> UInt64? { readers.compactMap { $0.pinned(by: map) }.min() }
+
+    /// Has the readers of a mapping keep nothing in the file.
+    func unpin(_ map: ReadMap) { for reader in readers { reader.unpin(map) } }
+
+    /// Whether nobody reads by a mapping any more.
+    func leave(_ map: ReadMap, for next: ReadMap) -> Bool {
+        readers.map { $0.leave(map, for: next) }.allSatisfy(\.self)
+    }
+
     /// The oldest version held by this process, and where it was frozen.
     func oldest() -> VersionPin? {
         state.withLock { state in
@@ -69,34 +87,5 @@ struct EngineReader {
                 return 0
             }, Unmanaged.passUnretained(lines).toOpaque())
         return lines.readers
-    }
-}
-
-extension Storage {
-    /// How many versions the file keeps: the newest, and all since the oldest that some process still reads.
-    package func activeVersions() -> Int {
-        var info = MDB_envinfo()
-        mdb_env_info(environment, &info)
-        let newest = UInt64(info.me_last_txnid)
-        let oldest = EngineReader.all(environment).map(\.transactionID).min() ?? newest
-        return Int(newest - min(oldest, newest)) + 1
-    }
-
-    /// The oldest pin of all processes; nil when nobody holds a version older than the newest.
-    package func oldestPin() -> VersionPin? {
-        guard let newest = try? openSnapshot() else { return pins.oldest() }
-        var info = MDB_envinfo()
-        mdb_env_info(environment, &info)
-        let own = pins.oldest()
-        let other = EngineReader.all(environment).filter { $0.process != getpid() }
-            .min { $0.transactionID < $1.transactionID }
-            .map { reader in
-                let lag = UInt64(info.me_last_txnid) - min(reader.transactionID, UInt64(info.me_last_txnid))
-                return VersionPin(
-                    version: newest.version - min(lag, newest.version), ageSeconds: nil, process: reader.process,
-                    place: nil)
-            }
-        let oldest = [own, other].compactMap(\.self).min { $0.version < $1.version }
-        return oldest.flatMap { $0.version < newest.version ? $0 : nil }
     }
 }

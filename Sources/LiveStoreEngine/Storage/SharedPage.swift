@@ -156,13 +156,13 @@ package final class SharedPage: @unchecked Sendable {
     var bellCount: UInt32 { count(.everyCommit) }
 
     /// Who rings less often: `slow` is for processes in which nobody observes. They only have to let go of old versions.
-    enum Bell {
+    package enum Bell {
         case everyCommit, slow
 
         /// Commits between two rings of the slow bell. What a version pins is written anew elsewhere, on pages that are in no
         /// cache: at 256 a commit that nobody hears of took 3.4 µs more than in a store that nobody watches, at 64 2.4, at
         /// 32 no less.
-        static let slowInterval: UInt64 = 64
+        package static let slowInterval: UInt64 = 64
     }
 
     /// A count of rings in the upper 31 bits, and in the lowest whether somebody may sleep: set by whoever goes to sleep,

@@ -8,71 +8,6 @@ import Glibc
 import Synchronization
 import TracedSync
 
-/// A reusable LMDB read transaction, with a cursor on the log that is renewed along with it. Owned by one snapshot, or
-/// by the pool.
-///
-/// Unchecked because of the engine's pointers: who reads with the transaction has `lock`, and who renews it has it alone.
-package final class SnapshotReader: @unchecked Sendable {
-    let transaction: LMDBTransaction
-    let lock = TracedMutex("snapshot")
-    /// The version held; `noVersion` while there is none.
-    private let heldVersion = Atomic<UInt64>(SharedPage.noVersion)
-    private let heldSinceNs = Atomic<Int64>(0)
-    private let logCursor: LMDBCursor
-    let roots = TableRoots()
-
-    /// Takes the transaction over, which has begun.
-    init(_ transaction: LMDBTransaction, log: MDB_dbi, path: String) throws(StoreError) {
-        self.transaction = transaction
-        var cursor: LMDBCursor?
-        let code = mdb_cursor_open(transaction, log, &cursor)
-        if code != 0 {
-            mdb_txn_abort(transaction)
-            throw LMDB.error(code, "open log", path: path)
-        }
-        logCursor = cursor!
-    }
-
-    deinit { roots.free() }
-
-    /// Ends the transaction for good. Not left to `deinit`: the environment must still be open.
-    func end() {
-        mdb_cursor_close(logCursor)
-        mdb_txn_abort(transaction)
-    }
-
-    /// Moves on to the newest content and returns its version.
-    func renew(path: String) throws(StoreError) -> UInt64 {
-        try LMDB.check(mdb_txn_renew(transaction), "renew snapshot", path: path)
-        var key = MDB_val()
-        var value = MDB_val()
-        var code = mdb_cursor_renew(transaction, logCursor)
-        if code == 0 { code = mdb_cursor_get(logCursor, &key, &value, MDB_LAST) }
-        guard code == 0 || code == MDB_NOTFOUND else {
-            reset()
-            throw LMDB.error(code, "read log", path: path)
-        }
-        let version = code == MDB_NOTFOUND ? 0 : key.number
-        // To a few milliseconds: a quarter of the cost of an exact reading, at every snapshot.
-        heldSinceNs.store(monotonicNs(CLOCK_MONOTONIC_COARSE), ordering: .relaxed)
-        heldVersion.store(version, ordering: .releasing)
-        return version
-    }
-
-    /// What it holds, and since when. Any thread.
-    var held: (version: UInt64, sinceNs: Int64)? {
-        let version = heldVersion.load(ordering: .acquiring)
-        return version == SharedPage.noVersion ? nil : (version, heldSinceNs.load(ordering: .relaxed))
-    }
-
-    /// Lets go of the content.
-    func reset() {
-        roots.forget()
-        heldVersion.store(SharedPage.noVersion, ordering: .relaxed)
-        mdb_txn_reset(transaction)
-    }
-}
-
 /// The store's content at `version`. Any thread.
 ///
 /// Reads do not throw: there are too many places where a row that cannot be read is, for the moment, as good as none. The
@@ -141,7 +76,7 @@ package final class Snapshot: Sendable {
     @inline(never)
     private func findPages(_ handle: MDB_dbi, _ name: [UInt8]) -> PageTree? {
         reading(or: nil) { (transaction) throws(EngineFailure) in
-            try reader.roots.find(handle, name, transaction, storage.pageMap)
+            try reader.roots.find(handle, name, transaction, reader.map.pageMap)
         }
     }
 

@@ -50,6 +50,12 @@ package final class Storage: @unchecked Sendable {
     /// Who holds which versions.
     package let pins = PinList()
 
+    /// What new snapshots read by.
+    private let current: Guarded<ReadMap>
+    package var readMap: ReadMap { current.withLock { $0 } }
+    /// Upkeep's.
+    package let heldVersions: HeldVersions
+
     private let idleReaders = Guarded<[SnapshotReader]>("snapshot pool", [])
 
     /// Whether the folder is this library's own and goes with the store.
@@ -84,6 +90,8 @@ package final class Storage: @unchecked Sendable {
         // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
         environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory)
         pageMap = PageMap(environment)
+        heldVersions = HeldVersions(environment, page, pins, directory)
+        current = Guarded("read map", ReadMap(of: environment, pageMap))
         // A store has its name once its first commit is in the file: a power cut leaves a whole store, or none.
         let code =
             isNew
@@ -115,11 +123,50 @@ package final class Storage: @unchecked Sendable {
             // There are pages now.
             try guardEnd()
         }
+        readApart()
         page.admitOthers()
     }
 
     private func guardEnd() throws(StoreError) {
-        try reading("read tables") { () throws(EngineFailure) in try pageMap.guardEnd() }
+        try reading("read tables") { () throws(EngineFailure) in try pageMap.find() }
+        pageMap.guardEnd()
+    }
+
+    /// Has snapshots read by a mapping of their own. Where there is none to be had, what they hold stays in the file.
+    private func readApart() {
+        do {
+            try replaceReadMap()
+        } catch {
+            Logger(label: "livestore").info("held versions stay in the file of \(directory) until it is opened again: \(error)")
+        }
+    }
+
+    /// Makes a new mapping for the snapshots to come.
+    func replaceReadMap() throws {
+        let next = try ReadMap(directory, mapBytes: mapBytes, tables: handles, pageMap)
+        let last = current.withLock { current in
+            defer { current = next }
+            return current
+        }
+        last.isRetired.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// Sees to versions that are held for long. Any thread.
+    package func tendHeldVersions(newest: UInt64) {
+        heldVersions.tend(newest: newest, current: { readMap }, replace: replaceReadMap)
+    }
+
+    /// The tables that are read, with what the engine calls them.
+    private var handles: [(handle: MDB_dbi, name: String)] {
+        var handles = [(log, "log"), (meta, "meta")]
+        for table in tablesByID.values {
+            handles.append((table.rows, EngineName.rows(table.id)))
+            if let keys = table.primaryIndex { handles.append((keys, EngineName.keys(table.id))) }
+            for index in table.links?.indexes ?? [] {
+                handles.append((index.handle, ColumnIndex.name(index.table, index.column)))
+            }
+        }
+        return handles
     }
 
     /// Whether this is the process that has opened the store, rather than a forked child of it.
@@ -138,6 +185,7 @@ package final class Storage: @unchecked Sendable {
         // its own locks on them, which go with any descriptor of the file.
         guard isOfThisProcess else { return }
         for reader in idleReaders.withLock({ $0 }) { reader.end() }
+        heldVersions.end()
         pageMap.endGuard()
         mdb_env_close(environment)
         if durability == .memory {
@@ -273,7 +321,7 @@ package final class Storage: @unchecked Sendable {
             code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
         }
         try LMDB.check(code, "begin snapshot", path: directory)
-        let reader = try SnapshotReader(transaction!, log: log, path: directory)
+        let reader = try SnapshotReader(transaction!, readMap, log: log, path: directory)
         reader.reset()
         pins.add(reader)
         return reader
@@ -286,7 +334,7 @@ package final class Storage: @unchecked Sendable {
     package func openSnapshot(with reader: SnapshotReader) throws(StoreError) -> Snapshot {
         while true {
             let before = page.bellCount
-            let version = try reader.renew(path: directory)
+            let version = try reader.renew { readMap }
             if page.bellCount == before {
                 noticeForeignCommits(to: version, reader.transaction)
                 return Snapshot(self, reader, version: version)

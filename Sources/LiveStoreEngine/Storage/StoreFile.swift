@@ -91,19 +91,13 @@ enum StoreFile {
         let begun = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
         guard begun == 0 else { throw EngineFailure(code: begun) }
         defer { mdb_txn_abort(transaction) }
-        // Table 0 is the engine's list of free pages: by transaction, their count and their numbers.
-        let cursor = try LMDB.openCursor(transaction!, 0)
+        let cursor = try LMDB.openCursor(transaction!, LMDB.freePages)
         defer { mdb_cursor_close(cursor) }
         var key = MDB_val()
         var value = MDB_val()
         var free = 0
         while try LMDB.found(mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
-            let numbers = value.bytes
-            guard numbers.count >= 8, case let count = numbers.loadUnaligned(as: Int.self), count >= 0,
-                count <= numbers.count / 8 - 1
-            else { throw EngineFailure(code: MDB_CORRUPTED) }
-            for index in 1..<count + 1
-            where range.contains(numbers.loadUnaligned(fromByteOffset: index * 8, as: Int.self)) { free += 1 }
+            try LMDB.forEachPage(in: value.bytes) { if range.contains(Int(truncatingIfNeeded: $0)) { free += 1 } }
         }
         return free
     }

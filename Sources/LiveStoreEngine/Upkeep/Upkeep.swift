@@ -160,6 +160,7 @@ package final class Upkeep: @unchecked Sendable {
         lastOfferVersion = snapshot.version
         lastOfferNs = now
         connections.offer(snapshot)
+        storage.tendHeldVersions(newest: snapshot.version)
     }
 
     // MARK: Messages

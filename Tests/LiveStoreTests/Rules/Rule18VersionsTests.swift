@@ -76,7 +76,7 @@ struct Rule18VersionsTests {
 
     /// Seven pages or so: the changed row's path in its table, the log's, the list of tables and that of free pages.
     @Test(
-        "what a pin costs is bounded: about 26 KB of file for each commit while it lasts",
+        "what a pin costs is bounded: about 26 KB of file for each commit, until it is found to be held for long",
         arguments: [(notes: 1_000, limitKB: 26), (notes: 10_000, limitKB: 30)])
     func pinned(_ notes: Int, _ limitKB: Int) throws {
         let test = try makeStore(notes: notes)
@@ -86,7 +86,7 @@ struct Rule18VersionsTests {
         let unpinned = test.store.fileBytes - free
         let frozen = try test.store.read { try $0.objects(Note.self).freeze() }
         let before = test.store.fileBytes
-        let commits = 1_000
+        let commits = Int(HeldVersions.patienceVersions) - 56
         try change(test, times: commits)
         let perCommit = (test.store.fileBytes - before) / commits
         print("\(notes) rows, pinned: \(perCommit) bytes of file per commit; unpinned: \(unpinned) in 500 commits")

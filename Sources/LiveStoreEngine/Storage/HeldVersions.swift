@@ -1,0 +1,123 @@
+// Versions that are held for long, kept in memory instead of the file.
+//
+// The engine uses no page again that was freed since the oldest reader began, whether that reader needs it or not: one held
+// version costs seven pages of file per commit. So a mapping by which somebody reads a version that lies far behind is
+// retired. From then on its readers keep nothing in the file; a reader of this type's own goes after the newest version, and
+// before it moves on, the pages that were freed meanwhile are copied in the retired mapping. Each at most once: what a held
+// version costs is bounded by the file's size when it was retired, in memory of the process that holds it.
+//
+// The upkeep of every store that the process has opened at this path comes by, one at a time; where none runs, who writes.
+import CLMDB
+import Logging
+import Synchronization
+import TracedSync
+
+/// Unchecked because `lock` guards everything but the count.
+package final class HeldVersions: @unchecked Sendable {
+    /// How far a version lies behind before its mapping is retired. A new mapping costs tenths of a millisecond.
+    static let patienceVersions: UInt64 = 256
+
+    private let environment: OpaquePointer
+    private let page: SharedPage
+    private let pins: PinList
+    private let directory: String
+    private let lock = TracedMutex("held versions")
+    private var retired: [ReadMap] = []
+    /// Read transactions of the engine: one holds what has not been copied, the other is for the next turn.
+    private var trail: LMDBTransaction?
+    private var spare: LMDBTransaction?
+    private var hasWarned = false
+    /// Memory that copies of pages take.
+    package let copiedBytes = Atomic<Int>(0)
+
+    init(_ environment: OpaquePointer, _ page: SharedPage, _ pins: PinList, _ directory: String) {
+        (self.environment, self.page, self.pins, self.directory) = (environment, page, pins, directory)
+    }
+
+    /// Looks for versions that are held for long, and copies what is freed of them.
+    /// - Parameters:
+    ///   - newest: the version that the caller stands at.
+    ///   - current: what snapshots read by.
+    ///   - replace: has those to come read by another mapping.
+    func tend(newest: UInt64, current: () -> ReadMap, replace: () throws -> Void) {
+        lock.withLock {
+            let map = current()
+            if map.isApart, let oldest = pins.oldestVersion(readBy: map), newest >= oldest + Self.patienceVersions {
+                retire(map, replace)
+            }
+            if retired.isEmpty { return }
+            do throws(EngineFailure) {
+                try follow()
+            } catch {
+                // Nothing is lost: the next turn begins where this one has.
+                warn("\(error.error("copy pages", path: directory) { _ in nil })")
+            }
+            let next = current()
+            retired.removeAll { pins.leave($0, for: next) }
+            copiedBytes.store(retired.reduce(0) { $0 + $1.copiedPages } * MappedPage.bytes, ordering: .relaxed)
+            if retired.isEmpty, let trail { mdb_txn_reset(trail) }
+        }
+    }
+
+    private func warn(_ reason: String) {
+        if !hasWarned { Logger(label: "livestore").warning("held versions stay in the file of \(directory): \(reason)") }
+        hasWarned = true
+    }
+
+    private func retire(_ map: ReadMap, _ replace: () throws -> Void) {
+        do {
+            // From here on no snapshot begins in the old one.
+            try replace()
+        } catch {
+            return warn("\(error)")
+        }
+        // Those that hold something there are pinned still, so none of their pages has been used again. There may be none any more.
+        guard let oldest = pins.oldestPinned(by: map) else { return }
+        guard map.makePrivate() else { return warn("no memory can be reserved for copies of its pages") }
+        map.passed = oldest
+        retired.append(map)
+    }
+
+    /// Copies what was freed since the last turn, and moves on.
+    private func follow() throws(EngineFailure) {
+        let next = try begin(spare)
+        spare = next
+        let newest = UInt64(mdb_txn_id(next))
+        let first = retired.map(\.passed).min() ?? newest
+        do throws(EngineFailure) {
+            try LMDB.scan(next, LMDB.freePages, from: first + 1) { (transaction, pages) throws(EngineFailure) in
+                let maps = retired.filter { $0.passed < transaction }
+                try LMDB.forEachPage(in: pages) { page in for map in maps { map.copy(page) } }
+                return true
+            }
+        } catch {
+            mdb_txn_reset(next)
+            throw error
+        }
+        for map in retired {
+            map.passed = newest
+            pins.unpin(map)
+        }
+        if let trail { mdb_txn_reset(trail) }
+        (trail, spare) = (next, trail)
+    }
+
+    /// Starts a read transaction at the newest version, as a snapshot starts.
+    private func begin(_ known: LMDBTransaction?) throws(EngineFailure) -> LMDBTransaction {
+        var transaction = known
+        while true {
+            let before = page.bellCount
+            let code =
+                transaction == nil
+                ? mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction) : mdb_txn_renew(transaction)
+            guard code == 0, let transaction else { throw EngineFailure(code: code) }
+            if page.bellCount == before { return transaction }
+            mdb_txn_reset(transaction)
+        }
+    }
+
+    /// Ends its transactions. When the storage goes, and with it whoever read.
+    func end() {
+        for transaction in [trail, spare] { if let transaction { mdb_txn_abort(transaction) } }
+    }
+}

@@ -1,0 +1,152 @@
+// Versions that are held for long: what is read of them stays what it was, the file does not grow for them, and what keeps them is
+// let go of with the last who reads.
+import LiveStoreFixtures
+import SeededRandom
+import Testing
+
+@testable import LiveStore
+@testable import LiveStoreEngine
+
+@Suite("Versions that are held for long", .serialized, .onThreads)
+struct HeldVersionsTests {
+    private func makeStore(_ notes: Int, _ durability: Durability = .relaxed) throws -> TestStore {
+        let test = try TestStore(durability: durability)
+        try test.store.write { connection in
+            for id in 0..<notes { try connection.add(Note(id: id, score: id % 10, title: "note \(id)", group: id % 7)) }
+        }
+        return test
+    }
+
+    /// Commits, until upkeep has copied pages of versions that are held.
+    private func commitUntilCopied(_ test: TestStore, _ change: () throws -> Void) throws {
+        let versions = test.store.core.storage.heldVersions
+        for _ in 0..<1_000_000 where versions.copiedBytes.load(ordering: .relaxed) == 0 { try change() }
+        try #require(versions.copiedBytes.load(ordering: .relaxed) > 0)
+    }
+
+    private func touch(_ test: TestStore, _ id: Int, _ score: Int) throws {
+        try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: id)).score = score }
+    }
+
+    @Test("the file does not grow for what is frozen, and memory goes with it", arguments: [1, 10])
+    func file(_ pins: Int) throws {
+        let test = try makeStore(1_000)
+        var frozen = try (0..<pins).map { pin in
+            try touch(test, pin, pin)
+            return try test.store.read { try $0.objects(Note.self).freeze() }
+        }
+        var round = 0
+        let step = {
+            round += 1
+            try touch(test, round % 1_000, round)
+        }
+        try commitUntilCopied(test, step)
+        // What was held before it was found to be held for long, and for one turn more.
+        for _ in 0..<1_000 { try step() }
+        let before = test.store.fileBytes
+        let commits = 4_000
+        for _ in 0..<commits { try step() }
+        let perCommit = (test.store.fileBytes - before) / commits
+        print("\(pins) pins: \(perCommit) bytes of file per commit, \(test.store.heldBytes) bytes of memory")
+        #expect(perCommit <= 1_024)
+        #expect(test.store.heldBytes <= pins * test.store.fileBytes)
+        #expect(frozen.allSatisfy { $0.count == 1_000 && $0[999].score == 9 })
+        #expect(test.store.oldestPin?.version == frozen.first?.version)
+        frozen = []
+        // Upkeep finds that nobody reads there any more.
+        for _ in 0..<1_000_000 where test.store.heldBytes != 0 { try step() }
+        #expect(test.store.heldBytes == 0)
+    }
+
+    private struct Content: Equatable {
+        var notes: [Int: Int] = [:]
+        var ids: [Int] { notes.keys.sorted() }
+    }
+
+    private struct Held {
+        let all: FrozenResults<Note>
+        let some: FrozenResults<Note>
+        let snapshot: Snapshot
+        let expected: Content
+    }
+
+    private func check(_ held: Held, _ test: TestStore) throws {
+        let expected = held.expected
+        #expect(held.all.map(\.id) == expected.ids)
+        #expect(held.all.map(\.score) == expected.ids.map { expected.notes[$0] })
+        #expect(held.some.map(\.id) == expected.ids.filter { expected.notes[$0]! >= 50 })
+        let table = try #require(test.store.core.storage.tables[ObjectIdentifier(Note.self)])
+        for id in expected.ids {
+            let found = held.snapshot.find(table, primaryKey: .int(id))
+            #expect(found.map { held.all.contains { $0.id == id } && held.snapshot.row(table, $0) != nil } == true)
+        }
+        #expect(held.snapshot.find(table, primaryKey: .int(-1)) == nil && held.snapshot.failure == nil)
+    }
+
+    @Test(
+        "what is frozen at any version reads as it was, while others change and delete what it holds",
+        arguments: [Durability.relaxed, .memory], seeds(4))
+    func history(_ durability: Durability, _ seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let test = try makeStore(0, durability)
+        var now = Content()
+        var held: [Held] = []
+        var next = 0
+        for round in 0..<6_000 {
+            try test.store.write { connection in
+                for _ in 0..<1 + random.below(3) {
+                    switch random.below(10) {
+                    case 0..<4:
+                        try connection.add(Note(id: next, score: random.below(100), title: "note \(next)"))
+                        now.notes[next] = try #require(try connection.object(Note.self, forPrimaryKey: next)).score
+                        next += 1
+                    case 4..<7 where !now.notes.isEmpty:
+                        let id = try #require(now.ids.randomElement(using: &random))
+                        let score = random.below(100)
+                        try #require(try connection.object(Note.self, forPrimaryKey: id)).score = score
+                        now.notes[id] = score
+                    case 7..<10 where now.notes.count > 100:
+                        let id = try #require(now.ids.randomElement(using: &random))
+                        try connection.delete(try #require(try connection.object(Note.self, forPrimaryKey: id)))
+                        now.notes[id] = nil
+                    default: break
+                    }
+                }
+            }
+            if random.below(200) == 0 {
+                held.append(
+                    try test.store.read { connection in
+                        let notes = try connection.objects(Note.self).sorted(by: \.id)
+                        return Held(
+                            all: try notes.freeze(), some: try notes.where(\.score >= 50).freeze(),
+                            snapshot: try test.store.core.storage.openSnapshot(), expected: now)
+                    })
+            }
+            if random.below(400) == 0, !held.isEmpty { held.remove(at: random.below(held.count)) }
+            if round % 500 == 499, let one = held.randomElement(using: &random) { try check(one, test) }
+        }
+        for one in held { try check(one, test) }
+        #expect(test.store.heldBytes > 0, "seed \(seed): nothing was held for long")
+    }
+
+    @Test("a read block that lasts reads what it began with")
+    func readBlock() throws {
+        let test = try makeStore(500)
+        try test.store.read { connection in
+            let notes = try connection.objects(Note.self)
+            let first = try #require(try connection.object(Note.self, forPrimaryKey: 0))
+            var round = 0
+            try commitUntilCopied(test) {
+                round += 1
+                try touch(test, round % 500, 1_000)
+            }
+            for _ in 0..<1_000 {
+                round += 1
+                try touch(test, round % 500, 1_000)
+            }
+            #expect(first.score == 0 && notes.count == 500)
+            #expect(notes.map(\.score) == (0..<500).map { $0 % 10 })
+        }
+        #expect(try test.store.read { try $0.objects(Note.self).allSatisfy { $0.score == 1_000 } })
+    }
+}
