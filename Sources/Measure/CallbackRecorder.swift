@@ -84,6 +84,11 @@ public final class CallbackRecorder: Sendable {
         records.updateLast { $0.exitNs = exitNs }
     }
 
+    /// Puts versions where the engine gave tokens, in the first callbacks. Once the site has been waited for, and only once.
+    public func renumber(first count: Int, _ version: (Int64) -> Int64) {
+        records.updateFirst(count) { if !$0.flags.contains(.noVersion) { $0.version = version($0.version) } }
+    }
+
     /// Callbacks that came and were not kept. A trial with any must say so, and its oracle cannot replay.
     public var overflowCount: Int { records.overflowCount }
     /// Indices that were not kept. Never more than a count: the callbacks concerned carry `.indicesLost`.

@@ -103,6 +103,12 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
         change(&base[count - 1])
     }
 
+    /// Changes the first `length` elements in place. Once the owning thread has been waited for.
+    func updateFirst(_ length: Int, _ change: (inout Element) -> Void) {
+        precondition(length <= count, "fewer elements in the record buffer")
+        for index in 0..<length { change(&base[index]) }
+    }
+
     /// The elements from `offset` on, valid as long as the buffer lives.
     func slice(at offset: Int, count length: Int) -> UnsafeBufferPointer<Element> {
         precondition(offset >= 0 && length >= 0 && offset + length <= count, "slice outside the record buffer")

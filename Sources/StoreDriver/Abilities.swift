@@ -67,6 +67,39 @@ public protocol AnsweringSubscription: DriverSubscription {
     func answer(_ question: ReadQuestion) throws -> ReadAnswer
 }
 
+/// Which version a commit has made, and at which a delivery stands, is known only when all is over: a server that writers turn to
+/// at once has an order of commits, and no number that a commit could return. Until then both are tokens, of two kinds.
+public protocol LateVersions: DrivenStore {
+    /// The order of commits, of which all have returned, as far as deliveries tell it that were made until now. Any thread.
+    /// O(commits log commits + deliveries).
+    /// - Parameter commits: what the writers of all processes were given.
+    func order(ofCommits commits: [Int64]) throws -> LateOrder
+    /// Whether what a delivery shows contains a commit. Any thread, at any time.
+    func shows(delivery: Int64, commit: Int64) -> Bool
+}
+
+/// Versions in place of tokens.
+public struct LateOrder: Sendable {
+    /// By a commit's token: from 1, without gaps.
+    public var versions: [Int64: Int64]
+    /// By a delivery's token: the version that it stands at, 0 before the first commit.
+    public var standing: @Sendable (Int64) -> Int64
+    /// What there is no order for, as a sentence: the store has shown two states of which none contains the other.
+    public var problem: String?
+
+    public init(
+        versions: [Int64: Int64], standing: @escaping @Sendable (Int64) -> Int64, problem: String? = nil
+    ) {
+        (self.versions, self.standing, self.problem) = (versions, standing, problem)
+    }
+}
+
+/// Does its work in processes beside this one, which have to be counted with it.
+public protocol ServedStore: DrivenStore {
+    /// CPU time so far by kind of process; nil where they cannot be looked at, as on another machine. Any thread.
+    func serverCPU() -> [String: Int64]?
+}
+
 /// Keeps no rows that could be read back: only versions are checked. For stores that are none, and for nothing else.
 public protocol RowlessStore: DrivenStore {}
 
@@ -90,6 +123,8 @@ public enum Ability: CaseIterable, Sendable {
     case siteForgetting
     case wholeRows
     case answering
+    case lateVersions
+    case served
     case rowless
 
     /// Whether stores of a type have it.
@@ -103,6 +138,8 @@ public enum Ability: CaseIterable, Sendable {
         case .siteForgetting: store is any SiteForgetting.Type
         case .wholeRows: store is any WholeRowStore.Type
         case .answering: store is any AnsweringStore.Type
+        case .lateVersions: store is any LateVersions.Type
+        case .served: store is any ServedStore.Type
         case .rowless: store is any RowlessStore.Type
         }
     }

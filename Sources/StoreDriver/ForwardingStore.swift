@@ -67,6 +67,15 @@ extension ForwardingStore: WholeRowStore where Base: WholeRowStore {
 
 extension ForwardingStore: AnsweringStore where Base: AnsweringStore {}
 
+extension ForwardingStore: LateVersions where Base: LateVersions {
+    public func order(ofCommits commits: [Int64]) throws -> LateOrder { try base.order(ofCommits: commits) }
+    public func shows(delivery: Int64, commit: Int64) -> Bool { base.shows(delivery: delivery, commit: commit) }
+}
+
+extension ForwardingStore: ServedStore where Base: ServedStore {
+    public func serverCPU() -> [String: Int64]? { base.serverCPU() }
+}
+
 extension ForwardingStore: RowlessStore where Base: RowlessStore {}
 
 extension DrivenStore {

@@ -39,7 +39,7 @@ public protocol StoreWriter: AnyObject {
     /// `locked()` is called as soon as the transaction holds the engine's write lock. It may take its time: others go on
     /// subscribing, and being delivered to, meanwhile. `changes` may be empty.
     /// - Returns: the store's version after the commit, strictly increasing over all commits that change something; `nil`
-    ///   where an engine has none.
+    ///   where an engine has none; a token where the store is one of `LateVersions`.
     /// - Throws: `MissingItem` for a change of a row that is not there, or the engine's error; nothing is changed then.
     func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64?
 }
@@ -88,7 +88,8 @@ public protocol DeliverySink: AnyObject, Sendable {
 
 /// One callback of an engine, in terms of rows. Arrays are the engine's own where it has them: nothing is copied.
 public struct Delivery {
-    /// The store version the data of this callback stands at; `nil` where an engine has none.
+    /// The store version the data of this callback stands at; `nil` where an engine has none, a token where
+    /// the store is one of `LateVersions`.
     public var version: Int64?
     public var isInitial: Bool
     /// Rows in the collection after this delivery.

@@ -86,6 +86,24 @@ private final class FullStore: NotingStore, WholeRowStore, @unchecked Sendable {
 
 private final class AskedStore: NotingStore, AnsweringStore, @unchecked Sendable {}
 
+private final class TokenStore: NotingStore, LateVersions, @unchecked Sendable {
+    func order(ofCommits commits: [Int64]) throws -> LateOrder {
+        asked.append("order")
+        return LateOrder(versions: [:], standing: { $0 })
+    }
+    func shows(delivery: Int64, commit: Int64) -> Bool {
+        asked.append("shows")
+        return delivery < commit
+    }
+}
+
+private final class ServingStore: NotingStore, ServedStore, @unchecked Sendable {
+    func serverCPU() -> [String: Int64]? {
+        asked.append("serverCPU")
+        return ["all": 1]
+    }
+}
+
 private final class EmptyStore: NotingStore, RowlessStore, @unchecked Sendable {}
 
 private final class NoSink: DeliverySink {
@@ -98,7 +116,8 @@ private final class NoSink: DeliverySink {
         (NotingStore.self, nil), (CalledStore.self, .callableOnSite), (ReadStore.self, .transactionalReading),
         (LateStore.self, .asynchronousWriting), (PinnedStore.self, .pinning), (CompactStore.self, .compacting),
         (ForgettingStore.self, .siteForgetting), (FullStore.self, .wholeRows),
-        (AskedStore.self, .answering), (EmptyStore.self, .rowless),
+        (AskedStore.self, .answering), (TokenStore.self, .lateVersions), (ServingStore.self, .served),
+        (EmptyStore.self, .rowless),
     ]
 
     private static let wrappers: [(name: String, wrap: @Sendable (any DrivenStore) -> any DrivenStore)] = [
@@ -161,6 +180,13 @@ private final class NoSink: DeliverySink {
             case .siteForgetting:
                 try wrapped.conforming(to: (any SiteForgetting).self).forget(.runLoop)
                 #expect(store.asked == ["forget"])
+            case .lateVersions:
+                let late = try wrapped.conforming(to: (any LateVersions).self)
+                #expect(try late.order(ofCommits: []).standing(3) == 3 && late.shows(delivery: 1, commit: 2))
+                #expect(store.asked == ["order", "shows"])
+            case .served:
+                #expect(try wrapped.conforming(to: (any ServedStore).self).serverCPU() == ["all": 1])
+                #expect(store.asked == ["serverCPU"])
             case .wholeRows:
                 try wrapped.conforming(to: (any WholeRowStore).self).forEachRow(of: Query()) { _ in }
                 #expect(store.asked == ["forEachRow"])

@@ -17,6 +17,8 @@ final class ObserverGroup: Sendable {
     /// Main observers first, then bystanders, as in the plan.
     let observers: [Observer]
     let sites: [DeliveryContext]
+    /// Where versions are tokens until the load is over.
+    private let late: (any LateVersions)?
 
     /// Subscribes every observer on its site.
     /// - Parameters:
@@ -27,6 +29,7 @@ final class ObserverGroup: Sendable {
         sampling capabilities: Capabilities? = nil, opening shelf: OpenedStore? = nil
     ) throws {
         self.spec = spec
+        late = store as? any LateVersions
         let total = plan.queryOfObserver.count
         let count = min(spec.observers.threads, total)
         let sites = (0..<count).map { DeliveryContext("observer-\($0)", spec.observers.deliver) }
@@ -57,14 +60,19 @@ final class ObserverGroup: Sendable {
 
     /// Whether every measured observer has been called at `version` or later; any thread.
     func areAllCovered(_ version: Int64) -> Bool {
-        observers.prefix(spec.observers.count).allSatisfy { $0.covered >= version }
+        observers.prefix(spec.observers.count).allSatisfy { covers($0, version) }
+    }
+
+    private func covers(_ observer: Observer, _ version: Int64) -> Bool {
+        if let late { return late.shows(delivery: observer.covered, commit: version) }
+        return observer.covered >= version
     }
 
     /// Which measured observers have not been called at `version` or later, and where they stand; any thread.
     func behind(_ version: Int64) -> String {
         observers.prefix(spec.observers.count).compactMap { observer in
             let covered = observer.covered
-            if covered >= version { return nil }
+            if covers(observer, version) { return nil }
             return covered == .min
                 ? "'\(observer.name)' was never called" : "'\(observer.name)' was called at version \(covered) last"
         }.joined(separator: ", ")
@@ -92,20 +100,20 @@ final class ObserverGroup: Sendable {
 
     /// Returns once every observer has been called for the last commit that changes what it shows, or once no callback
     /// has come for the hang timeout: what is missing then is a figure, and the oracle's to judge.
-    func awaitQuiescence(_ history: History) throws {
+    /// - Parameter standing: the version that an observer has covered; nil: what it was called with is one.
+    func awaitQuiescence(_ history: History, standing: ((Int64) -> Int64)? = nil) throws {
         var waiting = observers.filter { !$0.isBystander }
         try wait(until: {
-            waiting.removeAll { Self.isCurrent($0, history) }
+            waiting.removeAll { Self.isCurrent($0, standing?($0.covered) ?? $0.covered, history) }
             return waiting.isEmpty
         }) {}
     }
 
     /// Whether nothing happened to the observer's rows after the version it was last called with. Rows that came and
     /// went again need no callback.
-    private static func isCurrent(_ observer: Observer, _ history: History) -> Bool {
+    private static func isCurrent(_ observer: Observer, _ covered: Int64, _ history: History) -> Bool {
         let query = history.queries[observer.query]
         guard let last = query.commits.last else { return true }
-        let covered = observer.covered
         if covered >= history.commits[Int(last)].record.version { return true }
         let first = query.affecting(before: history.covered(by: covered))
         // A net effect is worth computing for a handful of commits only; a longer backlog is still on its way.
@@ -130,9 +138,9 @@ final class ObserverGroup: Sendable {
     /// Waits for late subscribers to be called at `version`, and for their sites to be through with that delivery.
     /// - Returns: those that were not within the hang timeout.
     func await(_ late: [Observer], covering version: Int64) throws -> [Observer] {
-        try wait(until: { late.allSatisfy { $0.covered >= version } }) {}
+        try wait(until: { late.allSatisfy { covers($0, version) } }) {}
         for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
-        return late.filter { $0.covered < version }
+        return late.filter { !covers($0, version) }
     }
 
     private func wait(until isDone: () -> Bool, stuck: () throws -> Void) throws {

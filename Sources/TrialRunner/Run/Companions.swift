@@ -37,7 +37,7 @@ struct Companions {
             churn,
             PassingQueries(setup),
             spec.metrics.contains(where: \.countsAllocations) ? AllocationWindow(writing, setup.group) : nil,
-            CPUWindow(setup.driver, writing),
+            CPUWindow(setup.driver, setup.store, writing),
         ]
         all = setup.companions + made.compactMap { $0 }
     }

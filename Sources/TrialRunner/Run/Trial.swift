@@ -57,16 +57,15 @@ public struct Trial {
         companions.tell { $0.loadEnded() }
 
         report(.init(.settling))
-        let history = History(
-            spec: spec, dataset: setup.dataset, plan: plan, writers: writing.records,
-            missed: MissedCommit.rest(of: spec, window, made: writing.records.map(\.count)))
-        try group.awaitQuiescence(history)
+        let past = Past(setup, window, writing.records)
+        var history = try past.settle()
         var findings = Findings(history, plan, window)
         try companions.end(into: &findings)
 
         report(.init(.checking))
         let endNs = MonotonicClock.nowNs()
         let logs = try group.logs()
+        try past.finish(&history, logs, into: &findings)
         let oracle = Oracle(spec, driver.capabilities, setup.dataset, plan, history, logs)
         var verdict = try oracle.verdict(setup.store, group)
         try companions.close(logs, into: &findings)
