@@ -4,11 +4,11 @@
 enum FileKey: String, CaseIterable {
     case extends, without
     case purpose, represents, drivers
-    case dataset, observers, writers, fault
+    case dataset, observers, writers, fault, server
     case sweep, measure, limits, gate, profiles
     case threads, expect, cycle
 
-    static let sections: [FileKey] = [.dataset, .observers, .writers, .fault]
+    static let sections: [FileKey] = [.dataset, .observers, .writers, .fault, .server]
     /// In files with a load.
     static let ofLoads = allCases.filter { ![.threads, .expect, .cycle].contains($0) }
     /// In files with `threads`.
@@ -34,6 +34,7 @@ enum FileKey: String, CaseIterable {
         case .observers: "Who watches what, where, and what they do when called."
         case .writers: "Who changes which rows, and when."
         case .fault: "What is done on purpose while a trial runs."
+        case .server: "What drivers of servers turn to."
         case .sweep: "Keys and the values each takes: every combination is a point. A list of such maps is their union."
         case .measure: "The metrics to report."
         case .limits: "What metrics have to keep: a condition, or several with the points at which each holds."

@@ -59,6 +59,7 @@ public enum ScenarioReference {
         case .rateHz(let highest): "more than 0/s, at most \(Quantity.text(rateHz: highest))"
         case .number(let range): "\(Quantity.text(range.lowerBound)) to \(Quantity.text(range.upperBound))"
         case .file: "a file's name"
+        case .url: "`postgresql://user@host/database`"
         case .changes: WritersSpec.ChangeKind.allCases.map { quoted($0.rawValue) }.joined(separator: " ")
         }
     }

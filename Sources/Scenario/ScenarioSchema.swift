@@ -106,6 +106,7 @@ public enum ScenarioSchema {
                 ["type": "number", "minimum": .number(range.lowerBound), "maximum": .number(range.upperBound)],
                 ["type": "string", "pattern": "^[0-9]+(_[0-9]+)+(\\.[0-9]+)?$"],
             ])
+        case .url: return ["type": "string", "pattern": "^postgres(ql)?://"]
         case .file: return ["type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]*$"]
         case .changes: return changes
         }

@@ -10,7 +10,7 @@ extension Setting {
         return switch value {
         case .rateHz(let rate): Quantity.text(rate)
         case .durationNs(let duration): "\(duration)"
-        case .word, .integer, .share, .number, .file, .changes: value.text
+        case .word, .integer, .share, .number, .file, .url, .changes: value.text
         }
     }
 }

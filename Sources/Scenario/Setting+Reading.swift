@@ -49,6 +49,7 @@ extension Setting {
                         + "'\(Quantity.clipped(text))'")
             }
             return .file(text)
+        case .url: return .url(try Self.url(from: text))
         case .changes: return .changes(try Self.changes(from: text))
         }
     }
@@ -77,6 +78,34 @@ extension Setting {
         guard isPlain else {
             throw ValueFault("expects \(wanted), found the text \"\(Quantity.clipped(text))\" (remove the quotes)")
         }
+    }
+}
+
+// MARK: Addresses
+
+extension Setting {
+    private static let protocols = ["postgres://", "postgresql://"]
+
+    /// Without a password: what is set stands in reports, and in the journal of a run. No refusal repeats what was given.
+    private static func url(from text: String) throws(ValueFault) -> String {
+        guard let start = protocols.first(where: text.hasPrefix), text.utf8.count <= 1_000,
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
+            throw ValueFault("expects an address such as postgresql://user@host:5432/database")
+        }
+        let rest = text.dropFirst(start.count)
+        let query = rest.firstIndex(of: "?").map { rest[rest.index(after: $0)...] } ?? ""
+        let keys = query.split(separator: "&").map { $0.prefix { $0 != "=" }.lowercased() }
+        let user = rest.prefix { $0 != "/" && $0 != "?" }.split(separator: "@", omittingEmptySubsequences: false)
+            .dropLast()
+        if user.contains(where: { $0.contains(":") })
+            || keys.contains(where: { $0.contains("pass") || $0.contains("%") })
+        {
+            throw ValueFault(
+                "holds a password, which reports would show: leave it out, and give it by PGPASSWORD or by the file ~/.pgpass"
+            )
+        }
+        return text
     }
 }
 

@@ -50,6 +50,7 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case faultLength = "fault.length"
     case faultAmount = "fault.amount"
     case faultEvery = "fault.every"
+    case serverURL = "server.url"
     case search
     case seed
     case warmUp = "warm_up"
@@ -272,6 +273,14 @@ extension Setting {
             .init(
                 \.spec.fault.every, .integer(2...1_000_000_000), default: .missing, since: 3,
                 "Which delivery it concerns, by number.")
+
+        // MARK: server
+        case .serverURL:
+            .init(
+                \.spec.serverURL, .urlOrNil(), default: .missing, since: 10, isSwept: false,
+                "A server that is there already, for drivers that need one: they work in a schema of their own, which is dropped "
+                    + "at the end. Without a password, which PGPASSWORD or ~/.pgpass may hold. Unless said, each trial has a "
+                    + "server of its own.")
 
         // MARK: How long and how often
         case .search:

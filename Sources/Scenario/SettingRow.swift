@@ -103,6 +103,8 @@ enum SettingKind: Sendable {
     case number(ClosedRange<Double>)
     /// The name of a file that lies beside the scenario's.
     case file
+    /// Of a server, without a password.
+    case url
     case changes
 }
 
@@ -115,6 +117,7 @@ enum SettingValue: Hashable, Sendable {
     case rateHz(Double)
     case number(Double)
     case file(String)
+    case url(String)
     /// Kinds of change and their weights.
     case changes([String: Double])
 
@@ -128,6 +131,7 @@ enum SettingValue: Hashable, Sendable {
         case .rateHz(let value): Quantity.text(rateHz: value)
         case .number(let value): Quantity.text(value)
         case .file(let name): name
+        case .url(let text): text
         case .changes(let weights):
             weights.count == 1
                 ? weights.keys.first!
@@ -138,7 +142,7 @@ enum SettingValue: Hashable, Sendable {
 
     fileprivate var payload: Any {
         switch self {
-        case .word(let text), .file(let text): text
+        case .word(let text), .file(let text), .url(let text): text
         case .integer(let value): value
         case .share(let value), .rateHz(let value), .number(let value): value
         case .durationNs(let value): value
@@ -182,6 +186,15 @@ extension SettingType {
 extension SettingType<String> {
     static func words(_ words: [String]) -> Self { SettingType(kind: .word(words), wrap: { .word($0) }) }
     static func file() -> Self { SettingType(kind: .file, wrap: { .file($0) }) }
+}
+
+extension SettingType<String?> {
+    /// None is left out of the spec, so that one without the key says the same.
+    static func urlOrNil() -> Self {
+        SettingType(
+            kind: .url, wrap: { .url($0 ?? "") },
+            unwrap: { value in (value.payload as? String).map { $0.isEmpty ? nil : $0 } })
+    }
 }
 
 extension SettingType<Int> {

@@ -5,7 +5,7 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
-    public static let currentVersion = 9
+    public static let currentVersion = 10
     /// Of no scenario: what a point starts from.
     package static let blank = TrialSpec()
 
@@ -41,6 +41,8 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var turns: TurnsSpec?
     /// What commits do and who watches, as an application did; nil: what `writers` and `observers` say.
     public var workload: WorkloadSpec?
+    /// Of a server that is there already, without a password; nil: the driver has one of its own, or needs none.
+    public var serverURL: String?
     /// So many commits, counted, instead of a measured window; nil: it is timed.
     public var count: CountSpec?
 }

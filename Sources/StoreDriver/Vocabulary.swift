@@ -120,6 +120,8 @@ public struct StoreConfiguration: Sendable {
     public var readsFirst: Bool
     /// Address space that the store may reserve for its file; nil: as much as it likes.
     public var mapBytes: Int?
+    /// Of a server that is there already; nil: a store has one of its own, or needs none.
+    public var serverURL: String?
     /// Instructions are counted: what the engine can leave undone that goes by the clock, it leaves.
     public var isCounted: Bool
 

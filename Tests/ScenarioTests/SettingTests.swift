@@ -16,6 +16,7 @@ import Testing
             case .rateHz(let highest): .rateHz(highest)
             case .number(let range): .number(range.upperBound)
             case .file: .file("day.txt")
+            case .url: .url("postgresql://db.example/test")
             case .changes: .changes(["touch": 1])
             }
         #expect(value != setting.row.defaultValue, "\(setting.rawValue)")
@@ -66,6 +67,27 @@ import Testing
         let (before, after) = (places(SweepPoint.defaults.spec), places(point.spec))
         let unsaid = before.keys.filter { before[$0] == after[$0] }
         #expect(Set(unsaid) == Set(Self.unkeyed), "a property without a row, or one that has one now")
+    }
+
+    @Test(arguments: ["postgresql://me@db.example:5432/test?sslmode=require", "postgres:///test?host=/run/postgresql"])
+    func anAddressIsTakenAsItIs(_ text: String) throws {
+        #expect(try Setting.serverURL.value(from: text) == .url(text))
+    }
+
+    /// What is set is written down in many places, so that a password is not taken, and no refusal repeats one.
+    @Test(arguments: [
+        "postgresql://me:s3cret@db.example/test", "postgres://db.example/test?password=s3cret",
+        "postgres://db.example/?sslmode=require&sslpassword=s3cret", "postgresql://me@db.example/?%70assword=s3cret",
+        "postgres:///test?user=me&PassWord=s3cret", "postgresql://me:s3@cret@db.example", "host=db password=s3cret",
+        "s3cret",
+    ])
+    func aPasswordIsRefused(_ text: String) {
+        #expect {
+            _ = try Setting.serverURL.value(from: text)
+        } throws: { error in
+            let words = (error as? ValueFault)?.message ?? ""
+            return !words.isEmpty && !words.contains("s3")
+        }
     }
 
     @Test(arguments: Setting.allCases)

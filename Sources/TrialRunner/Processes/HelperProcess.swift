@@ -74,5 +74,6 @@ extension StoreConfiguration {
             hasList: spec.observers.sort == .list, rows: RowShape(spec), operators: spec.observers.operators,
             readsFirst: spec.observers.subscribe == .readFirst,
             mapBytes: spec.count == nil ? nil : Self.countedMapBytes, isCounted: spec.count != nil)
+        serverURL = spec.serverURL
     }
 }
