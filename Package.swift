@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "LiveStoreDriver", targets: ["LiveStoreDriver"]),
         .library(name: "NoopDriver", targets: ["NoopDriver"]),
         .library(name: "NotificationQueueDriver", targets: ["NotificationQueueDriver"]),
+        .library(name: "PostgresDriver", targets: ["PostgresDriver"]),
         .library(name: "SQLiteHooksDriver", targets: ["SQLiteHooksDriver"]),
     ],
     traits: [
@@ -109,6 +110,10 @@ let package = Package(
         .target(
             name: "SQLiteHooksDriver", dependencies: ["CSQLite", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/SQLiteHooks"),
+        // A server beside the program; in `tidegauge-peers` alone, so that `tidegauge` needs no libpq.
+        .target(
+            name: "PostgresDriver", dependencies: ["CPostgres", "StoreDriver", "TracedSync"],
+            path: "Sources/Drivers/Postgres"),
         .target(
             name: "FetchedResultsDriver",
             dependencies: ["FetchedResults", "LiveStore", "LiveStoreDriver", "StoreDriver", "TracedSync"],
@@ -169,12 +174,12 @@ let package = Package(
                 "FetchedResultsDriver", "FlawedDriver", "LiveStore", "LiveStoreDriver", "NotificationQueueDriver",
                 "SQLiteHooksDriver", "TidegaugeCLI", argumentParser,
             ]),
-        // The same with GRDB, whose build is the longest of all.
+        // The same with GRDB, whose build is the longest of all, and with PostgreSQL.
         .executableTarget(
             name: "tidegauge-peers",
             dependencies: [
                 "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver",
-                "SQLiteHooksDriver", "TidegaugeCLI",
+                "PostgresDriver", "SQLiteHooksDriver", "TidegaugeCLI",
             ]),
 
         // Measurements too small for a scenario.
@@ -193,6 +198,7 @@ let package = Package(
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
 
         .testTarget(
@@ -230,7 +236,8 @@ let package = Package(
             dependencies: [
                 "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "HarnessFixtures",
                 "LiveStore", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
-                "NoopDriver", "Runs", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics", "StoreDriver",
+                "NoopDriver", "PostgresDriver", "Runs", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics",
+                "StoreDriver",
                 "TemplateDriver", "TestThreads", "TracedSync", "TrialRunner", "Trials",
             ]),
         // Reads the sources and counts.

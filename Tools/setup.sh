@@ -4,7 +4,7 @@
 set -euo pipefail
 
 needed_swift=6.1
-packages=(liblmdb-dev libjemalloc-dev libsqlite3-dev zlib1g-dev pkg-config)
+packages=(liblmdb-dev libjemalloc-dev libpq-dev libsqlite3-dev zlib1g-dev pkg-config)
 # Nothing fails without these: a test says that it is skipped, and without valgrind (and strip, for its copy of a program)
 # only a processor that lends its counters counts instructions. Before the build, which takes valgrind's header.
 wanted=(valgrind binutils)
@@ -42,6 +42,10 @@ is_installed() {
     case "$1" in
     liblmdb-dev) [ -e /usr/include/lmdb.h ] || [ -e /usr/local/include/lmdb.h ] ;;
     libsqlite3-dev) [ -e /usr/include/sqlite3.h ] || [ -e /usr/local/include/sqlite3.h ] ;;
+    libpq-dev)
+        [ -e /usr/include/postgresql/libpq-fe.h ] || [ -e /usr/include/libpq-fe.h ] ||
+            [ -e /usr/local/include/libpq-fe.h ]
+        ;;
     zlib1g-dev) [ -e /usr/include/zlib.h ] || [ -e /usr/local/include/zlib.h ] ;;
     libjemalloc-dev) [ -e /usr/include/jemalloc/jemalloc.h ] || [ -e /usr/local/include/jemalloc/jemalloc.h ] ;;
     esac
@@ -56,7 +60,7 @@ install_packages() {
 
     command -v apt-get >/dev/null ||
         fail "missing: ${missing[*]}, and there is no apt-get here." \
-            "Install LMDB, jemalloc and SQLite with their headers by the means of this system."
+            "Install LMDB, jemalloc, libpq, SQLite and zlib with their headers by the means of this system."
     local line="apt-get update && apt-get install --yes --no-install-recommends ${missing[*]}"
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then
@@ -119,8 +123,28 @@ install_tables() {
     fail "pandas and duckdb could not be installed." "They come from PyPI (Debian: apt-get install python3-venv first)."
 }
 
+# What `make servers` asks for. Debian makes a cluster with the package, and starts it, unless it is told not to: the run has clusters
+# of its own.
+install_servers() {
+    local program
+    for program in "$(command -v postgres || true)" /usr/lib/postgresql/*/bin/postgres; do
+        if [ -x "$program" ]; then return 0; fi
+    done
+    if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+        echo "setup: installing postgresql" >&2
+        env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql-common >&2 </dev/null &&
+            mkdir -p /etc/postgresql-common/createcluster.d &&
+            echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.d/tidegauge.conf &&
+            env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql >&2 </dev/null &&
+            return 0
+    fi
+    fail "there is no PostgreSQL server on this machine." \
+        "Install it (Debian, Ubuntu: apt-get install postgresql) and run make again; no cluster is needed."
+}
+
 check_swift
 install_packages
 install_wanted
 [ "${1:-}" != browser ] || install_browser
 [ "${1:-}" != data ] || install_tables
+[ "${1:-}" != servers ] || install_servers

@@ -26,6 +26,8 @@ struct ShippedDrivers {
             ]),
         // Nothing takes as long to build as GRDB.
         ShippedDrivers(product: "GRDBDriver", program: "tidegauge-peers", names: ["grdb-pool", "grdb-memory"]),
+        ShippedDrivers(
+            product: "PostgresDriver", program: "tidegauge-peers", names: ["postgres-poll", "postgres-notify"]),
     ]
 
     /// Why a program without one of them has none, and what has.

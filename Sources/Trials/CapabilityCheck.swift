@@ -15,6 +15,9 @@ public enum CapabilityCheck {
         guard let keys = KeyKind(rawValue: spec.dataset.keys.rawValue), capabilities.keyKinds.contains(keys) else {
             return "it has no '\(spec.dataset.keys.rawValue)' keys"
         }
+        if spec.count != nil, capabilities.can(.served) {
+            return "it has no counted form: what a server does is not counted here"
+        }
         if spec.count != nil, let obstacle = spec.countObstacle { return "it has no counted form: \(obstacle)" }
         if let play = spec.choreography { return obstacle(play, capabilities) }
         let observers = spec.observers

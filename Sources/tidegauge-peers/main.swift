@@ -1,15 +1,17 @@
-// The tidegauge that ships, and GRDB.
+// The tidegauge that ships, GRDB and PostgreSQL.
 import FetchedResultsDriver
 import FlawedDriver
 import GRDBDriver
 import LiveStoreDriver
 import NotificationQueueDriver
+import PostgresDriver
 import SQLiteHooksDriver
 import TidegaugeCLI
 
 tidegaugeMain(
     drivers: [LiveStoreDriver()],
     peers: [
-        GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(), NotificationQueueDriver(),
+        GRDBDriver(.pool), GRDBDriver(.memory), PostgresDriver(.poll), PostgresDriver(.notify), SQLiteHooksDriver(),
+        NotificationQueueDriver(),
         NotificationQueueDriver(.typed), FetchedResultsDriver(), LegacyDriver(),
     ] + FlawedDriver.all)

@@ -7,6 +7,7 @@ import HarnessFixtures
 import LiveStoreDriver
 import NoopDriver
 import NotificationQueueDriver
+import PostgresDriver
 import SQLiteHooksDriver
 import StoreDriver
 import TemplateDriver
@@ -29,7 +30,7 @@ import Testing
         (GRDBDriver(.pool), [.callableOnSite, .wholeRows, .answering]),
         (GRDBDriver(.memory), [.callableOnSite, .wholeRows, .answering]),
         (SQLiteHooksDriver(), [.callableOnSite, .wholeRows, .answering]), (NotificationQueueDriver(), []),
-        (TemplateDriver(), []),
+        (TemplateDriver(), []), (PostgresDriver(.poll), [.lateVersions, .served]),
         (NoopDriver(), [.callableOnSite, .rowless]), (ModelDriver(), [.siteForgetting, .wholeRows, .answering]),
         (LegacyDriver(), [.callableOnSite, .transactionalReading, .asynchronousWriting]),
         (FlawedDriver(.lockOrder), [.callableOnSite, .transactionalReading, .asynchronousWriting, .rowless]),
@@ -39,6 +40,13 @@ import Testing
         let (driver, abilities) = Self.drivers[index]
         #expect(driver.capabilities.abilities == abilities, "\(driver.name)")
         #expect(driver.capabilities.hasContents == !abilities.contains(.rowless), "\(driver.name)")
+    }
+
+    /// Its instructions are a server's, and its versions are told when the load is over.
+    @Test func aServerIsNotCounted() {
+        let spec = TrialSpec.tiny(driver: "postgres-notify").counted(by: "callgrind", commits: nil)
+        let obstacle = CapabilityCheck.obstacle(spec, PostgresDriver(.notify).capabilities)
+        #expect(obstacle == "it has no counted form: what a server does is not counted here")
     }
 
     /// A reason to skip, and no failure half-way; inside a callback too.

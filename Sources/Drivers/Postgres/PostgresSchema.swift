@@ -1,0 +1,87 @@
+// A schema of the driver's own, in which all of its tables stand: what else the database has is not touched.
+import StoreDriver
+
+/// Any thread; each connection belongs to who asked for it.
+struct PostgresSchema: Sendable {
+    /// Of the schema, and of the channel of its notifications.
+    let name: String
+    private let options: [(String, String)]
+    /// Of every session.
+    private let words: [String]
+
+    /// - Parameter words: settings of the server's, by name.
+    init(_ options: [(String, String)], _ words: [String] = []) {
+        name = "tidegauge_" + String(UInt64.random(in: 0 ... .max), radix: 36)
+        (self.options, self.words) = (options, words)
+    }
+
+    /// A connection for which the schema is the only one.
+    func connect() throws -> PostgresConnection {
+        // Without compilation of plans, which starts anew in every connection; rows of several queries come one after the other.
+        let words = ["search_path=\(name)", "jit=off", "max_parallel_workers_per_gather=0"] + words
+        return try PostgresConnection(
+            options + [
+                ("application_name", "tidegauge"), ("options", words.map { "-c \($0)" }.joined(separator: " ")),
+            ])
+    }
+
+    func create() throws {
+        let connection = try connect()
+        guard connection.serverVersion >= 130_000 else {
+            throw DriverUnavailable(
+                "PostgreSQL \(connection.serverVersion / 10_000) does not say which transaction a commit is: 13 or later is needed"
+            )
+        }
+        try connection.execute(
+            """
+            CREATE SCHEMA \(name);
+            CREATE TABLE item (key bigint PRIMARY KEY, grp bigint NOT NULL, score bigint NOT NULL, stamp bigint NOT NULL);
+            """)
+    }
+
+    /// Once, before there is a trigger.
+    func load(_ connection: PostgresConnection, count: Int, item: (Int) -> Item) throws {
+        try connection.copy(into: "item") { send in
+            for index in 0..<count {
+                let item = item(index)
+                try send("\(item.key)\t\(item.group)\t\(item.score)\t\(item.stamp)\n")
+            }
+        }
+        try connection.execute("CREATE INDEX item_score ON item (score)")
+        try connection.execute("CREATE INDEX item_grp ON item (grp)")
+        try connection.execute("VACUUM ANALYZE item")
+    }
+
+    /// Every statement that changes rows notifies; of the notifications of a transaction all but one are left out.
+    func notify(_ connection: PostgresConnection) throws {
+        try connection.execute(
+            """
+            CREATE FUNCTION announce() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN PERFORM pg_notify('\(name)', ''); RETURN NULL; END $$;
+            CREATE TRIGGER announce AFTER INSERT OR UPDATE OR DELETE ON item
+                FOR EACH STATEMENT EXECUTE FUNCTION announce();
+            """)
+    }
+
+    func drop() throws { try connect().execute("SET client_min_messages = warning; DROP SCHEMA \(name) CASCADE") }
+
+    /// What makes a change; it changes one row, or none where the row is missing.
+    static func statement(_ change: Change) -> (sql: String, values: [Int64]) {
+        let item = change.item
+        return switch change.operation {
+        case .insert:
+            (
+                "INSERT INTO item VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint)",
+                [item.key, item.group, item.score, item.stamp]
+            )
+        case .updateScore:
+            (
+                "UPDATE item SET score = $1::bigint, stamp = $2::bigint WHERE key = $3::bigint",
+                [item.score, item.stamp, item.key]
+            )
+        case .touch, .moveToFront:
+            ("UPDATE item SET stamp = $1::bigint WHERE key = $2::bigint", [item.stamp, item.key])
+        case .delete: ("DELETE FROM item WHERE key = $1::bigint", [item.key])
+        }
+    }
+}

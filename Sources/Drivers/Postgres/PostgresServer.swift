@@ -1,0 +1,186 @@
+// A server of a trial's own: a cluster in the trial's folder, reached by a socket there, ended with the trial however that ends.
+// No root is needed; where the trial runs as root, which PostgreSQL refuses, the server runs as the user `postgres`.
+import CPostgres
+import Foundation
+import StoreDriver
+
+/// Made by `init`, gone with `stop()`. One thread at a time.
+final class PostgresServer {
+    private static let startSeconds = 30.0
+    private static let stopSeconds = 5.0
+    /// What the kernel takes for the path of a socket, without its end.
+    private static let longestSocketPath = 107
+    private static let user = "tidegauge"
+
+    /// What libpq has to know.
+    let options: [(String, String)]
+    /// The process that all others of the server are children of.
+    let process: Int32
+    private let child: Process
+    private let sockets: String
+    private let ownsSockets: Bool
+
+    /// Makes a cluster in `directory`, and starts its server.
+    /// - Parameter settings: more of the server's, by name.
+    /// - Throws: `DriverUnavailable` where this machine has no server, or none can be started.
+    init(in directory: String, _ durability: DurabilityLevel, settings: [String] = []) throws {
+        let programs = try Self.programs()
+        let account = geteuid() == 0 ? try ServerAccount(named: "postgres") : nil
+        let data = directory + "/cluster"
+        let log = directory + "/server.log"
+        try Self.makeFolder(data, for: account)
+        try account?.open(wayTo: directory)
+        (sockets, ownsSockets) = try Self.socketFolder(directory, account)
+        FileManager.default.createFile(atPath: log, contents: nil)
+
+        let initdb = try Self.start(
+            "\(programs)/initdb",
+            ["-D", data, "-U", Self.user, "-A", "trust", "-N", "--no-instructions", "--locale=C", "-E", "UTF8"], log,
+            account)
+        initdb.waitUntilExit()
+        guard initdb.terminationStatus == 0 else { throw Self.failure("initdb failed", log, account) }
+
+        let words = Self.words(durability) + settings
+        child = try Self.start(
+            "\(programs)/postgres",
+            ["-D", data, "-k", sockets, "-c", "listen_addresses="] + words.flatMap { ["-c", $0] }, log, account)
+        process = child.processIdentifier
+        options = [("host", sockets), ("port", "5432"), ("user", Self.user), ("dbname", "postgres")]
+        try awaitReady(log, account)
+    }
+
+    /// `full` survives a power cut, `relaxed` loses the last moments to one, `memory` everything.
+    private static func words(_ durability: DurabilityLevel) -> [String] {
+        switch durability {
+        case .full: ["fsync=on", "synchronous_commit=on"]
+        case .relaxed: ["fsync=on", "synchronous_commit=off"]
+        case .memory: ["fsync=off", "synchronous_commit=off"]
+        }
+    }
+
+    private func awaitReady(_ log: String, _ account: ServerAccount?) throws {
+        let deadline = Date(timeIntervalSinceNow: Self.startSeconds)
+        while true {
+            let (keys, values) = (options.map(\.0), options.map(\.1))
+            let answer = PostgresConnection.withCStrings(keys) { keys in
+                PostgresConnection.withCStrings(values) { PQpingParams(keys, $0, 0) }
+            }
+            if answer == PQPING_OK { return }
+            if !child.isRunning || deadline.timeIntervalSinceNow < 0 {
+                stop()
+                throw Self.failure("the server does not get ready", log, account)
+            }
+            usleep(5_000)
+        }
+    }
+
+    /// Ends the server: as fast as it lets go of everything, or else at once.
+    func stop() {
+        kill(process, SIGINT)
+        let deadline = Date(timeIntervalSinceNow: Self.stopSeconds)
+        while child.isRunning, deadline.timeIntervalSinceNow > 0 { usleep(2_000) }
+        if child.isRunning { kill(process, SIGKILL) }
+        child.waitUntilExit()
+        if ownsSockets { try? FileManager.default.removeItem(atPath: sockets) }
+    }
+
+    // MARK: What it needs
+
+    /// The folder of the server's programs: that of the PATH, or else the newest of Debian's.
+    static func programs() throws -> String {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let debian = "/usr/lib/postgresql"
+        let versions = ((try? FileManager.default.contentsOfDirectory(atPath: debian)) ?? []).compactMap { Int($0) }
+        let folders = path.split(separator: ":").map(String.init) + versions.sorted(by: >).map { "\(debian)/\($0)/bin" }
+        let found = folders.first { folder in
+            ["postgres", "initdb"].allSatisfy { FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)") }
+        }
+        if let found { return found }
+        throw DriverUnavailable(
+            "there is no PostgreSQL server on this machine (neither in the PATH nor in \(debian)): `make servers` installs it"
+        )
+    }
+
+    private static func makeFolder(_ path: String, for account: ServerAccount?) throws {
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try account?.give(path)
+    }
+
+    /// In the trial's folder, or in the system's for temporary files where the path would be too long.
+    private static func socketFolder(_ directory: String, _ account: ServerAccount?) throws -> (String, Bool) {
+        let near = directory + "/s"
+        if near.utf8.count + "/.s.PGSQL.5432.lock".utf8.count <= longestSocketPath {
+            try makeFolder(near, for: account)
+            return (near, false)
+        }
+        var template = Array("/tmp/tidegauge-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw DriverUnavailable("/tmp: no folder can be made in it (errno \(errno)); the server's socket needs one")
+        }
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        try account?.give(path)
+        return (path, true)
+    }
+
+    /// Starts a program that ends with this process: of the thread that starts it, to be exact.
+    private static func start(_ program: String, _ arguments: [String], _ log: String, _ account: ServerAccount?) throws
+        -> Process
+    {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+        process.arguments = ["--pdeathsig", "QUIT"] + (account?.words ?? []) + ["--", program] + arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: "/")
+        process.standardInput = FileHandle.nullDevice
+        let output = FileHandle(forWritingAtPath: log)
+        _ = try output?.seekToEnd()
+        process.standardOutput = output ?? FileHandle.nullDevice
+        process.standardError = output ?? FileHandle.nullDevice
+        do { try process.run() } catch {
+            throw DriverUnavailable("\(program) cannot be started by setpriv (of util-linux): \(error)")
+        }
+        return process
+    }
+
+    private static func failure(_ what: String, _ log: String, _ account: ServerAccount?) -> DriverUnavailable {
+        let said = ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n").suffix(4)
+        let remedy =
+            account == nil
+            ? ""
+            : "; it runs as user postgres, who has to reach the folder: give --out one that all may enter, or run as another user"
+        return DriverUnavailable("PostgreSQL: \(what): \(said.joined(separator: "; "))\(remedy)")
+    }
+}
+
+/// Whom the server runs as, where this process is root.
+private struct ServerAccount {
+    private let user: uid_t
+    private let group: gid_t
+
+    init(named name: String) throws {
+        guard let entry = getpwnam(name) else {
+            throw DriverUnavailable(
+                "PostgreSQL does not run as root, and there is no user \(name): `make servers` installs the server with one"
+            )
+        }
+        (user, group) = (entry.pointee.pw_uid, entry.pointee.pw_gid)
+    }
+
+    /// Of setpriv.
+    var words: [String] { ["--reuid", "\(user)", "--regid", "\(group)", "--clear-groups"] }
+
+    func give(_ path: String) throws {
+        guard chown(path, user, group) == 0 else {
+            throw DriverUnavailable("\(path): cannot be given to the server's user (errno \(errno))")
+        }
+    }
+
+    /// Lets the server through the private folders above its own, which it cannot list all the same.
+    func open(wayTo directory: String) throws {
+        for path in [directory, (directory as NSString).deletingLastPathComponent] {
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_uid == geteuid() else { continue }
+            _ = chmod(path, status.st_mode & 0o7777 | 0o011)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// What the processes of a server of one's own take: those of a connection are known by whose it is, the others by their title.
+import Foundation
+import TracedSync
+
+/// Any thread.
+final class ServerProcesses: Sendable {
+    enum Kind: String, Sendable {
+        case writer
+        case watcher
+    }
+
+    private struct State {
+        var server: Int32 = 0
+        var known: [Int32: Kind] = [:]
+        /// Of connections that were closed, up to then.
+        var done: [Kind: Int64] = [:]
+    }
+
+    private let state = Guarded("postgres processes", State())
+
+    /// - Parameter server: the process whose children they are.
+    func begin(_ server: Int32) { state.withLock { $0.server = server } }
+
+    func add(_ process: Int32, _ kind: Kind) { state.withLock { $0.known[process] = kind } }
+
+    /// Before its connection is closed, after which nobody can look at it.
+    func end(_ process: Int32) {
+        let timeNs = Self.cpuNs(of: process) ?? 0
+        state.withLock { state in
+            if let kind = state.known.removeValue(forKey: process) { state.done[kind, default: 0] += timeNs }
+        }
+    }
+
+    /// By kind; others that have ended since the server began are one more, counted by the kernel's clock of 10 ms.
+    func cpu() -> [String: Int64]? {
+        let (server, known, done) = state.withLock { ($0.server, $0.known, $0.done) }
+        guard let own = Self.cpuNs(of: server) else { return nil }
+        var sums = ["postmaster": own, "ended": max(0, Self.endedNs(of: server) - done.values.reduce(0, +))]
+        for (kind, timeNs) in done { sums[kind.rawValue] = timeNs }
+        let children =
+            (try? String(contentsOfFile: "/proc/\(server)/task/\(server)/children", encoding: .utf8)) ?? ""
+        for child in children.split(separator: " ").compactMap({ Int32($0) }) {
+            guard let timeNs = Self.cpuNs(of: child) else { continue }
+            sums[known[child]?.rawValue ?? Self.kind(of: child), default: 0] += timeNs
+        }
+        return sums
+    }
+
+    /// Each is one thread.
+    private static func cpuNs(of process: Int32) -> Int64? {
+        let words = try? String(contentsOfFile: "/proc/\(process)/schedstat", encoding: .utf8).split(separator: " ")
+        return words?.first.flatMap { Int64($0) }
+    }
+
+    private static func endedNs(of server: Int32) -> Int64 {
+        guard let text = try? String(contentsOfFile: "/proc/\(server)/stat", encoding: .utf8),
+            let name = text.lastIndex(of: ")")
+        else { return 0 }
+        // From the third field on; the 16th and 17th are of children that were waited for.
+        let fields = text[text.index(after: name)...].split(separator: " ")
+        guard fields.count > 14, let user = Int64(fields[13]), let system = Int64(fields[14]) else { return 0 }
+        return (user + system) * (1_000_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK))))
+    }
+
+    /// `postgres: walwriter ` is a walwriter; a client's is `postgres: user database [local] idle`.
+    private static func kind(of process: Int32) -> String {
+        let text = (try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8)) ?? ""
+        let title = text.prefix { $0 != "\0" }
+        guard title.hasPrefix("postgres: ") else { return "other" }
+        let words = title.dropFirst("postgres: ".count)
+        let kinds = [
+            "checkpointer", "background writer", "walwriter", "walsender", "autovacuum launcher", "autovacuum worker",
+            "logical replication launcher", "stats collector",
+        ]
+        return kinds.first { words.hasPrefix($0) } ?? (words.contains("[local]") ? "client" : "other")
+    }
+}

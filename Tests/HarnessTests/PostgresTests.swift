@@ -1,0 +1,154 @@
+// Trials on a PostgreSQL of their own; left out, with the reason, where this machine has no server.
+import Foundation
+import StoreDriver
+import TestThreads
+import Testing
+import TracedSync
+import Trials
+
+@testable import PostgresDriver
+@testable import Scenario
+
+/// Why there is no server; nil where there is one.
+private let missingServer: String? = {
+    do {
+        _ = try PostgresServer.programs()
+        return nil
+    } catch { return "\(error)" }
+}()
+
+// Within the suite of trials, so that the two take turns: both need the cores for themselves.
+extension TrialTests {
+    @Suite(
+        .serialized, .onThreads, .enabled(if: missingServer == nil, "no PostgreSQL server: `make servers` installs it"))
+    struct PostgresTests {
+        private static let ways: [PostgresDriver.Way] = [.poll, .notify]
+
+        /// Several writers, commits of one row and of two, rows that come and go, observers of ranges on two threads.
+        @Test(arguments: ways.indices, [1, 2]) func theOracleIsSatisfied(_ way: Int, rowsPerCommit: Int) throws {
+            let driver = PostgresDriver(Self.ways[way])
+            var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
+            spec.writers.threads = 4
+            spec.writers.rowsPerCommit = rowsPerCommit
+            spec.writers.rateHz = 400
+            spec.durationNs = 500_000_000
+            (spec.observers.count, spec.observers.threads, spec.observers.queries) = (4, 2, .ranges)
+            let result = try runTrial(spec, on: driver) { ($0.counts["commits"] ?? 0) > 50 }
+            #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
+            #expect(result.violations.isEmpty, "\(result.violations)")
+            #expect(result.value(.missedFinal) == 0)
+            #expect((result.counts["row_samples"] ?? 0) > 0, "\(result.counts)")
+        }
+
+        /// Closed loops in lockstep ask all the time whether a delivery covers a commit.
+        @Test func aWriterThatWaitsForItsObserversGoesOn() throws {
+            let driver = PostgresDriver(.notify)
+            var spec = try shippedTrial("throughput/observed-writes.yaml", on: driver.name)
+            (spec.writers.load, spec.writers.rateHz, spec.writers.keys) = (.lockstep, 0, .matching)
+            let result = try runTrial(spec, on: driver)
+            #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
+            #expect((result.counts["commits"] ?? 0) > 1, "\(result.counts)")
+        }
+
+        @Test(arguments: ways.indices) func aShippedScenarioIsClean(_ way: Int) throws {
+            let driver = PostgresDriver(Self.ways[way])
+            let spec = try shippedTrial("throughput/observed-writes.yaml", on: driver.name)
+            let result = try runTrial(spec, on: driver) { ($0.counts["callbacks"] ?? 0) > 1 }
+            #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
+            #expect(result.value(.missedFinal) == 0)
+        }
+
+        /// What a server does for a store is part of what the store takes.
+        @Test func theServersTimeIsCounted() throws {
+            let driver = PostgresDriver(.notify)
+            var spec = TrialSpec.tiny(driver: driver.name)
+            spec.durationNs = 500_000_000
+            let result = try runTrial(spec, on: driver)
+            #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
+            let parts = result.counts.filter { $0.key.hasPrefix("server_cpu_ns.") }
+            for kind in ["writer", "watcher"] { #expect((parts["server_cpu_ns.\(kind)"] ?? 0) > 0, "\(parts)") }
+            #expect(parts.keys.contains("server_cpu_ns.walwriter"), "\(parts)")
+            let cpu = try #require(result.cpu)
+            #expect(Int(cpu.processNs) >= parts.values.reduce(0, +), "\(parts) of \(cpu)")
+        }
+
+        /// Neither processes nor folders are left, whatever the level.
+        @Test(arguments: DurabilityLevel.allCases) func aServerEndsWithItsStore(_ durability: DurabilityLevel) throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let server = try PostgresServer(in: folder.path, durability)
+            let connection = try PostgresConnection(server.options)
+            let asked = try connection.run("SELECT current_setting('fsync'), current_setting('synchronous_commit')")
+            let expected = [DurabilityLevel.full: "on on", .relaxed: "on off", .memory: "off off"]
+            #expect("\(asked.text(0, 0)) \(asked.text(0, 1))" == expected[durability])
+            server.stop()
+            #expect(kill(server.process, 0) != 0)
+        }
+
+        /// A server that is there already: what others have in it stays as it is, byte for byte, and nothing is added.
+        @Test(arguments: ways.indices) func aServerOfOthersIsLeftAsItWas(_ way: Int) throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let server = try PostgresServer(in: folder.path, .memory)
+            defer { server.stop() }
+            try PostgresConnection(server.options).execute(
+                """
+                CREATE SCHEMA theirs; CREATE TABLE theirs.item (key bigint PRIMARY KEY, words text);
+                INSERT INTO theirs.item SELECT n, 'row ' || n FROM generate_series(1, 1000) AS n;
+                CREATE TABLE item (key bigint); INSERT INTO item VALUES (1);
+                """)
+            let host = try #require(server.options.first { $0.0 == "host" }).1
+            let url = "postgresql://tidegauge@/postgres?host=\(host)"
+            func dump() throws -> String {
+                let program = Process()
+                program.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+                let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+                program.arguments = ["PATH=\(try PostgresServer.programs()):\(path)", "pg_dump", url]
+                let output = Pipe()
+                program.standardOutput = output
+                try program.run()
+                let data = output.fileHandleForReading.readDataToEndOfFile()
+                program.waitUntilExit()
+                #expect(program.terminationStatus == 0)
+                // These hold a number that is drawn anew each time.
+                let lines = String(decoding: data, as: UTF8.self).split(
+                    separator: "\n", omittingEmptySubsequences: false)
+                return lines.filter { !$0.contains("restrict ") }.joined(separator: "\n")
+            }
+            let before = try dump()
+            #expect(before.contains("row 1000"))
+            let driver = PostgresDriver(Self.ways[way])
+            var spec = TrialSpec.tiny(driver: driver.name)
+            (spec.serverURL, spec.durationNs) = (url, 300_000_000)
+            let result = try runTrial(spec, on: driver)
+            #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
+            #expect((result.counts["commits"] ?? 0) > 0)
+            #expect(
+                result.counts.keys.allSatisfy { !$0.hasPrefix("server_cpu_ns") }, "nobody's but the store's is counted")
+            #expect(try dump() == before)
+        }
+
+        @Test func anErrorOfTheServerHasItsState() throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let server = try PostgresServer(in: folder.path, .memory)
+            defer { server.stop() }
+            let connection = try PostgresConnection(server.options)
+            func state(_ body: () throws -> Void) -> String? {
+                do {
+                    try body()
+                    return nil
+                } catch { return (error as? PostgresError)?.sqlState }
+            }
+            #expect(state { _ = try connection.run("SELECT 1 FROM nowhere") } == "42P01")
+            #expect(state { _ = try connection.run("SELECT 1 / $1::bigint", [0]) } == "22012")
+            #expect(
+                state { _ = try connection.pipeline([("SELECT 1", []), ("SELECT 1 / $1::bigint", [0])]) } == "22012")
+            // The connection is of use afterwards.
+            #expect(try connection.pipeline([("SELECT $1::bigint", [-7]), ("SELECT 1", [])])[0].integer(0, 0) == -7)
+        }
+    }
+}
