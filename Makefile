@@ -15,10 +15,10 @@ PEERS = .build/release/tidegauge-peers
 # Says how far it is and how long is left.
 BUILD = Tools/build.sh
 FIRST = make: the first build takes three to four minutes on two quiet cores, later ones take seconds
-# The folders of scenarios; those of peers and of reading have targets of their own.
-SCENARIOS = $(filter-out Scenarios/peers Scenarios/reading,$(patsubst %/,%,$(wildcard Scenarios/*/)))
+# The folders of scenarios; those of peers, of reading and of servers have targets of their own.
+SCENARIOS = $(filter-out Scenarios/peers Scenarios/reading Scenarios/servers,$(patsubst %/,%,$(wildcard Scenarios/*/)))
 
-.PHONY: bench peers reading smoke compare calibrate test page-test data-test external stress micro explore check lint docs tsan asan faults setup build build-peers clean help
+.PHONY: bench peers reading servers smoke compare calibrate test page-test data-test external stress micro explore check lint docs tsan asan faults setup build build-peers clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -31,6 +31,10 @@ peers: build-peers  ## the store beside other engines, which take their time (PR
 
 reading: build-peers  ## what reading costs, question by question, beside other engines: counted instructions (PROFILE=full for large stores)
 	$(PEERS) run Scenarios/reading --driver livestore --driver grdb-pool --driver sqlite-hooks --profile $(PROFILE)
+
+servers: build-peers  ## live queries over PostgreSQL, which is installed where it is missing (PROFILE=full for the whole table)
+	@Tools/setup.sh servers
+	$(PEERS) run Scenarios/servers --profile $(PROFILE)
 
 smoke: build-peers  ## the same in under two minutes: does everything still run?
 	$(PEERS) run $(SCENARIOS) Scenarios/peers --profile smoke
@@ -64,7 +68,7 @@ explore: build  ## search the interleavings of the store's own protocol (SCHEDUL
 	$(TIDEGAUGE) explore Scenarios/deadlock/commit-deliver-close.yaml --schedules $(or $(SCHEDULES),10000) $(if $(SEED),--seed $(SEED))
 
 check: build  ## are all scenario files valid? Runs none of them
-	$(TIDEGAUGE) check $(SCENARIOS) Scenarios/peers Scenarios/reading
+	$(TIDEGAUGE) check $(SCENARIOS) Scenarios/peers Scenarios/reading Scenarios/servers
 
 lint:  ## formatting and style, strict
 	swift format lint --strict --recursive --parallel Sources Tests Examples Tools Package.swift

@@ -20,7 +20,8 @@ struct RunPlan {
     init(_ header: RunHeader) throws {
         let overrides = try Self.overrides(header.overrides)
         let trace = try header.traceFile.map { (name: $0, bytes: try Self.contents($0)) }
-        let loaded = try ScenarioPaths.load(header.paths, trace: trace)
+        let loaded = ScenarioPaths.withoutServers(
+            try ScenarioPaths.load(header.paths, trace: trace), asked: header.paths)
         let wanted = loaded.filter { scenario in header.filter.map { fnmatch($0, scenario.name, 0) == 0 } ?? true }
         if wanted.isEmpty { throw ValidationError("no scenario matches --filter '\(header.filter ?? "")'") }
         jobs = try wanted.map { scenario in

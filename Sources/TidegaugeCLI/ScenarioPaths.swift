@@ -21,6 +21,22 @@ struct ScenarioPaths: ParsableArguments {
     /// All scenarios, or the exit with every problem of every file printed.
     func load() throws -> [Scenario] { try Self.load(paths) }
 
+    /// Of those in a folder `servers` only what was asked for by its own path or name: they need a server, which a machine may not
+    /// have. Says so where any are left out.
+    static func withoutServers(_ loaded: [Scenario], asked paths: [String]) -> [Scenario] {
+        func needsServer(_ path: String) -> Bool { path.split(separator: "/").contains("servers") }
+        let kept = loaded.filter { scenario in
+            !needsServer(scenario.path)
+                || paths.contains { needsServer($0) || !$0.contains("/") && $0 == scenario.name }
+        }
+        if kept.count < loaded.count {
+            printError(
+                "left out: \(loaded.count - kept.count) scenarios that need a server; `make servers` runs them, as does naming "
+                    + "their folder")
+        }
+        return kept
+    }
+
     /// - Parameter trace: stands in for all traces that they follow.
     static func load(_ paths: [String], trace: (name: String, bytes: [UInt8])? = nil) throws -> [Scenario] {
         try refusing(try library(trace).load(paths))

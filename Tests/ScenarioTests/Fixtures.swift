@@ -8,7 +8,7 @@ let testDrivers = ["noop", "livestore"]
 /// Those that ship, which the shipped scenarios may name.
 let shippedDrivers =
     testDrivers + ["grdb-pool", "grdb-memory", "sqlite-hooks", "notification-queue"]
-    + ["typed-notifications", "fetched-results", "fetched-results-legacy"]
+    + ["typed-notifications", "fetched-results", "fetched-results-legacy", "postgres-poll", "postgres-notify"]
     + [
         "callback-under-lock", "waits-for-observers", "refresh-waits-for-turn", "cancel-waits", "called-under-registry",
         "reader-pool", "async-write-held", "lock-order", "foreign-locks", "answers-counted", "close-forgets-refresh",

@@ -14,8 +14,11 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         try ScenarioLibrary(drivers: shippedDrivers).load([shippedScenarios])
     }
 
-    /// Those of reading have a target of their own, `make reading`: each counts instructions, which takes seconds at least.
-    private func loadWithoutReading() throws -> [Scenario] { try load().filter { !$0.path.contains("/reading/") } }
+    /// Those of reading have a target of their own, `make reading`: each counts instructions, which takes seconds at least. So have
+    /// those that need a server.
+    private func loadWithoutReading() throws -> [Scenario] {
+        try load().filter { !$0.path.contains("/reading/") && !$0.path.contains("/servers/") }
+    }
 
     /// What each scenario takes, about, the longest first.
     private func seconds(_ profile: Profile, in scenarios: [Scenario]) throws -> [(name: String, seconds: Double)] {
@@ -54,6 +57,15 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
     @Test func theCIProfileFitsItsBudget() throws {
         let each = try seconds(.ci, in: loadWithoutReading().filter { !$0.path.contains("/peers/") })
         #expect(each.reduce(0) { $0 + $1.seconds } <= 300, "\(each)")
+    }
+
+    /// Ten minutes are promised for `make servers`.
+    @Test func theServersFitTheirBudget() throws {
+        let servers = try load().filter { $0.path.contains("/servers/") }
+        let each = try seconds(.ci, in: servers)
+        // A cluster is made for each trial, and there are two drivers.
+        let trials = try servers.flatMap { try $0.points(profile: .ci) }.reduce(0) { $0 + 2 * $1.repetitions }
+        #expect(2 * each.reduce(0) { $0 + $1.seconds } + Double(3 * trials) <= 480, "\(each)")
     }
 
     /// Two minutes are promised.

@@ -90,7 +90,8 @@ struct ComparedSides {
     /// - Parameter isCountedOnly: no pairs are to be run.
     /// - Throws: the exit that says what is wrong with scenarios or options.
     func plan(_ options: CompareOptions, isCountedOnly: Bool = false) throws -> ComparisonPlan {
-        let loaded = try ScenarioPaths.load([folder(head, options)])
+        let place = folder(head, options)
+        let loaded = ScenarioPaths.withoutServers(try ScenarioPaths.load([place]), asked: [place])
         let wanted = loaded.filter { options.isWanted($0.name) }
         if wanted.isEmpty { throw ValidationError("no scenario matches \(options.scenario.joined(separator: ", "))") }
         let all = try Subjects(
