@@ -27,7 +27,8 @@ struct ShippedDrivers {
         // Nothing takes as long to build as GRDB.
         ShippedDrivers(product: "GRDBDriver", program: "tidegauge-peers", names: ["grdb-pool", "grdb-memory"]),
         ShippedDrivers(
-            product: "PostgresDriver", program: "tidegauge-peers", names: ["postgres-poll", "postgres-notify"]),
+            product: "PostgresDriver", program: "tidegauge-peers",
+            names: ["postgres-poll", "postgres-notify", "flawed-postgres-outbox"]),
     ]
 
     /// Why a program without one of them has none, and what has.

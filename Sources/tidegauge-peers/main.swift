@@ -11,7 +11,8 @@ import TidegaugeCLI
 tidegaugeMain(
     drivers: [LiveStoreDriver()],
     peers: [
-        GRDBDriver(.pool), GRDBDriver(.memory), PostgresDriver(.poll), PostgresDriver(.notify), SQLiteHooksDriver(),
+        GRDBDriver(.pool), GRDBDriver(.memory), PostgresDriver(.poll), PostgresDriver(.notify), PostgresDriver(.outbox),
+        SQLiteHooksDriver(),
         NotificationQueueDriver(),
         NotificationQueueDriver(.typed), FetchedResultsDriver(), LegacyDriver(),
     ] + FlawedDriver.all)

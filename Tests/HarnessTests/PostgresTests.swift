@@ -86,6 +86,20 @@ extension TrialTests {
             #expect(kill(server.process, 0) != 0)
         }
 
+        /// Numbers that are given before the commit: a look between two commits that overtake one another loses the later one's rows.
+        @Test func anOutboxThatIsAskedByNumberIsCaught() throws {
+            let driver = PostgresDriver(.outbox)
+            var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
+            (spec.writers.threads, spec.writers.load, spec.writers.rateHz) = (4, .closed, 0)
+            spec.writers.rowsPerCommit = 1
+            spec.durationNs = 300_000_000
+            let result = try runTrial(spec, on: driver) { $0.fate != .completed }
+            #expect(result.fate == .oracleViolation, "seed \(spec.seed): \(result.fate) \(result.notes)")
+            let words = ["shown rows", "convergence"]
+            #expect(
+                result.violations.contains { text in words.contains { text.hasPrefix($0) } }, "\(result.violations)")
+        }
+
         /// A server that is there already: what others have in it stays as it is, byte for byte, and nothing is added.
         @Test(arguments: ways.indices) func aServerOfOthersIsLeftAsItWas(_ way: Int) throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")

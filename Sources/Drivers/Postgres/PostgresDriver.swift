@@ -5,14 +5,23 @@ import StoreDriver
 public struct PostgresDriver: StoreDriver {
     /// How it comes to know that something changed.
     public enum Way: Sendable {
-        /// All queries are asked every `PostgresDriver.pollMs`, in one statement.
+        /// All queries are asked every `pollMs`, in one statement.
         case poll
         /// A trigger notifies, and all queries are asked in one transaction.
         case notify
-    }
+        /// A mistake of many applications, kept to be caught: a trigger numbers the keys that were written, and who watches asks for
+        /// those above the highest number it has seen. Commits overtake one another: a lower number may come later.
+        case outbox
 
-    /// Between two polls.
-    static let pollMs: Int32 = 100
+        /// Between two polls; nil: it waits to be notified.
+        var pollMs: Int32? {
+            switch self {
+            case .poll: 100
+            case .notify: nil
+            case .outbox: 10
+            }
+        }
+    }
 
     private let way: Way
 
@@ -22,6 +31,7 @@ public struct PostgresDriver: StoreDriver {
         switch way {
         case .poll: "postgres-poll"
         case .notify: "postgres-notify"
+        case .outbox: "flawed-postgres-outbox"
         }
     }
 
@@ -34,7 +44,8 @@ public struct PostgresDriver: StoreDriver {
                 "'memory' is a cluster on tmpfs without fsync",
             ]
             switch way {
-            case .poll: $0.remarks.append("queries are asked every \(Self.pollMs) ms, in one statement")
+            case .poll: $0.remarks.append("queries are asked every 100 ms, in one statement")
+            case .outbox: $0.remarks.append("wrong on purpose: rows are lost where commits overtake one another")
             case .notify:
                 $0.remarks.append(
                     "a trigger for each statement notifies; what comes while queries are asked is one more round")

@@ -63,6 +63,17 @@ struct PostgresSchema: Sendable {
             """)
     }
 
+    /// Every row that is written is numbered in a table beside, in the order of the statements, which is not that of the commits.
+    func number(_ connection: PostgresConnection) throws {
+        try connection.execute(
+            """
+            CREATE TABLE outbox (id bigserial PRIMARY KEY, key bigint NOT NULL);
+            CREATE FUNCTION number() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN INSERT INTO outbox (key) VALUES (COALESCE(NEW.key, OLD.key)); RETURN NULL; END $$;
+            CREATE TRIGGER number AFTER INSERT OR UPDATE OR DELETE ON item FOR EACH ROW EXECUTE FUNCTION number();
+            """)
+    }
+
     func drop() throws { try connect().execute("SET client_min_messages = warning; DROP SCHEMA \(name) CASCADE") }
 
     /// What makes a change; it changes one row, or none where the row is missing.

@@ -41,7 +41,11 @@ public final class PostgresStore: LateVersions, ServedStore {
     public func load(count: Int, item: (Int) -> Item) throws {
         let connection = try schema.connect()
         try schema.load(connection, count: count, item: item)
-        if way == .notify { try schema.notify(connection) }
+        switch way {
+        case .poll: break
+        case .notify: try schema.notify(connection)
+        case .outbox: try schema.number(connection)
+        }
     }
 
     public func makeWriter() throws -> any StoreWriter {

@@ -106,6 +106,8 @@ final class WatchRounds {
     private var known: [Known] = []
     /// Of the queries that are known; nil once they are others.
     private var statement: String?
+    /// The highest number of an outbox that was seen.
+    private var lastNumber: Int64 = 0
 
     init(_ connection: PostgresConnection, _ way: PostgresDriver.Way, _ snapshots: ShownSnapshots, _ bell: Bell) {
         (self.connection, self.way, self.snapshots, self.bell) = (connection, way, snapshots, bell)
@@ -113,29 +115,36 @@ final class WatchRounds {
 
     /// - Parameter orders: the queries that are new; nil: it is over.
     func run(_ orders: () -> [WatchedQuery]?) {
-        var nextNs = Self.nowNs() + Self.pollNs
+        let pollNs = Int64(way.pollMs ?? 0) * 1_000_000
+        var nextNs = Self.nowNs() + pollNs
         while let new = orders() {
             do {
                 if !new.isEmpty { try begin(new) }
                 // What came while it fetched stands in the connection, and not at the socket.
                 let notified = way == .notify ? try connection.takeNotifications() : 0
-                let isDue = way == .poll && Self.nowNs() >= nextNs
+                let isDue = way.pollMs != nil && Self.nowNs() >= nextNs
                 if notified > 0 || isDue {
-                    try look()
+                    try way == .outbox ? lookIntoOutbox() : look()
                     // A poll that took longer than the time between two is not made up for.
-                    nextNs = max(nextNs + Self.pollNs, Self.nowNs())
+                    nextNs = max(nextNs + pollNs, Self.nowNs())
                     continue
                 }
             } catch {
                 for one in known.map(\.watched) + new { one.fail(error) }
-                return
+                return refuse(orders, error)
             }
             let leftMs = Int32(max(0, (nextNs - Self.nowNs() + 999_999) / 1_000_000))
-            bell.wait(orFor: connection.socket, timeoutMs: way == .poll ? leftMs : -1)
+            bell.wait(orFor: connection.socket, timeoutMs: way.pollMs == nil ? -1 : leftMs)
         }
     }
 
-    private static let pollNs = Int64(PostgresDriver.pollMs) * 1_000_000
+    /// Fails whoever comes now, until it is over.
+    private func refuse(_ orders: () -> [WatchedQuery]?, _ error: any Error) {
+        while let new = orders() {
+            for one in new { one.fail(error) }
+            bell.wait(orFor: -1, timeoutMs: -1)
+        }
+    }
 
     private static func nowNs() -> Int64 {
         var time = timespec()
@@ -162,8 +171,13 @@ final class WatchRounds {
         guard !known.isEmpty else { return }
         let queries = known.map(\.watched.query)
         let answer = try way == .poll ? multiplexed(queries, isKept: true) : transaction(queries)
+        tell(answer.rows, answer.snapshot)
+    }
+
+    /// - Parameter all: the rows of each query that is known.
+    private func tell(_ all: [[Item]], _ snapshot: PostgresSnapshot) {
         var mail: [ObjectIdentifier: (site: PostgresSite, rows: [(WatchedQuery, [Item])])] = [:]
-        for (index, rows) in answer.rows.enumerated() {
+        for (index, rows) in all.enumerated() {
             let site = known[index].watched.site
             var post = mail.removeValue(forKey: ObjectIdentifier(site)) ?? (site, [])
             if rows != known[index].rows {
@@ -172,8 +186,41 @@ final class WatchRounds {
             }
             mail[ObjectIdentifier(site)] = post
         }
-        let token = snapshots.add(answer.snapshot)
+        let token = snapshots.add(snapshot)
         for (site, rows) in mail.values { site.post(rows, token, isRound: true) }
+    }
+
+    /// Fetches the rows that were numbered since the last look, and puts them in their places.
+    private func lookIntoOutbox() throws {
+        guard !known.isEmpty else { return }
+        let results = try connection.pipeline([
+            ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", []), (Self.snapshot, []),
+            ("SELECT id, key FROM outbox WHERE id > $1::bigint ORDER BY id", [lastNumber]),
+            (
+                "SELECT \(ItemTable.columns) FROM item WHERE key IN (SELECT key FROM outbox WHERE id > $1::bigint)",
+                [lastNumber]
+            ), ("COMMIT", []),
+        ])
+        let (numbered, found) = (results[2], results[3])
+        guard numbered.count > 0 else { return }
+        lastNumber = numbered.integer(numbered.count - 1, 0)
+        let written = Set((0..<numbered.count).map { numbered.integer($0, 1) })
+        let items = (0..<found.count).map { found.item($0) }
+        known.removeAll { $0.watched.isCancelled }
+        let rows = known.map { known in
+            let query = known.watched.query
+            let new = items.filter { query.matches(key: $0.key, group: $0.group, score: $0.score) }
+            return Self.sorted(known.rows.filter { !written.contains($0.key) } + new, query.order)
+        }
+        tell(rows, try Self.read(results[1].text(0, 0)))
+    }
+
+    private static func sorted(_ rows: [Item], _ order: Query.Order) -> [Item] {
+        switch order {
+        case .none, .list: rows
+        case .scoreAscending: rows.sorted { $0.score < $1.score }
+        case .scoreDescending: rows.sorted { $0.score > $1.score }
+        }
     }
 
     // MARK: Asking
