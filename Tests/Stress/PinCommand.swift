@@ -24,11 +24,13 @@ struct PinCommand: ParsableCommand {
             let commit = Commit(writer: plan.localWriter(0), plan: plan)
             // As full as a run makes it, its log too.
             for _ in 0..<commits { try load.store.write { try commit.make($0, &random) } }
-            let before = load.store.fileBytes
-            try load.store.read { _ in
+            let bytes = try load.store.read { _ in
+                // Until it is found to be held for long.
+                for _ in 0..<Limits.heldVersionCommits { try load.store.write { try write($0, commit, &random) } }
+                let before = load.store.fileBytes
                 for _ in 0..<commits { try load.store.write { try write($0, commit, &random) } }
+                return (load.store.fileBytes - before) / commits
             }
-            let bytes = (load.store.fileBytes - before) / commits
             print("\(name): \(bytes) bytes per pinned commit")
             return bytes
         }
@@ -42,7 +44,7 @@ struct PinCommand: ParsableCommand {
             row?.score = random.below(Values.scores)
         }
         let mean = try grown("commits of a run") { connection, commit, random in try commit.make(connection, &random) }
-        print("a run allows \(Limits.fileBytesPerPinnedCommit)")
-        if mean > Limits.fileBytesPerPinnedCommit { throw ExitCode(1) }
+        print("allowed are \(Limits.fileBytesPerHeldCommit)")
+        if mean > Limits.fileBytesPerHeldCommit { throw ExitCode(1) }
     }
 }

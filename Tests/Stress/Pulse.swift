@@ -85,8 +85,13 @@ enum Limits {
     static let idleUpkeepCommits = 64
     /// Every so many commits somebody looks for readers whose process is dead (`Storage.deadReaderInterval`).
     static let deadReaderCommits = 256
-    /// While a version is held no page that a commit replaces can be used again, so a commit costs as many pages of 4 KB as
-    /// it writes. `livestore-stress pin` measures, over thousands of commits:
+    /// So many commits later at most a version that is held is held in memory: 256, 64 until somebody looks, and 64 until what was
+    /// freed meanwhile is let go of; and room for a busy machine.
+    static let heldVersionCommits = 1_024
+    /// What a commit may then add to the file.
+    static let fileBytesPerHeldCommit = 1 << 10
+    /// While a version is held by a process that is stopped, and before it is found to be held, no page that a commit replaces can be used again, so a commit costs as many pages of 4 KB as
+    /// it writes. Measured over thousands of commits:
     /// - 5 pages (20.4 KB) for one row of a small table: its leaf, the log's leaf and branch, the leaf of the table of
     ///   tables, the free list's. Each further table is a page more: with the ledger 6 (24.8 KB).
     /// - 8.7 pages (35.4 to 35.9 KB) for the mean commit of a run. Many rows come or go, which takes the primary index and,

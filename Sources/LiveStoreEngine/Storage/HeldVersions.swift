@@ -60,8 +60,9 @@ package final class HeldVersions: @unchecked Sendable {
     }
 
     private func warn(_ reason: String) {
-        if !hasWarned { Logger(label: "livestore").warning("held versions stay in the file of \(directory): \(reason)") }
+        if hasWarned { return }
         hasWarned = true
+        Logger(label: "livestore").warning("held versions stay in the file of \(directory): \(reason)")
     }
 
     private func retire(_ map: ReadMap, _ replace: () throws -> Void) {

@@ -87,7 +87,8 @@ package final class ReadMap: @unchecked Sendable {
         let probe = mmap(nil, bytes, access, flags, file, 0)
         guard let probe, probe != MAP_FAILED else { return false }
         munmap(probe, bytes)
-        guard mmap(UnsafeMutableRawPointer(mutating: base), bytes, access, flags | MAP_FIXED, file, 0) != MAP_FAILED else {
+        guard mmap(UnsafeMutableRawPointer(mutating: base), bytes, access, flags | MAP_FIXED, file, 0) != MAP_FAILED
+        else {
             return false
         }
         pageCount = pages

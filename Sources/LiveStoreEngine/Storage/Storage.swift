@@ -137,7 +137,8 @@ package final class Storage: @unchecked Sendable {
         do {
             try replaceReadMap()
         } catch {
-            Logger(label: "livestore").info("held versions stay in the file of \(directory) until it is opened again: \(error)")
+            Logger(label: "livestore").info(
+                "held versions stay in the file of \(directory) until it is opened again: \(error)")
         }
     }
 
