@@ -78,21 +78,21 @@ struct HeldVersionsTests {
         let table = try #require(test.store.core.storage.tables[ObjectIdentifier(Note.self)])
         for id in expected.ids {
             let found = held.snapshot.find(table, primaryKey: .int(id))
-            #expect(found.map { held.all.contains { $0.id == id } && held.snapshot.row(table, $0) != nil } == true)
+#expect(found.flatMap { held.snapshot.row(table, $0) } != nil)
         }
         #expect(held.snapshot.find(table, primaryKey: .int(-1)) == nil && held.snapshot.failure == nil)
     }
 
     @Test(
         "what is frozen at any version reads as it was, while others change and delete what it holds",
-        arguments: [Durability.relaxed, .memory], seeds(4))
+        arguments: [Durability.relaxed, .memory], seeds(2))
     func history(_ durability: Durability, _ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let test = try makeStore(0, durability)
         var now = Content()
         var held: [Held] = []
         var next = 0
-        for round in 0..<6_000 {
+        for round in 0..<3_000 {
             try test.store.write { connection in
                 for _ in 0..<1 + random.below(3) {
                     switch random.below(10) {
@@ -100,13 +100,15 @@ struct HeldVersionsTests {
                         try connection.add(Note(id: next, score: random.below(100), title: "note \(next)"))
                         now.notes[next] = try #require(try connection.object(Note.self, forPrimaryKey: next)).score
                         next += 1
-                    case 4..<7 where !now.notes.isEmpty:
-                        let id = try #require(now.ids.randomElement(using: &random))
+                    case 4..<7 where next > 0:
+                        let id = random.below(next)
+                        guard now.notes[id] != nil else { continue }
                         let score = random.below(100)
                         try #require(try connection.object(Note.self, forPrimaryKey: id)).score = score
                         now.notes[id] = score
                     case 7..<10 where now.notes.count > 100:
-                        let id = try #require(now.ids.randomElement(using: &random))
+                        let id = random.below(next)
+                        guard now.notes[id] != nil else { continue }
                         try connection.delete(try #require(try connection.object(Note.self, forPrimaryKey: id)))
                         now.notes[id] = nil
                     default: break
