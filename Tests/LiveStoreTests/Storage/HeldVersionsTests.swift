@@ -78,7 +78,7 @@ struct HeldVersionsTests {
         let table = try #require(test.store.core.storage.tables[ObjectIdentifier(Note.self)])
         for id in expected.ids {
             let found = held.snapshot.find(table, primaryKey: .int(id))
-#expect(found.flatMap { held.snapshot.row(table, $0) } != nil)
+            #expect(found.flatMap { held.snapshot.row(table, $0) } != nil)
         }
         #expect(held.snapshot.find(table, primaryKey: .int(-1)) == nil && held.snapshot.failure == nil)
     }
