@@ -112,7 +112,7 @@ let package = Package(
             path: "Sources/Drivers/SQLiteHooks"),
         // A server beside the program; in `tidegauge-peers` alone, so that `tidegauge` needs no libpq.
         .target(
-            name: "PostgresDriver", dependencies: ["CPostgres", "StoreDriver", "TracedSync"],
+            name: "PostgresDriver", dependencies: ["CPostgres", "Measure", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/Postgres"),
         .target(
             name: "FetchedResultsDriver",

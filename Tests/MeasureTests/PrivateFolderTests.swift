@@ -94,8 +94,6 @@ import Testing
     /// The one who may, the store, whose folders are its own affair, and words for people.
     private static let allowed = [
         "Sources/Measure/PrivateFolder.swift", "Sources/LiveStore/", "Sources/LiveStoreEngine/",
-        // A server's socket, whose path may have 107 bytes, which a trial's folder may be longer than.
-        "Sources/Drivers/Postgres/PostgresServer.swift",
     ]
 
     @Test func nobodyElseNamesOne() throws {

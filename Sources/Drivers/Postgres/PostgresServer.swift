@@ -2,6 +2,7 @@
 // No root is needed; where the trial runs as root, which PostgreSQL refuses, the server runs as the user `postgres`.
 import CPostgres
 import Foundation
+import Measure
 import StoreDriver
 
 /// Made by `init`, gone with `stop()`. One thread at a time.
@@ -17,8 +18,8 @@ final class PostgresServer {
     /// The process that all others of the server are children of.
     let process: Int32
     private let child: Process
-    private let sockets: String
-    private let ownsSockets: Bool
+    /// Where the trial's folder has too long a path for a socket; goes with this.
+    private let shortFolder: PrivateFolder?
 
     /// Makes a cluster in `directory`, and starts its server.
     /// - Parameter settings: more of the server's, by name.
@@ -30,7 +31,8 @@ final class PostgresServer {
         let log = directory + "/server.log"
         try Self.makeFolder(data, for: account)
         try account?.open(wayTo: directory)
-        (sockets, ownsSockets) = try Self.socketFolder(directory, account)
+        let sockets: String
+        (sockets, shortFolder) = try Self.socketFolder(directory, account)
         FileManager.default.createFile(atPath: log, contents: nil)
 
         let initdb = try Self.start(
@@ -81,7 +83,7 @@ final class PostgresServer {
         while child.isRunning, deadline.timeIntervalSinceNow > 0 { usleep(2_000) }
         if child.isRunning { kill(process, SIGKILL) }
         child.waitUntilExit()
-        if ownsSockets { try? FileManager.default.removeItem(atPath: sockets) }
+        shortFolder?.remove()
     }
 
     // MARK: What it needs
@@ -108,19 +110,26 @@ final class PostgresServer {
     }
 
     /// In the trial's folder, or in the system's for temporary files where the path would be too long.
-    private static func socketFolder(_ directory: String, _ account: ServerAccount?) throws -> (String, Bool) {
+    private static func socketFolder(
+        _ directory: String, _ account: ServerAccount?
+    ) throws -> (path: String, short: PrivateFolder?) {
         let near = directory + "/s"
-        if near.utf8.count + "/.s.PGSQL.5432.lock".utf8.count <= longestSocketPath {
+        if fits(near) {
             try makeFolder(near, for: account)
-            return (near, false)
+            return (near, nil)
         }
-        var template = Array("/tmp/tidegauge-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw DriverUnavailable("/tmp: no folder can be made in it (errno \(errno)); the server's socket needs one")
+        let short = try PrivateFolder()
+        guard fits(short.path) else {
+            throw DriverUnavailable(
+                "\(short.path): the path of a socket there has more than \(longestSocketPath) bytes; "
+                    + "have the system keep temporary files in a folder of a shorter one")
         }
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        try account?.give(path)
-        return (path, true)
+        try account?.give(short.path)
+        return (short.path, short)
+    }
+
+    private static func fits(_ folder: String) -> Bool {
+        folder.utf8.count + "/.s.PGSQL.5432.lock".utf8.count <= longestSocketPath
     }
 
     /// Starts a program that ends with this process: of the thread that starts it, to be exact.

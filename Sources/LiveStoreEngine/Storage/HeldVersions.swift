@@ -14,7 +14,7 @@ import TracedSync
 
 /// Unchecked because `lock` guards everything but the count.
 package final class HeldVersions: @unchecked Sendable {
-    /// How far a version lies behind before its mapping is retired. A new mapping costs tenths of a millisecond.
+    /// How far a version lies behind before its mapping is retired. A new one costs some 20 000 instructions.
     static let patienceVersions: UInt64 = 256
 
     private let environment: OpaquePointer
@@ -40,43 +40,54 @@ package final class HeldVersions: @unchecked Sendable {
     ///   - current: what snapshots read by.
     ///   - replace: has those to come read by another mapping.
     func tend(newest: UInt64, current: () -> ReadMap, replace: () throws -> Void) {
-        lock.withLock {
+        let problem = lock.withLock { () -> String? in
             let map = current()
+            var problem: String?
             if map.isApart, let oldest = pins.oldestVersion(readBy: map), newest >= oldest + Self.patienceVersions {
-                retire(map, replace)
+                problem = retire(map, replace)
             }
-            if retired.isEmpty { return }
-            do throws(EngineFailure) {
-                try follow()
-            } catch {
-                // Nothing is lost: the next turn begins where this one has.
-                warn("\(error.error("copy pages", path: directory) { _ in nil })")
-            }
-            let next = current()
-            retired.removeAll { pins.leave($0, for: next) }
-            copiedBytes.store(retired.reduce(0) { $0 + $1.copiedPages } * MappedPage.bytes, ordering: .relaxed)
-            if retired.isEmpty, let trail { mdb_txn_reset(trail) }
+            if !retired.isEmpty { problem = turn(current) ?? problem }
+            if problem == nil || hasWarned { return nil }
+            hasWarned = true
+            return problem
         }
+        // The logger is somebody else's.
+        guard let problem else { return }
+        Logger(label: "livestore").warning("held versions stay in the file of \(directory): \(problem)")
     }
 
-    private func warn(_ reason: String) {
-        if hasWarned { return }
-        hasWarned = true
-        Logger(label: "livestore").warning("held versions stay in the file of \(directory): \(reason)")
+    // MARK: With the lock
+
+    /// - Returns: why not all could be done.
+    private func turn(_ current: () -> ReadMap) -> String? {
+        var problem: String?
+        do throws(EngineFailure) {
+            try follow()
+        } catch {
+            // Nothing is lost: the next turn begins where this one has.
+            problem = "\(error.error("copy pages", path: directory) { _ in nil })"
+        }
+        let next = current()
+        retired.removeAll { pins.leave($0, for: next) }
+        copiedBytes.store(retired.reduce(0) { $0 + $1.copiedPages } * MappedPage.bytes, ordering: .relaxed)
+        if retired.isEmpty, let trail { mdb_txn_reset(trail) }
+        return problem
     }
 
-    private func retire(_ map: ReadMap, _ replace: () throws -> Void) {
+    /// - Returns: why it could not be done.
+    private func retire(_ map: ReadMap, _ replace: () throws -> Void) -> String? {
         do {
             // From here on no snapshot begins in the old one.
             try replace()
         } catch {
-            return warn("\(error)")
+            return "\(error)"
         }
         // Those that hold something there are pinned still, so none of their pages has been used again. There may be none any more.
-        guard let oldest = pins.oldestPinned(by: map) else { return }
-        guard map.makePrivate() else { return warn("no memory can be reserved for copies of its pages") }
+        guard let oldest = pins.oldestPinned(by: map) else { return nil }
+        guard map.makePrivate() else { return "no memory can be reserved for copies of its pages" }
         map.passed = oldest
         retired.append(map)
+        return nil
     }
 
     /// Copies what was freed since the last turn, and moves on.

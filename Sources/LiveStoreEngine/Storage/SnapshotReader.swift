@@ -24,9 +24,9 @@ package final class SnapshotReader: @unchecked Sendable {
     private let pin: LMDBTransaction
     private let log: MDB_dbi
     private let path: String
-    @exclusivity(unchecked) private var isPinned = true
-    /// Whether it holds nothing.
-    @exclusivity(unchecked) private var isReset = false
+    private enum Keeper { case nothing, inFile, inMapping }
+    /// What keeps its version. Guarded by `pinLock`.
+    @exclusivity(unchecked) private var keeper = Keeper.inFile
     /// What is read by. Written with `pinLock`.
     @exclusivity(unchecked) private(set) var map: ReadMap
 
@@ -81,8 +81,7 @@ package final class SnapshotReader: @unchecked Sendable {
                 if code != 0 { mdb_txn_reset(pin) }
             }
             try LMDB.check(code, "renew snapshot", path: path)
-            isPinned = true
-            isReset = false
+            keeper = .inFile
         }
         var key = MDB_val()
         var value = MDB_val()
@@ -118,9 +117,8 @@ package final class SnapshotReader: @unchecked Sendable {
         heldVersion.store(SharedPage.noVersion, ordering: .relaxed)
         pinLock.withLock {
             if transaction != pin { mdb_txn_reset(transaction) }
-            if isPinned { mdb_txn_reset(pin) }
-            isPinned = false
-            isReset = true
+            if keeper == .inFile { mdb_txn_reset(pin) }
+            keeper = .nothing
         }
     }
 
@@ -128,15 +126,15 @@ package final class SnapshotReader: @unchecked Sendable {
 
     /// The engine's transaction that it keeps in the file, where it reads by `map`. Any thread.
     func pinned(by map: ReadMap) -> UInt64? {
-        pinLock.withLock { self.map === map && isPinned ? UInt64(mdb_txn_id(pin)) : nil }
+        pinLock.withLock { self.map === map && keeper == .inFile ? UInt64(mdb_txn_id(pin)) : nil }
     }
 
     /// Keeps its version in the file no more, where it reads by `map`, which keeps it instead. Any thread.
     func unpin(_ map: ReadMap) {
         pinLock.withLock {
-            guard self.map === map, isPinned else { return }
+            guard self.map === map, keeper == .inFile else { return }
             mdb_txn_reset(pin)
-            isPinned = false
+            keeper = .inMapping
         }
     }
 
@@ -144,7 +142,7 @@ package final class SnapshotReader: @unchecked Sendable {
     func leave(_ map: ReadMap, for next: ReadMap) -> Bool {
         pinLock.withLock {
             if self.map !== map { return true }
-            guard isReset else { return false }
+            guard keeper == .nothing else { return false }
             do throws(StoreError) { try move(to: next) } catch { return false }
             return true
         }
