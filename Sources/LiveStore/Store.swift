@@ -140,7 +140,7 @@ public final class Store: Sendable {
     /// What holds the oldest version, by whatever process; nil when nothing older than the newest is held. Any thread. O(readers).
     ///
     /// Each commit of one row takes about 26 KB of file while an old version is held (20, and 4 for each level of the
-    /// table's tree: 28 with ten thousand rows), for the first 256 commits or so; from then on it is held in memory, which
+    /// table's tree: 28 with ten thousand rows), for the first 256 commits and 50 ms; from then on it is held in memory, which
     /// `heldBytes` tells. What a process holds that is stopped, or neither writes nor observes, stays in the file.
     public var oldestPin: VersionPin? { core.storage.oldestPin() }
 

@@ -25,8 +25,12 @@ struct PinCommand: ParsableCommand {
             // As full as a run makes it, its log too.
             for _ in 0..<commits { try load.store.write { try commit.make($0, &random) } }
             let bytes = try load.store.read { _ in
-                // Until it is found to be held for long.
-                for _ in 0..<Limits.heldVersionCommits { try load.store.write { try write($0, commit, &random) } }
+                // Until it is found to be held for long, and what was freed meanwhile is let go of.
+                var left = Limits.heldVersionCommits
+                while left > 0 {
+                    try load.store.write { try write($0, commit, &random) }
+                    if load.store.heldBytes > 0 { left -= 1 }
+                }
                 let before = load.store.fileBytes
                 for _ in 0..<commits { try load.store.write { try write($0, commit, &random) } }
                 return (load.store.fileBytes - before) / commits

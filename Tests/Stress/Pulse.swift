@@ -85,8 +85,8 @@ enum Limits {
     static let idleUpkeepCommits = 64
     /// Every so many commits somebody looks for readers whose process is dead (`Storage.deadReaderInterval`).
     static let deadReaderCommits = 256
-    /// So many commits later at most a version that is held is held in memory: 256, 64 until somebody looks, and 64 until what was
-    /// freed meanwhile is let go of; and room for a busy machine.
+    /// So many commits after a version is held in memory at most what was freed meanwhile is let go of: 64 until somebody looks, twice; and
+    /// room for a busy machine.
     static let heldVersionCommits = 1_024
     /// What a commit may then add to the file.
     static let fileBytesPerHeldCommit = 1 << 10

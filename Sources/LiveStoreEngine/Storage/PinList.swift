@@ -37,9 +37,9 @@ package final class PinList: Sendable {
 
     private var readers: [SnapshotReader] { state.withLock { $0.readers } }
 
-    /// The oldest version that is read by a mapping.
-    func oldestVersion(readBy map: ReadMap) -> UInt64? {
-        readers.compactMap { $0.pinned(by: map) == nil ? nil : $0.held?.version }.min()
+    /// The oldest version that is read by a mapping and kept in the file, and since when.
+    func oldest(readBy map: ReadMap) -> (version: UInt64, sinceNs: Int64)? {
+        readers.compactMap { $0.pinned(by: map) == nil ? nil : $0.held }.min { $0.version < $1.version }
     }
 
     /// The oldest transaction of the engine's that readers of a mapping keep in the file.

@@ -2,6 +2,7 @@
 // let go of with the last who reads.
 import LiveStoreFixtures
 import SeededRandom
+import Synchronization
 import Testing
 
 @testable import LiveStore
@@ -11,6 +12,7 @@ import Testing
 struct HeldVersionsTests {
     private func makeStore(_ notes: Int, _ durability: Durability = .relaxed) throws -> TestStore {
         let test = try TestStore(durability: durability)
+        test.store.core.storage.heldVersions.patienceNs.store(0, ordering: .relaxed)
         try test.store.write { connection in
             for id in 0..<notes { try connection.add(Note(id: id, score: id % 10, title: "note \(id)", group: id % 7)) }
         }
