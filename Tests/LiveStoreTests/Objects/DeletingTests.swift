@@ -105,6 +105,63 @@ struct DeletingTests {
         }
     }
 
+    @Test("what is led to stays: there is no owner")
+    func noCascade() throws {
+        let test = try humans(3)
+        try test.store.write { connection in
+            let all = Array(try connection.objects(Human.self))
+            (all[0].boss, all[1].boss) = (all[2], all[0])
+            all[0].friends.append(contentsOf: [all[1], all[2]])
+            try connection.delete(all[0])
+            #expect(try connection.objects(Human.self).map(\.id) == [1, 2])
+            #expect(all[1].boss == nil && !all[2].isInvalidated)
+        }
+    }
+
+    @Test("a write that is cancelled brings all of them back, with what led to them and their lists")
+    func cancelled() throws {
+        let test = try humans(4)
+        try test.store.write { connection in
+            let all = Array(try connection.objects(Human.self))
+            all[3].boss = all[0]
+            all[3].friends.append(contentsOf: [all[1], all[0], all[1]])
+        }
+        let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
+        let last = try #require(try connection.object(Human.self, forPrimaryKey: 3))
+        try connection.beginWrite()
+        try connection.deleteAll()
+        #expect(last.isInvalidated)
+        try connection.cancelWrite()
+        #expect(!last.isInvalidated && last.boss?.id == 0 && last.friends.map(\.id) == [1, 0, 1])
+        #expect(try connection.objects(Human.self).count == 4)
+    }
+
+    @Test("a key that was deleted may be given again in the same write, and is another object")
+    func again() throws {
+        let test = try humans(2)
+        try test.store.write { connection in
+            let old = try #require(try connection.object(Human.self, forPrimaryKey: 1))
+            try connection.delete([old])
+            let new = Human(1, "new")
+            try connection.add(new)
+            #expect(old.isInvalidated && old != new)
+            #expect(try connection.object(Human.self, forPrimaryKey: 1)?.name == "new")
+        }
+        #expect(try test.store.read { try $0.objects(Human.self).map(\.name) } == ["", "new"])
+    }
+
+    @Test("frozen objects are refused, and those beside them stay")
+    func frozen() throws {
+        let test = try humans(2)
+        let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
+        let frozen = try connection.objects(Human.self)[0].freeze().object
+        try connection.write {
+            let second = try connection.objects(Human.self)[1]
+            #expect(throws: StoreError.frozen) { try connection.delete([second, frozen]) }
+            #expect(try connection.objects(Human.self).count == 2)
+        }
+    }
+
     @Test("outside of a write it is refused")
     func outside() throws {
         let test = try humans(1)

@@ -98,6 +98,49 @@ struct IdentityTests {
             #expect(a == b && a.isInvalidated)
         }
     }
+
+    @Test("objects of two connections that stand for one row are equal, at whatever versions the connections stand")
+    func connections() throws {
+        let test = try TestStore()
+        try test.store.write { try $0.add(Note(id: 1)) }
+        let (a, b) = (ManualScheduler(), ManualScheduler())
+        let (first, second) = (
+            try test.store.connect(on: .scheduler(a)), try test.store.connect(on: .scheduler(b))
+        )
+        let ours = try #require(try first.object(Note.self, forPrimaryKey: 1))
+        let theirs = try #require(try second.object(Note.self, forPrimaryKey: 1))
+        #expect(ours == theirs && ours !== theirs)
+        try first.write { ours.title = "later" }
+        _ = try first.refresh()
+        #expect(first.version != second.version && ours == theirs && Set([ours, theirs]).count == 1)
+    }
+
+    @Test("a set still holds an object whose values have changed")
+    func changed() throws {
+        let test = try TestStore()
+        let connection = try test.store.connect(on: .scheduler(ManualScheduler()))
+        try connection.write { try connection.add([Note(id: 1), Note(id: 2)]) }
+        let notes = try connection.objects(Note.self)
+        let selected: Set = [notes[0]]
+        try connection.write { notes[0].title = "else" }
+        #expect(selected.contains(notes[0]) && !selected.contains(notes[1]))
+    }
+
+    @Test("what a reference is resolved to equals what it was made of, and so does what is thawed")
+    func resolved() throws {
+        let test = try TestStore()
+        try test.store.write { try $0.add(Note(id: 1)) }
+        let (here, there) = (
+            try test.store.connect(on: .scheduler(ManualScheduler())),
+            try test.store.connect(on: .scheduler(ManualScheduler()))
+        )
+        let note = try here.objects(Note.self)[0]
+        let resolved = try #require(try there.resolve(ThreadSafeReference(to: note)))
+        #expect(resolved == note)
+        let frozen = try note.freeze()
+        #expect(frozen.object != note)
+        #expect(try frozen.thaw(on: there) == note)
+    }
 }
 
 /// Known by its row.
