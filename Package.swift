@@ -211,7 +211,7 @@ let package = Package(
             name: "LiveStoreTests",
             dependencies: [
                 "CLMDB", "CPlatform", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "RankedTree", "TestThreads",
-                "TracedSync", "livestore-fixture", "livestore-stress", "notes-example", "todo",
+                "TracedSync", "livestore-fixture", "livestore-powercut", "livestore-stress", "notes-example", "todo",
             ]),
         .testTarget(
             name: "LiveStoreCombineTests",
@@ -272,6 +272,14 @@ let package = Package(
         .executableTarget(
             name: "livestore-fixture", dependencies: ["LiveStore", "LiveStoreFixtures", "TracedSync"],
             path: "Tests/Fixtures/livestore-fixture"),
+
+        // Power cuts (`make powercut`): records what a store's processes write, and opens what a disk may have of it. A program
+        // because its own functions stand in the place of the C library's.
+        .target(name: "CWriteRecorder", path: "Tests/Fixtures/CWriteRecorder"),
+        .executableTarget(
+            name: "livestore-powercut",
+            dependencies: ["CWriteRecorder", "LiveStore", "SeededRandom", "TracedSync", argumentParser],
+            path: "Tests/PowerCut"),
 
         // The stress test (`make stress`), a program because it kills processes of its own kind.
         .executableTarget(

@@ -1,0 +1,46 @@
+// What a store's processes do to the files of its folder: every write with its bytes, every change of the folder, every flush, in the
+// order in which they were done. Linked into a program alone: its own definitions come before those of the C library, so that
+// LMDB's calls arrive here first. What is written through a map is not seen; files of locks alone are.
+#ifndef CWRITERECORDER_H
+#define CWRITERECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// One step of the journal. Its payload follows it; the next one begins at the next multiple of 8.
+typedef struct {
+    uint32_t kind;
+    /// A number of its own for each file that there ever was; 0 for the folder.
+    uint32_t file;
+    /// Where a write begins, or how long a file becomes.
+    uint64_t offset;
+    uint64_t payload_bytes;
+} wr_step;
+
+enum {
+    /// The payload's name leads to the file from here on.
+    WR_LINK = 1,
+    WR_WRITE,
+    /// The same by a descriptor that returns once the bytes are on the disk.
+    WR_WRITE_SYNCED,
+    WR_TRUNCATE,
+    WR_FLUSH_BEGIN,
+    WR_FLUSH_END,
+    /// The payload is the old name, a zero byte and the new one.
+    WR_RENAME,
+    WR_UNLINK,
+    /// What the program has to say.
+    WR_NOTE,
+};
+
+/// Makes room for a journal, which children of this process share.
+bool wr_reserve(uint64_t bytes);
+/// Begins an empty journal of a folder; its path as files are opened by.
+void wr_begin(const char *folder);
+void wr_end(void);
+/// Puts text into the journal.
+void wr_note(const char *text);
+/// The journal so far, or NULL where it has not found room.
+const void *wr_journal(uint64_t *bytes);
+
+#endif

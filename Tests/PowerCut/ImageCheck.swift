@@ -1,0 +1,118 @@
+// One image, opened in a process of its own: is everything in it that must be, and nothing that was not stored?
+import Foundation
+import LiveStore
+
+struct ImageCheck {
+    enum Outcome: Hashable {
+        case whole
+        /// It does not open.
+        case refused(String)
+        /// It is another content than that of any commit it may be at.
+        case wrong(String)
+        case crashed(signal: Int32)
+        case hung
+    }
+
+    private enum Status {
+        static let refused: Int32 = 10
+        static let wrong: Int32 = 11
+    }
+
+    /// Seconds for all that is done with one image.
+    private static let limitS: UInt32 = 60
+
+    let configuration: Store.Configuration
+    let history: History
+    /// The commits that the image may be at.
+    let allowed: ClosedRange<Int>
+
+    /// - Returns: how it went.
+    func run() -> Outcome {
+        let messages = configuration.path + ".message"
+        try? FileManager.default.removeItem(atPath: messages)
+        let status = inChild {
+            alarm(Self.limitS)
+            // What the library has to say of an image is no outcome.
+            let log = open("/dev/null", O_WRONLY)
+            dup2(log, 2)
+            let (status, message) = look()
+            if status != 0 { try? message.write(toFile: messages, atomically: false, encoding: .utf8) }
+            return status
+        }
+        if status == 0 { return .whole }
+        let message = (try? String(contentsOfFile: messages, encoding: .utf8)) ?? ""
+        switch (status & 0x7F, status >> 8) {
+        case (0, Status.refused): return .refused(message)
+        case (0, Status.wrong): return .wrong(message)
+        case (SIGALRM, _): return .hung
+        case (let signal, _): return .crashed(signal: signal)
+        }
+    }
+
+    private func look() -> (Int32, String) {
+        do {
+            let store = try Store(configuration)
+            do {
+                let count = try store.read { try Total.count($0) }
+                guard allowed.contains(count) else {
+                    return (Status.wrong, "it is at commit \(count), not in \(allowed)")
+                }
+                try check(store, history.contents[count])
+                try goOn(store, from: history.contents[count])
+            } catch {
+                return (Status.wrong, "\(error)")
+            }
+        } catch {
+            return (Status.refused, "\(error)")
+        }
+        return (0, "")
+    }
+
+    private struct Difference: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private func check(_ store: Store, _ content: Content) throws {
+        try store.read { connection in
+            let entries = try connection.objects(Entry.self)
+            var found = Content()
+            for entry in entries { found.rows[entry.key] = Self.row(entry) }
+            if found != content || entries.count != content.rows.count {
+                throw Difference(description: Self.difference(found, content))
+            }
+            for group in 0..<Content.groups {
+                let keys = try connection.objects(Entry.self).where(\.group == group).sorted(by: \.key).map(\.key)
+                let expected = content.rows.filter { $0.value.group == group }.keys.sorted()
+                if keys != expected { throw Difference(description: "group \(group) has \(keys), not \(expected)") }
+            }
+            for key in content.rows.keys where try connection.object(Entry.self, forPrimaryKey: key)?.key != key {
+                throw Difference(description: "\(key) is not found by its key")
+            }
+            let order = try connection.objects(Entry.self).sorted(by: \.group).map(\.group)
+            if order != order.sorted() { throw Difference(description: "a sorted query is not in order") }
+        }
+        let report = try store.verify()
+        if let damage = report.damage.first { throw Difference(description: damage) }
+    }
+
+    private static func row(_ entry: Entry) -> Row {
+        Row(group: entry.group, text: entry.text, next: entry.next?.key, others: entry.others.map(\.key))
+    }
+
+    private static func difference(_ found: Content, _ expected: Content) -> String {
+        let keys = Set(found.rows.keys).union(expected.rows.keys).filter { found.rows[$0] != expected.rows[$0] }
+        return "\(keys.count) entries differ, such as \(keys.min() ?? 0)"
+    }
+
+    /// Commits some more: pages that are taken for free must be.
+    private func goOn(_ store: Store, from content: Content) throws {
+        var content = content
+        let writer = 99
+        for step in 0..<6 {
+            let changes = content.changes(seed: 1, writer: writer, step: step)
+            try store.write { connection in for change in changes { try Content.apply(change, connection) } }
+            for change in changes { content.apply(change) }
+        }
+        try check(store, content)
+    }
+}

@@ -1,0 +1,141 @@
+// The command line: records what a store writes, cuts the power at many of its steps, and opens what may be on the disk then.
+import ArgumentParser
+import CWriteRecorder
+import Foundation
+import LiveStore
+import SeededRandom
+
+struct PowerCut: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "livestore-powercut",
+        abstract: "Opens what a power cut may leave of a store: everything flushed, and of what came later any part.",
+        discussion: "Exits with 1 when an image is not whole, or lacks a commit that had been acknowledged.")
+
+    @Option(help: "How many images to open.")
+    var images = 300
+
+    @Option(help: "Decides what is written and which parts of it are there; random if not given, and printed.")
+    var seed: UInt64?
+
+    @Option(help: "What commits are to survive: full or relaxed.")
+    var durability = Durability.full
+
+    @Option(help: "Commits of each writer of a recording, of which there are six.")
+    var commits = 40
+
+    @Option(help: "Images made of one recording.")
+    var perRecording = 250
+
+    func validate() throws {
+        if durability == .memory { throw ValidationError("--durability memory survives nothing: give full or relaxed") }
+        if images < 1 || commits < 1 || perRecording < 1 { throw ValidationError("give numbers above 0") }
+    }
+
+    func run() throws {
+        let seed = seed ?? .random(in: 1...999_999)
+        guard wr_reserve(1 << 31) else { refuse("there is no address space for a journal of 2 GB") }
+        let root = NSTemporaryDirectory() + "livestore-powercut-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        var tally = Tally()
+        var left = images
+        var number: UInt64 = 0
+        while left > 0 {
+            let count = min(left, perRecording)
+            try cut(count, seed: seed &+ number, root, &tally)
+            left -= count
+            number += 1
+        }
+        print("seed \(seed): \(images) images, \(durability.rawValue): \(tally.text)")
+        if !tally.isClean { throw ExitCode(1) }
+    }
+
+    /// Makes a recording and so many images of it.
+    private func cut(_ count: Int, seed: UInt64, _ root: String, _ tally: inout Tally) throws {
+        var random = SeededRandom(seed: seed)
+        let recording = Recording(seed: seed, durability: durability, commits: commits, folder: "\(root)/store")
+        try FileManager.default.createDirectory(atPath: recording.folder, withIntermediateDirectories: true)
+        recording.run()
+        let journal = Journal()
+        let history = History(journal, seed: seed)
+        var disk = Disk()
+        var range = AllowedCommits(durability)
+        var done = 0
+        for place in places(count, journal, &random) {
+            while done < place {
+                range.note(journal.steps[done])
+                disk.advance(journal.steps[done])
+                done += 1
+            }
+            let part = Disk.Part.allCases.randomElement(using: &random)!
+            let path = "\(root)/image"
+            try disk.write(to: path, part, &random)
+            var configuration = recording.configuration()
+            configuration.path = path
+            let outcome = ImageCheck(configuration: configuration, history: history, allowed: range.allowed).run()
+            tally.note(outcome, "seed \(seed), step \(place) of \(journal.steps.count), \(part)")
+        }
+        try FileManager.default.removeItem(atPath: recording.folder)
+    }
+
+    /// The steps before which the power goes, in order: half of them next to flushes.
+    private func places(_ count: Int, _ journal: Journal, _ random: inout SeededRandom) -> [Int] {
+        let flushes = journal.steps.indices.filter { journal.steps[$0].isFlush }
+        return (0..<count).map { index in
+            guard index.isMultiple(of: 2), !flushes.isEmpty else { return random.below(journal.steps.count + 1) }
+            return flushes[random.below(flushes.count)] + random.below(2)
+        }.sorted()
+    }
+}
+
+/// Which commits an image may be at.
+struct AllowedCommits {
+    private let durability: Durability
+    private var least = 0
+    private var most = 0
+
+    init(_ durability: Durability) { self.durability = durability }
+
+    var allowed: ClosedRange<Int> { least...most }
+
+    mutating func note(_ step: Step) {
+        switch step {
+        case .note(.begins(let count, writer: _, step: _)): most = max(most, count)
+        case .note(.acknowledged(let count)): if durability == .full { least = max(least, count) }
+        case .note(.synchronized(let count)): least = max(least, count)
+        case .link, .write, .truncate, .flushBegin, .flushEnd, .rename, .unlink: return
+        }
+    }
+}
+
+struct Tally {
+    private static let mostShown = 10
+    private var counts: [String: Int] = [:]
+    private var shown = 0
+
+    var isClean: Bool { counts.keys.allSatisfy { $0 == "whole" } }
+    var text: String { counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ") }
+
+    mutating func note(_ outcome: ImageCheck.Outcome, _ place: String) {
+        let (name, message): (String, String) =
+            switch outcome {
+            case .whole: ("whole", "")
+            case .refused(let message): ("refused", message)
+            case .wrong(let message): ("wrong", message)
+            case .crashed(let signal): ("crashed", "signal \(signal)")
+            case .hung: ("hung", "")
+            }
+        counts[name, default: 0] += 1
+        guard outcome != .whole, shown < Self.mostShown else { return }
+        shown += 1
+        print("\(name): \(place): \(message)")
+    }
+}
+
+extension Durability: ExpressibleByArgument {}
+
+/// Ends the program where it cannot do what it is for.
+func refuse(_ reason: String) -> Never {
+    try? FileHandle.standardError.write(contentsOf: Data("livestore-powercut: \(reason)\n".utf8))
+    _exit(64)
+}
