@@ -18,7 +18,7 @@ FIRST = make: the first build takes three to four minutes on two quiet cores, la
 # The folders of scenarios; those of peers, of reading and of servers have targets of their own.
 SCENARIOS = $(filter-out Scenarios/peers Scenarios/reading Scenarios/servers,$(patsubst %/,%,$(wildcard Scenarios/*/)))
 
-.PHONY: bench peers reading servers smoke compare calibrate test page-test data-test external stress powercut micro explore check lint docs tsan asan faults setup build build-peers clean help
+.PHONY: bench peers reading servers smoke compare calibrate test page-test data-test external stress powercut damage micro explore check lint docs tsan asan faults setup build build-peers clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -85,6 +85,10 @@ powercut: setup  ## what a power cut may leave of a store, opened image by image
 	for durability in full; do \
 		.build/release/livestore-powercut --durability $$durability --images $(or $(IMAGES),10000) $(if $(SEED),--seed $(SEED)) || exit 1; \
 	done
+
+damage: setup  ## damaged copies of store files, each opened, read and written by a process of its own (COPIES=, SEED=)
+	$(BUILD) livestore-damage
+	.build/release/livestore-damage --copies $(or $(COPIES),1000) $(if $(SEED),--seed $(SEED))
 
 tsan: setup  ## the concurrent tests under ThreadSanitizer (FILTER=regular expression)
 	Tools/sanitize.sh thread '$(FILTER)'

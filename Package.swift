@@ -211,7 +211,8 @@ let package = Package(
             name: "LiveStoreTests",
             dependencies: [
                 "CLMDB", "CPlatform", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "RankedTree", "TestThreads",
-                "TracedSync", "livestore-fixture", "livestore-powercut", "livestore-stress", "notes-example", "todo",
+                "TracedSync", "livestore-damage", "livestore-fixture", "livestore-powercut", "livestore-stress",
+                "notes-example", "todo",
             ]),
         .testTarget(
             name: "LiveStoreCombineTests",
@@ -290,6 +291,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Stress"),
+        // The damager of store files (`make damage`), a program because it has damaged copies opened by processes of its kind.
+        .executableTarget(
+            name: "livestore-damage",
+            dependencies: ["CPlatform", "LiveStore", "LiveStoreFixtures", "SeededRandom", argumentParser],
+            path: "Tests/Damage"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,62 @@
+// The command line. `run` is what a person calls; `ask` is what a run starts as another process for each copy.
+import ArgumentParser
+import Foundation
+
+struct Damage: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "livestore-damage",
+        abstract: "Damages copies of store files and looks what a process that opens one makes of it.",
+        subcommands: [RunCommand.self, AskCommand.self], defaultSubcommand: RunCommand.self)
+}
+
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "One run. Exits with 1 where a copy ended or held up its process, or was wrong and nobody noticed.")
+
+    @Option(help: "How many damaged copies.")
+    var copies = 1_000
+
+    @Option(help: "Decides all of it; random if not given, and printed.")
+    var seed: UInt64?
+
+    @Option(help: "The first copy, to do one again.")
+    var first = 0
+
+    @Option(help: "Keep what is not fine in this folder.")
+    var keep: String?
+
+    func validate() throws {
+        guard copies > 0, first >= 0 else {
+            throw ValidationError(
+                "--copies \(copies) --first \(first) is out of range: give such as --copies 1000 --first 0")
+        }
+    }
+
+    func run() throws {
+        let seed = seed ?? .random(in: 1...999_999)
+        print("seed \(seed): \(copies) copies")
+        let tally = try DamageRun(seed: seed, keep: keep).run(first..<first + copies)
+        print(tally.text)
+        if !tally.isClean { throw ExitCode(1) }
+    }
+}
+
+struct AskCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ask", abstract: "Opens one store, asks it everything, writes to it and asks again.",
+        shouldDisplay: false)
+
+    @Argument(help: "The folder of the store.")
+    var path: String
+
+    @Option(help: "What kind of store it is.")
+    var kind: StoreKind
+
+    func run() throws {
+        Child.limitItself()
+        Questions(path, kind).ask()
+    }
+}
+
+extension StoreKind: ExpressibleByArgument {}

@@ -1,0 +1,69 @@
+// What became of the copies.
+import Foundation
+
+/// What a damaged copy did to the process that opened it, from the best to the worst.
+enum DamageOutcome: String, CaseIterable {
+    /// Everything was answered as by the whole store.
+    case fine
+    /// What was answered is right, the rest is an error.
+    case error = "clean error"
+    /// Some answer was wrong, and a read or the look at the file told that something is.
+    case noticed = "wrong, noticed"
+    case unnoticed = "wrong, unnoticed"
+    case crash, hang
+
+    var isBad: Bool { self == .unnoticed || self == .crash || self == .hang }
+}
+
+struct DamagedCopy {
+    let number: Int
+    let kind: StoreKind
+    let injury: String
+    let outcome: DamageOutcome
+    private let details: String
+
+    init(
+        number: Int, kind: StoreKind, injury: String, _ ran: (end: Child.End, answers: Answers, errors: String),
+        whole: Answers
+    ) {
+        (self.number, self.kind, self.injury) = (number, kind, injury)
+        let wrong = ran.answers.wrong(beside: whole)
+        switch ran.end {
+        case .hung: outcome = .hang
+        case .crashed: outcome = .crash
+        case .exited where !ran.answers.isOver: outcome = .crash
+        case .exited where !wrong.isEmpty: outcome = ran.answers.isNoticed ? .noticed : .unnoticed
+        case .exited: outcome = ran.answers.hasErrors ? .error : .fine
+        }
+        details = "\(ran.end), wrong: \(wrong), \(ran.errors.suffix(600))"
+    }
+
+    var text: String { "\(outcome.rawValue): copy \(number) of \(kind), \(injury): \(details)" }
+}
+
+struct DamageTally {
+    /// How many wrong answers that nobody noticed a thousand copies may have: what a page says that was whole some commits before.
+    static let unnoticedPerThousand = 1
+
+    private var counts: [DamageOutcome: Int] = [:]
+    private var bad: [DamagedCopy] = []
+
+    mutating func note(_ copy: DamagedCopy) {
+        counts[copy.outcome, default: 0] += 1
+        if copy.outcome.isBad { bad.append(copy) }
+    }
+
+    private var total: Int { counts.values.reduce(0, +) }
+
+    var isClean: Bool {
+        counts[.crash] == nil && counts[.hang] == nil
+            && (counts[.unnoticed] ?? 0) * 1_000 <= Self.unnoticedPerThousand * total
+    }
+
+    var text: String {
+        let lines = DamageOutcome.allCases.map {
+            "\($0.rawValue)".padding(toLength: 18, withPad: " ", startingAt: 0) + "\(counts[$0] ?? 0)"
+        }
+        return (bad.sorted { $0.number < $1.number }.map(\.text) + lines).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,169 @@
+// Stores that are whole, made once per run: rows of many sizes, keys of numbers and text, indexes, links, lists, values with pages
+// of their own, pages that are free, a file that was made by format 2.
+import Foundation
+import LiveStore
+import LiveStoreFixtures
+import SeededRandom
+
+enum StoreKind: String, CaseIterable, Sendable {
+    /// One of everything, as it was made by format 2.
+    case upgraded
+    /// One of everything, small.
+    case samples
+    /// Trees of three levels.
+    case many
+    /// Values with pages of their own.
+    case large
+    /// Lists, links, several tables.
+    case lists
+    /// A long list of free pages.
+    case free
+
+    var models: [StoredObject.Type] {
+        switch self {
+        case .upgraded, .samples: Samples.models
+        case .many, .large, .lists, .free: [Item.self, Document.self, Folder.self, Line.self]
+        }
+    }
+}
+
+/// A closed store: its file now, and as it was some commits before.
+struct GoodStore: Sendable {
+    let kind: StoreKind
+    let data: Data
+    let earlier: Data
+    /// What a child answers that opens it.
+    var answers = Answers()
+
+    static let dataName = "data.mdb"
+
+    /// Makes one in `folder`, which is empty.
+    init(_ kind: StoreKind, in folder: String, seed: UInt64) throws {
+        self.kind = kind
+        let file = URL(fileURLWithPath: "\(folder)/\(Self.dataName)")
+        if kind == .upgraded { try Self.unpack(to: file) }
+        var random = SeededRandom(seed: seed)
+        var earlier = Data()
+        do {
+            let store = try Store(.init(path: folder, models: kind.models, durability: .relaxed))
+            defer { store.close() }
+            switch kind {
+            case .upgraded: earlier = try Data(contentsOf: file)
+            case .samples:
+                try Samples.fill(store)
+                earlier = try Data(contentsOf: file)
+                for number in 0..<20 {
+                    try store.write { connection in
+                        let sample = try connection.object(Sample.self, forPrimaryKey: "sample \(number % 7)")
+                        sample?.number = number
+                        sample?.ratio = Double(number)
+                    }
+                }
+            case .many, .large, .lists, .free:
+                earlier = try Self.fill(store, kind, file, &random)
+            }
+        }
+        self.earlier = earlier
+        data = try Data(contentsOf: file)
+    }
+
+    private static func unpack(to file: URL) throws {
+        let kept = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Fixtures/Format2/data.mdb.gz").standardizedFileURL
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "gzip -dc \"$0\" > \"$1\"", kept.path, file.path]
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.fileReadCorruptFile) }
+    }
+
+    /// - Returns: the file as it was some commits before the last.
+    private static func fill(
+        _ store: Store, _ kind: StoreKind, _ file: URL, _ random: inout SeededRandom
+    ) throws -> Data {
+        var earlier = Data()
+        let (rows, texts, lists, rounds) =
+            switch kind {
+            case .many: (6_000, 3, 1, 20)
+            case .large: (40, 60, 1, 20)
+            case .lists: (300, 3, 12, 30)
+            case .upgraded, .samples, .free: (1_500, 20, 3, 60)
+            }
+        try store.write { try insert(rows, texts, lists, $0, &random) }
+        // Pages that many commits have freed are listed in one entry, or in many where somebody reads meanwhile.
+        var held: [FrozenResults<Item>] = []
+        for round in 0..<rounds {
+            if kind == .free, round % 10 == 0 { held.append(try store.read { try $0.objects(Item.self).freeze() }) }
+            if round == rounds - 4 { earlier = try Data(contentsOf: file) }
+            try store.write { try change(rows, texts, lists, round, $0, &random) }
+        }
+        held.removeAll()
+        if kind == .free {
+            try store.write { connection in
+                for key in stride(from: 0, to: rows, by: 2) {
+                    if let item = try connection.object(Item.self, forPrimaryKey: key) { try connection.delete(item) }
+                }
+            }
+        }
+        return earlier
+    }
+
+    private static func insert(
+        _ rows: Int, _ texts: Int, _ lists: Int, _ connection: Connection, _ random: inout SeededRandom
+    ) throws {
+        var last: Item?
+        for key in 0..<rows {
+            let item = Item()
+            (item.key, item.group, item.score) = (key, key % 17, random.below(1_000))
+            item.name = "item \(key % 50) " + String(repeating: "n", count: random.below(30))
+            item.weight = key % 3 == 0 ? nil : Double(key) / 8
+            try connection.add(item)
+            if key % 4 == 0 { item.next = last }
+            last = item
+        }
+        for number in 0..<texts {
+            let document = Document()
+            document.title = "title \(number)"
+            document.text = String(repeating: "text \(number) ", count: random.below(1_500))
+            document.data = Data(repeating: UInt8(number), count: random.below(40_000))
+            try connection.add(document)
+        }
+        for number in 0..<lists {
+            let folder = Folder()
+            folder.name = "folder \(number)"
+            try connection.add(folder)
+            for step in 0..<40 {
+                if let item = try connection.object(Item.self, forPrimaryKey: (step * 7 + number) % rows) {
+                    folder.items.append(item)
+                }
+                folder.tags.append("tag \(step)")
+                folder.numbers.append(step * number)
+            }
+        }
+        for number in 0..<20 {
+            let line = Line()
+            line.text = "line \(number)"
+            try connection.add(line)
+        }
+    }
+
+    private static func change(
+        _ rows: Int, _ texts: Int, _ lists: Int, _ round: Int, _ connection: Connection, _ random: inout SeededRandom
+    ) throws {
+        for _ in 0..<20 {
+            let item = try connection.object(Item.self, forPrimaryKey: random.below(rows))
+            item?.score = round * 1_000 + random.below(1_000)
+            if round % 3 == 0 { item?.group = random.below(17) }
+            if round % 5 == 0 { item?.name = "changed \(random.below(50))" }
+        }
+        let document = try connection.object(Document.self, forPrimaryKey: "title \(random.below(texts))")
+        document?.text = String(repeating: "round \(round) ", count: random.below(3_000))
+        let folder = try connection.object(Folder.self, forPrimaryKey: "folder \(random.below(lists))")
+        if let folder, folder.tags.count > 2 {
+            folder.tags.move(from: 0, to: 1)
+            folder.tags.append("round \(round)")
+            folder.items.remove(at: random.below(folder.items.count))
+        }
+    }
+}

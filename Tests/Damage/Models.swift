@@ -1,0 +1,31 @@
+// What the stores of a run hold, beside the samples of the fixtures: many small rows with keys of numbers, rows with values that
+// need pages of their own, and lists.
+import Foundation
+import LiveStore
+
+final class Item: StoredObject {
+    @Stored(.primaryKey) var key = 0
+    @Stored(.indexed) var group = 0
+    @Stored(.indexed) var name = ""
+    @Stored var score = 0
+    @Stored var weight: Double? = nil
+    @Linked var next: Item?
+}
+
+final class Document: StoredObject {
+    @Stored(.primaryKey) var title = ""
+    @Stored var text = ""
+    @Stored var data: Data? = nil
+}
+
+final class Folder: StoredObject {
+    @Stored(.primaryKey) var name = ""
+    @Listed var items: List<Item>
+    @Listed var tags: List<String>
+    @Listed var numbers: List<Int>
+}
+
+/// Without a key.
+final class Line: StoredObject {
+    @Stored var text = ""
+}
