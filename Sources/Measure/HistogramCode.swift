@@ -1,6 +1,5 @@
 // HdrHistogram's V2 encoding, compressed and in base64: what stands in its logs, and what a trial's process hands to its
 // parent, so that there is one form from the child to the file. Pure; off the clock.
-import CZlib
 import Foundation
 
 /// Samples by bucket, in the layout of three significant digits from 1 up, and their V2 text.
@@ -13,9 +12,7 @@ public enum HistogramCode {
     private static let mostPayloadBytes = 1 << 20
 
     /// What is wrong with a text that should be a histogram.
-    public struct Damage: Error, CustomStringConvertible, Equatable {
-        public var description: String
-    }
+    public typealias Damage = Deflated.Damage
 
     /// Text of `counts`, pairs of bucket index and count with indices ascending and counts above zero.
     static func encode(_ counts: [(index: Int, count: UInt64)]) -> String {
@@ -36,7 +33,7 @@ public enum HistogramCode {
         let highest = max(2, TimeWeightedHistogram.upperEdge(ofBucket: max(next - 1, 0)))
         append(UInt64(highest), to: &bytes)
         append((1.0).bitPattern, to: &bytes)
-        let packed = deflated(bytes + payload)
+        let packed = Deflated.pack(bytes + payload)
         var result: [UInt8] = []
         append(compressedV2Cookie, to: &result)
         append(UInt32(packed.count), to: &result)
@@ -51,7 +48,7 @@ public enum HistogramCode {
         guard outer.integer(4) == UInt64(compressedV2Cookie), let length = outer.integer(4),
             length == outer.left
         else { throw Damage(description: "no compressed V2 histogram") }
-        var bytes = Bytes(try inflated(outer.rest))
+        var bytes = Bytes(try Deflated.unpack(outer.rest, mostBytes: mostPayloadBytes + headerBytes))
         guard bytes.integer(4) == UInt64(v2Cookie), let payload = bytes.integer(4), bytes.integer(4) == 0,
             bytes.integer(4) == UInt64(significantDigits), bytes.integer(8) == 1, bytes.integer(8) != nil,
             bytes.integer(8) != nil, bytes.left == payload
@@ -116,22 +113,5 @@ extension HistogramCode {
             }
             return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
         }
-    }
-
-    private static func deflated(_ bytes: [UInt8]) -> [UInt8] {
-        var length = compressBound(uLong(bytes.count))
-        var packed = [UInt8](repeating: 0, count: Int(length))
-        let code = compress2(&packed, &length, bytes, uLong(bytes.count), Z_BEST_COMPRESSION)
-        precondition(code == Z_OK, "zlib refused a buffer of the size it asked for (code \(code))")
-        return Array(packed.prefix(Int(length)))
-    }
-
-    private static func inflated(_ packed: ArraySlice<UInt8>) throws(Damage) -> [UInt8] {
-        var length = uLong(mostPayloadBytes + headerBytes)
-        var bytes = [UInt8](repeating: 0, count: Int(length))
-        guard uncompress(&bytes, &length, Array(packed), uLong(packed.count)) == Z_OK else {
-            throw Damage(description: "what zlib cannot inflate")
-        }
-        return Array(bytes.prefix(Int(length)))
     }
 }

@@ -67,6 +67,9 @@ public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked
     /// Of a buffer in a file: elements that are whole, whichever process wrote them; any thread.
     public var publishedCount: Int { published.map { Int(cp_load64($0)) } ?? count }
 
+    /// Of a buffer in a file that another process appends to: takes in what is whole by now. Only the owning thread.
+    public func takePublished() { count = Swift.min(capacity, publishedCount) }
+
     deinit { munmap(memory, byteCount) }
 
     /// Appends, or counts an overflow. Only the owning thread.

@@ -154,6 +154,12 @@ public final class Subprocess {
         writeInput()
     }
 
+    /// There is no more for its standard input, once all that was to be written is.
+    public func closeInput() {
+        closesInput = true
+        writeInput()
+    }
+
     /// Signals it and everything it has started.
     public func signal(_ number: Int32) {
         if exit == nil, Glibc.kill(-pid, number) != 0 { _ = Glibc.kill(pid, number) }
@@ -166,16 +172,19 @@ public final class Subprocess {
     }
 
     /// Waits for the next thing to happen: something is heard, or it ends, or it is `untilNs` on the monotonic clock.
-    /// - Parameter heard: called with what came, in pieces of any length.
+    /// - Parameters:
+    ///   - descriptor: one of the caller's own, to wait for as well: returns when it can be read.
+    ///   - heard: called with what came, in pieces of any length.
     /// - Returns: how it ended, once all that it said has been heard; nil while it runs.
     @discardableResult
     public func advance(
-        untilNs: Int64 = .max, _ heard: (Stream, UnsafeBufferPointer<UInt8>) -> Void
+        untilNs: Int64 = .max, or descriptor: Int32 = -1, _ heard: (Stream, UnsafeBufferPointer<UInt8>) -> Void
     ) -> Exit? {
         if exit != nil { return exit }
         var waiting = outputs.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         waiting.append(pollfd(fd: unwritten.isEmpty ? -1 : input, events: Int16(POLLOUT), revents: 0))
         waiting.append(pollfd(fd: ending, events: Int16(POLLIN), revents: 0))
+        waiting.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
         poll(&waiting, nfds_t(waiting.count), waitMs(untilNs))
         if waiting[2].revents != 0 { writeInput() }
         // Asked before the last of its words are read, which are there by then.

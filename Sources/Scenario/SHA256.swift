@@ -1,38 +1,71 @@
 // SHA-256 after FIPS 180-4, to name the exact text of a scenario file in reports. It guards no secret. Written out here
 // because the library that has it (swift-crypto) would more than double the build of the package for one digest.
 
-package enum SHA256 {
+package struct SHA256 {
+    private static let blockBytes = 64
+
+    private var hash = Self.initialHash
+    private var schedule = [UInt32](repeating: 0, count: 64)
+    /// Less than a block.
+    private var rest: [UInt8] = []
+    private var byteCount: UInt64 = 0
+
+    package init() {}
+
     /// The digest of `bytes` as 64 lower-case hexadecimal digits. Linear in their number.
     package static func hexadecimal(_ bytes: [UInt8]) -> String {
-        digest(bytes).map { word in
+        var digest = SHA256()
+        bytes.withUnsafeBytes { digest.update($0) }
+        return digest.hexadecimal()
+    }
+
+    /// More of the message, in pieces of any length.
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        byteCount += UInt64(bytes.count)
+        var bytes = bytes[...]
+        if !rest.isEmpty {
+            let missing = bytes.prefix(Self.blockBytes - rest.count)
+            rest += missing
+            bytes = bytes.dropFirst(missing.count)
+            guard rest.count == Self.blockBytes else { return }
+            rest.withUnsafeBytes { digest($0) }
+            rest.removeAll(keepingCapacity: true)
+        }
+        while bytes.count >= Self.blockBytes {
+            digest(UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.blockBytes)))
+            bytes = bytes.dropFirst(Self.blockBytes)
+        }
+        rest += bytes
+    }
+
+    /// Ends the message: padded as in FIPS 180-4, section 5.1.1.
+    package mutating func hexadecimal() -> String {
+        let bitCount = byteCount * 8
+        var padding: [UInt8] = [0x80]
+        padding.append(contentsOf: repeatElement(0, count: (119 - rest.count) % 64))
+        for shift in stride(from: 56, through: 0, by: -8) {
+            padding.append(UInt8(truncatingIfNeeded: bitCount >> shift))
+        }
+        padding.withUnsafeBytes { update($0) }
+        return hash.map { word in
             let digits = String(word, radix: 16)
             return String(repeating: "0", count: 8 - digits.count) + digits
         }.joined()
     }
 
-    /// FIPS 180-4, section 6.2.2, over the message padded as in section 5.1.1.
-    private static func digest(_ bytes: [UInt8]) -> [UInt32] {
-        var message = bytes + [0x80]
-        message.append(contentsOf: repeatElement(0, count: (120 - message.count % 64) % 64))
-        let bitCount = UInt64(bytes.count) * 8
-        for shift in stride(from: 56, through: 0, by: -8) {
-            message.append(UInt8(truncatingIfNeeded: bitCount >> shift))
+    /// One block: section 6.2.2.
+    private mutating func digest(_ block: UnsafeRawBufferPointer) {
+        for t in 0..<16 {
+            schedule[t] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: 4 * t, as: UInt32.self))
         }
-
-        var hash = initialHash
-        var schedule = [UInt32](repeating: 0, count: 64)
-        for block in stride(from: 0, to: message.count, by: 64) {
-            for t in 0..<16 { schedule[t] = (0..<4).reduce(0) { $0 << 8 | UInt32(message[block + 4 * t + $1]) } }
-            for t in 16..<64 {
-                let a = schedule[t - 15]
-                let b = schedule[t - 2]
-                let sigma0 = rotated(a, 7) ^ rotated(a, 18) ^ (a >> 3)
-                let sigma1 = rotated(b, 17) ^ rotated(b, 19) ^ (b >> 10)
-                schedule[t] = schedule[t - 16] &+ sigma0 &+ schedule[t - 7] &+ sigma1
-            }
-            compress(schedule, into: &hash)
+        for t in 16..<64 {
+            let a = schedule[t - 15]
+            let b = schedule[t - 2]
+            let sigma0 = Self.rotated(a, 7) ^ Self.rotated(a, 18) ^ (a >> 3)
+            let sigma1 = Self.rotated(b, 17) ^ Self.rotated(b, 19) ^ (b >> 10)
+            schedule[t] = schedule[t - 16] &+ sigma0 &+ schedule[t - 7] &+ sigma1
         }
-        return hash
+        Self.compress(schedule, into: &hash)
     }
 
     private static func compress(_ schedule: [UInt32], into hash: inout [UInt32]) {

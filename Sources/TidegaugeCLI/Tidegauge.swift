@@ -53,7 +53,7 @@ struct Tidegauge: ParsableCommand {
             InitCommand.self, RunCommand.self, ExploreCommand.self, ReplayCommand.self, CheckCommand.self,
             ListCommand.self, ReportCommand.self, CompareCommand.self, CalibrateCommand.self, HistoryCommand.self,
             BisectCommand.self,
-            SchemaCommand.self, TrialCommandLine.self, TrialHelperCommandLine.self,
+            SchemaCommand.self, TrialCommandLine.self, AgentCommandLine.self,
         ] + further.withLock { $0 })
 }
 

@@ -18,13 +18,30 @@ private func asChild(_ body: () throws -> Void) throws -> Never {
     _exit(Outcome.pass.rawValue)
 }
 
-/// `tidegauge trial-helper`: a process that a trial starts beside itself.
-struct TrialHelperCommandLine: ParsableCommand {
+/// `tidegauge agent`: what a trial starts on a host.
+struct AgentCommandLine: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trial-helper", abstract: "Write or observe beside a trial, as standard input says.",
+        commandName: "agent", abstract: "Serve a trial on this host, through standard input and output.",
         shouldDisplay: false)
 
-    func run() throws { try asChild { try TrialHelper.run(drivers: Drivers.all) } }
+    @Flag(help: "Say which binary and which machine this is.")
+    var describe = false
+
+    @Option(name: .customLong("faster-ppm"), help: "For tests: show a clock that runs faster, in millionths.")
+    var fasterPPM = 0
+
+    @Flag(help: "Be the process that an agent starts.")
+    var worker = false
+
+    func run() throws {
+        try asChild {
+            if worker {
+                try AgentWorker.run(drivers: Drivers.all)
+            } else {
+                try Agent(describes: describe, fasterPPM: fasterPPM).run()
+            }
+        }
+    }
 }
 
 struct TrialCommandLine: ParsableCommand {

@@ -18,6 +18,14 @@ public struct CPUAccount: Codable, Sendable, Equatable {
 
     package init() {}
 
+    /// What another process has used for the same commits.
+    package mutating func add(_ other: CPUAccount) {
+        processNs += other.processNs
+        roleNs.merge(other.roleNs, uniquingKeysWith: +)
+        harnessNs += other.harnessNs
+        spunNs += other.spunNs
+    }
+
     /// Process CPU per commit, ns; nil without commits.
     public var perCommitNs: Double? { commits > 0 ? Double(processNs) / Double(commits) : nil }
 }

@@ -13,6 +13,8 @@ package enum TrialFault: Error, CustomStringConvertible {
     case unavailable(String)
     /// The harness could not do its own part.
     case harness(String)
+    /// A host is gone, or says nothing, or what no agent says.
+    case host(String)
 
     private var parts: (flag: String, words: String, reason: String) {
         switch self {
@@ -21,6 +23,7 @@ package enum TrialFault: Error, CustomStringConvertible {
         case .store(let reason): ("store_error", "store error", reason)
         case .unavailable(let reason): ("unavailable", "unavailable", reason)
         case .harness(let reason): ("harness", "harness fault", reason)
+        case .host(let reason): ("host", "host", reason)
         }
     }
 

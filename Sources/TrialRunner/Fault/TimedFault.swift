@@ -44,9 +44,12 @@ final class TimedFault: Companion {
     /// An observer in a process of its own that is killed while it watches: nobody else may notice, and the version it stood at
     /// must not be kept for it. Returns when it watches.
     static func killedObserver(_ spec: TrialSpec, atNs: Int64, directory: String) throws -> TimedFault {
-        let helper = try HelperProcess(HelperOrder(spec: spec, role: .observer, storeDirectory: directory))
-        try helper.awaitReady(60_000_000_000)
-        return TimedFault([(atNs, helper.end)], undo: helper.end)
+        let link = try HostLink(.here)
+        _ = try link.awaitHello(binarySHA: nil)
+        link.send(try HostFrame(.order, HostOrder(spec: spec, role: .observer, storeDirectory: directory)))
+        _ = try link.expect(.ready, withinNs: HostLink.readyNs)
+        let kill = try HostFrame(.fault, HostFault(kind: .kill, atNs: 0))
+        return TimedFault([(atNs, { link.send(kill) })], undo: link.end)
     }
 }
 

@@ -43,7 +43,8 @@ struct ArrivalSchedule: Sendable {
     }
 
     /// Of a trial's writer. Those that follow one another, in a process of their own each, share one schedule.
-    init(_ spec: TrialSpec, writer: Int, isShared: Bool) {
+    init(_ spec: TrialSpec, writer: Int) {
+        let isShared = spec.writersShareSchedule
         var writers = spec.writers
         if isShared { writers.threads = 1 }
         self.init(
@@ -83,4 +84,9 @@ struct ArrivalSchedule: Sendable {
         let periods = (ns / (onNs + offNs)).rounded(.down)
         return periods * onNs + min(ns - periods * (onNs + offNs), onNs)
     }
+}
+
+extension TrialSpec {
+    /// Whether writers follow one another: one writes, in a process of its own, and where it is killed the next goes on.
+    var writersShareSchedule: Bool { writers.process == .own }
 }

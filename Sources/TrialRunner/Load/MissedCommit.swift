@@ -15,10 +15,11 @@ struct MissedCommit: Sendable, Equatable {
     static func rest(of spec: TrialSpec, _ window: Window, made: [Int]) -> [MissedCommit] {
         guard spec.writers.load == .open, !made.isEmpty else { return [] }
         // Writers that follow one another share one schedule, and the last has what is left.
-        let isShared = spec.writers.process == .own
-        let writers = isShared ? [(made.count - 1, made.reduce(0, +))] : made.enumerated().map { ($0, $1) }
+        let writers =
+            spec.writersShareSchedule
+            ? [(made.count - 1, made.reduce(0, +))] : made.enumerated().map { ($0, $1) }
         return writers.flatMap { writer, made in
-            var schedule = ArrivalSchedule(spec, writer: writer, isShared: isShared)
+            var schedule = ArrivalSchedule(spec, writer: writer)
             for _ in 0..<made { _ = schedule.next() }
             var rest: [MissedCommit] = []
             while let offsetNs = schedule.next() {

@@ -65,7 +65,7 @@ final class Writer: @unchecked Sendable {
         (self.index, self.spec, self.hooks) = (index, spec, hooks)
         generator = ChangeGenerator(spec, dataset: dataset, shared: shared, writer: index)
         if spec.writers.load == .open {
-            var schedule = ArrivalSchedule(spec, writer: index, isShared: inheritance != nil)
+            var schedule = ArrivalSchedule(spec, writer: index)
             for _ in 0..<(inheritance?.dueTimesDone ?? 0) { _ = schedule.next() }
             self.schedule = schedule
         }

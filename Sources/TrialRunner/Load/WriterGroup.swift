@@ -19,14 +19,25 @@ final class WriterGroup: WritingSide {
     private let store: any DrivenStore
     let recoveryNs: Int64? = nil
 
-    init(_ setup: TrialSetup, _ hooks: Writer.Hooks) throws {
-        (spec, store) = (setup.spec, setup.store)
-        writers = try (0..<spec.writers.threads).map {
+    convenience init(_ setup: TrialSetup, _ hooks: Writer.Hooks) throws {
+        let writers = try (0..<setup.spec.writers.threads).map {
             try Writer($0, setup.spec, setup.dataset, shared: setup.plan.shared, hooks: hooks)
         }
+        self.init(setup.spec, setup.store, writers)
+    }
+
+    init(_ spec: TrialSpec, _ store: any DrivenStore, _ writers: [Writer]) {
+        (self.spec, self.store, self.writers) = (spec, store, writers)
     }
 
     func launch() throws -> Window {
+        try begin()
+        let earliestNs = MonotonicClock.nowNs() + Self.leadNs + spec.wallNs(spec.warmUpNs)
+        return open(spec.turns?.startNs(notBefore: earliestNs) ?? earliestNs)
+    }
+
+    /// Starts the writers, and returns when all are ready.
+    func begin() throws {
         threads = writers.map { writer in
             TracedThread(writer.name) { [store, start, end] in writer.run(store, start: start, end: end) }
         }
@@ -36,8 +47,11 @@ final class WriterGroup: WritingSide {
             if deadline.hasPassed() { throw TrialFault.hang("a writer did not get ready") }
             Pacing.sleep(untilNs: MonotonicClock.nowNs() + 1_000_000)
         }
-        let earliestNs = MonotonicClock.nowNs() + Self.leadNs + spec.wallNs(spec.warmUpNs)
-        let startNs = spec.turns?.startNs(notBefore: earliestNs) ?? earliestNs
+    }
+
+    /// Lets them go.
+    /// - Returns: the measured window, which begins at `startNs`.
+    func open(_ startNs: Int64) -> Window {
         start.open(startNs)
         return Window(startNs: startNs, endNs: startNs + spec.wallNs(spec.durationNs))
     }

@@ -31,13 +31,16 @@ struct Findings {
     /// Deliveries that were harmed on purpose; nil where none was to be.
     var harmedDeliveries: Int?
 
+    init(_ window: Window, commits: Int, affectingCommits: Int) {
+        (self.window, self.commits, self.affectingCommits) = (window, commits, affectingCommits)
+    }
+
     init(_ history: History, _ plan: QueryAssignment, _ window: Window) {
-        self.window = window
         let observed = Set(plan.queryOfObserver.prefix(plan.mainObservers))
         let affecting = Set(observed.flatMap { history.queries[$0].commits })
         let returned = history.commits.indices.filter { history.commits[$0].record.committedNs >= window.startNs }
-        commits = returned.count
-        affectingCommits = returned.count { affecting.contains(Int32($0)) }
+        self.init(
+            window, commits: returned.count, affectingCommits: returned.count { affecting.contains(Int32($0)) })
     }
 }
 

@@ -19,7 +19,7 @@ enum TrialSize {
         case .open: break
         }
         // In a process of its own a writer may have to do all that its predecessor has not.
-        let sharing = spec.writers.process == .own ? 1 : spec.writers.threads
+        let sharing = spec.writersShareSchedule ? 1 : spec.writers.threads
         if spec.writers.arrivals == .trace { return spec.writers.traceNs.count / sharing + 1 }
         let seconds = Double(spec.warmUpNs + spec.durationNs) / 1e9
         let mean = spec.writers.rateHz * seconds / Double(sharing)

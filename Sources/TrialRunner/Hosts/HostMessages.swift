@@ -1,0 +1,105 @@
+// What frames hold: who an agent is, what it is to do, what it says in the end. Values only.
+import Foundation
+import Measure
+import Scenario
+import StoreDriver
+import Trials
+
+/// The agent's first word.
+struct HostHello: Codable, Sendable, Equatable {
+    var specVersion = TrialSpec.currentVersion
+    /// SHA-256 of the agent's file; nil unless it was asked to describe itself.
+    var binarySHA: String?
+    var clock: ClockName
+    /// Cores that it may run on.
+    var cores: Int
+}
+
+/// What a process of a host does in a trial.
+struct HostOrder: Codable, Sendable {
+    enum Role: Codable, Sendable {
+        /// Commits what writers `first` ..< `first + count` would, from the due time after so many.
+        case writers(first: Int, count: Int, dueTimesDone: Int)
+        /// Observes the first query until it is killed.
+        case observer
+    }
+
+    var spec: TrialSpec
+    var role: Role
+    var storeDirectory: String
+    /// Where the agent reads what writers have committed, in their order.
+    var recordFiles: [String] = []
+
+    var writers: Range<Int> {
+        if case .writers(let first, let count, _) = role { first..<first + count } else { 0..<0 }
+    }
+}
+
+/// What an agent does to the process that it has started, and when on its clock.
+struct HostFault: Codable, Sendable {
+    enum Kind: String, Codable, Sendable { case kill, stop }
+
+    var kind: Kind
+    var atNs: Int64
+    /// Of a stop.
+    var lengthNs: Int64 = 0
+}
+
+/// That it is done.
+struct HostFaultReport: Codable, Sendable {
+    var kind: HostFault.Kind
+    var hitNs: Int64
+    var releasedNs: Int64?
+    /// Commits of the first writer that had returned when it was killed, and the last of them.
+    var committed = 0
+    var lastVersion: Int64?
+    var lastCommittedNs: Int64?
+}
+
+/// What a process of a host says when it is through.
+struct HostReport: Codable, Sendable {
+    enum Failure: Codable, Sendable {
+        case hang(String)
+        case store(String)
+        case harness(String)
+
+        init(_ error: any Error) {
+            switch TrialFault(error) {
+            case .hang(let reason): self = .hang(reason)
+            case .harness(let reason): self = .harness(reason)
+            case .store(let reason), .refused(let reason), .unavailable(let reason), .host(let reason):
+                self = .store(reason)
+            }
+        }
+
+        var fault: TrialFault {
+            switch self {
+            case .hang(let reason): .hang(reason)
+            case .store(let reason): .store(reason)
+            case .harness(let reason): .harness(reason)
+            }
+        }
+    }
+
+    var failure: Failure?
+    var cpu = CPUAccount()
+    var noise: NoiseAccount?
+    /// Of the machine; nil unless the agent was asked to describe itself.
+    var environment: EnvironmentReport?
+}
+
+extension StoreConfiguration {
+    /// valgrind has no room for larger maps.
+    private static let countedMapBytes = 4 << 30
+
+    /// As a trial asks for it.
+    init(_ spec: TrialSpec, directory: String) {
+        self.init(
+            directory: directory, durability: DurabilityLevel(rawValue: spec.durability)!,
+            keys: KeyKind(rawValue: spec.dataset.keys.rawValue)!, links: spec.dataset.links,
+            hasList: spec.observers.sort == .list, rows: RowShape(spec), operators: spec.observers.operators,
+            readsFirst: spec.observers.subscribe == .readFirst,
+            mapBytes: spec.count == nil ? nil : Self.countedMapBytes, isCounted: spec.count != nil)
+        serverURL = spec.serverURL
+    }
+}
