@@ -4,8 +4,8 @@
 /// An ordered list of values or objects that belongs to an object. The same element may be in it more than once.
 ///
 /// A list is a view of its object's property: changing it changes the property. Of a stored object it is changed inside a
-/// write block, and used on the object's connection only; what goes wrong makes the write fail. Changes cost O(log n);
-/// an object's list that nobody observes is read in whole when it is used first, and again after each delivery.
+/// write block, and used on the object's connection only; what goes wrong makes the write fail. Changes, and reading by
+/// index, cost O(log n): the store keeps the order of each list.
 public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByArrayLiteral {
     let box: ListBox<Element>
     private let owner: StoredObject?
@@ -34,13 +34,13 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         return query
     }
 
-    private func rows(_ list: StoredList) -> RankedTree { list.connection.listRows(query(list)) }
+    private func rows(_ list: StoredList) -> ListRows { ListRows(list, query(list)) }
 
     // MARK: Reading
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { count }
-    /// How many elements there are. O(1).
+    /// How many elements there are. O(1); O(log n) when the list is read first, after a change and after a delivery.
     public var count: Int { stored.map { rows($0).count } ?? box.elements.count }
 
     /// Setting replaces the element at the place. O(log n).
@@ -51,7 +51,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
                 return box.elements[position]
             }
             let rows = rows(stored)
-            checkIndex(position, of: rows.count, stored.whatItHas)
+            checkIndex(position, of: rows.count(near: position), stored.whatItHas)
             return element(stored, rows.id(at: position))
         }
         nonmutating set {
@@ -60,11 +60,19 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         }
     }
 
-    private func element(_ list: StoredList, _ id: UInt64) -> Element {
-        guard let element = shown(list, id) else {
+    /// - Parameter id: nil where it cannot be read.
+    private func element(_ list: StoredList, _ id: UInt64?) -> Element {
+        guard let element = id.flatMap({ shown(list, $0) }) ?? unreadable(list) else {
             preconditionFailure("an element of a list was used after its write block")
         }
         return element
+    }
+
+    /// What is shown of elements that cannot be read until the block ends that is told of it: no value, or zero.
+    private func unreadable(_ list: StoredList) -> Element? {
+        guard list.connection.hasFailedReads else { return nil }
+        let none = RowReader(UnsafeRawBufferPointer(start: nil, count: 0))
+        return Element._element(none, ListTable.value, list.connection, list.table)
     }
 
     /// nil for an element that has been taken off.
@@ -76,11 +84,10 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     /// to one that it has taken off, as an object's second place in the list when the object was deleted at its first.
     public func makeIterator() -> AnyIterator<Element> {
         guard let stored else { return AnyIterator(box.elements.makeIterator()) }
-        let rows = rows(stored)
-        var ids = rows.ids(in: 0..<rows.count).makeIterator()
+        var ids = rows(stored).ids.makeIterator()
         return AnyIterator {
             while let id = ids.next() {
-                if let element = shown(stored, id) { return element }
+                if let element = shown(stored, id) ?? unreadable(stored) { return element }
             }
             return nil
         }
@@ -95,9 +102,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     public func append(contentsOf elements: some Sequence<Element>) {
         // Before the array is changed: they may be read from it.
         guard let stored else { return box.elements.append(contentsOf: Array(elements)) }
-        stored.change {
-            try stored.append(elements.map { try $0._prepared(stored.connection) }, query(stored))
-        }
+        stored.change { try stored.append(elements.map { try $0._prepared(stored.connection) }) }
     }
 
     /// Inserts before the element at `index`, which may be the end. Many insertions at one place in the middle make its
@@ -211,7 +216,8 @@ extension List where Element: StoredObject {
         guard let binding = object.binding else { return firstIndex { $0 === object } }
         guard let stored else { return firstIndex { $0.isSame(as: object, binding) } }
         try stored.connection.checkIsOfStore(binding)
-        if let index = stored.linkIndex(for: binding) { return try stored.place(of: binding, by: index, query(stored)) }
+        let rows = rows(stored)
+        if let index = stored.linkIndex(for: binding, rows) { return try stored.place(of: binding, by: index, rows) }
         return firstIndex { $0.isSame(as: object, binding) }
     }
 }

@@ -18,7 +18,6 @@ final class StoreCore: Sendable {
     /// Never held while upkeep is joined or a transaction runs.
     private let state = Guarded("store", State())
     /// What write blocks have left for the next ones.
-    let lists = Guarded<[KeptList]>("lists of blocks", [])
 
     init(_ storage: Storage, upkeepPollNs: Int64?, upkeepNowNs: @escaping @Sendable () -> Int64) {
         (self.storage, self.upkeepPollNs, self.upkeepNowNs) = (storage, upkeepPollNs, upkeepNowNs)

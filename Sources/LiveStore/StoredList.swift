@@ -5,12 +5,15 @@ struct StoredList {
     let binding: RowBinding
     private let column: Int
     private let elements: Table
+    let order: ListOrder
 
     /// - Parameter ordinal: the list property's place in its class.
     init(_ binding: RowBinding, _ ordinal: Int) {
         self.binding = binding
         column = binding.table.layout.column(ordinal)
-        elements = binding.connection.core.storage.tablesByID[binding.table.links!.list(column)!.elements]!
+        let list = binding.table.links!.list(column)!
+        elements = binding.connection.core.storage.tablesByID[list.elements]!
+        order = list.order
     }
 
     var connection: Connection { binding.connection }
@@ -35,27 +38,24 @@ struct StoredList {
 
     func row(_ element: UInt64) -> RowReader? { connection.rowForGetter(elements, ObjectID(rawValue: element)) }
 
-    private func position(_ rows: RankedTree, _ index: Int) -> [UInt8]? {
+    private func position(_ rows: ListRows, _ index: Int) -> [UInt8]? {
         guard rows.count > index, index >= 0 else { return nil }
-        return row(rows.id(at: index)).map { Array($0.bytes(ListTable.position)) }
+        return rows.id(at: index).flatMap(row).map { Array($0.bytes(ListTable.position)) }
     }
 
     /// What finds the elements that lead to an object; nil where they are not those that are shown, or where no element can.
-    func linkIndex(for object: RowBinding) -> ColumnIndex? {
-        guard connection.transaction == nil ? connection.showsDeliveredVersion : connection.delivered == nil,
-            let edge = binding.table.links?.edge(column), edge.target == object.table.id
+    func linkIndex(for object: RowBinding, _ rows: ListRows) -> ColumnIndex? {
+        guard rows.areCurrent, let edge = binding.table.links?.edge(column), edge.target == object.table.id
         else { return nil }
         return edge.index
     }
 
     /// The first place of an object. O(log n) for each element of any list that leads to it.
-    func place(of object: RowBinding, by index: ColumnIndex, _ query: ConnectionQuery) throws(StoreError) -> Int? {
-        let rows = connection.listRows(query)
+    func place(of object: RowBinding, by index: ColumnIndex, _ rows: ListRows) throws(StoreError) -> Int? {
         var first: Int?
         for element in connection.currentSource?.ids(index, linkingTo: object.id) ?? [] {
             guard let row = connection.currentRow(elements, element), row.slot(ListTable.owner) == binding.id.rawValue,
-                let key = query.key(row, element, connection.currentSource),
-                let rank = rows.rank(of: query.form.shownKey(key))
+                let rank = rows.rank(of: element, row)
             else { continue }
             first = min(first ?? rank, rank)
         }
@@ -83,24 +83,20 @@ struct StoredList {
         return last
     }
 
-    /// - Parameter query: nil of a list that nobody can have read.
-    func append(_ values: [(RowBuffer, Int) -> Void], _ query: ConnectionQuery? = nil) throws(StoreError) {
+    func append(_ values: [(RowBuffer, Int) -> Void]) throws(StoreError) {
         if values.isEmpty { return }
-        let rows = query.flatMap { connection.standingRows($0) }
         var change = try count(values.count) - UInt64(values.count)
-        var added: [ObjectID] = []
         for value in values {
             change += 1
-            added.append(try insert(value, ListPosition.last(change)))
+            try insert(value, ListPosition.last(change))
         }
-        if let query, let rows { connection.showListChange(query, rows, adding: added) }
     }
 
     /// Gives the list other elements, whatever is shown of it. By `modified` those stay that are the same up to the first
     /// that differs.
     func replace(with values: [(RowBuffer, Int) -> Void], _ policy: UpdatePolicy) throws(StoreError) {
-        let rows = try connection.evaluate(makeQuery().plan.tree, elements, in: transaction)
-        let ids = rows.ids(in: 0..<rows.count).map { ObjectID(rawValue: $0) }
+        let ids = order.ids(of: binding.id, in: transaction)
+        try transaction.checkReads()
         let kept = policy == .modified ? zip(ids, values).prefix { has($0, $1) }.count : 0
         try delete(ids[kept...])
         try append(Array(values[kept...]))
@@ -115,15 +111,14 @@ struct StoredList {
     }
 
     func insert(_ value: (RowBuffer, Int) -> Void, at index: Int, _ query: ConnectionQuery) throws(StoreError) {
-        let rows = connection.listRows(query)
-        checkIndex(index, of: rows.count + 1, "places to insert at in \(elements.schema.name)")
+        let rows = ListRows(self, query)
+        checkIndex(index, of: try length(of: rows, near: index) + 1, "places to insert at in \(elements.schema.name)")
         let before = position(rows, index - 1)
         let after = position(rows, index)
-        let id = try insert(value, place(before, after, try count(1)))
-        connection.showListChange(query, rows, adding: [id])
+        try insert(value, place(before, after, try count(1)))
     }
 
-    private func insert(_ value: (RowBuffer, Int) -> Void, _ position: [UInt8]) throws(StoreError) -> ObjectID {
+    private func insert(_ value: (RowBuffer, Int) -> Void, _ position: [UInt8]) throws(StoreError) {
         let id = try transaction.insert(elements) { row in
             row.reset(columnCount: elements.schema.columns.count)
             row.setSlot(ListTable.owner, binding.id.rawValue)
@@ -131,7 +126,6 @@ struct StoredList {
             value(row, ListTable.value)
         }
         connection.noteOwnChange(elements, id, .insert)
-        return id
     }
 
     /// A position between two, either of which may be missing.
@@ -144,10 +138,8 @@ struct StoredList {
     }
 
     func set(_ value: (RowBuffer, Int) -> Void, at index: Int, _ query: ConnectionQuery) throws(StoreError) {
-        let rows = connection.listRows(query)
-        try update(id(at: index, rows), ListTable.value, value)
+        try update(try id(at: index, ListRows(self, query)), ListTable.value, value)
         _ = try count(1)
-        connection.showListChange(query, rows)
     }
 
     func remove(at index: Int, _ query: ConnectionQuery) throws(StoreError) { try remove(index..<index + 1, query) }
@@ -155,11 +147,13 @@ struct StoredList {
     /// Takes elements off the list, and off the rows shown even where somebody else has done so first.
     func remove(_ indices: Range<Int>, _ query: ConnectionQuery) throws(StoreError) {
         if indices.isEmpty { return }
-        let rows = connection.listRows(query)
-        for index in [indices.lowerBound, indices.upperBound - 1] { _ = id(at: index, rows) }
-        let keys = rows.entries(in: indices).map(\.key)
-        try delete(keys.map { ObjectID(rawValue: $0.id) }[...])
-        connection.showListChange(query, rows, removing: keys)
+        let rows = ListRows(self, query)
+        for index in [indices.lowerBound, indices.upperBound - 1] {
+            checkIndex(index, of: try length(of: rows), whatItHas)
+        }
+        let ids = rows.ids(in: indices).map { ObjectID(rawValue: $0) }
+        try connection.checkReads()
+        try delete(ids[...])
     }
 
     private func delete(_ ids: ArraySlice<ObjectID>) throws(StoreError) {
@@ -172,26 +166,24 @@ struct StoredList {
     }
 
     func move(from source: Int, to target: Int, _ query: ConnectionQuery) throws(StoreError) {
-        let rows = connection.listRows(query)
-        let id = id(at: source, rows)
+        let rows = ListRows(self, query)
+        let id = try id(at: source, rows)
         checkIndex(target, of: rows.count, whatItHas)
         if source == target { return }
         // The elements that will be its neighbours; the one at the target makes room.
         let before = position(rows, source < target ? target : target - 1)
         let after = position(rows, source < target ? target + 1 : target)
         try setPosition(id, place(before, after, try count(1)))
-        connection.showListChange(query, rows, removing: [rows.entry(at: source).key], adding: [id])
     }
 
     func swap(_ first: Int, _ second: Int, _ query: ConnectionQuery) throws(StoreError) {
-        let rows = connection.listRows(query)
-        let (a, b) = (id(at: first, rows), id(at: second, rows))
+        let rows = ListRows(self, query)
+        let (a, b) = (try id(at: first, rows), try id(at: second, rows))
         guard a != b, let atA = position(rows, first), let atB = position(rows, second) else { return }
-        try setPosition(a, atB)
+        // No two may be at one place, not even for a moment.
+        try setPosition(a, ListPosition.last(try count(1)))
         try setPosition(b, atA)
-        _ = try count(1)
-        let keys = [rows.entry(at: first).key, rows.entry(at: second).key]
-        connection.showListChange(query, rows, removing: keys, adding: [a, b])
+        try setPosition(a, atB)
     }
 
     private func setPosition(_ id: ObjectID, _ position: [UInt8]) throws(StoreError) {
@@ -203,8 +195,19 @@ struct StoredList {
         connection.noteOwnChange(elements, id, .update)
     }
 
-    private func id(at index: Int, _ rows: RankedTree) -> ObjectID {
-        checkIndex(index, of: rows.count, whatItHas)
-        return ObjectID(rawValue: rows.id(at: index))
+    /// - Parameter index: what is asked for next.
+    private func length(of rows: ListRows, near index: Int = 0) throws(StoreError) -> Int {
+        let count = rows.count(near: index)
+        try connection.checkReads()
+        return count
+    }
+
+    private func id(at index: Int, _ rows: ListRows) throws(StoreError) -> ObjectID {
+        checkIndex(index, of: try length(of: rows, near: index), whatItHas)
+        guard let id = rows.id(at: index) else {
+            try connection.checkReads()
+            throw .invalidatedObject(table: elements.schema.name)
+        }
+        return ObjectID(rawValue: id)
     }
 }

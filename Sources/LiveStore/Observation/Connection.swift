@@ -25,8 +25,6 @@ public class Connection {
     /// The table used last: whoever adds or finds many objects does so with many of one class.
     @exclusivity(unchecked) private final var lastTable: (model: StoredObject.Type, table: Table)?
     final var queries = KnownQueries()
-    /// Lists that a write block has read.
-    @exclusivity(unchecked) final var lists: [ConnectionQuery] = []
     /// Counts what makes shown rows worthless: deliveries, and writes that were cancelled.
     @exclusivity(unchecked) final var epoch = 0
 
@@ -103,6 +101,9 @@ public class Connection {
         return delivered == nil ? transaction : nil
     }
 
+    /// Where the elements of a list that this connection shows are those there are; nil where it takes a tree.
+    func listSource(_ query: ConnectionQuery) -> (any RowSource)? { wholeSource }
+
     /// Has upkeep keep the sums and extremes of a column, for a query that is observed here.
     func measure(_ query: ConnectionQuery, _ column: Int) {}
 
@@ -120,11 +121,7 @@ public class Connection {
     }
 
     func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {
-        // As nearly always: no list was read, so nothing is left for the next block.
-        if lists.isEmpty { return try core.commit(transaction, withoutNotifying: tokens) }
-        let lists = listsShown(in: transaction)
         try core.commit(transaction, withoutNotifying: tokens)
-        core.keepLists(lists, at: transaction.isCommitted ? transaction.version : transaction.version - 1)
     }
 
     func endWrite(keeping: Bool) {
@@ -177,6 +174,9 @@ extension Connection {
         guard transaction == nil else { return }
         do throws(StoreError) { try checkReads() } catch { noteFailure(error) }
     }
+
+    /// Whether the engine has reported something to reads of this connection.
+    var hasFailedReads: Bool { (try? checkReads()) == nil }
 
     /// What cannot be read in a place that cannot throw, as a collection's count: a write fails with this error, and a
     /// `store.read` block ends with it.

@@ -115,6 +115,15 @@ final class LiveConnection: Connection {
         transaction == nil && own.changes.isEmpty && showsDeliveredVersion ? delivered : nil
     }
 
+    /// Own writes are on the newest version: what that has is shown, if nobody else has written to the lists since the delivery.
+    override func listSource(_ query: ConnectionQuery) -> (any RowSource)? {
+        if query.deliveredToAnyVariant != nil { return nil }
+        if let wholeSource { return wholeSource }
+        guard own.shownFrom == 0, let delivered, let source = currentSource else { return nil }
+        let last = transaction.map { $0.version - 1 } ?? source.version
+        return own.isAlone(query.table, from: delivered.version, to: last, source) ? source : nil
+    }
+
     override func measure(_ query: ConnectionQuery, _ column: Int) {
         guard let observed = query.toMeasure(column) else { return }
         core.runningUpkeep?.send(.measure(observed, attachment: observed.attachment, column: column))
@@ -135,7 +144,10 @@ final class LiveConnection: Connection {
             reader.map(core.storage.recycle)
             throw error
         }
-        if let reader, let snapshot = try? core.storage.openSnapshot(with: reader) { return show(snapshot) }
+        if let reader, let snapshot = try? core.storage.openSnapshot(with: reader) {
+            own.noteCommit(transaction)
+            return show(snapshot)
+        }
         reader.map(core.storage.recycle)
         own.cancel()
         epoch += 1

@@ -11,6 +11,10 @@ struct OwnWrites {
     /// Some query has used `changes` up to its end, so that a further change of the last row must be listed anew.
     private var lastIsUsed = false
     private var countAtBegin = 0
+    /// Versions of own commits, ascending.
+    private var versions: [UInt64] = []
+    /// By the table: up to which version it is known whether others have written to it.
+    private var known: [UInt32: (version: UInt64, isAlone: Bool)] = [:]
 
     // MARK: A write
 
@@ -28,6 +32,23 @@ struct OwnWrites {
     /// Forgets what was written since `begin`.
     mutating func cancel() { changes.removeSubrange(countAtBegin...) }
 
+    mutating func noteCommit(_ transaction: WriteTransaction) {
+        if transaction.isCommitted { versions.append(transaction.version) }
+    }
+
+    /// Whether nobody else has changed rows of a table after the delivered version, up to another one. O(1), but for what others
+    /// have committed since it was asked last.
+    mutating func isAlone(_ table: Table, from: UInt64, to: UInt64, _ source: any RowSource) -> Bool {
+        let last = known[table.id] ?? (from, true)
+        guard last.isAlone, last.version < to else { return last.isAlone && last.version == to }
+        let own = versions.drop { $0 <= last.version }
+        let isAlone =
+            UInt64(own.count) == to - last.version
+            || source.isUntouched(table, after: last.version, to: to, besides: own)
+        known[table.id] = (to, isAlone)
+        return isAlone
+    }
+
     /// Reads properties at a version that is newer than the delivered one.
     mutating func show(_ snapshot: Snapshot) {
         self.snapshot = snapshot
@@ -41,6 +62,8 @@ struct OwnWrites {
         snapshot = nil
         changes.removeAll(keepingCapacity: true)
         lastIsUsed = false
+        versions.removeAll(keepingCapacity: true)
+        if !known.isEmpty { known = [:] }
     }
 
     /// For a callback, until it writes or returns.

@@ -40,6 +40,10 @@ enum IndexAccess {
         case .column(let column, let test, _):
             guard let values = test.values else { return nil }
             if column == table.schema.primaryKey { return values.compactMap { source.find(table, primaryKey: $0) } }
+            if let order = table.links?.order, column == ListTable.owner {
+                let owners = values.compactMap { if case .link(let owner) = $0 { owner } else { nil } }
+                return owners.count == values.count ? owners.flatMap { order.ids(of: $0, in: source) } : nil
+            }
             guard let index = table.index(column) else { return nil }
             let keys = values.compactMap { ColumnIndex.key($0) }
             guard keys.count == values.count else { return nil }

@@ -50,13 +50,13 @@ struct Reach {
         return (row, Reach(source: source, links: table.links, id: id))
     }
 
-    /// Visits what a list holds, in no order, until `body` returns false.
+    /// Visits what a list holds, in its order, until `body` returns false.
     private func forEachElement(of row: RowReader, _ column: Int, _ body: (RowReader, Reach) -> Bool) {
         guard let list = links?.list(column), let elements = source.storage.tablesByID[list.elements] else {
             if let (target, reach) = target(of: row, column) { _ = body(target, reach) }
             return
         }
-        for id in source.ids(list.ownerIndex, linkingTo: self.id) {
+        for id in list.order.ids(of: self.id, in: source) {
             guard let element = source.row(elements, id) else { continue }
             let reach = Reach(source: source, links: elements.links, id: id)
             if elements.schema.columns[ListTable.value].type != .link {
@@ -70,7 +70,7 @@ struct Reach {
     func aggregate(_ row: RowReader, _ column: Int, _ aggregate: Aggregate, _ of: Int?) -> ColumnValue {
         if aggregate == .count {
             guard let list = links?.list(column) else { return .int(target(of: row, column) == nil ? 0 : 1) }
-            return .int(source.ids(list.ownerIndex, linkingTo: id).count)
+            return .int(list.order.count(of: id, in: source))
         }
         var value = AggregateValue(aggregate)
         forEachElement(of: row, column) { element, reach in

@@ -1,11 +1,22 @@
-// What a file of format 2 has to go through to be one of format 3: rows and keys are written again with their checksums, the
-// log is emptied but for its last version, and indexes are made anew when their tables are opened. All of it within the one
+// What a file of an older format has to go through. From 2 to 3: rows and keys are written again with their checksums, the log
+// is emptied but for its last version, and indexes are made anew when their tables are opened. From 3 to 4: the indexes of the
+// objects that have lists go, and the orders of lists are made when their tables are opened. All of it within the one
 // transaction that opens the store: killed at any instant, the file is what it was. On the opening thread, alone.
 import CLMDB
 
 extension MigrationEngine {
+    func upgrade(_ stored: StoreSchema) throws {
+        if stored.format < StoreSchema.sealedFormat {
+            for table in stored.tables { try seal(table) }
+            try upgradeLog()
+        } else {
+            let lists = stored.listNames
+            for table in stored.tables where lists.contains(table.name) { try dropIndex(table, ListTable.owner) }
+        }
+    }
+
     /// Rewrites what the file has of one table. O(bytes of it).
-    func upgrade(_ table: TableSchema) throws {
+    private func seal(_ table: TableSchema) throws {
         try forEachRow(table.id, isSealed: false) { id, bytes in
             guard bytes.withUnsafeBytes({ RowReader.isReadable($0, table) }) else {
                 throw storage.error(.damagedRow(table.id, id), "upgrade")
@@ -17,7 +28,7 @@ extension MigrationEngine {
     }
 
     /// Keeps of the log the number of the last version: who follows it begins with the store's opening.
-    func upgradeLog() throws(StoreError) {
+    private func upgradeLog() throws(StoreError) {
         let last = try storage.reading("read log") { () throws(EngineFailure) in
             try LMDB.lastID(transaction, storage.log)
         }

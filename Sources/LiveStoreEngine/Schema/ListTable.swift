@@ -16,7 +16,7 @@ package enum ListTable {
         TableSchema(
             id: 0, name: name(table, property),
             columns: [
-                ColumnSchema(name: columnNames[owner], type: .link, isOptional: true, target: table, isIndexed: true),
+                ColumnSchema(name: columnNames[owner], type: .link, isOptional: true, target: table),
                 ColumnSchema(name: columnNames[position], type: .data, isOptional: false), element,
             ])
     }

@@ -111,16 +111,24 @@ package struct MigrationEngine {
         try dropIndexes(table)
     }
 
-    /// Deletes the indexes of a table; those it should have are made anew when it is opened.
+    /// Deletes the indexes of a table, and the orders of the lists whose elements it has; those it should have are made anew
+    /// when it is opened.
     func dropIndexes(_ table: TableSchema) throws(StoreError) {
-        for column in table.columns.indices {
-            var handle: MDB_dbi = 0
-            let name = ColumnIndex.name(table.id, column)
-            let code = mdb_dbi_open(transaction, name, ColumnIndex.flags, &handle)
-            if code == MDB_NOTFOUND { continue }
-            try storage.check(code, "open \(name)")
-            try storage.check(mdb_drop(transaction, handle, 1), "delete \(name)")
-        }
+        for column in table.columns.indices { try dropIndex(table, column) }
+        try drop(EngineName.ranks(table.id), 0)
+    }
+
+    func dropIndex(_ table: TableSchema, _ column: Int) throws(StoreError) {
+        try drop(ColumnIndex.name(table.id, column), ColumnIndex.flags)
+    }
+
+    /// Deletes a table of the engine's, if there is one of this name.
+    private func drop(_ name: String, _ flags: UInt32) throws(StoreError) {
+        var handle: MDB_dbi = 0
+        let code = mdb_dbi_open(transaction, name, flags, &handle)
+        if code == MDB_NOTFOUND { return }
+        try storage.check(code, "open \(name)")
+        try storage.check(mdb_drop(transaction, handle, 1), "delete \(name)")
     }
 
     /// Makes the index of primary keys anew from the rows.

@@ -20,7 +20,7 @@ package final class OldRows {
         if code == MDB_NOTFOUND { return }
         try LMDB.check(code, "open table meta", path: path)
         let stored = try StoreSchema.read(transaction!, meta, path: path)
-        isSealed = stored?.format == StoreSchema.currentFormat
+        isSealed = stored.map { $0.format >= StoreSchema.sealedFormat } ?? false
         for table in stored?.tables ?? [] {
             var rows: MDB_dbi = 0
             let code = mdb_dbi_open(transaction, EngineName.rows(table.id), UInt32(MDB_INTEGERKEY), &rows)

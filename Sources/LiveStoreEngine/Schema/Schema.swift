@@ -44,8 +44,12 @@ package struct TableSchema: Codable, Equatable, Sendable {
 }
 
 package struct StoreSchema: Codable {
-    /// 2: columns may be hidden, and the schema has a version. 3: checksums.
-    static let currentFormat = 3
+    /// 2: columns may be hidden, and the schema has a version. 3: checksums. 4: the order of lists.
+    static let currentFormat = 4
+    /// The first whose rows, keys, indexes and log have checksums.
+    static let sealedFormat = 3
+    /// The first that keeps the order of lists, and no index of the objects that have them.
+    static let orderedFormat = 4
     /// The oldest that is upgraded.
     static let oldestFormat = 2
     /// A change set says which columns changed in 64 bits.
@@ -80,6 +84,18 @@ package struct StoreSchema: Codable {
         let id = nextTable ?? (tables.map(\.id).max() ?? 0) + 1
         nextTable = id + 1
         return id
+    }
+
+    /// As the same store has it in this format.
+    var upgraded: StoreSchema {
+        var schema = self
+        schema.format = Self.currentFormat
+        let lists = listNames
+        for index in schema.tables.indices
+        where lists.contains(schema.tables[index].name) && schema.tables[index].columns.count > ListTable.owner {
+            schema.tables[index].columns[ListTable.owner].isIndexed = false
+        }
+        return schema
     }
 
     static func read(_ transaction: LMDBTransaction, _ meta: MDB_dbi, path: String) throws -> StoreSchema? {

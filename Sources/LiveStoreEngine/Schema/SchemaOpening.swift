@@ -33,7 +33,7 @@ struct SchemaOpening {
         for model in request.models { try check(model) }
         let stored = try StoreSchema.read(engine.transaction, engine.storage.meta, path: path)
         if let stored, stored.format < StoreSchema.currentFormat { try upgrade(stored) }
-        let change = try SchemaChange(stored ?? StoreSchema(version: request.version), request)
+        let change = try SchemaChange(stored?.upgraded ?? StoreSchema(version: request.version), request)
         try migrate(change)
         if change.isDifferent || stored?.format != StoreSchema.currentFormat {
             try change.schema.write(engine.transaction, engine.storage.meta, path: path)
@@ -60,8 +60,7 @@ struct SchemaOpening {
                     end that process, then open the store again
                     """)
         }
-        for table in stored.tables { try engine.upgrade(table) }
-        try engine.upgradeLog()
+        try engine.upgrade(stored)
     }
 
     private func migrate(_ change: SchemaChange) throws {
@@ -154,7 +153,6 @@ package final class SchemaChange {
     package init(_ stored: StoreSchema, _ request: SchemaRequest) throws(StoreError) {
         old = stored
         schema = stored
-        schema.format = StoreSchema.currentFormat
         schema.version = request.version
         oldVersion = stored.version ?? 0
         newVersion = request.version
@@ -315,6 +313,14 @@ package final class SchemaChange {
 
 extension StoreSchema {
     package func table(_ name: String) -> TableSchema? { tables.first { $0.name == name } }
+
+    /// The names of the tables of all lists.
+    var listNames: Set<String> {
+        Set(
+            tables.flatMap { table in
+                table.columns.filter { $0.type == .list }.map { ListTable.name(table.name, $0.name) }
+            })
+    }
 
     /// The tables of a table's lists, hidden ones included: what they hold changes with what it leads to.
     package func listTables(of table: TableSchema) -> [TableSchema] {

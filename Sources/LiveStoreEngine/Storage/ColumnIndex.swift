@@ -163,7 +163,7 @@ package struct ColumnIndex: Sendable {
 
 extension UnsafeRawBufferPointer {
     /// In the order of the engine's keys.
-    fileprivate func precedes(_ other: UnsafeRawBufferPointer) -> Bool {
+    func precedes(_ other: UnsafeRawBufferPointer) -> Bool {
         let common = Swift.min(count, other.count)
         let order = common == 0 ? 0 : memcmp(baseAddress!, other.baseAddress!, common)
         return order != 0 ? order < 0 : count < other.count

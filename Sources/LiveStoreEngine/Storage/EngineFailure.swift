@@ -11,7 +11,7 @@ package struct EngineFailure: Error {
     private(set) var id: UInt64 = 0
 
     /// What is damaged; a key and an entry of an index name no object that could be relied on.
-    enum Place: UInt32 { case row, key, index, log }
+    enum Place: UInt32 { case row, key, index, log, list }
 
     init(code: Int32) { self.code = code }
 
@@ -24,6 +24,10 @@ package struct EngineFailure: Error {
     static func damagedIndex(_ table: UInt32, _ column: Int) -> Self {
         Self(.index, table: table, id: UInt64(column))
     }
+    /// - Parameters:
+    ///   - table: that of the elements.
+    ///   - owner: the object that has the list.
+    static func damagedList(_ table: UInt32, _ owner: UInt64) -> Self { Self(.list, table: table, id: owner) }
     static func damagedLog(_ version: UInt64) -> Self { Self(.log, id: version) }
 }
 
@@ -38,6 +42,7 @@ extension EngineFailure {
             case .key: "an entry of the primary keys"
             case .index: "an entry of the index of \(Self.column(Int(id), of: table))"
             case .log: "what is listed of version \(id)"
+            case .list: "the order of the list of object \(id)"
             }
         return .damaged(
             path: path, table: place == .log ? nil : table?.name ?? "table \(self.table)",

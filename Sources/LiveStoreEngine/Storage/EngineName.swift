@@ -5,4 +5,6 @@ enum EngineName {
     static func rows(_ table: UInt32) -> String { "rows.\(table)" }
     /// Its primary keys.
     static func keys(_ table: UInt32) -> String { "key.\(table)" }
+    /// The orders of the lists whose elements it has.
+    static func ranks(_ table: UInt32) -> String { "ranks.\(table)" }
 }

@@ -49,6 +49,17 @@ extension RowSource {
         }
     }
 
+    /// Whether nothing has changed in a table after one version up to another, but by some commits; false where the log does
+    /// not say. O(changes).
+    package func isUntouched(
+        _ table: Table, after from: UInt64, to: UInt64, besides own: ArraySlice<UInt64>
+    ) -> Bool {
+        let changes = reading(or: nil) { (transaction) throws(EngineFailure) in
+            try ChangeLog.read(transaction, storage.log, after: from, to: to)
+        }
+        return changes.map { !$0.contains { $0.entry.table == table.id && !own.contains($0.version) } } ?? false
+    }
+
     /// Ids of the rows that an index has under `key`, ascending; all of them candidates where the key is cut.
     package func ids(_ index: ColumnIndex, key: [UInt8]) -> [ObjectID] {
         reading(or: []) { (transaction) throws(EngineFailure) in try index.ids(transaction, key: key) }

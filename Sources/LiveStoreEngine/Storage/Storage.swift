@@ -166,6 +166,7 @@ package final class Storage: @unchecked Sendable {
             for index in table.links?.indexes ?? [] {
                 handles.append((index.handle, ColumnIndex.name(index.table, index.column)))
             }
+            if let order = table.links?.order { handles.append((order.handle, EngineName.ranks(table.id))) }
         }
         return handles
     }

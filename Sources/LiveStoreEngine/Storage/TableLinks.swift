@@ -12,8 +12,6 @@ package struct LinkEdge: Sendable {
     let elements: UInt32?
     /// Finds what leads to an object: rows of `source` for a link, of `elements` for a list.
     package let index: ColumnIndex
-    /// The link of a list's element to the object that has the list.
-    let isOwner: Bool
 }
 
 /// A list property of a table.
@@ -22,7 +20,7 @@ package struct ListColumn: Sendable {
     /// The table of the elements.
     package let elements: UInt32
     /// Finds the elements of an object's list.
-    let ownerIndex: ColumnIndex
+    package let order: ListOrder
 }
 
 package final class TableLinks: Sendable {
@@ -37,10 +35,14 @@ package final class TableLinks: Sendable {
     let lists: [ListColumn]
     /// For the elements of a list: the table and the column whose list it is.
     let listOwner: (table: UInt32, column: Int)?
+    /// For the elements of a list: how they are ordered.
+    let order: ListOrder?
+    /// Bit i: something is kept beside the rows that follows column i.
+    let followedColumns: UInt64
 
     private init(
         _ table: UInt32, _ indexes: [ColumnIndex], outgoing: [LinkEdge], incoming: [LinkEdge], lists: [ListColumn],
-        listOwner: (table: UInt32, column: Int)?
+        listOwner: (table: UInt32, column: Int)?, order: ListOrder?
     ) {
         self.table = table
         self.indexes = indexes
@@ -49,10 +51,12 @@ package final class TableLinks: Sendable {
         self.incoming = incoming
         self.lists = lists
         self.listOwner = listOwner
+        self.order = order
+        followedColumns = indexedColumns | (order == nil ? 0 : 1 << UInt64(ListTable.position))
     }
 
     /// Whether objects of the table may lead to others.
-    var leadsToObjects: Bool { outgoing.contains { !$0.isOwner } }
+    var leadsToObjects: Bool { !outgoing.isEmpty }
 
     package func edge(_ column: Int) -> LinkEdge? { outgoing.first { $0.column == column } }
 
@@ -82,25 +86,27 @@ package final class TableLinks: Sendable {
         var edges: [LinkEdge] = []
         var lists: [UInt32: [ListColumn]] = [:]
         var owners: [UInt32: (table: UInt32, column: Int)] = [:]
+        var orders: [UInt32: ListOrder] = [:]
         for schema in schemas {
             for (column, declared) in schema.columns.enumerated() where declared.type == .list {
                 let elements = try found(numbers[ListTable.name(schema.name, declared.name)])
                 owners[elements] = (schema.id, column)
-                lists[schema.id, default: []].append(
-                    ListColumn(column: column, elements: elements, ownerIndex: try index(elements, ListTable.owner)))
+                let order = try openOrder(transaction, found(tables[elements]), storage)
+                orders[elements] = order
+                lists[schema.id, default: []].append(ListColumn(column: column, elements: elements, order: order))
             }
         }
         for schema in schemas {
             for (column, declared) in schema.columns.enumerated() {
+                // Which list an element is in, its order tells.
+                if owners[schema.id] != nil, column == ListTable.owner { continue }
                 guard let target = declared.target.flatMap({ numbers[$0] }) else { continue }
                 let elements = lists[schema.id]?.first { $0.column == column }?.elements
                 let index =
                     try elements.map { try index($0, ListTable.value) } ?? index(schema.id, column)
                 edges.append(
                     LinkEdge(
-                        source: schema.id, column: column, target: target, elements: elements,
-                        index: index,
-                        isOwner: owners[schema.id] != nil && column == ListTable.owner))
+                        source: schema.id, column: column, target: target, elements: elements, index: index))
             }
         }
         var opened: [UInt32: TableLinks] = [:]
@@ -109,9 +115,11 @@ package final class TableLinks: Sendable {
             let incoming = edges.filter { $0.target == schema.id }
             let own = indexes[schema.id] ?? []
             let lists = lists[schema.id] ?? []
-            if outgoing.isEmpty, incoming.isEmpty, own.isEmpty, lists.isEmpty { continue }
+            let order = orders[schema.id]
+            if outgoing.isEmpty, incoming.isEmpty, own.isEmpty, lists.isEmpty, order == nil { continue }
             opened[schema.id] = TableLinks(
-                schema.id, own, outgoing: outgoing, incoming: incoming, lists: lists, listOwner: owners[schema.id])
+                schema.id, own, outgoing: outgoing, incoming: incoming, lists: lists, listOwner: owners[schema.id],
+                order: order)
         }
         return opened
     }

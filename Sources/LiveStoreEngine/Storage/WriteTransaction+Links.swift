@@ -1,5 +1,5 @@
-// What a change of a row means beyond it: its entries in secondary indexes, and, when it is deleted, the links and list
-// elements that lead to it. In the same transaction, and logged as changes of the rows they are.
+// What a change of a row means beyond it: its entries in secondary indexes, its place in the order of a list, and, when it is
+// deleted, the links and list elements that lead to it. In the same transaction, and logged as changes of the rows they are.
 import CLMDB
 
 /// How one index entry of a row changes; nil where there is none.
@@ -9,18 +9,38 @@ struct IndexChange {
     let new: [UInt8]?
 }
 
-extension WriteTransaction {
-    /// What changes in the indexes when one state of a row becomes another. Copies: the rows may change afterwards.
-    func changedKeys(_ links: TableLinks, from old: RowReader?, to new: RowReader?) -> [IndexChange] {
-        links.indexes.compactMap { index in
+/// How the place of an element of a list changes; nil where it has none.
+struct PlaceChange {
+    let order: ListOrder
+    let owner: UInt64
+    let old: [UInt8]?
+    let new: [UInt8]?
+}
+
+/// What changes beside a row when one state of it becomes another. Copies: the rows may change afterwards.
+struct FollowerChanges {
+    fileprivate var keys: [IndexChange] = []
+    var place: PlaceChange?
+
+    init() {}
+
+    init(_ links: TableLinks, from old: RowReader?, to new: RowReader?) {
+        keys = links.indexes.compactMap { index in
             let before = old.flatMap { index.key($0) }
             let after = new.flatMap { index.key($0) }
             return before == after ? nil : IndexChange(index: index, old: before, new: after)
         }
+        guard let order = links.order, let owner = (new ?? old)?.slot(ListTable.owner) else { return }
+        let (before, after) = (old.map(Self.position), new.map(Self.position))
+        if before != after { place = PlaceChange(order: order, owner: owner, old: before, new: after) }
     }
 
-    func apply(_ changes: [IndexChange], _ id: ObjectID) throws(StoreError) {
-        for change in changes {
+    private static func position(_ row: RowReader) -> [UInt8] { Array(row.bytes(ListTable.position)) }
+}
+
+extension WriteTransaction {
+    func apply(_ changes: FollowerChanges, _ id: ObjectID) throws(StoreError) {
+        for change in changes.keys {
             if let old = change.old {
                 try storage.check(change.index.remove(transaction, key: old, id), "remove index entry")
             }
@@ -30,14 +50,22 @@ extension WriteTransaction {
                 if storage.durability == .memory, let place { try storage.stored(at: place) }
             }
         }
+        guard let place = changes.place else { return }
+        let ranks = RankWriter(order: place.order, owner: place.owner, transaction: transaction, storage: storage)
+        try place.old?.withUnsafeBufferPointer { (position) throws(StoreError) in
+            try ranks.remove(id, at: UnsafeRawBufferPointer(position))
+        }
+        try place.new?.withUnsafeBufferPointer { (position) throws(StoreError) in
+            try ranks.insert(id, at: UnsafeRawBufferPointer(position))
+        }
     }
 
     /// Sets links to a deleted object to nil, takes it out of lists, and deletes the elements of its own lists.
     func cutLinks(_ links: TableLinks, to id: ObjectID) throws(StoreError) {
         for edge in links.incoming {
             guard let holder = storage.tablesByID[edge.elements ?? edge.source] else { continue }
-            // Elements whose owner is gone go with it, below; those of other lists are found by their value.
-            if edge.isOwner || edge.elements == nil && holder.links?.listOwner != nil { continue }
+            // Elements of lists are found by their value.
+            if edge.elements == nil, holder.links?.listOwner != nil { continue }
             for source in ids(edge.index, linkingTo: id) {
                 if edge.elements == nil {
                     try update(holder, source, edge.column) { $0.setNull(edge.column) }
@@ -48,7 +76,9 @@ extension WriteTransaction {
         }
         for list in links.lists {
             guard let elements = storage.tablesByID[list.elements] else { continue }
-            for element in ids(list.ownerIndex, linkingTo: id) { try delete(elements, element) }
+            let ranks = RankWriter(
+                order: list.order, owner: id.rawValue, transaction: transaction, storage: storage)
+            for element in try ranks.removeAll() { try delete(elements, element, isListed: false) }
         }
     }
 

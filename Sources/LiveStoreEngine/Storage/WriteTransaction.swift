@@ -114,17 +114,6 @@ package final class WriteTransaction {
         return writers[table.id]?.firstNewID.map { id.rawValue >= $0 } ?? false
     }
 
-    /// Whether nothing has changed in a table since a version, in this transaction from its change number `start` on. False
-    /// where the log does not say.
-    package func isUntouched(_ table: Table, since known: UInt64, from start: Int) -> Bool {
-        if entries[start...].contains(where: { $0.table == table.id }) { return false }
-        if known >= version - 1 { return known == version - 1 }
-        let changes = reading(or: nil) { (transaction) throws(EngineFailure) in
-            try ChangeLog.read(transaction, storage.log, after: known, to: version - 1)
-        }
-        return changes.map { !$0.contains { $0.entry.table == table.id } } ?? false
-    }
-
     // MARK: Changing
 
     /// Keeps the first failure of a place that cannot throw.
@@ -156,15 +145,15 @@ package final class WriteTransaction {
         guard isOpenRowDirty, let table = openTable else { return }
         isOpenRowDirty = false
         buffer.compact(columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
-        guard let links = table.links, links.indexedColumns & entries[entries.count - 1].columns != 0 else {
+        guard let links = table.links, links.followedColumns & entries[entries.count - 1].columns != 0 else {
             return try put(table, openID, isNew: false)
         }
-        var keys: [IndexChange] = []
+        var followers = FollowerChanges()
         try step { () throws(StoreError) in
-            keys = changedKeys(links, from: try stored(table, openID), to: buffer.reader)
+            followers = FollowerChanges(links, from: try stored(table, openID), to: buffer.reader)
         }
         try put(table, openID, isNew: false)
-        try step { () throws(StoreError) in try apply(keys, openID) }
+        try step { () throws(StoreError) in try apply(followers, openID) }
     }
 
     /// Runs a step of a change. If it fails, so will the commit: the block may catch the error, but half a change must not
@@ -211,9 +200,9 @@ package final class WriteTransaction {
             }
         }
         try put(table, id, isNew: true)
-        if let links = table.links, links.indexedColumns != 0 {
-            let keys = changedKeys(links, from: nil, to: buffer.reader)
-            try step { () throws(StoreError) in try apply(keys, id) }
+        if let links = table.links, links.followedColumns != 0 {
+            let followers = FollowerChanges(links, from: nil, to: buffer.reader)
+            try step { () throws(StoreError) in try apply(followers, id) }
         }
         entries.append(LogEntry(table: table.id, .insert, id: id.rawValue))
         generation += 1
@@ -221,10 +210,12 @@ package final class WriteTransaction {
     }
 
     /// Deletes a row, its keys and what leads to it. An object that is gone already is left alone.
-    package func delete(_ table: Table, _ id: ObjectID) throws(StoreError) {
+    /// - Parameter isListed: false for an element of a list that is gone as a whole.
+    package func delete(_ table: Table, _ id: ObjectID, isListed: Bool = true) throws(StoreError) {
         try closeRow()
         guard let row = try stored(table, id) else { return }
-        let keys = table.links.map { changedKeys($0, from: row, to: nil) } ?? []
+        var followers = table.links.map { FollowerChanges($0, from: row, to: nil) } ?? FollowerChanges()
+        if !isListed { followers.place = nil }
         if let column = table.schema.primaryKey, let index = table.primaryIndex {
             let code = PrimaryKey.withBytes(of: row, column, table.schema.columns[column].type) { bytes in
                 var key = MDB_val(bytes)
@@ -238,7 +229,7 @@ package final class WriteTransaction {
         generation += 1
         if let links = table.links {
             try step { () throws(StoreError) in
-                try apply(keys, id)
+                try apply(followers, id)
                 try cutLinks(links, to: id)
             }
         }

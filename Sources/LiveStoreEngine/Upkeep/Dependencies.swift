@@ -161,7 +161,7 @@ package struct Dependencies {
 
     private mutating func reach(_ table: Table, _ depth: Int) {
         guard depth > 0 else { return }
-        for edge in table.links?.outgoing ?? [] where !edge.isOwner {
+        for edge in table.links?.outgoing ?? [] {
             let left = depth - 1
             guard left > reached[edge.target] ?? -1, let target = storage.tablesByID[edge.target] else { continue }
             reached[edge.target] = left
@@ -209,7 +209,7 @@ package struct Dependencies {
         for level in 1...(Observed.depth + 1) {
             var next: [UInt32: Set<ObjectID>] = [:]
             for (table, ids) in front {
-                for edge in storage.tablesByID[table]?.links?.incoming ?? [] where !edge.isOwner {
+                for edge in storage.tablesByID[table]?.links?.incoming ?? [] {
                     let isRoot = deep[edge.source] != nil
                     guard isRoot || reached[edge.source] != nil else { continue }
                     let sources = snapshot.sources(of: ids, along: edge)

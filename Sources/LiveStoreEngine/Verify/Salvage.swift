@@ -17,15 +17,15 @@ package enum Salvage {
             let check = try StoreCheck.newest(pages)
             var rows = WholeRows()
             check.run { table, id, _ in rows.note(table.id, id) }
-            guard let schema = check.schema else {
+            guard let stored = check.schema else {
                 throw StoreError.cannotOpen(
                     path: path, reason: "its schema is lost, and with it what its rows mean; restore it from a backup")
             }
-            guard schema.format == StoreSchema.currentFormat else {
+            guard stored.format >= StoreSchema.sealedFormat else {
                 throw StoreError.cannotOpen(
                     path: path,
                     reason: """
-                        its format \(schema.format) has no checksums that tell whole rows from others; restore it from a \
+                        its format \(stored.format) has no checksums that tell whole rows from others; restore it from a \
                         backup
                         """)
             }
@@ -35,7 +35,7 @@ package enum Salvage {
                 throw StoreError.cannotOpen(path: target, reason: "it exists; salvage to another folder, or remove it")
             }
             do {
-                let new = try SalvagedStore(folder, schema, mapBytes: mapBytes, modes, rows)
+                let new = try SalvagedStore(folder, stored.upgraded, mapBytes: mapBytes, modes, rows)
                 try new.fill(StoreCheck.newest(pages), check)
             } catch {
                 // Half a store must not be taken for one.
@@ -72,6 +72,8 @@ package enum Salvage {
         private let numbers: [String: UInt32]
         /// Tables of elements of lists.
         private let lists: Set<String>
+        /// Where the elements stand that have been written, by their table.
+        private var elements: [UInt32: [RankBuilding.Element]] = [:]
         private var transaction: LMDBTransaction?
         private var handles: [String: MDB_dbi] = [:]
         private var pending = 0
@@ -84,10 +86,7 @@ package enum Salvage {
             self.schema = schema
             self.rows = rows
             numbers = Dictionary(schema.tables.map { ($0.name, $0.id) }) { first, _ in first }
-            lists = Set(
-                schema.tables.flatMap { table in
-                    table.columns.filter { $0.type == .list }.map { ListTable.name(table.name, $0.name) }
-                })
+            lists = schema.listNames
             environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: folder)
             let code = mdb_env_open(environment, folder, UInt32(MDB_NOTLS | MDB_NOSYNC), modes.file)
             // Everything is initialised: `deinit` runs, and closes it.
@@ -142,6 +141,7 @@ package enum Salvage {
                 let next = max(check.nextRows[table.id] ?? 1, rows.last(table.id) &+ 1)
                 try self.check(RowCounter.store(table.id, next, transaction, meta), "store the next number")
                 _ = try self.table(EngineName.rows(table.id), MDB_INTEGERKEY)
+                if lists.contains(table.name) { try order(elements[table.id] ?? [], table) }
             }
             let (last, log) = try table("log", MDB_INTEGERKEY)
             try self.check(ChangeLog.append([], max(1, check.report.version), last, log), "store log")
@@ -177,8 +177,21 @@ package enum Salvage {
             let (transaction, handle) = try self.table(EngineName.rows(table.id), MDB_INTEGERKEY)
             try check(LMDB.put(transaction, handle, id: id, buffer.bytes), "store row")
             try list(buffer.reader, table, ObjectID(rawValue: id))
+            if lists.contains(table.name) {
+                elements[table.id, default: []].append(RankBuilding.Element(buffer.reader, id))
+            }
             pending += 1
             if pending == Salvage.rowsPerCommit { try commit() }
+        }
+
+        /// Makes the orders of the lists whose elements a table has.
+        private func order(_ elements: [RankBuilding.Element], _ table: TableSchema) throws(StoreError) {
+            let (transaction, handle) = try self.table(EngineName.ranks(table.id), 0)
+            try RankBuilding.build(elements) { (key, entries) throws(StoreError) in
+                try check(
+                    entries.store(key, ListOrder(table: table.id, handle: handle), transaction).code,
+                    "store a list's order")
+            }
         }
 
         /// Puts a row into the indexes of its table.

@@ -1,5 +1,6 @@
 // Looks at all that one version of a store's file holds, and tells what of it is what was stored: pages by what the engine's format
-// promises, rows, keys, entries of indexes and the log by their checksums, and whether keys and indexes are those of the rows.
+// promises, rows, keys, entries of indexes, the log and orders of lists by their checksums, and whether keys, indexes and orders
+// are those of the rows.
 import Basis
 import CLMDB
 import Foundation
@@ -53,7 +54,11 @@ final class StoreCheck {
         }
         readSchema()
         if let schema {
-            for table in schema.tables { check(table, hasChecksums: schema.format >= 3, visit) }
+            let lists = schema.format >= StoreSchema.orderedFormat ? schema.listNames : []
+            let hasChecksums = schema.format >= StoreSchema.sealedFormat
+            for table in schema.tables {
+                check(table, hasChecksums: hasChecksums, isOrdered: lists.contains(table.name), visit)
+            }
         }
         checkLog()
         checkRest()
@@ -114,10 +119,16 @@ final class StoreCheck {
             count += 1
             sum &+= SplitMix64.mix(SplitMix64.mix(UInt64(key)) ^ id)
         }
+
+        /// Adds an element of a list where it stands.
+        mutating func add(_ owner: UInt64, _ position: UnsafeRawBufferPointer, _ id: UInt64) {
+            add(Checksum.entry(Checksum.key(position, 0, nil), owner), id)
+        }
     }
 
     private func check(
-        _ table: TableSchema, hasChecksums: Bool, _ visit: (TableSchema, UInt64, UnsafeRawBufferPointer) -> Void
+        _ table: TableSchema, hasChecksums: Bool, isOrdered: Bool,
+        _ visit: (TableSchema, UInt64, UnsafeRawBufferPointer) -> Void
     ) {
         let before = walk.damage.count
         var found = FileReport.Table(name: table.name)
@@ -126,6 +137,7 @@ final class StoreCheck {
         }
         var last: UInt64 = 0
         var (keys, listings) = (Listing(), [Listing](repeating: Listing(), count: indexes.count))
+        var places = Listing()
         take(EngineName.rows(table.id)) { key, bytes, _ in
             guard key.count == 8, case let id = key.loadUnaligned(as: UInt64.self),
                 hasChecksums ? RowReader.isWhole(bytes, table.id, id) : RowReader.isReadable(bytes, table)
@@ -147,6 +159,7 @@ final class StoreCheck {
                 guard let key = index.key(row) else { continue }
                 key.withUnsafeBytes { listings[place].add(Checksum.key($0, table.id, index.column), id) }
             }
+            if isOrdered { places.add(row.slot(ListTable.owner), row.bytes(ListTable.position), id) }
             visit(table, id, bytes)
         }
         report.tables.append(found)
@@ -162,6 +175,23 @@ final class StoreCheck {
             let name = ColumnIndex.name(table.id, index.column)
             let described = "the index of '\(table.name).\(table.columns[index.column].name)'"
             compare(name, described, hasChecksums, areRowsWhole, listing, table.id, index.column)
+        }
+        if isOrdered { compare(table, areRowsWhole, places) }
+    }
+
+    /// Looks at the orders of lists, and whether they are those of the elements, where all of these are there.
+    private func compare(_ table: TableSchema, _ areRowsWhole: Bool, _ expected: Listing) {
+        let before = walk.damage.count
+        var listed = Listing()
+        var check = RankCheck(table.id) { listed.add($0, $1, $2) }
+        take(EngineName.ranks(table.id)) { key, node, _ in check.add(key, node) }
+        check.finish()
+        if check.damaged > 0 { walk.note(0, "\(check.damaged) orders of '\(table.name)' are not what was stored") }
+        if areRowsWhole, walk.damage.count == before, listed != expected {
+            walk.note(
+                0,
+                "the orders of '\(table.name)' list \(listed.count) elements, other than the \(expected.count) there are"
+            )
         }
     }
 
@@ -189,7 +219,7 @@ final class StoreCheck {
 
     private func checkLog() {
         var last: UInt64?
-        let hasChecksums = (schema?.format ?? 3) >= 3
+        let hasChecksums = (schema?.format ?? StoreSchema.currentFormat) >= StoreSchema.sealedFormat
         take("log") { [self] key, value, _ in
             guard key.count == 8, case let version = key.loadUnaligned(as: UInt64.self),
                 !hasChecksums || ChangeLog.isWhole(value, version), last.map({ version == $0 &+ 1 }) ?? true

@@ -7,7 +7,7 @@ import LiveStoreFixtures
 import TracedSync
 
 let usage =
-    "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe | sample | convert KILOBYTES (kill | refuse)"
+    "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe | sample | samples | lists SEED | convert KILOBYTES (kill | refuse)"
     + " | upgrade (old | new) COUNT | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | freeze COUNT | fork | threadless)"
 
 func say(_ line: String) {
@@ -73,6 +73,19 @@ do {
         let store = try Store(.init(path: arguments[0], models: Samples.models, durability: durability))
         try Samples.fill(store)
         exit(0)
+    case "samples":
+        let store = try Store(.init(path: arguments[0], models: Samples.models, durability: durability))
+        try Samples.fill(store)
+        try Samples.fillMore(store)
+        exit(0)
+    case "lists" where arguments.count == 4:
+        let store = try Store(.init(path: arguments[0], models: Samples.models, durability: durability))
+        say("ready")
+        let edits = WordEdits(seed: UInt64(number(arguments[3])))
+        for commit in 0..<Int.max {
+            try edits.run(commit, in: store)
+            say("\(commit)")
+        }
     case "convert" where arguments.count == 5:
         try convert(arguments[0], durability, kilobytes: number(arguments[3]), isKilled: arguments[4] == "kill")
         exit(0)

@@ -1,4 +1,4 @@
-// A file of format 2, kept as it was made then, becomes one of format 3 when it is opened: whole, or not at all.
+// A file of an older format, kept as it was made then, becomes one of this format when it is opened: whole, or not at all.
 import Foundation
 import LiveStore
 import LiveStoreFixtures
@@ -6,12 +6,18 @@ import Testing
 
 @Suite("Files of an older format", .timeLimit(.minutes(15)))
 struct FormatUpgradeTests {
+    /// A kept file, and what a store is filled with to have the same.
+    enum Kept: String, CaseIterable {
+        case format2 = "Format2"
+        case format3 = "Format3"
+    }
+
     private let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
 
     /// Puts the kept file where a store can be opened.
-    private func restore() throws {
+    private func restore(_ kept: Kept) throws {
         let kept = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Fixtures/Format2/data.mdb.gz").standardizedFileURL
+            .appendingPathComponent("../../Fixtures/\(kept.rawValue)/data.mdb.gz").standardizedFileURL
         try? FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let process = Process()
@@ -26,20 +32,23 @@ struct FormatUpgradeTests {
 
     private func lines(_ store: Store) throws -> [String] { try store.read { try Samples.lines($0) } }
 
-    private func expected() throws -> [String] {
+    private func expected(_ kept: Kept) throws -> [String] {
         let test = try TestStore(Samples.models)
         try Samples.fill(test.store)
+        if kept != .format2 { try Samples.fillMore(test.store) }
         return try lines(test.store)
     }
 
-    @Test("has everything that it had, and goes on")
-    func upgrade() throws {
-        try restore()
+    @Test("has everything that it had, and goes on", arguments: Kept.allCases)
+    func upgrade(_ kept: Kept) throws {
+        try restore(kept)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let expected = try expected()
+        let expected = try expected(kept)
         do {
             let store = try open()
             #expect(try lines(store) == expected)
+            let report = try store.verify()
+            #expect(report.isWhole, "\(report.damage)")
             try store.write { connection in
                 let sample = try #require(try connection.object(Sample.self, forPrimaryKey: "sample 3"))
                 sample.number = 77
@@ -47,18 +56,20 @@ struct FormatUpgradeTests {
                 try connection.delete(try #require(try connection.object(Sample.self, forPrimaryKey: "sample 4")))
             }
         }
-        let changed = try lines(try open())
+        let store = try open()
+        let changed = try lines(store)
+        #expect(try store.verify().isWhole)
         #expect(changed.count == expected.count - 1)
         #expect(changed.contains { $0.hasPrefix("sample 3 77") && $0.hasSuffix("\"new\"]") })
     }
 
-    @Test("killed in the middle, it is what it was")
-    func killed() throws {
-        let expected = try expected()
+    @Test("killed in the middle, it is what it was", arguments: Kept.allCases)
+    func killed(_ kept: Kept) throws {
+        let expected = try expected(kept)
         defer { try? FileManager.default.removeItem(atPath: path) }
         var (ended, killed, kilobytes) = (0, 0, 72)
-        while ended == 0, kilobytes < 800 {
-            try restore()
+        while ended == 0, kilobytes < 1_600 {
+            try restore(kept)
             let process = try FixtureProcess(path: path, .relaxed, ["convert", "\(kilobytes)", "kill"])
             try process.waitForEnd()
             process.waitUntilReaped()
@@ -69,14 +80,14 @@ struct FormatUpgradeTests {
         #expect(ended == 1 && killed > 2)
     }
 
-    @Test("without room for it the file is left as it was")
-    func full() throws {
-        try restore()
+    @Test("without room for it the file is left as it was", arguments: Kept.allCases)
+    func full(_ kept: Kept) throws {
+        try restore(kept)
         defer { try? FileManager.default.removeItem(atPath: path) }
         let process = try FixtureProcess(path: path, .relaxed, ["convert", "100", "refuse"])
         try process.waitForEnd()
         process.waitUntilReaped()
         #expect(process.output.value.lines.first?.contains("is full") == true, "\(process.output.value.lines)")
-        #expect(try lines(try open()) == (try expected()))
+        #expect(try lines(try open()) == (try expected(kept)))
     }
 }

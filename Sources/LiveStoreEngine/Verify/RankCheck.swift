@@ -1,0 +1,71 @@
+// Looks at the orders of lists node by node: each is what was stored, each tree is one, and what it lists ascends. One thread.
+
+struct RankCheck {
+    /// Runs with each element where it is listed.
+    typealias Visit = (_ owner: UInt64, _ position: UnsafeRawBufferPointer, _ element: UInt64) -> Void
+
+    private let table: UInt32
+    private let visit: Visit
+    /// Of the list that is being looked at: its nodes that have not been reached.
+    private var owner: UInt64?
+    private var nodes: [UInt64: [UInt8]] = [:]
+    /// Lists whose trees are none, and nodes that are not what was stored.
+    private(set) var damaged = 0
+
+    init(_ table: UInt32, _ visit: @escaping Visit) { (self.table, self.visit) = (table, visit) }
+
+    /// Takes the next entry, in the order of their keys.
+    mutating func add(_ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer) {
+        guard let key = RankKey(key), RankNode(bytes, key, table) != nil else {
+            damaged += 1
+            return
+        }
+        if key.owner != owner { finish() }
+        owner = key.owner
+        nodes[key.number] = Array(bytes)
+    }
+
+    /// Looks at the list that has been taken last.
+    mutating func finish() {
+        guard let owner else { return }
+        self.owner = nil
+        let next = nodes[0]?.withUnsafeBytes { RankNode($0)?.next } ?? 0
+        let areNumbered = nodes.keys.allSatisfy { $0 < max(next, 1) }
+        let total = walk(0, owner, level: nil, from: nil, below: nil)
+        // One that was not reached belongs to nothing.
+        if total == nil || !areNumbered || !nodes.isEmpty { damaged += 1 }
+        nodes = [:]
+    }
+
+    /// - Returns: how many elements are below a node; nil where they are not as they should be.
+    private mutating func walk(
+        _ number: UInt64, _ owner: UInt64, level: Int?, from low: [UInt8]?, below high: [UInt8]?
+    ) -> UInt64? {
+        guard let bytes = nodes.removeValue(forKey: number) else { return nil }
+        return bytes.withUnsafeBytes { bytes in
+            guard let node = RankNode(bytes), level.map({ $0 == node.level }) ?? true else { return nil }
+            var previous = low
+            for index in 0..<node.count {
+                let isChild = node.level > 0
+                let position = Array(node.position(index))
+                // The first child's means nothing.
+                if !isChild || index > 0 {
+                    let isBehind = previous.map { $0.lexicographicallyPrecedes(position) } ?? true
+                    guard isBehind || index == (isChild ? 1 : 0) && position == low,
+                        high.map({ position.lexicographicallyPrecedes($0) }) ?? true
+                    else { return nil }
+                    previous = position
+                }
+                if !isChild {
+                    visit(owner, node.position(index), node.id(index))
+                    continue
+                }
+                let end = index + 1 < node.count ? Array(node.position(index + 1)) : high
+                let from = index > 0 ? position : low
+                guard walk(node.id(index), owner, level: node.level - 1, from: from, below: end) == node.below(index)
+                else { return nil }
+            }
+            return node.total
+        }
+    }
+}
