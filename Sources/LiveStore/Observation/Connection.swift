@@ -20,8 +20,14 @@ public class Connection {
     /// Counts what makes rows worthless that objects have found: another version to read, and the beginning and the end of a
     /// write. Within a write nothing is kept of a row.
     @exclusivity(unchecked) private(set) final var rowEpoch = 0
-    /// Objects with links that are being added in it.
-    final let additions = Additions()
+    /// Objects with links that are being added in it; nil until there are any, which most blocks have none of.
+    @exclusivity(unchecked) private final var madeAdditions: Additions?
+    final var additions: Additions {
+        if let madeAdditions { return madeAdditions }
+        let additions = Additions()
+        madeAdditions = additions
+        return additions
+    }
     /// The table used last: whoever adds or finds many objects does so with many of one class.
     @exclusivity(unchecked) private final var lastTable: (model: StoredObject.Type, table: Table)?
     final var queries = KnownQueries()
@@ -128,7 +134,7 @@ public class Connection {
         guard let transaction else { return }
         self.transaction = nil
         if !keeping { epoch += 1 }
-        additions.end(isStored: keeping)
+        madeAdditions?.end(isStored: keeping)
         core.endWrite(transaction)
     }
 

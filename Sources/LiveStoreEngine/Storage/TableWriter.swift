@@ -79,8 +79,8 @@ final class TableWriter {
 
     /// Must happen before the transaction ends that they are of.
     func closeCursors() {
-        for cursor in [rows, keys].compactMap({ $0 }) { mdb_cursor_close(cursor) }
-        rows = nil
-        keys = nil
+        if let rows { mdb_cursor_close(rows) }
+        if let keys { mdb_cursor_close(keys) }
+        (rows, keys) = (nil, nil)
     }
 }

@@ -17,7 +17,7 @@ package final class WriteTransaction {
     package let storage: Storage
     @exclusivity(unchecked) package private(set) var transaction: LMDBTransaction
     /// The transaction around the part that is being run, and what it had before.
-    @exclusivity(unchecked) private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt32: UInt64])?
+    @exclusivity(unchecked) private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt64?])?
     /// The version this commit will have.
     package let version: UInt64
     /// Changes at every modification: what was read before may be out of date.
@@ -33,7 +33,8 @@ package final class WriteTransaction {
     @exclusivity(unchecked) private var openID = ObjectID(rawValue: 0)
     @exclusivity(unchecked) private var isOpenRowDirty = false
     private let buffer: RowBuffer
-    @exclusivity(unchecked) private var writers: [UInt32: TableWriter] = [:]
+    /// One per table that was changed, which are few: looked through, which costs less than a hash.
+    @exclusivity(unchecked) private var writers: [TableWriter] = []
     /// Of the table that was changed last: most writes stay with one for long.
     @exclusivity(unchecked) private var lastWriter: TableWriter?
     @exclusivity(unchecked) private var isOver = false
@@ -41,7 +42,14 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package var waitsForRoom: [() -> Void] = []
     /// Whether the commit is in the store.
     @exclusivity(unchecked) package private(set) var isCommitted = false
-    @exclusivity(unchecked) package private(set) var fate = Fate()
+    /// Made once an object is added, or seen that was.
+    @exclusivity(unchecked) private var knownFate: Fate?
+    package var fate: Fate {
+        if let knownFate { return knownFate }
+        let fate = Fate()
+        knownFate = fate
+        return fate
+    }
     /// Of the parts that are over.
     @exclusivity(unchecked) private var fates: [Fate] = []
     private let thread = pthread_self()
@@ -110,8 +118,7 @@ package final class WriteTransaction {
 
     /// Whether this transaction has made the row.
     package func isNew(_ table: Table, _ id: ObjectID) -> Bool {
-        if writers.isEmpty { return false }
-        return writers[table.id]?.firstNewID.map { id.rawValue >= $0 } ?? false
+        known(table)?.firstNewID.map { id.rawValue >= $0 } ?? false
     }
 
     // MARK: Changing
@@ -176,11 +183,17 @@ package final class WriteTransaction {
     /// What this write keeps of a table.
     private func writer(_ table: Table) -> TableWriter {
         if let lastWriter, lastWriter.table === table { return lastWriter }
-        let writer = writers[table.id] ?? TableWriter(table, storage)
-        writers[table.id] = writer
+        if let known = known(table) {
+            lastWriter = known
+            return known
+        }
+        let writer = TableWriter(table, storage)
+        writers.append(writer)
         lastWriter = writer
         return writer
     }
+
+    private func known(_ table: Table) -> TableWriter? { writers.first { $0.table === table } }
 
     /// Stores a new row with the values that `fill` writes.
     /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`.
@@ -243,9 +256,10 @@ package final class WriteTransaction {
         closeCursors()
         var part: LMDBTransaction?
         try storage.check(mdb_txn_begin(storage.environment, transaction, 0, &part), "begin part of a write")
-        whole = (transaction, entries.count, writers.compactMapValues(\.nextID))
+        whole = (transaction, entries.count, writers.map(\.nextID))
         transaction = part!
-        fate = Fate()
+        if let knownFate { fates.append(knownFate) }
+        knownFate = nil
     }
 
     /// Makes the part's changes the whole's.
@@ -255,7 +269,8 @@ package final class WriteTransaction {
         guard let whole else { return }
         closeCursors()
         self.whole = nil
-        fates.append(fate)
+        if let knownFate { fates.append(knownFate) }
+        knownFate = nil
         let part = transaction
         transaction = whole.transaction
         try storage.check(mdb_txn_commit(part), "commit part of a write")
@@ -270,8 +285,12 @@ package final class WriteTransaction {
         mdb_txn_abort(transaction)
         transaction = whole.transaction
         entries.removeSubrange(whole.entries...)
-        for (table, writer) in writers { writer.takeBackIDs(to: whole.nextIDs[table]) }
-        fate.isCancelled = true
+        // Those that the part has added come behind the others.
+        for (number, writer) in writers.enumerated() {
+            writer.takeBackIDs(to: number < whole.nextIDs.count ? whole.nextIDs[number] : nil)
+        }
+        knownFate?.isCancelled = true
+        knownFate = nil
         failure = nil
         generation += 1
     }
@@ -287,7 +306,7 @@ package final class WriteTransaction {
         if let cut = storage.cutFailure { throw cut }
         try closeRow()
         if entries.isEmpty { return version - 1 }
-        for writer in writers.values { try writer.storeCounter(transaction) }
+        for writer in writers { try writer.storeCounter(transaction) }
         try writeLog()
         isOver = true
         closeCursors()
@@ -313,9 +332,12 @@ package final class WriteTransaction {
         mdb_txn_abort(transaction)
     }
 
-    private func markCancelled() { for fate in fates + [fate] { fate.isCancelled = true } }
+    private func markCancelled() {
+        for fate in fates { fate.isCancelled = true }
+        knownFate?.isCancelled = true
+    }
 
-    private func closeCursors() { for writer in writers.values { writer.closeCursors() } }
+    private func closeCursors() { for writer in writers { writer.closeCursors() } }
 
     private func writeLog() throws(StoreError) {
         // No entry says: too much to list, compare snapshots.
