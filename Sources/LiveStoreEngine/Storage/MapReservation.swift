@@ -6,7 +6,8 @@ import Glibc
 
 struct MapReservation {
     private static let pageBytes = 4_096
-    private static let stepBytes = 8 << 20
+    /// It grows by an eighth of what there is, between these two: a small store is a small file.
+    private static let stepBytes = 1 << 20...8 << 20
     /// What one change of a small row may take behind the highest page seen so far: copies of a path in two trees.
     static let marginBytes = 1 << 20
 
@@ -67,7 +68,8 @@ struct MapReservation {
 
     private mutating func grow(to wanted: Int) throws(StoreError) {
         guard wanted > reservedBytes else { return }
-        let target = (wanted + Self.stepBytes - 1) / Self.stepBytes * Self.stepBytes
+        let step = min(max(reservedBytes / 8, Self.stepBytes.lowerBound), Self.stepBytes.upperBound)
+        let target = (wanted + step - 1) / Self.pageBytes * Self.pageBytes
         // Only what is new: walking over pages that exist already costs time in proportion to the file.
         let error = posix_fallocate(file, off_t(reservedBytes), off_t(target - reservedBytes))
         switch error {
