@@ -58,7 +58,10 @@ extension Connection {
 
     private func observing() throws -> (LiveConnection, Upkeep) {
         checkScheduler()
-        return (try live(), try core.startUpkeep())
+        let live = try live()
+        // What comes after this is what the observer hears of.
+        live.wake()
+        return (live, try core.startUpkeep())
     }
 }
 
