@@ -239,7 +239,7 @@ let package = Package(
                 "LiveStore", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
                 "NoopDriver", "PostgresDriver", "Runs", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics",
                 "StoreDriver",
-                "TemplateDriver", "TestThreads", "TracedSync", "TrialRunner", "Trials",
+                "TemplateDriver", "TestThreads", "TracedSync", "TrialRunner", "Trials", "tidegauge-fixture",
             ]),
         // Reads the sources and counts.
         .testTarget(name: "StructureTests"),
@@ -261,7 +261,7 @@ let package = Package(
             name: "HarnessFixtures", dependencies: ["StoreDriver", "TracedSync"],
             path: "Tests/Fixtures/HarnessFixtures"),
         .executableTarget(
-            name: "tidegauge-fixture", dependencies: ["HarnessFixtures", "TidegaugeCLI"],
+            name: "tidegauge-fixture", dependencies: ["HarnessFixtures", "TidegaugeCLI", argumentParser],
             path: "Tests/Fixtures/tidegauge-fixture"),
         // The driver to copy. It stands in a package of its own, as a reader's would; `make external` builds and runs that.
         .target(

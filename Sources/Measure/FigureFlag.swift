@@ -10,6 +10,7 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
         case queueThreads = "queue_threads"
         case clock
         case atFloor = "at_floor"
+        case acrossHosts = "across_hosts"
         case lockstep
         case notMonotone = "not_monotone"
         case coalescing
@@ -43,6 +44,7 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
     public static let queueThreads = FigureFlag(.queueThreads)
     public static func clock(readings: Int, ns: Int) -> FigureFlag { .init(.clock, "\(readings)x\(ns)ns") }
     public static let atFloor = FigureFlag(.atFloor)
+    public static func acrossHosts(uncertaintyNs: Int64) -> FigureFlag { .init(.acrossHosts, "±\(uncertaintyNs)ns") }
     public static let lockstep = FigureFlag(.lockstep)
     public static let notMonotone = FigureFlag(.notMonotone)
     public static func coalescing(_ ratio: Double) -> FigureFlag { .init(.coalescing, "\(ratio)") }
@@ -73,6 +75,10 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
     public var counter: InstructionCounter? {
         word == .counted ? InstructionCounter(rawValue: String(text.dropFirst(Word.counted.rawValue.count + 1))) : nil
     }
+    /// By how much a time between two hosts may be wrong, either way.
+    public var uncertaintyNs: Double? {
+        word == .acrossHosts ? Double(text.dropFirst(Word.acrossHosts.rawValue.count + 2).dropLast(2)) : nil
+    }
     /// Says which family of a sweep the figure is of.
     public var isPlace: Bool { word == .over || word == .at }
 }
@@ -93,6 +99,10 @@ extension FigureFlag.Word {
         case .atFloor:
             "under three times what the harness can measure: the same figure on the no-op driver, three readings of "
                 + "the clock, and, for times from a due time, the same percentile of `harness_hiccup`; shown as `~`"
+        case .acrossHosts:
+            "begins on the clock of one host and ends on that of another, whose difference is known to ± N ns at worst: the true "
+                + "figure lies within; shown as `~` where it is less than that. A limit within is *unknown*; a quicker way "
+                + "between the hosts makes it narrower"
         case .lockstep:
             "a latency of `load: lockstep`: a commit is due when it begins, since nothing else is under way, so this is "
                 + "a store without load; `load: open` puts one on it"

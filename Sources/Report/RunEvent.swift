@@ -16,6 +16,9 @@ public struct RunHeader: Codable, Sendable, Equatable {
     public var trace = false
     /// The file that stands in for the traces of scenarios.
     public var traceFile: String?
+    /// The file that says what hosts there are, and what it said.
+    public var hostsFile: String?
+    public var hosts: [HostEntry]?
     /// Names of the baseline that the run is held against, and of the one that it becomes.
     public var baseline: String?
     public var savedBaseline: String?

@@ -11,6 +11,7 @@ public final class ChildProcess: TrialExecutor {
     private let directory: String
     private let interruption: Interruption
     private let other: OtherBinary?
+    private let hosts: [HostEntry]
     private var number = 0
     /// A copy for valgrind, once one was needed.
     private var stripped: String?
@@ -24,8 +25,11 @@ public final class ChildProcess: TrialExecutor {
     /// - Parameters:
     ///   - directory: where the folders of trials go; only those of trials that went wrong stay there.
     ///   - other: the binary to start instead of this one.
-    public init(directory: String, interruption: Interruption, other: OtherBinary? = nil) {
-        (self.directory, self.interruption, self.other) = (directory, interruption, other)
+    ///   - hosts: for trials that ask for several; none: processes of this machine.
+    public init(
+        directory: String, interruption: Interruption, other: OtherBinary? = nil, hosts: [HostEntry] = []
+    ) {
+        (self.directory, self.interruption, self.other, self.hosts) = (directory, interruption, other, hosts)
     }
 
     public func run(_ spec: TrialSpec, report: @escaping @Sendable (TrialProgress) -> Void) -> TrialResult {
@@ -37,7 +41,10 @@ public final class ChildProcess: TrialExecutor {
             // This very binary, even if the file has been replaced since.
             let program = other?.path ?? "/proc/\(getpid())/exe"
             let isUnderCallgrind = spec.count?.counter == InstructionCounter.callgrind.rawValue
-            let arguments = ["trial", "--result-dir", folder.results, "--store-dir", folder.store]
+            var arguments = ["trial", "--result-dir", folder.results, "--store-dir", folder.store]
+            if !hosts.isEmpty {
+                arguments += ["--hosts", String(decoding: try JSONEncoder().encode(hosts), as: UTF8.self)]
+            }
             let command =
                 isUnderCallgrind
                 ? try CallgrindChild.command(

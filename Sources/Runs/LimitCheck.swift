@@ -73,6 +73,12 @@ struct LimitCheck {
             return judgement(.unknown, "\(limit.text(digits: 3)): \(reason)", nil, bound: bound, because: reason)
         }
         let holds = isKept(worst)
+        // A time between two hosts is an interval.
+        let uncertaintyNs = figures.lazy.flatMap(\.flags).compactMap(\.uncertaintyNs).max() ?? 0
+        if [worst - uncertaintyNs, worst + uncertaintyNs].contains(where: { isKept($0) != holds }) {
+            let reason = "clocks of hosts known to ± \(Humanised.text(uncertaintyNs, unit: "ns"))"
+            return judgement(.unknown, "\(Self.text(limit, worst)) (\(reason))", worst, bound: bound, because: reason)
+        }
         let isDoubtful = !holds && isDisturbed
         let one = limit.yardstick.map { " (one \($0.rawValue) is \(Humanised.text(yardstickNs, unit: "ns")))" } ?? ""
         let reasons = Set(entries.compactMap(\.noise)).sorted().joined(separator: ", ")

@@ -212,7 +212,7 @@ public final class Runner {
             // What a figure is the difference to is disturbed no less than the trial itself.
             let disturbance =
                 [group.measured, group.baseline].lazy
-                .compactMap { $0?.noise?.void(calibratedNs: self.calibratedHiccupNs) }.first
+                .compactMap { $0?.disturbance(calibratedNs: self.calibratedHiccupNs) }.first
             group.disturbance = disturbance
             run = group
             guard let disturbance, repeatsLeft > 0 else { break }

@@ -9,6 +9,9 @@ enum Timeouts {
     private static let nsPerObserver: Int64 = 10_000_000
     /// What a child takes to look at a hang and to write it down, on a machine that has no core for it.
     private static let nsPerReport: Int64 = 5_000_000_000
+    /// Until agents have been reached, have opened the store and are ready, or have sent what was observed there; the child itself
+    /// is quicker.
+    private static let nsOfAgents: Int64 = 120_000_000_000
 
     /// Where the child is at work after all that time, it gets it some more times.
     static func deadline(_ phase: TrialProgress.Phase, _ spec: TrialSpec, of child: Int32) -> HangDeadline {
@@ -18,9 +21,10 @@ enum Timeouts {
     private static func limitNs(_ phase: TrialProgress.Phase, _ spec: TrialSpec) -> Int64 {
         let items = Int64(spec.dataset.items) * nsPerItem
         let observers = Int64(spec.observers.count + spec.observers.bystanders) * nsPerObserver
+        let agents = spec.writers.hosts != nil || spec.writers.process == .own ? nsOfAgents : 0
         switch phase {
         case .measuring: return spec.warmUpNs + 3 * spec.hangTimeoutNs + nsPerReport
-        case .loading, .subscribing, .settling, .checking: return items + observers + 10 * spec.hangTimeoutNs
+        case .loading, .subscribing, .settling, .checking: return items + observers + 10 * spec.hangTimeoutNs + agents
         }
     }
 }

@@ -19,6 +19,7 @@ public struct CountSpec: Codable, Sendable, Equatable {
         _ dataset: DatasetSpec, _ observers: ObserversSpec, _ writers: WritersSpec, _ fault: FaultSpec
     ) -> String? {
         if fault.kind != .none { return "a fault comes at a time, and a counted trial has none" }
+        if writers.hosts != nil { return "writers on other hosts are not counted" }
         if writers.process == .own { return "writers in a process of their own are not counted" }
         if dataset.neighbour != .none { return "a neighbour writes whenever it likes" }
         if observers.calls != .none || observers.churn != nil || observers.subscribe != .idle || observers.pins > 0 {

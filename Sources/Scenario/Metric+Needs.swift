@@ -17,21 +17,21 @@ enum MetricNeed: Sendable, Hashable {
 
 enum SettingNeed: Sendable {
     case gapsToWakeIn, calls, severalWriters, closedLoad, schedule, cancelledObservers, harmedWriter, harmedDeliveries
-    case evenStall, slowdown, countedForm
+    case evenStall, slowdown, countedForm, hosts
 
     /// Why the values of a point do not carry the metric, as the end of a sentence; nil where they do.
     func obstacle(_ settings: Settings) -> String? {
         let (writers, observers) = (settings.writers, settings.observers)
         switch self {
         case .gapsToWakeIn:
-            if writers.load != .open || writers.arrivals == .bursts || writers.threads > 1 {
+            if writers.load != .open || writers.arrivals == .bursts || writers.threads > 1 || writers.hosts != nil {
                 return "needs gaps to measure in: 'load: open', one writer, and no 'arrivals: bursts'"
             }
             return observers.deliver == .runLoop
                 ? nil : "wakes a run loop to compare with: it needs 'deliver: run-loop'"
         case .calls:
             return observers.calls != .none ? nil : "needs a call that can stall: 'observers.calls' is 'none'"
-        case .severalWriters: return writers.threads > 1 ? nil : "needs two or more 'writers.threads' to compare"
+        case .severalWriters: return writers.count > 1 ? nil : "needs two or more 'writers.threads' to compare"
         case .closedLoad:
             return writers.load == .closed
                 ? nil : "asks for what is possible, not for what was scheduled: it needs 'load: closed'"
@@ -48,6 +48,7 @@ enum SettingNeed: Sendable {
             return settings.fault.kind == .stall && writers.arrivals == .uniform
                 ? nil : "needs a 'fault.kind' of stall and even arrivals, for which it can be predicted"
         case .slowdown: return settings.fault.kind == .slowdown ? nil : "needs a 'fault.kind' of slowdown"
+        case .hosts: return writers.hosts != nil ? nil : "is of clocks of several hosts: it needs 'writers.hosts'"
         case .countedForm:
             let obstacle = CountSpec.obstacle(
                 settings.dataset, settings.observers, settings.writers, settings.fault)

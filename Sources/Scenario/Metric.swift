@@ -78,6 +78,7 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
     case recoveryTime = "recovery_time"
     case failedCommits = "failed_commits"
     case harnessHiccup = "harness_hiccup"
+    case clockUncertainty = "clock_uncertainty"
     case harnessCost = "harness_cost"
     case voidedTrials = "voided_trials"
     case recordingCost = "recording_cost"
@@ -392,6 +393,11 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
                 .ns, .clock, .distribution(of: .others), about: .harness,
                 "how much too late a thread woke that asked to sleep 1 ms, over and over: the floor of any "
                     + "latency here")
+        case .clockUncertainty:
+            .init(
+                .ns, .clock, needs: [.setting(.hosts)], about: .harness,
+                "by how much moments of another host may be wrong on the trial's clock, either way: half the width of what is "
+                    + "known of the clocks' difference, at the commit where it is widest; 0 where both read one clock")
         case .harnessCost:
             .init(
                 .nsPerCommit, .processor, from: .companions, needs: [.noop], about: .harness,

@@ -30,6 +30,7 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case operators = "observers.operators"
     case churn = "observers.churn"
     case writerThreads = "writers.threads"
+    case writerHosts = "writers.hosts"
     case process = "writers.process"
     case load = "writers.load"
     case wait = "writers.wait"
@@ -180,8 +181,13 @@ extension Setting {
         // MARK: writers
         case .writerThreads:
             .init(
-                \.spec.writers.threads, .integer(1...1_024), default: 1, since: 2,
+                \.spec.writers.threads, .integer(1...WritersSpec.maximumThreads), default: 1, since: 2,
                 "Writers, each on a thread of its own, each with rows of its own.")
+        case .writerHosts:
+            .init(
+                \.spec.writers.hosts, .integerOrNil(0...WritersSpec.maximumHosts), default: 0, since: 11,
+                "Hosts that write, each in a process with so many `threads`; where they are `--hosts` says, and they are processes "
+                    + "of this machine where it does not. 0: writers are where `process` says.")
         case .process:
             .init(
                 \.spec.writers.process, .words(), default: .same, since: 3,

@@ -27,7 +27,7 @@ extension Settings {
     func checkKeys(_ blame: Blame) {
         blame(
             writers.keys == .hot && self[.items] != nil
-                && Double(dataset.items) * writers.hotKeys / Double(writers.threads) < 1,
+                && Double(dataset.items) * writers.hotKeys / Double(writers.count) < 1,
             [.hotKeys, .items, .writerThreads, .keys],
             "'writers.hot_keys' is less than one row of each writer's (more 'dataset.items', or a larger share)")
         if observers.sort == .list { checkLists(blame) }
@@ -74,6 +74,27 @@ extension Settings {
         blame(dataset.keys != .ascending, [.primaryKeys, .links], "'dataset.links' needs 'keys: ascending'")
     }
 
+    // MARK: Where
+
+    func checkHosts(_ blame: Blame) {
+        guard writers.hosts != nil else { return }
+        blame(
+            writers.process == .own, [.writerHosts, .process],
+            "'writers.hosts' are processes of their own already (remove 'process: own')")
+        blame(
+            isLockstep, [.writerHosts, .wait],
+            "'wait: delivery' is one writer that waits for its observers, and 'writers.hosts' are elsewhere (remove one of the two)"
+        )
+        blame(
+            fault.kind != .none, [.writerHosts, .fault],
+            "'fault.kind: \(fault.kind.rawValue)' is done to processes of this machine, and 'writers.hosts' are elsewhere (remove "
+                + "one of the two)")
+        blame(
+            writers.count > WritersSpec.maximumThreads, [.writerHosts, .writerThreads],
+            "\(writers.hosts ?? 0) hosts with \(writers.threads) threads are \(writers.count) writers, and "
+                + "\(WritersSpec.maximumThreads) are the most")
+    }
+
     // MARK: What is done to it
 
     func checkFault(_ blame: Blame) {
@@ -100,6 +121,7 @@ extension Settings {
             writers.process == .own && (writers.load != .open || writers.threads > 1),
             [.process, .load, .writerThreads],
             "'writers.process: own' is one writer that follows a schedule ('load: open', one thread)")
+        checkHosts(blame)
         switch kind.needs {
         case .ownWriters:
             blame(

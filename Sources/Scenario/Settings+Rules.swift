@@ -150,8 +150,8 @@ extension Settings {
             "\(count) filters differ in a tenth of the \(matching) items that match, too few for a row "
                 + "each (more 'dataset.items', or fewer 'observers.count')")
         blame(
-            writers.keys == .matching && matching < 10 * writers.threads, [.keys, .writerThreads, .items, .match],
-            "'keys: matching' leaves \(writers.threads) writers too few of the \(matching) items "
+            writers.keys == .matching && matching < 10 * writers.count, [.keys, .writerThreads, .items, .match],
+            "'keys: matching' leaves \(writers.count) writers too few of the \(matching) items "
                 + "that match (more 'dataset.items')")
         blame(
             writers.rowsPerCommit > items, [.rowsPerCommit, .items],

@@ -5,7 +5,7 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
-    public static let currentVersion = 10
+    public static let currentVersion = 11
     /// Of no scenario: what a point starts from.
     package static let blank = TrialSpec()
 
@@ -224,6 +224,11 @@ public struct WritersSpec: Codable, Sendable, Equatable {
         case delete
     }
 
+    /// Over all hosts.
+    static let maximumThreads = 1_024
+    /// More than anybody has lent for a benchmark.
+    public static let maximumHosts = 64
+
     public var threads = 0
     public var load = Load.open
     /// Commits per second over all writers; ignored unless `open`.
@@ -236,6 +241,8 @@ public struct WritersSpec: Codable, Sendable, Equatable {
     public var rowsPerCommit = 0
     public var keys = Keys.uniform
     public var process = Process.same
+    /// So many hosts write, with `threads` each; nil: writers are where `process` says.
+    public var hosts: Int?
     /// Of `on-off`.
     public var onNs: Int64 = 0
     public var offNs: Int64 = 0
@@ -245,4 +252,9 @@ public struct WritersSpec: Codable, Sendable, Equatable {
     /// Of `hot`: a share of the rows, and the share of the changes that they get.
     public var hotKeys = 0.01
     public var hotCommits = 0.9
+}
+
+extension WritersSpec {
+    /// Over all hosts.
+    public var count: Int { threads * max(hosts ?? 1, 1) }
 }

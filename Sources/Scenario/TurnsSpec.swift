@@ -48,7 +48,8 @@ extension TrialSpec {
 
     /// Whether its load can stop for a turn and go on: there is no schedule to be kept, and nobody else who writes.
     public var canTakeTurns: Bool {
-        writers.load != .open && writers.process == .same && fault.kind == .none && dataset.neighbour == .none
+        writers.load != .open && writers.process == .same && writers.hosts == nil && fault.kind == .none
+            && dataset.neighbour == .none
             && choreography == nil
     }
 }

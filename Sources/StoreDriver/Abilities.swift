@@ -100,6 +100,12 @@ public protocol ServedStore: DrivenStore {
     func serverCPU() -> [String: Int64]?
 }
 
+/// Can be opened by processes of other hosts, which share no file system with this one.
+public protocol ReachableStore: DrivenStore {
+    /// What another process is given as `StoreConfiguration.address`, to open this very store. Without a password.
+    var address: String { get }
+}
+
 /// Keeps no rows that could be read back: only versions are checked. For stores that are none, and for nothing else.
 public protocol RowlessStore: DrivenStore {}
 
@@ -125,6 +131,7 @@ public enum Ability: CaseIterable, Sendable {
     case answering
     case lateVersions
     case served
+    case reachable
     case rowless
 
     /// Whether stores of a type have it.
@@ -140,6 +147,7 @@ public enum Ability: CaseIterable, Sendable {
         case .answering: store is any AnsweringStore.Type
         case .lateVersions: store is any LateVersions.Type
         case .served: store is any ServedStore.Type
+        case .reachable: store is any ReachableStore.Type
         case .rowless: store is any RowlessStore.Type
         }
     }

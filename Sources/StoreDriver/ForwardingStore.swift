@@ -87,3 +87,7 @@ extension DrivenStore {
         ForwardingStore(self, writer: writer, sink: sink)
     }
 }
+
+extension ForwardingStore: ReachableStore where Base: ReachableStore {
+    public var address: String { base.address }
+}

@@ -122,6 +122,9 @@ public struct StoreConfiguration: Sendable {
     public var mapBytes: Int?
     /// Of a server that is there already; nil: a store has one of its own, or needs none.
     public var serverURL: String?
+    /// Of the store that a process of another host has made, as a `ReachableStore` says it; nil: this one makes it. Who opens it so
+    /// neither loads it nor takes it away when it closes.
+    public var address: String?
     /// Instructions are counted: what the engine can leave undone that goes by the clock, it leaves.
     public var isCounted: Bool
 

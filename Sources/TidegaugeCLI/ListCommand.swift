@@ -78,6 +78,7 @@ struct ListCommand: ParsableCommand {
         if capabilities.can(.pinning) { words.append("pins") }
         if capabilities.can(.siteForgetting) { words.append("sites-that-end") }
         if capabilities.isShared { words.append("many-processes") }
+        if capabilities.isShared || capabilities.can(.reachable) { words.append("hosts") }
         return words.joined(separator: " ")
     }
 }

@@ -51,6 +51,11 @@ struct RunCommand: ParsableCommand {
             the traces that the scenarios follow; without PATH in recorded-day.
             """, valueName: "file"), completion: .file()) var traceFile: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "What hosts there are and how each is reached, for scenarios with 'writers.hosts'; without it these are processes here.",
+            valueName: "file"), completion: .file()) var hosts: String?
+
     @Flag(
         help: """
             Count instructions, allocations and system calls per commit, by the processor or valgrind, and time nothing: the \
@@ -144,6 +149,7 @@ struct RunCommand: ParsableCommand {
         header.filter = filter
         header.trace = trace
         header.traceFile = traceFile
+        header.hostsFile = hosts
         header.counter = count ? try? counter() : nil
         header.countedCommits = commits
         (header.baseline, header.savedBaseline) = (baseline, saveBaseline)
@@ -208,7 +214,8 @@ struct RunCommand: ParsableCommand {
         defer { signals.stop() }
         let console = RunConsole(report, Progress(isQuiet: quiet), resumption)
         let runner = Runner(
-            drivers: Drivers.all, executor: ChildProcess(directory: trials, interruption: interruption),
+            drivers: Drivers.all,
+            executor: ChildProcess(directory: trials, interruption: interruption, hosts: plan.header.hosts ?? []),
             interruption: interruption, delegate: console,
             calibratedHiccupNs: plan.jobs.contains(where: \.repeatsVoid) ? Self.hiccupsAtRest() : nil,
             counter: try? InstructionCounter.ofThisMachine())

@@ -19,6 +19,8 @@ struct RunPlan {
     /// - Parameter header: its `binary` and `scenarios` are filled in.
     init(_ header: RunHeader) throws {
         let overrides = try Self.overrides(header.overrides)
+        // A run that is gone on with has the hosts that it began with.
+        let hosts = try header.hosts ?? header.hostsFile.map { path in try refusing(try HostsFile.read(path: path)) }
         let trace = try header.traceFile.map { (name: $0, bytes: try Self.contents($0)) }
         let loaded = ScenarioPaths.withoutServers(
             try ScenarioPaths.load(header.paths, trace: trace), asked: header.paths)
@@ -53,7 +55,9 @@ struct RunPlan {
                 repeatsVoid: Self.judges(header.profile))
         }
         if let objection = Self.objection(jobs, wanted, asked: header.drivers) { throw ValidationError(objection) }
+        if let hosts { try Self.check(hosts, header.hostsFile ?? "", jobs) }
         var header = header
+        header.hosts = hosts
         header.binary = Fingerprint.ofThisBinary()
         header.scenarios = wanted.map { ScenarioRecord($0) }
         self.header = header
@@ -84,6 +88,19 @@ struct RunPlan {
             \(shown.joined(separator: "\n"))
             Choose other scenarios or another driver (tidegauge list drivers says what each can do), or leave --driver out.
             """
+    }
+
+    /// Whether there are as many hosts as scenarios ask for, and whether any does.
+    private static func check(_ hosts: [HostEntry], _ file: String, _ jobs: [Runner.Job]) throws {
+        let asked = jobs.flatMap { job in job.trials.compactMap { ($0.writers.hosts, job.scenario) } }
+        guard let (most, scenario) = asked.max(by: { $0.0 ?? 0 < $1.0 ?? 0 }), let most else {
+            throw ValidationError("--hosts: no scenario asks for hosts ('writers.hosts'); leave it out")
+        }
+        guard most <= hosts.count else {
+            throw ValidationError(
+                "--hosts: \(scenario) asks for \(most) hosts, and \(file) has \(hosts.count) beside those with a server"
+            )
+        }
     }
 
     /// The no-op driver runs as a companion; it and the peers by themselves only where a scenario names them or the command

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import Runs
+import Scenario
 import TrialRunner
 
 /// Runs a child's side, and ends the process.
@@ -54,6 +55,9 @@ struct TrialCommandLine: ParsableCommand {
     @Option(help: "Where the store goes; exists and is empty.")
     var storeDir = "."
 
+    @Option(help: "What hosts there are, as JSON.")
+    var hosts: String?
+
     @Flag(help: "Only say which specs this binary reads, and which drivers it has.")
     var protocols = false
 
@@ -62,7 +66,8 @@ struct TrialCommandLine: ParsableCommand {
         try asChild {
             try TrialCommand.run(
                 spec: FileHandle.standardInput.readDataToEndOfFile(), drivers: Drivers.all,
-                resultDirectory: resultDir, storeDirectory: storeDir)
+                resultDirectory: resultDir, storeDirectory: storeDir,
+                hosts: try hosts.map { try JSONDecoder().decode([HostEntry].self, from: Data($0.utf8)) } ?? [])
         }
     }
 }

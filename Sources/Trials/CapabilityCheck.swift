@@ -74,6 +74,9 @@ public enum CapabilityCheck {
             return "it reads nothing on an observing thread before it observes"
         }
         if spec.observers.pins > 0, !capabilities.can(.pinning) { return "it holds no versions" }
+        if spec.writers.hosts != nil, !capabilities.isShared, !capabilities.can(.reachable) {
+            return "no process of another host can open its store"
+        }
         if spec.writers.process == .own || spec.fault.kind.needs == .sharedStore, !capabilities.isShared {
             return "no two processes can have its store open and hear of one another"
         }

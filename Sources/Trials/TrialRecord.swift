@@ -15,12 +15,15 @@ public struct TrialRecord: Codable, Sendable, Equatable {
     public var processCPUPerCommitNs: Double?
     /// What kept it from going on, or could have; nil where nothing did.
     public var hangs: [HangRecord]?
+    /// Those that wrote beside the trial's own; nil where it has none.
+    public var hosts: [HostAccount]?
 
     public init(_ result: TrialResult, of spec: TrialSpec) {
         (self.spec, fate, isUnavailable, notes) = (spec, result.fate, result.isUnavailable, result.notes)
         (violations, violationCount, counts) = (result.violations, result.violationCount, result.counts)
         processCPUPerCommitNs = result.cpu?.perCommitNs
         hangs = result.hangs.isEmpty ? nil : result.hangs
+        hosts = result.hosts
     }
 
     public var key: TrialKey { TrialKey(spec) }

@@ -32,6 +32,8 @@ public struct TrialResult: Codable, Sendable {
     public var recordings = TrialRecordings()
     /// What kept it from going on, or could have.
     public var hangs: [HangRecord] = []
+    /// Those that wrote beside this one; nil where a trial has none.
+    public var hosts: [HostAccount]?
     /// What the oracle's replay and comparison took, off the clock.
     public var oracleNs: Int64 = 0
 

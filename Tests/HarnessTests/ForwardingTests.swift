@@ -104,6 +104,13 @@ private final class ServingStore: NotingStore, ServedStore, @unchecked Sendable 
     }
 }
 
+private final class ReachedStore: NotingStore, ReachableStore, @unchecked Sendable {
+    var address: String {
+        asked.append("address")
+        return "there"
+    }
+}
+
 private final class EmptyStore: NotingStore, RowlessStore, @unchecked Sendable {}
 
 private final class NoSink: DeliverySink {
@@ -117,7 +124,7 @@ private final class NoSink: DeliverySink {
         (LateStore.self, .asynchronousWriting), (PinnedStore.self, .pinning), (CompactStore.self, .compacting),
         (ForgettingStore.self, .siteForgetting), (FullStore.self, .wholeRows),
         (AskedStore.self, .answering), (TokenStore.self, .lateVersions), (ServingStore.self, .served),
-        (EmptyStore.self, .rowless),
+        (ReachedStore.self, .reachable), (EmptyStore.self, .rowless),
     ]
 
     private static let wrappers: [(name: String, wrap: @Sendable (any DrivenStore) -> any DrivenStore)] = [
@@ -187,6 +194,9 @@ private final class NoSink: DeliverySink {
             case .served:
                 #expect(try wrapped.conforming(to: (any ServedStore).self).serverCPU() == ["all": 1])
                 #expect(store.asked == ["serverCPU"])
+            case .reachable:
+                #expect(try wrapped.conforming(to: (any ReachableStore).self).address == "there")
+                #expect(store.asked == ["address"])
             case .wholeRows:
                 try wrapped.conforming(to: (any WholeRowStore).self).forEachRow(of: Query()) { _ in }
                 #expect(store.asked == ["forEachRow"])

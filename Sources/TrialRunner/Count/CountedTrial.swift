@@ -29,7 +29,7 @@ struct CountedTrial {
             throw TrialFault.harness(
                 "cannot keep its threads on one core (errno \(code)): count where affinity may be set")
         }
-        let setup = try TrialSetup(spec, driver, directory: storeDirectory, report)
+        let setup = try TrialSetup(spec, driver, directory: storeDirectory, hosts: [], report)
         let turns = try Turns(setup, most: count.warmUpCommits + count.commits)
         report(.init(.measuring))
         try repeating(count.warmUpCommits) { try turns.commit() }

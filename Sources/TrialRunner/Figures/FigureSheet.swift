@@ -24,7 +24,8 @@ struct FigureSheet {
         asked = spec.neededMetrics
         hasObservers = plan.mainObservers > 0
         let wantsStaleness = !asked.isDisjoint(with: [.staleness, .versionLag])
-        var pairs = PairFigures(history, findings.window, endNs: endNs)
+        let hosts = findings.hosts.map(\.clock.halfWidthNs)
+        var pairs = PairFigures(history, findings.window, endNs: endNs, uncertaintyNs: hosts.max())
         for log in logs.prefix(plan.mainObservers) { pairs.add(log, wantsStaleness: wantsStaleness) }
         self.pairs = pairs
         callbacks = logs.reduce(0) { $0 + $1.count }
@@ -53,11 +54,21 @@ struct FigureSheet {
                 "\(history.missed.count) of \(history.missed.count + history.commits.count) commits that were due are not "
                     + "made: the writers were late, and gave up \(spec.overrunNs / 1_000_000) ms after the window")
         }
+        result.hosts = findings.hosts.isEmpty ? nil : findings.hosts
+        if let impossible = pairs.impossible {
+            result.fate = .harnessFault(reason: "clocks")
+            result.notes.append(
+                "an observer was called \(impossible.earlierNs) ns before the commit began that it was called for, and clocks are "
+                    + "known to \(pairs.uncertaintyNs ?? 0) ns: version \(impossible.version), of a clock that was set")
+        }
         if let harmed = findings.harmedDeliveries { result.expectCaught(spec, harmed: harmed) }
         return result
     }
 
     var window: Window { findings.window }
+
+    /// Of moments of another host on this one's clock, either way; nil where no host took part.
+    var clockUncertaintyNs: Int64? { findings.hosts.map(\.clock.halfWidthNs).max() }
 
     /// Commits due in the window.
     var measured: [CommitRecord] { history.commits.lazy.map(\.record).filter { window.contains($0.dueNs) } }
@@ -73,9 +84,12 @@ struct FigureSheet {
     private func figures(_ metric: Metric) -> [Figure] {
         switch provider(metric) {
         case .events(let span, _):
-            histogram(metric)?.figures(for: metric, flags: flags(span)).map { atFloor($0, span) } ?? []
+            histogram(metric)?.figures(for: metric, flags: flags(span)).map { acrossHosts(atFloor($0, span), span) }
+                ?? []
         case .overTime(let data):
-            data(self).distribution.figures(for: metric, flags: drift).map { atFloor($0) }
+            data(self).distribution.figures(for: metric, flags: drift).map {
+                acrossHosts(atFloor($0), .commitToCallback)
+            }
                 + [slope(metric, data(self).means)]
         case .number(let number): number(self).map { [Figure(metric, .value, $0.value, n: $0.n)] } ?? []
         case .figures(let figures): figures(self)
@@ -117,6 +131,18 @@ extension FigureSheet {
         guard abs(value) < Figure.floorFactor * floorNs else { return figure }
         var marked = figure
         marked.flags.append(.atFloor)
+        return marked
+    }
+
+    /// Says how well a time is known that begins on the clock of one host and ends on that of another. What is shorter than that is
+    /// there, and no more.
+    private func acrossHosts(_ figure: Figure, _ span: TrialProvider.Span) -> Figure {
+        guard span.isDelivery, let uncertaintyNs = clockUncertaintyNs, uncertaintyNs > 0, let value = figure.value,
+            figure.metric.entry.unit == .ns, figure.statistic != .count
+        else { return figure }
+        var marked = figure
+        marked.flags.append(.acrossHosts(uncertaintyNs: uncertaintyNs))
+        if abs(value) < Double(uncertaintyNs), !marked.flags.contains(.atFloor) { marked.flags.append(.atFloor) }
         return marked
     }
 

@@ -17,6 +17,11 @@ struct PairFigures {
     private(set) var coveredPairs = 0
     private(set) var callbacks = 0
 
+    /// Called before a commit had begun, by more than clocks can be wrong: the earliest of all.
+    private(set) var impossible: (earlierNs: Int64, version: Int64)?
+    /// Of moments of another host, either way; nil where all is on one clock.
+    let uncertaintyNs: Int64?
+
     private let history: History
     private let window: Window
     /// When the last callback was looked for: what is not covered by then is known to be later than that.
@@ -33,7 +38,8 @@ struct PairFigures {
         var missing: Int32 = 0
     }
 
-    init(_ history: History, _ window: Window, endNs: Int64) {
+    init(_ history: History, _ window: Window, endNs: Int64, uncertaintyNs: Int64? = nil) {
+        self.uncertaintyNs = uncertaintyNs
         (self.history, self.window, self.endNs) = (history, window, endNs)
         staleness = StalenessIntegrator(startNs: window.startNs, endNs: window.endNs)
         endToEndOverTime = IntervalSeries(startNs: window.startNs, endNs: window.endNs)
@@ -95,6 +101,11 @@ struct PairFigures {
         guard let enterNs else {
             told[index].missing += 1
             return false
+        }
+        if let uncertaintyNs, case let earlierNs = record.beginNs - enterNs, earlierNs > uncertaintyNs,
+            earlierNs > impossible?.earlierNs ?? 0
+        {
+            impossible = (earlierNs, record.version)
         }
         coveredPairs += 1
         endToEndOverTime.add(atNs: record.dueNs, value: Double(enterNs - record.dueNs))

@@ -6,6 +6,9 @@ import Trials
 extension TrialProvider {
     static let harness: [Metric: TrialProvider] = [
         .harnessHiccup: .events(.outside) { $0.findings.hiccups },
+        .clockUncertainty: .number { sheet in
+            sheet.clockUncertaintyNs.map { (Double($0), sheet.findings.hosts.count) }
+        },
         .recordingCost: .figures { $0.recordingCost },
         .recordingBytes: .number {
             ($0.findings.recording?.bytes.map { Double($0) }, $0.findings.recording?.pairs ?? 0)

@@ -33,7 +33,9 @@ public enum AgentWorker {
         guard let driver = drivers.first(where: { $0.name == spec.driver }) else {
             throw TrialFault.harness("this binary has no driver '\(spec.driver)'")
         }
-        let store = try driver.open(StoreConfiguration(spec, directory: order.storeDirectory))
+        var configuration = StoreConfiguration(spec, directory: order.storeDirectory)
+        configuration.address = order.storeAddress
+        let store = try driver.open(configuration)
         switch order.role {
         case .writers(_, _, let done):
             return try write(order, dueTimesDone: done, driver, store, channel)

@@ -10,8 +10,12 @@ final class HostLink {
     static let helloNs: Int64 = 30_000_000_000
     /// A process that starts, opens a store and makes a hundred thousand rows for itself.
     static let readyNs: Int64 = 60_000_000_000
+    /// Beyond `hang_timeout`, until a host that says nothing is given up: what a machine takes that has no core for its agent.
+    static let marginNs: Int64 = 5_000_000_000
+    /// Until a host has to have sent what it has, that was told to stop because another is lost.
+    static let stopNs: Int64 = 2_000_000_000
     /// Of an agent that has been told to end.
-    private static let endNs: Int64 = 2_000_000_000
+    private static let endNs: Int64 = 1_000_000_000
     private static let mostErrorBytes = 1_000
 
     let host: HostEntry
@@ -20,6 +24,11 @@ final class HostLink {
     /// The end of what its command has said of errors, which has gone to this process's too.
     private var errors: [UInt8] = []
     private(set) var heardNs = MonotonicClock.nowNs()
+    /// Frames that have come and that nobody has asked for yet.
+    private var waiting: [HostFrame] = []
+    private(set) var clock = HostClock(isSame: false)
+    /// When it was asked last what its clock shows.
+    private(set) var pingedNs = Int64.min
 
     /// Starts the agent. It need not be reached by now.
     /// - Throws: `TrialFault.host`.
@@ -54,18 +63,33 @@ final class HostLink {
     func next(untilNs deadlineNs: Int64) throws -> HostFrame? {
         var hasLooked = false
         while true {
-            do {
-                if let frame = try reader.next() { return frame }
-                if process.exit != nil { try reader.end() }
-            } catch {
-                throw fault("it said \(error)\(lastWords)")
-            }
-            if let exit = process.exit {
-                throw fault("its agent is gone (\(exit))\(lastWords); see 'run' in the hosts file, and the host's log")
-            }
+            try sort()
+            if !waiting.isEmpty { return waiting.removeFirst() }
             if hasLooked, MonotonicClock.nowNs() >= deadlineNs { return nil }
-            process.advance(untilNs: deadlineNs) { stream, bytes in hear(stream, bytes) }
+            try advance(untilNs: deadlineNs)
             hasLooked = true
+        }
+    }
+
+    /// Waits for more to come.
+    private func advance(untilNs deadlineNs: Int64) throws {
+        if let exit = process.exit {
+            throw fault("its agent is gone (\(exit))\(lastWords); see 'run' in the hosts file, and the host's log")
+        }
+        process.advance(untilNs: deadlineNs) { stream, bytes in hear(stream, bytes) }
+    }
+
+    /// Takes what has come: answers to pings at once, the rest in its order.
+    private func sort() throws {
+        do {
+            while let frame = try reader.next() {
+                if frame.kind == .pong { try takePong(frame) } else { waiting.append(frame) }
+            }
+            if process.exit != nil, waiting.isEmpty { try reader.end() }
+        } catch let contradiction as ClockContradiction {
+            throw fault("\(contradiction)")
+        } catch {
+            throw fault("it said \(error)\(lastWords)")
         }
     }
 
@@ -90,7 +114,9 @@ final class HostLink {
         guard let frame = try next(untilNs: MonotonicClock.nowNs() + timeoutNs) else {
             throw fault("it has not said '\(kind)' for \(timeoutNs / 1_000_000) ms\(lastWords)")
         }
-        if frame.kind == .done, let failure = try decoded(frame, HostReport.self).failure { throw failure.fault }
+        if frame.kind == .done, let failure = try decoded(frame, HostReport.self).failure {
+            throw failure.fault(on: host)
+        }
         guard frame.kind == kind else { throw fault("it said '\(frame.kind)' where '\(kind)' was due") }
         return frame
     }
@@ -104,6 +130,36 @@ final class HostLink {
     /// Reads a frame; what is wrong with it names the host.
     func reading<Value>(_ frame: HostFrame, _ body: (HostFrame) throws -> Value) throws -> Value {
         do { return try body(frame) } catch { throw fault("it said \(error)") }
+    }
+
+    /// Asks what its clock shows. The answer is taken whenever it comes.
+    func ping() {
+        pingedNs = MonotonicClock.nowNs()
+        send(HostFrame(.ping, integers: [pingedNs]))
+    }
+
+    private func takePong(_ frame: HostFrame) throws {
+        let moments = try frame.integers(3)
+        try clock.add(
+            ClockExchange(
+                sentNs: moments[0], arrivedNs: moments[1], leftNs: moments[2], returnedNs: max(heardNs, moments[0])))
+    }
+
+    /// Some pings, one after the other.
+    func learnClock(exchanges: Int, withinNs timeoutNs: Int64) throws {
+        let wanted = clock.exchanges + exchanges
+        let deadlineNs = MonotonicClock.nowNs() + timeoutNs
+        while clock.exchanges < wanted {
+            let before = clock.exchanges
+            ping()
+            while clock.exchanges == before {
+                if MonotonicClock.nowNs() >= deadlineNs {
+                    throw fault("it has not answered a ping for \(timeoutNs / 1_000_000) ms\(lastWords)")
+                }
+                try advance(untilNs: deadlineNs)
+                try sort()
+            }
+        }
     }
 
     /// Waits for its first word, and sees that it is an agent that this trial can have.
@@ -121,6 +177,7 @@ final class HostLink {
                 "its binary is another one (SHA-256 \(hello.binarySHA?.prefix(12) ?? "unknown"), here "
                     + "\(binarySHA.prefix(12))): copy this binary there, and let 'binary' in the hosts file name it")
         }
+        clock = HostClock(isSame: hello.clock == .current())
         return hello
     }
 

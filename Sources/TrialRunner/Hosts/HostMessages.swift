@@ -27,6 +27,8 @@ struct HostOrder: Codable, Sendable {
     var spec: TrialSpec
     var role: Role
     var storeDirectory: String
+    /// See `StoreConfiguration.address`.
+    var storeAddress: String?
     /// Where the agent reads what writers have committed, in their order.
     var recordFiles: [String] = []
 
@@ -72,11 +74,12 @@ struct HostReport: Codable, Sendable {
             }
         }
 
-        var fault: TrialFault {
-            switch self {
-            case .hang(let reason): .hang(reason)
-            case .store(let reason): .store(reason)
-            case .harness(let reason): .harness(reason)
+        func fault(on host: HostEntry) -> TrialFault {
+            let place = host == .here ? "" : "'\(host.name)': "
+            return switch self {
+            case .hang(let reason): .hang(place + reason)
+            case .store(let reason): .store(place + reason)
+            case .harness(let reason): .harness(place + reason)
             }
         }
     }

@@ -8,63 +8,66 @@ import Trials
 
 final class RemoteWriterGroup: WritingSide {
     private static let lookEveryNs: Int64 = 10_000_000
+    private static let pingEveryNs: Int64 = 100_000_000
     private static let leadNs: Int64 = 20_000_000
-
-    /// A host, and what is known of it by now.
-    private struct Station {
-        let link: HostLink
-        /// Commits that have returned, as it says now and then.
-        var commits = 0
-        var report: HostReport?
-    }
 
     private let setup: TrialSetup
     private let spec: TrialSpec
-    private var stations: [Station] = []
+    private var stations: [HostStation] = []
     private var window = Window(startNs: 0, endNs: 0)
     /// When something was done to the writing process, and when it was over.
     private var hitNs: Int64?
     private var releasedNs: Int64?
     /// The last commit of a writer that was killed, which it has told nobody of.
     private var lost: CommitRecord?
-    /// Of each writer, as they come.
-    private var taken: [[CommitRecord]]
+    private var nextPingNs: Int64 = 0
     private(set) var records: [RecordBuffer<CommitRecord>] = []
 
     let spunNs: Int64 = 0
     let allocations: [ThreadAllocations?] = []
     let refusals = 0
 
-    init(_ setup: TrialSetup) {
-        (self.setup, spec) = (setup, setup.spec)
-        taken = Array(repeating: [], count: spec.writers.threads)
-    }
+    init(_ setup: TrialSetup) { (self.setup, spec) = (setup, setup.spec) }
 
     deinit { dismiss() }
 
+    /// Writers that follow one another on one host are two where one is killed.
+    private var writersPerHost: Int { spec.writersShareSchedule ? 1 : spec.writers.threads / setup.hosts.count }
+
     func launch() throws -> Window {
-        stations = [Station(link: try HostLink(.here))]
-        for station in stations { _ = try station.link.awaitHello(binarySHA: nil) }
-        for station in stations { try order(station.link, first: 0, dueTimesDone: 0) }
+        stations = try setup.hosts.enumerated().map { place, host in
+            let first = place * writersPerHost
+            let all = spec.writersShareSchedule ? 0..<spec.writers.threads : first..<first + writersPerHost
+            return HostStation(try HostLink(host), writers: all)
+        }
+        let sha = setup.hosts.allSatisfy(\.isHere) ? nil : try Fingerprint.sha256OfThisBinary()
+        for station in stations { try station.greet(binarySHA: sha, setup) }
+        for station in stations { try order(station, first: station.writers.lowerBound, dueTimesDone: 0) }
         for station in stations { _ = try station.link.expect(.ready, withinNs: HostLink.readyNs) }
-        let startNs = MonotonicClock.nowNs() + Self.leadNs + spec.warmUpNs
+        for station in stations { try station.learnClock() }
+        // The order to start has to be there before the first commit is due.
+        let wayNs = stations.map(\.widthNs).max() ?? 0
+        let startNs = MonotonicClock.nowNs() + Self.leadNs + 4 * wayNs + spec.warmUpNs
         window = Window(startNs: startNs, endNs: startNs + spec.durationNs)
-        for station in stations { try start(station.link) }
+        for station in stations { try start(station) }
         return window
     }
 
-    private func order(_ link: HostLink, first: Int, dueTimesDone: Int) throws {
-        let role = HostOrder.Role.writers(first: first, count: 1, dueTimesDone: dueTimesDone)
-        link.send(try HostFrame(.order, HostOrder(spec: spec, role: role, storeDirectory: setup.directory)))
+    private func order(_ station: HostStation, first: Int, dueTimesDone: Int) throws {
+        let role = HostOrder.Role.writers(first: first, count: writersPerHost, dueTimesDone: dueTimesDone)
+        var order = HostOrder(spec: spec, role: role, storeDirectory: setup.directory)
+        order.storeAddress = (setup.store as? any ReachableStore)?.address
+        station.link.send(try HostFrame(.order, order))
     }
 
-    private func start(_ link: HostLink) throws {
-        link.send(HostFrame(.start, integers: [window.startNs]))
+    private func start(_ station: HostStation) throws {
+        let (link, clock) = (station.link, station.link.clock)
+        link.send(HostFrame(.start, integers: [clock.remote(window.startNs)]))
         switch spec.fault.injection {
         case .writerKilled(let atNs) where hitNs == nil:
-            link.send(try HostFrame(.fault, HostFault(kind: .kill, atNs: window.startNs + atNs)))
+            link.send(try HostFrame(.fault, HostFault(kind: .kill, atNs: clock.remote(window.startNs + atNs))))
         case .writerStopped(let atNs, let lengthNs):
-            let stop = HostFault(kind: .stop, atNs: window.startNs + atNs, lengthNs: lengthNs)
+            let stop = HostFault(kind: .stop, atNs: clock.remote(window.startNs + atNs), lengthNs: lengthNs)
             link.send(try HostFrame(.fault, stop))
         case .none, .writerKilled, .stall, .slowdown, .loss, .reorder, .observerKilled, .diskFull, .slowFsync,
             .clockStep:
@@ -75,16 +78,41 @@ final class RemoteWriterGroup: WritingSide {
     var commitsSoFar: Int { stations.reduce(0) { $0 + $1.commits } }
 
     func awaitEnd(look: (Int64) throws -> Void) throws {
+        do {
+            try awaitReports(look)
+            // What is known of a clock at the end of the window is known from both sides.
+            for station in stations where !station.link.clock.isSame { try station.learnClock() }
+        } catch let fault as TrialFault {
+            guard case .host = fault, spec.writers.hosts != nil else { throw fault }
+            let sinceNs = MonotonicClock.nowNs() - window.startNs
+            salvage()
+            let records = stations.flatMap { $0.localRecords() }
+            throw HostLoss(fault, sinceNs: sinceNs, window, stations.map { $0.account(window) }, records)
+        }
+        var all = stations.flatMap { $0.localRecords() }
+        if let lost { all[0].append(lost) }
+        records = try all.map { commits in
+            let buffer = try RecordBuffer<CommitRecord>(capacity: commits.count)
+            for record in commits { buffer.append(record) }
+            return buffer
+        }
+    }
+
+    private func awaitReports(_ look: (Int64) throws -> Void) throws {
         var seen = -1
         let timeoutNs = spec.hangTimeoutNs + spec.fault.lengthNs + HostLink.readyNs
         var deadline = HangDeadline(timeoutNs: timeoutNs, mostExtensions: 0)
         while let waiting = stations.firstIndex(where: { $0.report == nil }) {
             let nowNs = MonotonicClock.nowNs()
             try look(nowNs)
-            for place in stations.indices {
-                let untilNs = place == waiting ? nowNs + Self.lookEveryNs : nowNs
-                while stations[place].report == nil, let frame = try stations[place].link.next(untilNs: untilNs) {
-                    try take(frame, place)
+            let pinged = pingNext(nowNs) ?? waiting
+            for (place, station) in stations.enumerated() where station.report == nil {
+                do {
+                    try hear(station, untilNs: place == pinged ? nowNs + Self.lookEveryNs : nowNs)
+                    try station.checkSilence(mostNs: spec.hangTimeoutNs + HostLink.marginNs)
+                } catch let fault as TrialFault {
+                    station.loss = fault.description
+                    throw fault
                 }
             }
             if commitsSoFar != seen || nowNs < window.startNs {
@@ -94,50 +122,57 @@ final class RemoteWriterGroup: WritingSide {
                 throw TrialFault.hang("no commit returned in the writing process for \(timeoutNs / 1_000_000) ms")
             }
         }
-        if let lost { taken[0].append(lost) }
-        records = try taken.map { commits in
-            let buffer = try RecordBuffer<CommitRecord>(capacity: commits.count)
-            for record in commits { buffer.append(record) }
-            return buffer
-        }
     }
 
-    private func take(_ frame: HostFrame, _ place: Int) throws {
-        let link = stations[place].link
-        switch frame.kind {
-        case .progress: stations[place].commits = Int(try link.integers(frame, 1)[0])
-        case .fault: try hit(try link.decoded(frame, HostFaultReport.self), link)
-        case .records:
-            if MonotonicClock.nowNs() < window.endNs {
+    /// Pings one host after the other, as often as bounds need that drift may widen.
+    /// - Returns: whose answer is to be waited for.
+    private func pingNext(_ nowNs: Int64) -> Int? {
+        guard nowNs >= nextPingNs else { return nil }
+        nextPingNs = nowNs + Self.pingEveryNs / Int64(stations.count)
+        let open = stations.indices.filter { stations[$0].report == nil && !stations[$0].link.clock.isSame }
+        guard let next = open.min(by: { stations[$0].link.pingedNs < stations[$1].link.pingedNs }) else { return nil }
+        stations[next].link.ping()
+        return next
+    }
+
+    private func hear(_ station: HostStation, untilNs: Int64) throws {
+        while station.report == nil, let frame = try station.link.next(untilNs: untilNs) {
+            if frame.kind == .records, MonotonicClock.nowNs() < window.endNs - station.widthNs {
                 throw TrialFault.harness(
-                    "'\(link.host.name)' has sent its records within the measured window, which is measured with them")
+                    "'\(station.link.host.name)' has sent its records within the measured window, which is measured with them"
+                )
             }
-            let part = try link.reading(frame) { try HostRecords($0) }
-            guard taken.indices.contains(part.writer) else {
-                throw link.fault("it sent records of writer \(part.writer), and there are \(taken.count)")
-            }
-            taken[part.writer] += part.records
-        case .done:
-            let report = try link.decoded(frame, HostReport.self)
-            if let failure = report.failure { throw failure.fault }
-            stations[place].report = report
-            stations[place].commits = max(stations[place].commits, taken.reduce(0) { $0 + $1.count })
-        case .hello, .ping, .pong, .order, .ready, .start, .stop:
-            throw link.fault("it said '\(frame.kind)' in the middle of the load")
+            if let report = try station.take(frame) { try hit(report, station) }
         }
     }
 
     /// Something has been done to the writing process.
-    private func hit(_ report: HostFaultReport, _ link: HostLink) throws {
+    private func hit(_ report: HostFaultReport, _ station: HostStation) throws {
         (hitNs, releasedNs) = (report.hitNs, report.releasedNs)
         switch report.kind {
         case .stop: break
         case .kill:
-            let death = WriterDeath(setup, window, report)
-            lost = try death.unacknowledged()
-            try order(link, first: 1, dueTimesDone: report.committed + (lost == nil ? 0 : 1))
-            _ = try link.expect(.ready, withinNs: HostLink.readyNs)
-            try start(link)
+            lost = try WriterDeath(setup, window, report).unacknowledged()
+            try order(station, first: 1, dueTimesDone: report.committed + (lost == nil ? 0 : 1))
+            _ = try station.link.expect(.ready, withinNs: HostLink.readyNs)
+            try start(station)
+        }
+    }
+
+    /// Stops the others, and takes what they have.
+    private func salvage() {
+        let deadlineNs = MonotonicClock.nowNs() + HostLink.stopNs
+        let others = stations.filter { $0.loss == nil && $0.report == nil }
+        for station in others { station.link.send(HostFrame(kind: .stop)) }
+        for station in others {
+            do {
+                while station.report == nil, let frame = try station.link.next(untilNs: deadlineNs) {
+                    _ = try station.take(frame)
+                }
+                if station.report == nil { throw station.link.fault("it did not stop when it was told to") }
+            } catch {
+                station.loss = TrialFault(error).description
+            }
         }
     }
 
@@ -151,6 +186,7 @@ final class RemoteWriterGroup: WritingSide {
     /// What the writing processes have used belongs to the commits.
     func end(into findings: inout Findings) {
         for case let report? in stations.map(\.report) { findings.cpu.add(report.cpu) }
+        if spec.writers.hosts != nil { findings.hosts = stations.map { $0.account(window) } }
         dismiss()
         findings.recoveryNs = recoveryNs
     }

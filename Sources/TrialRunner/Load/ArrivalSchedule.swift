@@ -88,5 +88,5 @@ struct ArrivalSchedule: Sendable {
 
 extension TrialSpec {
     /// Whether writers follow one another: one writes, in a process of its own, and where it is killed the next goes on.
-    var writersShareSchedule: Bool { writers.process == .own }
+    var writersShareSchedule: Bool { writers.process == .own && writers.hosts == nil }
 }

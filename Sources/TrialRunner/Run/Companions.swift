@@ -19,10 +19,8 @@ struct Companions {
         let stalls = try StallProbe(spec, setup.store, setup.group)
         let hooks = Writer.Hooks(floor: floor, stalls: stalls, group: setup.group)
         let writing: any WritingSide =
-            switch spec.writers.process {
-            case .own: RemoteWriterGroup(setup)
-            case .same: try WriterGroup(setup, hooks)
-            }
+            spec.writers.process == .own || spec.writers.hosts != nil
+            ? RemoteWriterGroup(setup) : try WriterGroup(setup, hooks)
         self.writing = writing
         let made: [(any Companion)?] = [
             audit,

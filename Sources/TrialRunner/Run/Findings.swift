@@ -23,6 +23,8 @@ struct Findings {
     var clockNs: Double = 0
     var recording: RecordingCost?
     var recoveryNs: Int64?
+    /// Of the hosts that wrote, where a trial has several.
+    var hosts: [HostAccount] = []
     var refusals = 0
     /// By the name they have in the result.
     var counts: [String: Int] = [:]

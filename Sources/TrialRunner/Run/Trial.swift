@@ -11,14 +11,16 @@ public struct Trial {
     private let spec: TrialSpec
     private let driver: any StoreDriver
     private let storeDirectory: String
+    private let hosts: [HostEntry]
     private let report: (TrialProgress) -> Void
 
     /// - Parameters:
     ///   - storeDirectory: exists and is empty; on a memory file system for a `memory` store.
+    ///   - hosts: what there is beside this machine, for specs that ask for several; none: processes of this one.
     ///   - report: called now and then on the calling thread.
     /// - Returns: a result in every case; `fate` says how the trial ended.
     public static func run(
-        _ spec: TrialSpec, on driver: any StoreDriver, storeDirectory: String,
+        _ spec: TrialSpec, on driver: any StoreDriver, storeDirectory: String, hosts: [HostEntry] = [],
         report: @escaping (TrialProgress) -> Void = { _ in }
     ) -> TrialResult {
         if let play = spec.choreography {
@@ -29,16 +31,18 @@ public struct Trial {
                 spec: spec, count: count, driver: driver, storeDirectory: storeDirectory, report: report)
             do { return try trial.measure() } catch { return TrialResult(TrialFault(error)) }
         }
-        let trial = Trial(spec: spec, driver: driver, storeDirectory: storeDirectory, report: report)
+        let trial = Trial(spec: spec, driver: driver, storeDirectory: storeDirectory, hosts: hosts, report: report)
         do {
             return try trial.measure()
+        } catch let loss as HostLoss {
+            return loss.result
         } catch {
             return TrialResult(TrialFault(error))
         }
     }
 
     private func measure() throws -> TrialResult {
-        let setup = try TrialSetup(spec, driver, directory: storeDirectory, report)
+        let setup = try TrialSetup(spec, driver, directory: storeDirectory, hosts: hosts, report)
         let companions = try Companions(setup)
         let (spec, plan, group, writing) = (setup.spec, setup.plan, setup.group, companions.writing)
 

@@ -15,7 +15,7 @@ public enum TrialCommand {
     /// - Throws: `Refusal` where the spec cannot be read, is of another version, or names a driver that is not here;
     ///   an error of Foundation's where the result cannot be written.
     public static func run(
-        spec: Data, drivers: [any StoreDriver], resultDirectory: String, storeDirectory: String
+        spec: Data, drivers: [any StoreDriver], resultDirectory: String, storeDirectory: String, hosts: [HostEntry] = []
     ) throws {
         let spec = try read(spec)
         guard let driver = drivers.first(where: { $0.name == spec.driver }) else {
@@ -23,7 +23,7 @@ public enum TrialCommand {
             throw Refusal(description: "trial spec: this binary has no driver '\(spec.driver)' (it has \(names))")
         }
         let output = FileHandle.standardOutput
-        let result = Trial.run(spec, on: driver, storeDirectory: storeDirectory) { progress in
+        let result = Trial.run(spec, on: driver, storeDirectory: storeDirectory, hosts: hosts) { progress in
             if let line = try? JSONEncoder().encode(progress) { output.write(line + Data("\n".utf8)) }
         }
         let path = "\(resultDirectory)/\(TrialResult.fileName)"

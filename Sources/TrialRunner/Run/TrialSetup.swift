@@ -16,10 +16,17 @@ struct TrialSetup {
     let group: ObserverGroup
     /// Those that were there before the first observer.
     let companions: [any Companion]
+    /// Where writers are that are elsewhere; as many as the spec asks for, at least.
+    let hosts: [HostEntry]
 
-    init(_ asked: TrialSpec, _ driver: any StoreDriver, directory: String, _ report: (TrialProgress) -> Void) throws {
+    /// - Parameter hosts: those that there are.
+    init(
+        _ asked: TrialSpec, _ driver: any StoreDriver, directory: String, hosts: [HostEntry],
+        _ report: (TrialProgress) -> Void
+    ) throws {
         try CapabilityCheck.check(asked, driver.capabilities)
         spec = asked.underLoad
+        self.hosts = try HostEntry.writing(asked, among: hosts)
         (self.driver, self.directory) = (driver, directory)
         dataset = Dataset(spec)
 
@@ -51,9 +58,23 @@ extension TrialSpec {
         var spec = self
         // The writer that is killed, and its successor.
         if fault.kind == .writerKilled { spec.writers.threads = 2 }
+        spec.writers.threads = spec.writers.count
         if observers.subscribe == .cancelled {
             (spec.observers.count, spec.observers.bystanders, spec.observers.calls) = (0, 0, .none)
         }
         return spec
+    }
+}
+
+extension HostEntry {
+    /// Those that a trial's writers are on; of this machine where nobody says.
+    fileprivate static func writing(_ spec: TrialSpec, among hosts: [HostEntry]) throws -> [HostEntry] {
+        guard let count = spec.writers.hosts else { return [.here] }
+        if hosts.isEmpty { return (0..<count).map { HostEntry(name: "here-\($0)") } }
+        guard count <= hosts.count else {
+            throw TrialFault.refused(
+                "'writers.hosts' is \(count), and there are \(hosts.count) (more in the file of '--hosts')")
+        }
+        return Array(hosts.prefix(count))
     }
 }

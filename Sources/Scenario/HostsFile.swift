@@ -1,0 +1,116 @@
+// The file of `--hosts`: which hosts there are, and by which command each is reached. Read as strictly as a scenario, with the place
+// of whatever is wrong. Pure, but for reading the file.
+import Foundation
+
+public struct HostsFile {
+    private static let keys = ["run", "binary", "server"]
+    private static let example = "b: { run: [ssh, -T, b.example] }"
+
+    private var problems: ProblemList
+
+    /// The hosts of a file, in its order, those left out that only have a server: writers and observers are put on them.
+    /// - Throws: everything that is wrong with it.
+    public static func read(path: String) throws(ScenarioErrors) -> [HostEntry] {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ScenarioErrors([
+                ScenarioProblem(.path(path), "cannot be read; name a file of hosts, such as '\(example)'")
+            ])
+        }
+        return try read(Array(data), path: path)
+    }
+
+    static func read(_ bytes: [UInt8], path: String) throws(ScenarioErrors) -> [HostEntry] {
+        var reader = HostsFile(problems: ProblemList(path: path))
+        var hosts: [HostEntry] = []
+        if bytes.allSatisfy({ $0 <= 0x20 }) {
+            reader.problems.add(.start, "the file names no host; say '\(example)'")
+        } else if let text = YAMLText(bytes, into: &reader.problems),
+            let root = YAMLTree.read(text, into: &reader.problems)
+        {
+            hosts = reader.hosts(root)
+        }
+        try reader.problems.check()
+        return hosts
+    }
+
+    private mutating func hosts(_ root: YAMLNode) -> [HostEntry] {
+        guard case .mapping(let entries) = root.content else {
+            problems.add(
+                root.position, "expects a host's name with its command, '\(Self.example)', found \(root.description)")
+            return []
+        }
+        let hosts = entries.compactMap { host($0) }
+        if hosts.isEmpty, problems.isEmpty {
+            problems.add(root.position, "no host for writers is left beside the server; say '\(Self.example)'")
+        }
+        return hosts
+    }
+
+    /// nil where it only has a server, and after saying what is wrong with it.
+    private mutating func host(_ entry: YAMLNode.Entry) -> HostEntry? {
+        let name = entry.key
+        let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+        guard isName, !name.isEmpty else {
+            problems.add(
+                entry.position,
+                "a host's name is made of letters, digits, '-', '_' and '.', found '\(Quantity.clipped(name))'")
+            return nil
+        }
+        guard case .mapping(let keys) = entry.value.content else {
+            problems.add(
+                entry.value.position,
+                "host '\(name)' expects '{ run: [COMMAND, …] }', found \(entry.value.description)")
+            return nil
+        }
+        for key in keys where !Self.keys.contains(key.key) {
+            problems.add(
+                key.position,
+                "unknown key '\(Quantity.clipped(key.key))' \(Nearest.hint(for: key.key, among: Self.keys))")
+        }
+        guard let run = keys.first(where: { $0.key == "run" }) else {
+            problems.add(
+                entry.position,
+                "host '\(name)' has no 'run', the words before those that start an agent ('run: []': here)")
+            return nil
+        }
+        var host = HostEntry(name: name, run: words(run))
+        if let binary = keys.first(where: { $0.key == "binary" }) { host.binary = path(binary) }
+        guard let server = keys.first(where: { $0.key == "server" }), flag(server) else { return host }
+        if !host.run.isEmpty {
+            problems.add(
+                server.position,
+                "a server is started beside the trial ('run: []'); one that is elsewhere is named by --set server.url=")
+        }
+        return nil
+    }
+
+    private mutating func words(_ entry: YAMLNode.Entry) -> [String] {
+        guard case .sequence(let nodes) = entry.value.content else {
+            problems.add(
+                entry.value.position,
+                "'run' expects a list of words such as [ssh, -T, b.example], found \(entry.value.description)")
+            return []
+        }
+        return nodes.compactMap { node in
+            if case .scalar(let word, _) = node.content, !word.isEmpty { return word }
+            problems.add(node.position, "'run' expects words, found \(node.description)")
+            return nil
+        }
+    }
+
+    private mutating func path(_ entry: YAMLNode.Entry) -> String? {
+        if case .scalar(let path, _) = entry.value.content, path.hasPrefix("/") { return path }
+        problems.add(
+            entry.value.position,
+            "'binary' expects a path from the root there, such as /opt/tidegauge, found \(entry.value.description)")
+        return nil
+    }
+
+    private mutating func flag(_ entry: YAMLNode.Entry) -> Bool {
+        if case .scalar(let word, isPlain: true) = entry.value.content, ["true", "false"].contains(word) {
+            return word == "true"
+        }
+        problems.add(entry.value.position, "'server' is true or false, found \(entry.value.description)")
+        return false
+    }
+}

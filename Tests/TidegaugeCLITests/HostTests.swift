@@ -1,0 +1,119 @@
+// Runs with several hosts, from the command line to the rows: processes of this machine, hosts of a file, and hosts that are lost in the
+// middle, each in its own way. Nobody here looks at a clock: a host goes down so long after it was told to start.
+import Foundation
+import TestThreads
+import Testing
+
+@Suite(.serialized, .onThreads) struct HostTests {
+    private func scenario(_ more: String = "", hangTimeout: String = "5s", durationMs: Int = 400) -> Data {
+        Data(
+            """
+            purpose: Do several hosts write at once?
+            represents: itself
+            drivers: [livestore]
+            durability: relaxed
+            dataset: { items: 600 }
+            observers: { count: 2, match: 0.5, sort: -score, deliver: run-loop }
+            writers: { hosts: 2, threads: 2, load: open, rate: 400/s, arrivals: uniform, rows_per_commit: 2 }
+            measure: [end_to_end_latency, write_service_time, clock_uncertainty, writer_share_min, missed_final]
+            gate: end_to_end_latency
+            warm_up: 0s
+            hang_timeout: \(hangTimeout)
+            duration: \(durationMs)ms
+            \(more)
+            """.utf8)
+    }
+
+    /// What the journal has of the one trial.
+    private func trial(_ folder: Folder) throws -> [String: Any] {
+        let lines = folder.read("Reports/latest/journal.ndjson").split(separator: "\n")
+        let events = lines.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+        return try #require(events.compactMap { $0["trial"] as? [String: Any] }.last)
+    }
+
+    private func figures(_ folder: Folder) -> [String: [String: String]] {
+        Dictionary(folder.metrics().map { ("\($0["metric"]!).\($0["statistic"]!)", $0) }, uniquingKeysWith: { $1 })
+    }
+
+    @Test func severalProcessesWriteAtOnce() throws {
+        let folder = try Folder()
+        try folder.write("two.yaml", scenario())
+        let ran = try Binary.tidegauge.run(["run", "two.yaml", "--profile", "smoke"], in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        let figures = figures(folder)
+        #expect(figures["oracle_violations.value"]?["value"] == "0" && figures["missed_final.value"]?["value"] == "0")
+        #expect(figures["write_service_time.count"]?["value"] == "160")
+        #expect(figures["clock_uncertainty.value"]?["value"] == "0")
+        #expect(figures["end_to_end_latency.p50"]?["flags"]?.contains("across_hosts") == false)
+        let hosts = try #require(try trial(folder)["hosts"] as? [[String: Any]])
+        #expect(hosts.map { $0["name"] as? String } == ["here-0", "here-1"])
+        #expect(hosts.map { $0["commits"] as? Int } == [80, 80])
+        #expect(hosts.allSatisfy { ($0["clock"] as? [String: Any])?["isSame"] as? Bool == true })
+        #expect(hosts.allSatisfy { (($0["cpu"] as? [String: Any])?["processNs"] as? Int ?? 0) > 0 })
+        #expect(hosts.allSatisfy { $0["noise"] != nil && $0["environment"] == nil })
+    }
+
+    /// Words of a hosts file that lead through a relay.
+    private func relay(_ options: String, to words: String = "/usr/bin/env") -> String {
+        "{ run: [\(Binary.fixture.path), relay, \(options), --, \(words)], binary: \(Binary.tidegauge.path) }"
+    }
+
+    @Test func hostsOfAFileAreReachedByTheirCommands() throws {
+        let folder = try Folder()
+        try folder.write("two.yaml", scenario())
+        try folder.write(
+            "hosts.yaml",
+            Data("db: { run: [], server: true }\na: \(relay("--there-ms, 1, --back-ms, 3"))\nb: { run: [] }\n".utf8))
+        let ran = try Binary.tidegauge.run(
+            ["run", "two.yaml", "--profile", "smoke", "--hosts", "hosts.yaml"], in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        let hosts = try #require(try trial(folder)["hosts"] as? [[String: Any]])
+        #expect(hosts.map { $0["name"] as? String } == ["a", "b"])
+        #expect(hosts.map { $0["commits"] as? Int } == [80, 80])
+        // Who was started from another file says what machine it is on.
+        let environment = try #require(hosts[0]["environment"] as? [String: Any])
+        #expect((environment["kernel"] as? String)?.isEmpty == false && hosts[1]["environment"] == nil)
+        #expect(figures(folder)["oracle_violations.value"]?["value"] == "0")
+        #expect(folder.read("Reports/latest/journal.ndjson").contains("\"hostsFile\":\"hosts.yaml\""))
+    }
+
+    @Test func aHostThatIsLostIsARowAndWhatTheOthersHaveIsKept() throws {
+        for (end, words) in [
+            ("kill", "its agent is gone"), ("cut", "its agent is gone"), ("garble", "it said a frame of"),
+            ("silence", "it has said nothing for 5100 ms"),
+        ] {
+            let folder = try Folder()
+            try folder.write("two.yaml", scenario(hangTimeout: "100ms", durationMs: 8_000))
+            try folder.write(
+                "hosts.yaml", Data("a: { run: [] }\nb: \(relay("--after-ms, 500, --then, \(end)"))\n".utf8))
+            let ran = try Binary.tidegauge.run(
+                ["run", "two.yaml", "--profile", "smoke", "--hosts", "hosts.yaml", "--quiet"], in: folder)
+            #expect(ran.status == 70, "\(end): \(ran.errors)")
+            let outcome = try #require(figures(folder)["trial_outcome.value"], "\(end)")
+            #expect(outcome["value"] == "5" && outcome["flags"] == "harness_fault:host", "\(end)")
+            let trial = try trial(folder)
+            let notes = try #require(trial["notes"] as? [String]).joined(separator: "\n")
+            #expect(notes.contains("'b': \(words)") && notes.contains("ms after the start of"), "\(end): \(notes)")
+            let hosts = try #require(trial["hosts"] as? [[String: Any]])
+            #expect((hosts[0]["commits"] as? Int ?? 0) > 0 && hosts[0]["loss"] == nil, "\(end): \(hosts)")
+            #expect((hosts[1]["loss"] as? String)?.contains("'b'") == true, "\(end): \(hosts)")
+            let log = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/Reports/latest/histograms")
+            #expect(log.count == 1, "what was measured is kept: \(end)")
+        }
+    }
+
+    @Test func whatCannotBeIsSaidBeforeAnythingRuns() throws {
+        let folder = try Folder()
+        try folder.write("two.yaml", scenario())
+        try folder.write("one.yaml", Data("a: { run: [] }\n".utf8))
+        let few = try Binary.tidegauge.run(["run", "two.yaml", "--hosts", "one.yaml"], in: folder)
+        #expect(few.status == 64 && few.errors.contains("asks for 2 hosts, and one.yaml has 1"), "\(few.errors)")
+        try folder.write("bad.yaml", Data("a: { rnu: [] }\n".utf8))
+        let bad = try Binary.tidegauge.run(["run", "two.yaml", "--hosts", "bad.yaml"], in: folder)
+        #expect(bad.status == 65 && bad.errors.contains("bad.yaml:1:6: unknown key 'rnu'"), "\(bad.errors)")
+        let none = try Binary.tidegauge.run(["run", "two.yaml", "--hosts", "none.yaml"], in: folder)
+        #expect(none.status == 65 && none.errors.contains("none.yaml: cannot be read"), "\(none.errors)")
+        let unasked = try Binary.tidegauge.run(["run", "interprocess", "--hosts", "one.yaml"], in: folder)
+        #expect(unasked.status == 64 && unasked.errors.contains("no scenario asks for hosts"), "\(unasked.errors)")
+    }
+}
