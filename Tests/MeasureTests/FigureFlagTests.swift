@@ -12,7 +12,7 @@ struct FigureFlagTests {
         (.notMonotone, "not_monotone"), (.coalescing(1.25), "coalescing:1.25"), (.noKnee, "no_knee"),
         (.void(reason: "steal=2.5%"), "void:steal=2.5%"), (.noisy(reason: "hiccup_p99=80us"), "noisy:hiccup_p99=80us"),
         (.noReference, "no_reference"), (.notSteady, "not_steady"), (.noBaseline, "no_baseline"),
-        (.notCounted, "not_counted"),
+        (.notCounted, "not_counted"), (.acrossHosts(uncertaintyNs: 1_250), "across_hosts:±1250ns"),
         (.over(key: "observers.count"), "over:observers.count"),
         (.at(point: "observers.queries=same,writers.rate=200/s"), "at:observers.queries=same,writers.rate=200/s"),
         (.at(point: ""), "at:"), (.dropped(points: 2), "dropped:2"), (.crashed(signal: "SIGSEGV"), "crashed:SIGSEGV"),
