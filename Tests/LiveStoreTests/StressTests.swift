@@ -4,30 +4,7 @@ import TestThreads
 import Testing
 
 @Suite(.serialized, .onThreads) struct StressTests {
-    private struct Ran {
-        var status: Int32
-        var output: String
-        var errors: String
-    }
-
-    private func run(_ arguments: [String]) throws -> Ran {
-        let folder = NSTemporaryDirectory() + "livestore-stress-test-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let process = Process()
-        process.executableURL = try FixtureProcess.binary("livestore-stress")
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        // Files, so that nothing can block on a full pipe.
-        for name in ["out", "err"] { FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil) }
-        process.standardOutput = try #require(FileHandle(forWritingAtPath: folder + "/out"))
-        process.standardError = try #require(FileHandle(forWritingAtPath: folder + "/err"))
-        try process.run()
-        process.waitUntilExit()
-        return Ran(
-            status: process.terminationStatus, output: try String(contentsOfFile: folder + "/out", encoding: .utf8),
-            errors: try String(contentsOfFile: folder + "/err", encoding: .utf8))
-    }
+    private func run(_ arguments: [String]) throws -> RanProgram { try RanProgram("livestore-stress", arguments) }
 
     /// One of the seeds has the store on a disk, the other in memory.
     /// The callbacks make faults that show in one of 10 000 show here, also where the machine is busy.

@@ -173,8 +173,11 @@ public final class RowBuffer {
     package func setBytes(_ column: Int, _ value: UnsafeRawBufferPointer) {
         let old = reader.bytes(column)
         let offset: Int
-        if old.count >= value.count, old.count > 0 {
-            offset = old.baseAddress! - UnsafeRawPointer(base)
+        // Not over the slots, where somebody has made a row whose bytes lie there.
+        if old.count >= value.count, old.count > 0, case let place = old.baseAddress! - UnsafeRawPointer(base),
+            place >= RowReader.headerBytes + reader.columnCount * 8
+        {
+            offset = place
             wastedBytes += old.count - value.count
         } else {
             offset = byteCount

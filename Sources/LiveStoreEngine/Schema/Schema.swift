@@ -129,7 +129,12 @@ package struct StoreSchema: Codable {
                         once with a library of format \(oldestFormat)
                         """)
             }
-            return try JSONDecoder().decode(StoreSchema.self, from: data)
+            let schema = try JSONDecoder().decode(StoreSchema.self, from: data)
+            guard schema.isPossible else {
+                throw StoreError.cannotOpen(
+                    path: path, reason: "its schema is none that this library writes; restore a backup, or salvage it")
+            }
+            return schema
         } catch let error as DecodingError {
             throw StoreError.cannotOpen(path: path, reason: "its schema cannot be read (\(error)); restore a backup")
         }
@@ -151,5 +156,24 @@ package struct StoreSchema: Codable {
             }
         }
         try LMDB.check(stored, "store schema", path: path)
+    }
+}
+
+extension StoreSchema {
+    /// More than a file ever has, and room for more.
+    private static let mostTables = UInt32.max / 2
+
+    /// Whether its names and numbers are those of tables and columns that it has: who has written it may not have been this library.
+    var isPossible: Bool {
+        Set(tables.map(\.id)).count == tables.count && Set(tables.map(\.name)).count == tables.count
+            && tables.allSatisfy { $0.isPossible && $0.id < nextTable ?? Self.mostTables }
+            && nextTable ?? 0 < Self.mostTables
+    }
+}
+
+extension TableSchema {
+    fileprivate var isPossible: Bool {
+        columns.count <= StoreSchema.maxColumns && primaryKey.map(columns.indices.contains) ?? true
+            && Set(visibleNames).count == visibleNames.count
     }
 }

@@ -121,6 +121,11 @@ package struct ColumnIndex: Sendable {
             var (known, sum): (MDB_val, UInt32) = (MDB_val(), 0)
             while code == MDB_SUCCESS {
                 if key.mv_data != known.mv_data || key.mv_size != known.mv_size {
+                    // A page that is led to twice may be led to without an end.
+                    if known.mv_data != nil, key.bytes.precedes(known.bytes) {
+                        isWhole = false
+                        return code
+                    }
                     (known, sum) = (key, Checksum.key(key.bytes, table, isUnique ? nil : column))
                 }
                 guard let id = IDEntry.id(value.bytes, key: sum) else {

@@ -100,7 +100,7 @@ package final class HeldVersions: @unchecked Sendable {
     private func follow() throws(EngineFailure) {
         let next = try begin(spare)
         spare = next
-        let newest = UInt64(mdb_txn_id(next))
+        let newest = LMDB.number(of: next)
         let first = retired.map(\.passed).min() ?? newest
         do throws(EngineFailure) {
             try LMDB.scan(next, LMDB.freePages, from: first + 1) { (transaction, pages) throws(EngineFailure) in

@@ -62,6 +62,11 @@ enum LMDB {
 
     private static func message(_ code: Int32) -> String { String(cString: mdb_strerror(code)) }
 
+    /// The number of a transaction, whatever a header says that it is.
+    static func number(of transaction: LMDBTransaction?) -> UInt64 {
+        UInt64(truncatingIfNeeded: mdb_txn_id(transaction))
+    }
+
     /// Runs reads; what the engine reports is an error of the store at `path`.
     static func reading<Result>(
         _ operation: String, path: String, _ body: () throws(EngineFailure) -> Result
@@ -185,8 +190,11 @@ enum LMDB {
             return code
         }
         while code == MDB_SUCCESS {
-            guard try body(key.number, value.bytes) else { return }
+            let id = key.number
+            guard try body(id, value.bytes) else { return }
             code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+            // A page that is led to twice may be led to without an end.
+            if code == MDB_SUCCESS, key.number <= id { throw EngineFailure(code: MDB_CORRUPTED) }
         }
         _ = try found(code)
     }

@@ -70,23 +70,27 @@ struct PageTree {
     /// - Parameter next: the first id to be visited; afterwards, the first one that has not been.
     func forEachRun(from next: inout UInt64, _ body: (UnsafeBufferPointer<ScannedRow>) -> Bool) -> Outcome {
         withUnsafeTemporaryAllocation(of: ScannedRow.self, capacity: MappedPage.maxEntries) { buffer in
-            visit(root, 0, from: &next, buffer, body)
+            visit(root, 0, isFirst: true, from: &next, buffer, body)
         }
     }
 
     private func visit(
-        _ number: UInt64, _ depth: Int, from next: inout UInt64, _ buffer: UnsafeMutableBufferPointer<ScannedRow>,
-        _ body: (UnsafeBufferPointer<ScannedRow>) -> Bool
+        _ number: UInt64, _ depth: Int, isFirst: Bool, from next: inout UInt64,
+        _ buffer: UnsafeMutableBufferPointer<ScannedRow>, _ body: (UnsafeBufferPointer<ScannedRow>) -> Bool
     ) -> Outcome {
         guard depth < Self.maxDepth, let page = page(number) else { return .unreadable }
         if !page.isBranch {
             guard let rows = gather(page, from: next, buffer) else { return .unreadable }
-            guard let last = rows.last?.id.rawValue else { return .finished }
+            // Only where the way down has led may all rows be before the first that is asked for. A page that is led to again
+            // would be nothing but passed, over and over.
+            guard let last = rows.last?.id.rawValue else { return isFirst ? .finished : .unreadable }
             next = last &+ 1
             return body(rows) ? .finished : .stopped
         }
-        for index in page.childIndex(IDKey(id: next))..<page.count {
-            let outcome = visit(page.child(index), depth + 1, from: &next, buffer, body)
+        let first = page.childIndex(IDKey(id: next))
+        for index in first..<page.count {
+            let outcome = visit(
+                page.child(index), depth + 1, isFirst: isFirst && index == first, from: &next, buffer, body)
             if outcome != .finished { return outcome }
         }
         return .finished

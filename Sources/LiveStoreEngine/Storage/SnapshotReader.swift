@@ -126,7 +126,7 @@ package final class SnapshotReader: @unchecked Sendable {
 
     /// The engine's transaction that it keeps in the file, where it reads by `map`. Any thread.
     func pinned(by map: ReadMap) -> UInt64? {
-        pinLock.withLock { self.map === map && keeper == .inFile ? UInt64(mdb_txn_id(pin)) : nil }
+        pinLock.withLock { self.map === map && keeper == .inFile ? LMDB.number(of: pin) : nil }
     }
 
     /// Keeps its version in the file no more, where it reads by `map`, which keeps it instead. Any thread.

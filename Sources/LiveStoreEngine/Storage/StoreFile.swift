@@ -53,7 +53,8 @@ enum StoreFile {
         let pageBytes = Int(status.ms_psize)
         let file = descriptor(environment)
         let present = length(file)
-        let (pages, isTooMany) = Int(bitPattern: UInt(info.me_last_pgno)).addingReportingOverflow(1)
+        // As the header says, whatever that is.
+        let (pages, isTooMany) = info.me_last_pgno.addingReportingOverflow(1)
         let (bytes, isTooLong) = pages.multipliedReportingOverflow(by: pageBytes)
         guard !isTooMany, !isTooLong, pages > 0, pageBytes > 0 else {
             throw openingError(MDB_CORRUPTED, directory)

@@ -69,9 +69,9 @@ struct TableRoots: @unchecked Sendable {
             let found = pageMap.address(holding: begin, lastPage: info.me_last_pgno)
         else { return nil }
         words.pointee.map.store(UInt(bitPattern: found), ordering: .relaxed)
-        words.pointee.lastPage.store(UInt64(info.me_last_pgno), ordering: .relaxed)
+        words.pointee.lastPage.store(UInt64(clamping: info.me_last_pgno), ordering: .relaxed)
         words.pointee.isEmpty.store(false, ordering: .relaxed)
         slots[Int(handle) % Self.slotCount].store(root << Self.handleBits | UInt64(handle), ordering: .releasing)
-        return PageTree(map: found, lastPage: UInt64(info.me_last_pgno), root: root)
+        return PageTree(map: found, lastPage: UInt64(clamping: info.me_last_pgno), root: root)
     }
 }

@@ -51,6 +51,11 @@ struct MetaPage {
             let free = TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[40..<88])),
             let tables = TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[88..<136]))
         else { return nil }
+        // What the engine compares keys by: free pages by numbers, tables by bytes, and neither has several values for a key.
+        let (reversed, several, numbers, ofOneLength): (UInt16, UInt16, UInt16, UInt16) = (0x02, 0x04, 0x08, 0x10)
+        guard free.flags & (reversed | several | numbers) == numbers,
+            tables.flags & (reversed | several | numbers | ofOneLength) == 0
+        else { return nil }
         self.number = number
         (self.free, self.tables) = (free, tables)
         pageBytes = Int(free.valueBytes)

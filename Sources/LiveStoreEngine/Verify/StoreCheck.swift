@@ -94,7 +94,7 @@ final class StoreCheck {
             schema = try stored.map { try JSONDecoder().decode(StoreSchema.self, from: $0) }
             guard let stored, let found = schema else { return walk.note(0, "the schema is lost") }
             // Whoever has written it may not have been this library.
-            guard found.tables.allSatisfy({ $0.isPossible }) else {
+            guard found.isPossible else {
                 schema = nil
                 return walk.note(0, "the schema cannot be read")
             }
@@ -250,12 +250,5 @@ final class StoreCheck {
                 report.freePages += 1
             }
         }
-    }
-}
-
-extension TableSchema {
-    /// Whether its numbers are those of columns that it has.
-    fileprivate var isPossible: Bool {
-        columns.count <= StoreSchema.maxColumns && primaryKey.map(columns.indices.contains) ?? true
     }
 }

@@ -251,7 +251,10 @@ final class TreeWalk {
 
     /// The pages of a value that has some of its own.
     private func ownPages(_ first: UInt64, _ byteCount: Int, _ progress: inout Progress) -> [UInt8]? {
-        let count = (Self.headerBytes + byteCount + pages.pageBytes - 1) / pages.pageBytes
+        let needed = (Self.headerBytes + byteCount + pages.pageBytes - 1) / pages.pageBytes
+        // A value that was made smaller in the transaction that made it has as many as before.
+        let listed = pages.read(first)?.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: 12, as: UInt32.self)) }
+        guard let count = listed, count >= needed, UInt64(count) <= pages.count else { return nil }
         for page in 0..<UInt64(count) where !claim(first &+ page) { return nil }
         guard let bytes = pages.read(first, pages: count) else { return nil }
         let isWhole = bytes.withUnsafeBytes {

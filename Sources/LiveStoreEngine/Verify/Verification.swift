@@ -12,7 +12,7 @@ extension Storage {
             var held: LMDBTransaction?
             try check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &held), "begin snapshot")
             defer { mdb_txn_abort(held) }
-            let transaction = UInt64(mdb_txn_id(held))
+            let transaction = LMDB.number(of: held)
             let pages = try FilePages(directory)
             guard let meta = pages.metaPages().first(where: { $0.transaction == transaction }) else { continue }
             let check = StoreCheck(pages, meta)

@@ -94,11 +94,17 @@ struct ChecksumTests {
         defer { withExtendedLifetime(test) {} }
         let texts = try copy(test, Samples.models)
         // Sort keys end in a zero: the index holds this, the rows do not.
-        try DamagedFile.replace("text 1 ä\u{0}", by: "text 1 ö\u{0}", in: texts.configuration.path)
+        try DamagedFile.replace("text 1 ä\u{0}", by: "text 1 á\u{0}", in: texts.configuration.path)
         let entry = damage {
             try texts.read { for _ in try $0.objects(Sample.self).where((\Sample.text).hasPrefix("text 1")) {} }
         }
         #expect(entry?.table == "Sample" && entry?.object == nil)
+        // Where keys do not ascend any more, the page is not followed at all.
+        let unordered = try copy(test, Samples.models)
+        try DamagedFile.replace("text 1 ä\u{0}", by: "text 1 ö\u{0}", in: unordered.configuration.path)
+        #expect {
+            try unordered.read { for _ in try $0.objects(Sample.self).where((\Sample.text).hasPrefix("text 1")) {} }
+        } throws: { ($0 as? StoreError)?.isOfFile == true }
     }
 
     @Test("a row that another process has written since is checked again")

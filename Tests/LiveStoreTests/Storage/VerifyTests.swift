@@ -102,6 +102,22 @@ struct VerifyTests {
         }
     }
 
+    @Test("a large value that became smaller in the block that made it is whole")
+    func shrunk() throws {
+        let test = try TestStore(Self.models)
+        try test.store.write { connection in
+            let line = LogLine()
+            line.text = String(repeating: "x", count: 40_000)
+            try connection.add(line)
+            // Stores it.
+            _ = try connection.objects(LogLine.self).count
+            line.text = String(repeating: "y", count: 9_000)
+        }
+        let report = try test.store.verify()
+        #expect(report.isWhole, "\(report.damage)")
+        #expect(try test.store.read { try $0.objects(LogLine.self).first?.text.utf8.count } == 9_000)
+    }
+
     @Test("a store that is open, and a folder without one, are refused")
     func refusals() throws {
         let test = try TestStore(Self.models)

@@ -9,7 +9,12 @@ enum DamagedFile {
     /// - Returns: at how many places.
     @discardableResult
     static func replace(_ text: String, by other: String, in path: String) throws -> Int {
-        let (old, new) = (Data(text.utf8), Data(other.utf8))
+        try replace(Data(text.utf8), by: Data(other.utf8), in: path)
+    }
+
+    /// The same with bytes.
+    @discardableResult
+    static func replace(_ old: Data, by new: Data, in path: String) throws -> Int {
         try #require(old.count == new.count)
         let url = URL(fileURLWithPath: path + "/data.mdb")
         let data = try Data(contentsOf: url)
@@ -22,7 +27,7 @@ enum DamagedFile {
             start = found.upperBound
             count += 1
         }
-        try #require(count > 0, "no page holds '\(text)'")
+        try #require(count > 0, "no page holds \(String(decoding: old, as: UTF8.self).debugDescription)")
         return count
     }
 }
