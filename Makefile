@@ -18,7 +18,7 @@ FIRST = make: the first build takes three to four minutes on two quiet cores, la
 # The folders of scenarios; those of peers, of reading and of servers have targets of their own.
 SCENARIOS = $(filter-out Scenarios/peers Scenarios/reading Scenarios/servers,$(patsubst %/,%,$(wildcard Scenarios/*/)))
 
-.PHONY: bench peers reading servers smoke compare calibrate test page-test data-test external stress powercut damage micro explore check lint docs tsan asan faults setup build build-peers clean help
+.PHONY: bench peers reading servers smoke compare calibrate test page-test data-test external stress powercut damage fuzz micro explore check lint docs tsan asan faults setup build build-peers clean help
 
 help:  ## what there is: also what plain `make` does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -89,6 +89,9 @@ powercut: setup  ## what a power cut may leave of a store, opened image by image
 damage: setup  ## damaged copies of store files, each opened, read and written by a process of its own (COPIES=, SEED=)
 	$(BUILD) livestore-damage
 	.build/release/livestore-damage --copies $(or $(COPIES),1000) $(if $(SEED),--seed $(SEED))
+
+fuzz: setup  ## inputs that nobody has thought of, for all that reads what others may have written (SECONDS= for each, TARGET=row, SEED=)
+	FUZZ_SECONDS=$(SECONDS) $(if $(SEED),TIDEGAUGE_SEED=$(SEED)) Tools/test.sh --filter 'FuzzTests.*/$(TARGET)'
 
 tsan: setup  ## the concurrent tests under ThreadSanitizer (FILTER=regular expression)
 	Tools/sanitize.sh thread '$(FILTER)'

@@ -241,6 +241,15 @@ let package = Package(
                 "StoreDriver",
                 "TemplateDriver", "TestThreads", "TracedSync", "TrialRunner", "Trials", "tidegauge-fixture",
             ]),
+        // Inputs that nobody has thought of, for all that reads what others may have written (`make fuzz`).
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "CLMDB", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "Report", "Scenario", "SeededRandom",
+                "TestThreads",
+                "Trials",
+            ],
+            exclude: ["Corpus"]),
         // Reads the sources and counts.
         .testTarget(name: "StructureTests"),
         .testTarget(
