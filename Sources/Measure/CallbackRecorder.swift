@@ -54,6 +54,17 @@ public final class CallbackRecorder: Sendable {
         indexBuffer = try RecordBuffer(capacity: indexCapacity, prefaulted: prefaulted)
     }
 
+    /// What another process has recorded.
+    public init(_ callbacks: [CallbackRecord], indices: [Int32]) throws(RecorderError) {
+        records = try RecordBuffer(capacity: callbacks.count)
+        indexBuffer = try RecordBuffer(capacity: indices.count)
+        for callback in callbacks { records.append(callback) }
+        for index in indices { indexBuffer.append(index) }
+    }
+
+    /// All lists of all callbacks, one after the other.
+    public var allIndices: [Int32] { Array(indexBuffer) }
+
     /// Keeps one callback, or counts it as overflow. Only on the observer's site, inside the callback; call
     /// `finish(exitNs:)` as the last thing the callback does.
     /// - Parameter version: `nil` where the engine has none.

@@ -29,6 +29,7 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case pins = "observers.pins"
     case operators = "observers.operators"
     case churn = "observers.churn"
+    case besideWriters = "observers.beside_writers"
     case writerThreads = "writers.threads"
     case writerHosts = "writers.hosts"
     case process = "writers.process"
@@ -177,6 +178,12 @@ extension Setting {
                 "So many further observers come and go while the load runs, a few hundred in a second: cancelled from another "
                     + "thread, with their own threads where a driver lets these go, and made anew. They are in no figure; that "
                     + "nobody is called any more once cancelled is checked of each (`silence`).")
+
+        case .besideWriters:
+            .init(
+                \.spec.observers.besideWriters, .wordsOrNil(.no), default: nil, since: 11,
+                "Whether as many observers as here are in each process of `writers.hosts` too. Latencies are theirs then, each of the "
+                    + "commits of its own host: one clock, and the whole way through the store.")
 
         // MARK: writers
         case .writerThreads:

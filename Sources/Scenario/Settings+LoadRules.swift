@@ -77,6 +77,7 @@ extension Settings {
     // MARK: Where
 
     func checkHosts(_ blame: Blame) {
+        if observers.besideWriters != nil { checkBesideWriters(blame) }
         guard writers.hosts != nil else { return }
         blame(
             writers.process == .own, [.writerHosts, .process],
@@ -93,6 +94,23 @@ extension Settings {
             writers.count > WritersSpec.maximumThreads, [.writerHosts, .writerThreads],
             "\(writers.hosts ?? 0) hosts with \(writers.threads) threads are \(writers.count) writers, and "
                 + "\(WritersSpec.maximumThreads) are the most")
+    }
+
+    private func checkBesideWriters(_ blame: Blame) {
+        let name = "'observers.beside_writers'"
+        blame(
+            writers.hosts == nil, [.besideWriters, .writerHosts],
+            "\(name) are on the hosts that write, and there are none (add 'writers.hosts')")
+        blame(
+            observers.count == 0, [.besideWriters, .observerCount], "\(name) observe as here: 'observers.count' is 0")
+        blame(
+            observers.reads != nil, [.besideWriters, .reads],
+            "\(name) read nothing in their callbacks (remove 'observers.reads')")
+        for setting in [Setting.textCharacters, .payloadBytes, .tables] {
+            blame(
+                value(setting) != setting.row.defaultValue, [.besideWriters, setting],
+                "\(name) send rows of four numbers (remove '\(setting.rawValue)')")
+        }
     }
 
     // MARK: What is done to it

@@ -149,6 +149,12 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         case sums
     }
 
+    /// Whether processes that write elsewhere observe as well.
+    public enum BesideWriters: String, Codable, Sendable, CaseIterable {
+        case no = "false"
+        case yes = "true"
+    }
+
     public var count = 0
     public var queries = Queries.same
     /// Share of the items that `same` queries match in all, in (0, 1].
@@ -167,6 +173,8 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var operators = 0
     /// So many further observers of the first query come and go while the load runs; nil: none.
     public var churn: Int?
+    /// nil: they do not.
+    public var besideWriters: BesideWriters?
 }
 
 public struct WritersSpec: Codable, Sendable, Equatable {

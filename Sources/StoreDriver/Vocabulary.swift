@@ -3,7 +3,7 @@
 import Foundation
 
 /// One row of the table that every scenario watches, as far as it is counted by. `RowShape` says what it holds beside.
-public struct Item: Sendable, Equatable {
+public struct Item: BitwiseCopyable, Sendable, Equatable {
     /// Primary key.
     public var key: Int64
     /// 0 for rows that are written to; bystander queries watch groups of their own (1, 2, …).

@@ -13,12 +13,14 @@ struct FigureSheet {
     let pairs: PairFigures
     let callbacks: Int
     let hasObservers: Bool
+    /// Latencies are of observers beside the writers.
+    private let isEchoed: Bool
     private let asked: Set<Metric>
 
     /// - Parameter endNs: when `logs` were taken: what was not covered then is known to take longer than until then.
     init(
         _ spec: TrialSpec, endNs: Int64, _ history: History, _ logs: [ObserverLog], _ plan: QueryAssignment,
-        _ verdict: OracleVerdict, _ findings: Findings
+        _ verdict: OracleVerdict, _ findings: Findings, _ echoes: [Echo] = []
     ) {
         (self.spec, self.history, self.verdict, self.findings) = (spec, history, verdict, findings)
         asked = spec.neededMetrics
@@ -26,9 +28,15 @@ struct FigureSheet {
         let wantsStaleness = !asked.isDisjoint(with: [.staleness, .versionLag])
         let hosts = findings.hosts.map(\.clock.halfWidthNs)
         var pairs = PairFigures(history, findings.window, endNs: endNs, uncertaintyNs: hosts.max())
-        for log in logs.prefix(plan.mainObservers) { pairs.add(log, wantsStaleness: wantsStaleness) }
+        // What a host has seen of its own commits stands on one clock; what is seen of them here is only told how old it is.
+        for log in logs.prefix(plan.mainObservers) {
+            if echoes.isEmpty { pairs.add(log) }
+            if wantsStaleness { pairs.addStaleness(log) }
+        }
+        for echo in echoes { pairs.add(echo) }
         self.pairs = pairs
-        callbacks = logs.reduce(0) { $0 + $1.count }
+        isEchoed = !echoes.isEmpty
+        callbacks = (logs + echoes.flatMap(\.logs)).reduce(0) { $0 + $1.count }
     }
 
     func result() -> TrialResult {
@@ -84,8 +92,9 @@ struct FigureSheet {
     private func figures(_ metric: Metric) -> [Figure] {
         switch provider(metric) {
         case .events(let span, _):
-            histogram(metric)?.figures(for: metric, flags: flags(span)).map { acrossHosts(atFloor($0, span), span) }
-                ?? []
+            histogram(metric)?.figures(for: metric, flags: flags(span)).map {
+                isEchoed ? atFloor($0, span) : acrossHosts(atFloor($0, span), span)
+            } ?? []
         case .overTime(let data):
             data(self).distribution.figures(for: metric, flags: drift).map {
                 acrossHosts(atFloor($0), .commitToCallback)

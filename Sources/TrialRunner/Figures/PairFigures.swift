@@ -23,11 +23,26 @@ struct PairFigures {
     let uncertaintyNs: Int64?
 
     private let history: History
+    /// Of all commits; those of an echo on the clock of their host.
+    private var records: ContiguousArray<CommitRecord>
     private let window: Window
     /// When the last callback was looked for: what is not covered by then is known to be later than that.
     private let endNs: Int64
     /// Per commit.
     private var told: ContiguousArray<Told>
+
+    /// How an observer stands to commits.
+    private struct View {
+        /// Whose commits count; nil: all.
+        var writers: Range<Int>?
+        /// The measured one on its clock, as is `endNs`.
+        var window: Window
+        var endNs: Int64
+        /// By how much a time may be wrong, either way; nil: nobody doubts.
+        var doubtNs: Int64?
+
+        func counts(_ writer: Int) -> Bool { writers?.contains(writer) ?? true }
+    }
 
     private struct Told {
         /// First and last `enter`, over the observers that were called for it.
@@ -36,18 +51,37 @@ struct PairFigures {
         var observers: Int32 = 0
         /// Observers that were never called for it.
         var missing: Int32 = 0
+        /// When they were looked at last, on the clock of the others.
+        var untilNs: Int64 = 0
     }
 
     init(_ history: History, _ window: Window, endNs: Int64, uncertaintyNs: Int64? = nil) {
         self.uncertaintyNs = uncertaintyNs
         (self.history, self.window, self.endNs) = (history, window, endNs)
+        records = ContiguousArray(history.commits.lazy.map(\.record))
         staleness = StalenessIntegrator(startNs: window.startNs, endNs: window.endNs)
         endToEndOverTime = IntervalSeries(startNs: window.startNs, endNs: window.endNs)
         told = ContiguousArray(repeating: Told(), count: history.commits.count)
     }
 
-    /// - Parameter wantsStaleness: integrating it costs more than the rest together.
-    mutating func add(_ log: ObserverLog, wantsStaleness: Bool) {
+    /// What observers beside writers were told of the commits of their own host: all of it on the clock there.
+    mutating func add(_ echo: Echo) {
+        var made = Array(repeating: 0, count: echo.writers.count)
+        for index in history.commits.indices where echo.writers.contains(history.commits[index].writer) {
+            let writer = history.commits[index].writer - echo.writers.lowerBound
+            records[index] = echo.records[writer][made[writer]]
+            made[writer] += 1
+        }
+        // There is no doubt about its times.
+        let view = View(writers: echo.writers, window: echo.window, endNs: echo.endNs, doubtNs: 0)
+        for log in echo.logs { add(log, view) }
+    }
+
+    mutating func add(_ log: ObserverLog) {
+        add(log, View(writers: nil, window: window, endNs: endNs, doubtNs: uncertaintyNs))
+    }
+
+    private mutating func add(_ log: ObserverLog, _ view: View) {
         let query = history.queries[log.observer.query]
         let settled = settledEnd(log, query)
         var spans: [Int: Int64] = [:]
@@ -57,7 +91,8 @@ struct PairFigures {
             place, callback in
             let index = Int(query.commits[place])
             if let callback { covering.insert(callback) }
-            if add(commit: index, enterNs: callback.map { log[$0].enterNs }), let callback {
+            guard view.counts(history.commits[index].writer) else { return }
+            if add(commit: index, enterNs: callback.map { log[$0].enterNs }, view), let callback {
                 spans[callback, default: 0] += 1
             }
         }
@@ -66,15 +101,22 @@ struct PairFigures {
         // Those that covered nothing at all were made all the same; those that covered commits of the warm-up alone belong to
         // it.
         callbacks += log.records.enumerated().count { index, record in
-            !covering.contains(index) && !record.isInitial && window.contains(record.enterNs)
+            !covering.contains(index) && !record.isInitial && view.window.contains(record.enterNs)
         }
-        firstDelivery.record(log.observer.subscribedNs, log.count > 0 ? log[0].enterNs : nil, seenUntil: endNs)
-        for record in log.records where record.enterNs >= window.startNs && !record.isInitial {
-            callbackTime.record(record.enterNs, record.exitNs > 0 ? record.exitNs : nil, seenUntil: endNs)
+        firstDelivery.record(log.observer.subscribedNs, log.count > 0 ? log[0].enterNs : nil, seenUntil: view.endNs)
+        for record in log.records where record.enterNs >= view.window.startNs && !record.isInitial {
+            callbackTime.record(record.enterNs, record.exitNs > 0 ? record.exitNs : nil, seenUntil: view.endNs)
         }
-        let missed = history.missed.filter { $0.queries.contains(log.observer.query) && window.contains($0.dueNs) }
+        let missed = history.missed.filter {
+            $0.queries.contains(log.observer.query) && window.contains($0.dueNs) && view.counts($0.writer)
+        }
         for commit in missed { endToEnd.recordCensored(endNs - commit.dueNs) }
-        guard wantsStaleness else { return }
+    }
+
+    /// Apart, because integrating it costs more than the rest together.
+    mutating func addStaleness(_ log: ObserverLog) {
+        let query = history.queries[log.observer.query]
+        let settled = settledEnd(log, query)
         staleness.add(
             commits: query.commits.prefix(settled).map { commit -> StalenessIntegrator.Commit in
                 let record = history.commits[Int(commit)].record
@@ -91,24 +133,26 @@ struct PairFigures {
     }
 
     /// - Returns: whether the pair is measured and covered.
-    private mutating func add(commit index: Int, enterNs: Int64?) -> Bool {
-        let record = history.commits[index].record
-        guard window.contains(record.dueNs) else { return false }
+    private mutating func add(commit index: Int, enterNs: Int64?, _ view: View) -> Bool {
+        let record = records[index]
+        guard view.window.contains(record.dueNs) else { return false }
         pairs += 1
-        delivery.record(record.committedNs, enterNs, seenUntil: endNs)
-        endToEnd.record(record.dueNs, enterNs, seenUntil: endNs)
-        writeToCallback.record(record.beginNs, enterNs, seenUntil: endNs)
+        delivery.record(record.committedNs, enterNs, seenUntil: view.endNs)
+        endToEnd.record(record.dueNs, enterNs, seenUntil: view.endNs)
+        told[index].untilNs = view.endNs
+        writeToCallback.record(record.beginNs, enterNs, seenUntil: view.endNs)
         guard let enterNs else {
             told[index].missing += 1
             return false
         }
-        if let uncertaintyNs, case let earlierNs = record.beginNs - enterNs, earlierNs > uncertaintyNs,
+        if let doubtNs = view.doubtNs, case let earlierNs = record.beginNs - enterNs, earlierNs > doubtNs,
             earlierNs > impossible?.earlierNs ?? 0
         {
             impossible = (earlierNs, record.version)
         }
         coveredPairs += 1
-        endToEndOverTime.add(atNs: record.dueNs, value: Double(enterNs - record.dueNs))
+        endToEndOverTime.add(
+            atNs: record.dueNs - view.window.startNs + window.startNs, value: Double(enterNs - record.dueNs))
         told[index].firstNs = min(told[index].firstNs, enterNs)
         told[index].lastNs = max(told[index].lastNs, enterNs)
         told[index].observers += 1
@@ -118,8 +162,8 @@ struct PairFigures {
     /// Per commit, until the last of its observers was called.
     var lastDelivery: LatencyHistogram {
         var latencies = LatencyHistogram()
-        for (commit, told) in zip(history.commits, told) where told.observers + told.missing > 0 {
-            latencies.record(commit.record.committedNs, told.missing > 0 ? nil : told.lastNs, seenUntil: endNs)
+        for (record, told) in zip(records, told) where told.observers + told.missing > 0 {
+            latencies.record(record.committedNs, told.missing > 0 ? nil : told.lastNs, seenUntil: told.untilNs)
         }
         return latencies
     }
@@ -128,8 +172,8 @@ struct PairFigures {
     var fanoutSpan: LatencyHistogram {
         var spans = LatencyHistogram()
         for told in told where told.observers + told.missing > 1 {
-            let firstNs = told.observers > 0 ? told.firstNs : endNs
-            spans.record(firstNs, told.missing > 0 ? nil : told.lastNs, seenUntil: endNs)
+            let firstNs = told.observers > 0 ? told.firstNs : told.untilNs
+            spans.record(firstNs, told.missing > 0 ? nil : told.lastNs, seenUntil: told.untilNs)
         }
         return spans
     }

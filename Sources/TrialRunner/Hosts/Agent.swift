@@ -19,6 +19,8 @@ public final class Agent {
         /// Where they lie; removed as soon as both have them mapped.
         let folder: PrivateFolder
         var frames = HostFrameReader()
+        /// Its records are on their way already.
+        var hasLoaded = false
     }
 
     private let channel = HostChannel()
@@ -78,8 +80,9 @@ public final class Agent {
             var asked = try frame.decoded(HostFault.self)
             asked.atNs = clock.own(asked.atNs)
             fault = asked
+        case .settle: worker?.process.write(Data(frame.bytes))
         case .stop: try end(HostReport())
-        case .hello, .pong, .ready, .progress, .records, .done:
+        case .hello, .pong, .ready, .progress, .records, .done, .loaded, .observed:
             throw TrialFault.harness("an agent was told '\(frame.kind)', which only agents say")
         }
     }
@@ -105,8 +108,17 @@ public final class Agent {
             case .ready:
                 worker?.folder.remove()
                 try channel.send(frame)
+            case .loaded:
+                worker?.hasLoaded = true
+                nextProgressNs = .max
+                for (writer, records) in zip(worker?.order.writers ?? 0..<0, worker?.records ?? []) {
+                    records.takePublished()
+                    try send(records, of: writer)
+                }
+                try channel.send(frame)
+            case .observed: try channel.send(frame)
             case .done: return try end(try frame.decoded(HostReport.self))
-            case .hello, .ping, .pong, .order, .start, .progress, .fault, .stop, .records:
+            case .hello, .ping, .pong, .order, .start, .progress, .fault, .stop, .records, .settle:
                 throw TrialFault.harness("a worker said '\(frame.kind)', which only agents say")
             }
         }
@@ -146,7 +158,7 @@ public final class Agent {
         guard let worker else { return }
         worker.process.kill()
         worker.folder.remove()
-        for (writer, records) in zip(worker.order.writers, worker.records) {
+        for (writer, records) in zip(worker.order.writers, worker.records) where !worker.hasLoaded {
             records.takePublished()
             kept.append((writer, records))
         }
@@ -166,16 +178,20 @@ public final class Agent {
         if report.failure != nil { kept = [] }
         var report = report
         if describes { report.environment = EnvironmentReport.capture(storeDirectories: []) }
-        for (writer, records) in kept {
-            let shown = records.map { record in
-                var record = record
-                for time in CommitRecord.times { record[keyPath: time] = clock.shown(record[keyPath: time]) }
-                return record
-            }
-            for frame in HostRecords.frames(writer: writer, shown) { try channel.send(frame) }
-        }
+        for (writer, records) in kept { try send(records, of: writer) }
         kept = []
         try channel.send(HostFrame(.done, report))
+    }
+}
+
+extension Agent {
+    private func send(_ records: RecordBuffer<CommitRecord>, of writer: Int) throws {
+        let shown = records.map { record in
+            var record = record
+            for time in CommitRecord.times { record[keyPath: time] = clock.shown(record[keyPath: time]) }
+            return record
+        }
+        for frame in HostRecords.frames(writer: writer, shown) { try channel.send(frame) }
     }
 }
 

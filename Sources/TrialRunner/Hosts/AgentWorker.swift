@@ -64,6 +64,7 @@ public enum AgentWorker {
         }
         let group = WriterGroup(spec, store, writers)
         let (noise, cpu) = (NoiseMeter(), CPUWindow(driver, store, group))
+        let beside = spec.observers.besideWriters == nil ? nil : try BesideObservers(spec, store)
         try group.begin()
         try channel.send(HostFrame(kind: .ready))
         guard let startNs = try channel.expect(.start)?.integers(1)[0] else { return nil }
@@ -76,12 +77,18 @@ public enum AgentWorker {
         noise.loadEnded()
         // What it has recorded goes on its way when the window is over.
         Pacing.sleep(untilNs: window.endNs)
+        if let beside {
+            try channel.send(HostFrame(kind: .loaded))
+            guard let goal = try channel.expect(.settle)?.decoded(HostGoal.self) else { return nil }
+            try beside.settle(goal)
+        }
         let returned = writers.reduce(0) { sum, writer in
             sum + writer.recorder.records.count { $0.committedNs >= window.startNs }
         }
         var findings = Findings(window, commits: returned, affectingCommits: 0)
         cpu.end(into: &findings)
         noise.end(into: &findings)
+        for frame in try beside?.frames() ?? [] { try channel.send(frame) }
         group.dismiss()
         return HostReport(cpu: findings.cpu, noise: findings.noise)
     }

@@ -3,9 +3,10 @@ import Foundation
 
 /// One message. In bytes: the length of the payload (4 bytes, least first), the kind (1 byte), the payload.
 struct HostFrame: Sendable, Equatable {
-    /// To the agent: ping, order, start, fault, stop. From it: hello, pong, ready, progress, fault, records, done.
+    /// To the agent: ping, order, start, fault, stop, settle. From it: hello, pong, ready, progress, fault, records, loaded,
+    /// observed, done.
     enum Kind: UInt8, Sendable, CaseIterable {
-        case hello = 1, ping, pong, order, ready, start, progress, fault, stop, records, done
+        case hello = 1, ping, pong, order, ready, start, progress, fault, stop, records, done, loaded, settle, observed
     }
 
     /// Longer payloads are none of an agent's.

@@ -129,7 +129,12 @@ final class HostLink {
 
     /// Reads a frame; what is wrong with it names the host.
     func reading<Value>(_ frame: HostFrame, _ body: (HostFrame) throws -> Value) throws -> Value {
-        do { return try body(frame) } catch { throw fault("it said \(error)") }
+        try reading { try body(frame) }
+    }
+
+    /// Reads something that it has said.
+    func reading<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch { throw fault("it said \(error)") }
     }
 
     /// Asks what its clock shows. The answer is taken whenever it comes.

@@ -18,6 +18,11 @@ final class HostStation {
     /// The widest that one of its moments has been.
     private var halfWidthNs: Int64 = 0
 
+    /// Its writers are through; what it has observed is still to come.
+    private(set) var hasLoaded = false
+    private var observed: [UInt8] = []
+    private(set) var observations: [HostObservation] = []
+
     private static let firstExchanges = 32
     private static let pingsNs: Int64 = 4_000_000_000
 
@@ -74,15 +79,25 @@ final class HostStation {
                 throw link.fault("it sent records of writer \(part.writer), and its own are \(writers)")
             }
             shownRecords[part.writer - writers.lowerBound] += part.records
+        case .loaded: hasLoaded = true
+        case .observed: try takeObserved(frame)
         case .done:
             let report = try link.decoded(frame, HostReport.self)
             if let failure = report.failure { throw failure.fault(on: link.host) }
             self.report = report
             commits = shownRecords.reduce(0) { $0 + $1.count }
-        case .hello, .ping, .pong, .order, .ready, .start, .stop:
+        case .hello, .ping, .pong, .order, .ready, .start, .stop, .settle:
             throw link.fault("it said '\(frame.kind)' in the middle of the load")
         }
         return nil
+    }
+
+    private func takeObserved(_ frame: HostFrame) throws {
+        observed += frame.payload.dropFirst()
+        guard frame.payload.first == 1 else { return }
+        let whole = HostFrame(kind: .observed, payload: observed)
+        observations.append(try link.decoded(whole, HostObservation.self))
+        observed = []
     }
 
     /// Of each writer, on this process's clock.

@@ -98,15 +98,39 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
+    /// Its writers are through, as far as it says.
+    private func isThrough(_ station: HostStation) -> Bool {
+        station.report != nil || spec.observers.besideWriters != nil && station.hasLoaded
+    }
+
+    /// Has observers beside writers wait for the commits of all hosts, and takes what they have recorded.
+    func settle(_ history: History, _ plan: QueryAssignment) throws -> [Echo] {
+        guard spec.observers.besideWriters != nil else { return [] }
+        let goal = try HostFrame(.settle, Echo.goal(history))
+        for station in stations { station.link.send(goal) }
+        // It waits until nobody has been called for that long, and then has to send it all.
+        let mostNs = 2 * spec.hangTimeoutNs + HostLink.readyNs
+        for station in stations {
+            let deadlineNs = MonotonicClock.nowNs() + mostNs
+            while station.report == nil {
+                guard let frame = try station.link.next(untilNs: deadlineNs) else {
+                    throw station.link.fault("it has not said what was observed there for \(mostNs / 1_000_000) ms")
+                }
+                _ = try station.take(frame)
+            }
+        }
+        return try stations.map { try Echo($0, window, plan) }
+    }
+
     private func awaitReports(_ look: (Int64) throws -> Void) throws {
         var seen = -1
         let timeoutNs = spec.hangTimeoutNs + spec.fault.lengthNs + HostLink.readyNs
         var deadline = HangDeadline(timeoutNs: timeoutNs, mostExtensions: 0)
-        while let waiting = stations.firstIndex(where: { $0.report == nil }) {
+        while let waiting = stations.firstIndex(where: { !isThrough($0) }) {
             let nowNs = MonotonicClock.nowNs()
             try look(nowNs)
             let pinged = pingNext(nowNs) ?? waiting
-            for (place, station) in stations.enumerated() where station.report == nil {
+            for (place, station) in stations.enumerated() where !isThrough(station) {
                 do {
                     try hear(station, untilNs: place == pinged ? nowNs + Self.lookEveryNs : nowNs)
                     try station.checkSilence(mostNs: spec.hangTimeoutNs + HostLink.marginNs)
@@ -129,14 +153,14 @@ final class RemoteWriterGroup: WritingSide {
     private func pingNext(_ nowNs: Int64) -> Int? {
         guard nowNs >= nextPingNs else { return nil }
         nextPingNs = nowNs + Self.pingEveryNs / Int64(stations.count)
-        let open = stations.indices.filter { stations[$0].report == nil && !stations[$0].link.clock.isSame }
+        let open = stations.indices.filter { !isThrough(stations[$0]) && !stations[$0].link.clock.isSame }
         guard let next = open.min(by: { stations[$0].link.pingedNs < stations[$1].link.pingedNs }) else { return nil }
         stations[next].link.ping()
         return next
     }
 
     private func hear(_ station: HostStation, untilNs: Int64) throws {
-        while station.report == nil, let frame = try station.link.next(untilNs: untilNs) {
+        while !isThrough(station), let frame = try station.link.next(untilNs: untilNs) {
             if frame.kind == .records, MonotonicClock.nowNs() < window.endNs - station.widthNs {
                 throw TrialFault.harness(
                     "'\(station.link.host.name)' has sent its records within the measured window, which is measured with them"

@@ -101,6 +101,8 @@ protocol WritingSide: Companion {
     /// Returns once every writer has made its last commit.
     /// - Parameter look: called every 10 ms with the time.
     func awaitEnd(look: (Int64) throws -> Void) throws
+    /// What observers beside the writers have recorded, when they have covered all of the history; nothing where there are none.
+    func settle(_ history: History, _ plan: QueryAssignment) throws -> [Echo]
     var commitsSoFar: Int { get }
     /// Of each writer, in the order it committed; after `awaitEnd`.
     var records: [RecordBuffer<CommitRecord>] { get }
@@ -116,6 +118,8 @@ protocol WritingSide: Companion {
 }
 
 extension WritingSide {
+    func settle(_ history: History, _ plan: QueryAssignment) throws -> [Echo] { [] }
+
     func end(into findings: inout Findings) {
         dismiss()
         findings.recoveryNs = recoveryNs

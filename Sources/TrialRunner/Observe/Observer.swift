@@ -42,6 +42,16 @@ final class Observer: DeliverySink {
             capacity: capacity, indexCapacity: indexCapacity, prefaulted: isBystander ? 0 : min(capacity, prefaulted))
     }
 
+    /// One that is elsewhere, as far as it has told.
+    init(
+        _ name: String, query: Int, site: DeliveryContext, recorder: CallbackRecorder,
+        showing subscription: any DriverSubscription, subscribedNs: Int64
+    ) {
+        (self.name, self.query, self.site, self.recorder) = (name, query, site, recorder)
+        (isBystander, workNs, sampler, reader) = (false, 0, nil, nil)
+        (self.subscription, self.subscribedNs) = (subscription, subscribedNs)
+    }
+
     func deliver(_ delivery: borrowing Delivery) {
         let enterNs = MonotonicClock.nowNs()
         note(delivery, enterNs: enterNs)

@@ -109,6 +109,15 @@ final class ObserverGroup: Sendable {
         }) {}
     }
 
+    /// Returns once that is so of every measured observer, or once no callback has come for the hang timeout.
+    func awaitCovering(_ covers: (Observer) -> Bool) throws {
+        var waiting = observers.filter { !$0.isBystander }
+        try wait(until: {
+            waiting.removeAll(where: covers)
+            return waiting.isEmpty
+        }) {}
+    }
+
     /// Whether nothing happened to the observer's rows after the version it was last called with. Rows that came and
     /// went again need no callback.
     private static func isCurrent(_ observer: Observer, _ covered: Int64, _ history: History) -> Bool {

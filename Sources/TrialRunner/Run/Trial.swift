@@ -63,6 +63,7 @@ public struct Trial {
         report(.init(.settling))
         let past = Past(setup, window, writing.records)
         var history = try past.settle()
+        let echoes = try writing.settle(history, plan)
         var findings = Findings(history, plan, window)
         try companions.end(into: &findings)
 
@@ -70,12 +71,12 @@ public struct Trial {
         let endNs = MonotonicClock.nowNs()
         let logs = try group.logs()
         try past.finish(&history, logs, into: &findings)
-        let oracle = Oracle(spec, driver.capabilities, setup.dataset, plan, history, logs)
+        let oracle = Oracle(spec, driver.capabilities, setup.dataset, plan, history, logs + echoes.flatMap(\.logs))
         var verdict = try oracle.verdict(setup.store, group)
         try companions.close(logs, into: &findings)
         verdict.add(findings.violations)
 
-        var result = FigureSheet(spec, endNs: endNs, history, logs, plan, verdict, findings).result()
+        var result = FigureSheet(spec, endNs: endNs, history, logs, plan, verdict, findings, echoes).result()
         if let most = spec.traceEvents { result.recordings.trace = TraceSpans.spans(history, logs, window, most: most) }
         return result
     }

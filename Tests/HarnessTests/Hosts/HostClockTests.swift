@@ -116,6 +116,28 @@ import Testing
         try check(drifting, own: { clock.own($0) - Self.ahead }, widestNs: 50_000_000, "round \(round)")
     }
 
+    /// What is sent on its way takes processors and the way itself: nothing is while anybody is measured.
+    @Test func recordsComeWhenTheWindowIsOver() throws {
+        let fixture = try #require(Self.fixture)
+        var spec = spec()
+        // The last commit is due in the middle of the window.
+        (spec.writers.rateHz, spec.durationNs) = (2, 1_000_000_000)
+        let station = HostStation(
+            try HostLink(HostEntry(name: "a", run: ["/usr/bin/env"], binary: fixture)), writers: 0..<1)
+        defer { station.link.end() }
+        _ = try station.link.awaitHello(binarySHA: nil)
+        let role = HostOrder.Role.writers(first: 0, count: 1, dueTimesDone: 0)
+        station.link.send(try HostFrame(.order, HostOrder(spec: spec, role: role, storeDirectory: "/")))
+        _ = try station.link.expect(.ready, withinNs: HostLink.readyNs)
+        let startNs = MonotonicClock.nowNs() + 50_000_000
+        station.link.send(HostFrame(.start, integers: [startNs]))
+        while station.report == nil, let frame = try station.link.next(untilNs: .max) {
+            #expect(frame.kind == .progress || MonotonicClock.nowNs() >= startNs + spec.durationNs, "\(frame.kind)")
+            _ = try station.take(frame)
+        }
+        #expect(station.shownRecords[0].count == 2)
+    }
+
     /// A clock that runs faster says that it is another, and one that says it is this one and is not is found out.
     @Test func aClockThatIsNotWhatItSaysIsFoundOut() throws {
         var clock = HostClock(isSame: true)

@@ -63,6 +63,16 @@ import Testing
         #expect(error?.description == "host: 'b': it has not said 'hello' for 10 ms")
     }
 
+    @Test func whoFallsSilentIsNamedWithTheTime() throws {
+        let station = HostStation(try HostLink(host("read line")), writers: 0..<1)
+        defer { station.link.end() }
+        try station.checkSilence(mostNs: .max)
+        let error = #expect(throws: TrialFault.self) { try station.checkSilence(mostNs: -1) }
+        #expect(
+            error?.description.hasPrefix("host: 'b': it has said nothing for 0 ms: the host or the way there is gone")
+                == true)
+    }
+
     @Test func aCommandThatIsNotThereIsNamed() throws {
         let error = #expect(throws: TrialFault.self) { try HostLink(HostEntry(name: "b", run: ["no-such-command"])) }
         #expect(error?.description.contains("'b': the PATH has no 'no-such-command'") == true)

@@ -1,0 +1,53 @@
+// An echo from what a host has sent, and until when its observers are waited for.
+import Measure
+import Scenario
+import StoreDriver
+
+extension Echo {
+    /// - Parameter plan: of the trial.
+    init(_ station: HostStation, _ window: Window, _ plan: QueryAssignment) throws {
+        let (link, host) = (station.link, station.link.host.name)
+        let startNs = link.clock.remote(window.startNs)
+        let sites = Set(station.observations.map(\.site)).map {
+            ($0, DeliveryContext("observer-\($0) on \(host)", .queue))
+        }
+        let siteOf = Dictionary(uniqueKeysWithValues: sites)
+        let logs = try station.observations.map { seen in
+            guard plan.queryOfObserver.indices.contains(seen.observer), let site = siteOf[seen.site] else {
+                throw link.fault("it sent what observer \(seen.observer) was told, and there is none")
+            }
+            let (callbacks, indices, items) = try link.reading {
+                (try seen.callbacks.elements(), try seen.indices.elements(), try seen.items.elements())
+            }
+            let observer = Observer(
+                "observer \(seen.observer) on \(host)", query: plan.queryOfObserver[seen.observer], site: site,
+                recorder: try CallbackRecorder(callbacks, indices: indices), showing: ShownItems(items),
+                subscribedNs: seen.subscribedNs)
+            return ObserverLog(observer)
+        }
+        self.init(
+            writers: station.writers, window: Window(startNs: startNs, endNs: startNs + window.lengthNs),
+            endNs: station.observations.map(\.endNs).max() ?? startNs, records: station.shownRecords, logs: logs)
+    }
+
+    /// What its observers have to cover: the last version of each query whose commits, with those behind it, change anything.
+    static func goal(_ history: History) -> HostGoal {
+        HostGoal(
+            versions: history.queries.map { query in
+                let count = query.commits.count
+                // A net effect is worth computing for a handful of commits only.
+                let last = (max(0, count - 64)..<count).last { !query.net($0..<count).isEmpty }
+                return last.map { history.commits[Int(query.commits[$0])].record.version }
+            })
+    }
+}
+
+/// What a subscription elsewhere has shown last.
+final class ShownItems: DriverSubscription {
+    private let items: [Item]
+
+    init(_ items: [Item]) { self.items = items }
+
+    func cancel() {}
+    func currentItems() throws -> [Item] { items }
+}
