@@ -1,0 +1,112 @@
+// A host behind ssh: a server of the test's own on loopback, with keys of its own, which is gone with it.
+import Foundation
+import Measure
+import TestThreads
+import Testing
+
+@Suite(.serialized, .onThreads) struct SecureShellTests {
+    private static let programs: (server: String, keygen: String)? = {
+        let server = Subprocess.find("sshd") ?? ["/usr/sbin/sshd"].first { access($0, X_OK) == 0 }
+        guard let server, let keygen = Subprocess.find("ssh-keygen"), Subprocess.find("ssh") != nil else { return nil }
+        // As root it wants a user and a folder that only its package makes.
+        let tried = try? Subprocess.run(server, ["-t", "-f", "/dev/null", "-h", "/dev/null"])
+        let words = String(decoding: tried?.errors ?? Data(), as: UTF8.self)
+        return words.contains("rivilege separation") ? nil : (server, keygen)
+    }()
+
+    /// A server that takes the key in `folder`, on a port that nobody else has, and the words that lead to it.
+    private func server(_ folder: Folder) throws -> (process: Subprocess, words: [String]) {
+        let programs = try #require(Self.programs)
+        for name in ["host", "user"] {
+            let made = try Subprocess.run(
+                programs.keygen, ["-q", "-t", "ed25519", "-N", "", "-f", "\(folder.path)/\(name)"])
+            #expect(made.isSuccess)
+        }
+        let port = try freePort()
+        let options = [
+            "Port=\(port)", "ListenAddress=127.0.0.1", "HostKey=\(folder.path)/host", "PidFile=none", "UsePAM=no",
+            "StrictModes=no", "AuthorizedKeysFile=\(folder.path)/user.pub", "PasswordAuthentication=no",
+            "PermitRootLogin=prohibit-password",
+        ]
+        let process = try Subprocess(
+            programs.server, ["-D", "-e", "-f", "/dev/null"] + options.flatMap { ["-o", $0] }, output: .discarded,
+            errors: .file("\(folder.path)/sshd.log"))
+        while !folder.read("sshd.log").contains("Server listening") {
+            process.advance(untilNs: MonotonicClock.nowNs() + 10_000_000) { _, _ in }
+            try #require(process.exit == nil, "\(folder.read("sshd.log"))")
+        }
+        let client = [
+            "BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR",
+            "IdentitiesOnly=yes",
+        ]
+        return (
+            process,
+            ["ssh", "-T", "-F", "none", "-p", "\(port)", "-i", "\(folder.path)/user"]
+                + client.flatMap { ["-o", $0] } + ["127.0.0.1"]
+        )
+    }
+
+    private func freePort() throws -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { general in
+                bind(descriptor, general, length) == 0 && getsockname(descriptor, general, &length) == 0
+            }
+        }
+        try #require(bound)
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    private let scenario = Data(
+        """
+        purpose: Does a host behind ssh write as one here does?
+        represents: itself
+        drivers: [livestore]
+        durability: relaxed
+        dataset: { items: 600 }
+        observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }
+        writers: { hosts: 2, load: open, rate: 400/s, arrivals: uniform }
+        measure: [end_to_end_latency, write_service_time, clock_uncertainty, missed_final]
+        gate: end_to_end_latency
+        warm_up: 0s
+        duration: 500ms
+        """.utf8)
+
+    @Test(.enabled(if: programs != nil, "no sshd here that this user can start")) func aHostBehindIt() throws {
+        let folder = try Folder()
+        let (process, words) = try server(folder)
+        defer { process.kill() }
+        try folder.write("two.yaml", scenario)
+        let list = words.joined(separator: ", ")
+        try folder.write(
+            "hosts.yaml", Data("a: { run: [] }\nb: { run: [\(list)], binary: \(Binary.tidegauge.path) }\n".utf8))
+        let ran = try Binary.tidegauge.run(
+            ["run", "two.yaml", "--profile", "smoke", "--hosts", "hosts.yaml"], in: folder)
+        #expect(ran.status == 0, "\(ran.errors)\n\(folder.read("sshd.log"))")
+        let rows = folder.metrics().filter { $0["metric"] == "write_service_time" && $0["statistic"] == "count" }
+        #expect(rows.first?["value"] == "200")
+        let journal = folder.read("Reports/latest/journal.ndjson")
+        // One kernel, one clock; another process tree.
+        #expect(journal.contains("\"isSame\":true") && !journal.contains("\"isSame\":false"))
+    }
+
+    @Test(.enabled(if: programs != nil, "no sshd here that this user can start")) func aServerThatIsNotThere() throws {
+        let folder = try Folder()
+        let (process, words) = try server(folder)
+        process.kill()
+        try folder.write("two.yaml", scenario)
+        let list = words.joined(separator: ", ")
+        try folder.write(
+            "hosts.yaml", Data("a: { run: [] }\nb: { run: [\(list)], binary: \(Binary.tidegauge.path) }\n".utf8))
+        let ran = try Binary.tidegauge.run(
+            ["run", "two.yaml", "--profile", "smoke", "--hosts", "hosts.yaml"], in: folder)
+        #expect(ran.status == 70)
+        let journal = folder.read("Reports/latest/journal.ndjson")
+        #expect(journal.contains("'b': its agent is gone (exit status 255)") && journal.contains("Connection refused"))
+    }
+}
