@@ -55,7 +55,9 @@ final class RemoteWriterGroup: WritingSide {
 
     private func order(_ station: HostStation, first: Int, dueTimesDone: Int) throws {
         let role = HostOrder.Role.writers(first: first, count: writersPerHost, dueTimesDone: dueTimesDone)
-        var order = HostOrder(spec: spec, role: role, storeDirectory: setup.directory)
+        // A login begins in a folder of its own.
+        let directory = URL(fileURLWithPath: setup.directory).path
+        var order = HostOrder(spec: spec, role: role, storeDirectory: directory)
         order.storeAddress = (setup.store as? any ReachableStore)?.address
         station.link.send(try HostFrame(.order, order))
     }
