@@ -211,7 +211,7 @@ let package = Package(
             name: "LiveStoreTests",
             dependencies: [
                 "CLMDB", "CPlatform", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "RankedTree", "TestThreads",
-                "TracedSync", "livestore-damage", "livestore-fixture", "livestore-powercut", "livestore-stress",
+                "TracedSync", "livestore-damage", "livestore-fixture", "livestore-stress",
                 "notes-example", "todo",
             ]),
         .testTarget(
@@ -284,11 +284,13 @@ let package = Package(
             path: "Tests/Fixtures/livestore-fixture"),
 
         // Power cuts (`make powercut`): records what a store's processes write, and opens what a disk may have of it. A program
-        // because its own functions stand in the place of the C library's.
+        // because its own functions stand in the place of the C library's; no test depends on it, as those would come with it.
         .target(name: "CWriteRecorder", path: "Tests/Fixtures/CWriteRecorder"),
         .executableTarget(
             name: "livestore-powercut",
-            dependencies: ["CWriteRecorder", "LiveStore", "SeededRandom", "TracedSync", argumentParser],
+            dependencies: [
+                "CWriteRecorder", "LiveStore", "LiveStoreEngine", "SeededRandom", "TracedSync", argumentParser,
+            ],
             path: "Tests/PowerCut"),
 
         // The stress test (`make stress`), a program because it kills processes of its own kind.
