@@ -112,7 +112,8 @@ let package = Package(
             path: "Sources/Drivers/SQLiteHooks"),
         // A server beside the program; in `tidegauge-peers` alone, so that `tidegauge` needs no libpq.
         .target(
-            name: "PostgresDriver", dependencies: ["CPostgres", "Measure", "StoreDriver", "TracedSync"],
+            name: "PostgresDriver",
+            dependencies: ["Basis", "CPostgres", "Measure", "RankedTree", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/Postgres"),
         .target(
             name: "FetchedResultsDriver",
@@ -237,7 +238,8 @@ let package = Package(
             dependencies: [
                 "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "HarnessFixtures",
                 "LiveStore", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
-                "NoopDriver", "PostgresDriver", "Runs", "SQLiteHooksDriver", "Scenario", "SeededRandom", "Statistics",
+                "NoopDriver", "PostgresDriver", "Runs", "SQLiteHooksDriver", "Scenario",
+                "SeededRandom", "Statistics",
                 "StoreDriver",
                 "TemplateDriver", "TestThreads", "TracedSync", "TrialRunner", "Trials", "tidegauge-fixture",
             ]),

@@ -2,7 +2,7 @@
 
 extension FaultSpec {
     /// What kinds of fault may have to say.
-    static let parameters: [Setting] = [.faultAt, .faultLength, .faultAmount, .faultEvery]
+    static let parameters: [Setting] = [.faultAt, .faultLength, .faultAmount, .faultEvery, .faultRows]
 }
 
 extension FaultSpec.Kind {
@@ -14,6 +14,8 @@ extension FaultSpec.Kind {
         case sharedStore
         /// Files; the durability that is wanted at least for there to be something to hit.
         case files(durability: String)
+        /// A server that the trial has started.
+        case ownServer
         /// Deliveries whose every change is checked: only a blind oracle lets such a fault pass.
         case checkedDeliveries
     }
@@ -61,10 +63,26 @@ extension FaultSpec.Kind {
         case .slowFsync:
             Row("Every flush to the disk takes longer.", takes: .faultLength, needs: .files(durability: "full"))
         case .clockStep: Row("The wall clock is set back and forth.", takes: .faultAt)
+        case .serverRestarted:
+            Row("The server is shut down and started again.", takes: .faultAt, needs: .ownServer)
+        case .connectionCut:
+            Row("The connections by which observers hear of changes are cut.", takes: .faultAt, needs: .ownServer)
+        case .observerStopped:
+            Row(
+                "A further observer of the server begins to look, and stands still.", takes: .faultAt, .faultLength,
+                needs: .ownServer)
+        case .largeTransaction:
+            Row(
+                "One transaction writes so many rows that nobody watches.", takes: .faultAt, .faultRows,
+                needs: .ownServer)
         }
     }
 
     public var needs: Need? { row.needs }
+    /// Something after which there is a first commit, or delivery, again.
+    public var isRecoveredFrom: Bool {
+        [.writerKilled, .writerStopped, .serverRestarted, .connectionCut].contains(self)
+    }
     /// Something that only a blind oracle lets pass.
     public var mustBeCaught: Bool { needs == .checkedDeliveries }
 }

@@ -14,6 +14,10 @@ public struct FaultSpec: Codable, Sendable, Equatable {
         case diskFull = "disk-full"
         case slowFsync = "slow-fsync"
         case clockStep = "clock-step"
+        case serverRestarted = "server-restarted"
+        case connectionCut = "connection-cut"
+        case observerStopped = "observer-stopped"
+        case largeTransaction = "large-transaction"
     }
 
     public var kind = Kind.none
@@ -22,6 +26,8 @@ public struct FaultSpec: Codable, Sendable, Equatable {
     public var lengthNs: Int64 = 0
     public var amount: Double = 0
     public var every = 0
+    /// nil: none.
+    public var rows: Int?
 
     public var injection: Injection {
         switch kind {
@@ -36,6 +42,10 @@ public struct FaultSpec: Codable, Sendable, Equatable {
         case .diskFull: .diskFull(atNs: atNs, lengthNs: lengthNs)
         case .slowFsync: .slowFsync(lengthNs: lengthNs)
         case .clockStep: .clockStep(atNs: atNs)
+        case .serverRestarted: .serverRestarted(atNs: atNs)
+        case .connectionCut: .connectionCut(atNs: atNs)
+        case .observerStopped: .observerStopped(atNs: atNs, lengthNs: lengthNs)
+        case .largeTransaction: .largeTransaction(atNs: atNs, rows: rows ?? 0)
         }
     }
 }
@@ -53,4 +63,8 @@ public enum Injection: Sendable, Equatable {
     case diskFull(atNs: Int64, lengthNs: Int64)
     case slowFsync(lengthNs: Int64)
     case clockStep(atNs: Int64)
+    case serverRestarted(atNs: Int64)
+    case connectionCut(atNs: Int64)
+    case observerStopped(atNs: Int64, lengthNs: Int64)
+    case largeTransaction(atNs: Int64, rows: Int)
 }

@@ -40,8 +40,10 @@ enum SettingNeed: Sendable {
             return observers.subscribe == .cancelled
                 ? nil : "is what is left when all have gone: it needs 'observers.subscribe: cancelled'"
         case .harmedWriter:
-            return [.writerKilled, .writerStopped].contains(settings.fault.kind)
-                ? nil : "needs something to recover from: a 'fault.kind' of writer-killed or writer-stopped"
+            return settings.fault.kind.isRecoveredFrom
+                ? nil
+                : "needs something to recover from: a 'fault.kind' of writer-killed, writer-stopped, server-restarted or "
+                    + "connection-cut"
         case .harmedDeliveries:
             return settings.fault.kind.mustBeCaught ? nil : "needs a 'fault.kind' of loss or reorder"
         case .evenStall:

@@ -385,9 +385,13 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .recoveryTime:
             .init(
                 .ns, .clock, .distribution(of: .others), needs: [.setting(.harmedWriter)],
-                "from what was done to the writing process (killed, stopped) until the next commit returned")
+                "from what was done to the writing process (killed, stopped) until the next commit returned; from what was done to "
+                    + "a server, or to connections to it, until every observer had been called for a commit that began "
+                    + "after it")
         case .failedCommits:
-            .init(.count, .event, "commits that the store refused while it was meant to: its disk was full")
+            .init(
+                .count, .event,
+                "commits that the store refused while it was meant to: its disk was full, its server was down")
         case .harnessHiccup:
             .init(
                 .ns, .clock, .distribution(of: .others), about: .harness,

@@ -71,6 +71,7 @@ public enum ScenarioReference {
         case .sharedStore: "a store that several processes can have open"
         case .files(let durability): "files, such as `\(Setting.durability.rawValue): \(durability)`"
         case .checkedDeliveries: "observers, and change sets"
+        case .ownServer: "a server of the trial's own"
         }
     }
 

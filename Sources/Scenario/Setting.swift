@@ -52,7 +52,12 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case faultLength = "fault.length"
     case faultAmount = "fault.amount"
     case faultEvery = "fault.every"
+    case faultRows = "fault.rows"
     case serverURL = "server.url"
+    case serverTransport = "server.transport"
+    case serverListeners = "server.listeners"
+    case serverSlots = "server.slots"
+    case serverStandby = "server.standby"
     case search
     case seed
     case warmUp = "warm_up"
@@ -287,6 +292,11 @@ extension Setting {
                 \.spec.fault.every, .integer(2...1_000_000_000), default: .missing, since: 3,
                 "Which delivery it concerns, by number.")
 
+        case .faultRows:
+            .init(
+                \.spec.fault.rows, .integerOrNil(0...100_000_000), default: .missing, since: 11,
+                "How many rows one transaction writes.")
+
         // MARK: server
         case .serverURL:
             .init(
@@ -294,6 +304,23 @@ extension Setting {
                 "A server that is there already, for drivers that need one: they work in a schema of their own, which is dropped "
                     + "at the end. Without a password, which PGPASSWORD or ~/.pgpass may hold. Unless said, each trial has a "
                     + "server of its own.")
+        case .serverTransport:
+            .init(
+                \.spec.serverTransport, .wordsOrNil(.unix), default: nil, since: 11,
+                "How a server of the trial's own is reached: by a socket of the file system; by the loopback interface."
+            )
+        case .serverListeners:
+            .init(
+                \.spec.serverListeners, .integerOrNil(0...10_000), default: 0, since: 11,
+                "Further connections to the server, each of which listens to what nobody ever says.")
+        case .serverSlots:
+            .init(
+                \.spec.serverSlots, .integerOrNil(0...1_000), default: 0, since: 11,
+                "Further readers, each of which is sent every commit out of the server's log and throws it away.")
+        case .serverStandby:
+            .init(
+                \.spec.serverStandbyNs, .durationOrNil(0...10_000_000_000), default: 0, since: 11,
+                "How long a standby takes to answer, which each commit waits for; 0: there is none.")
 
         // MARK: How long and how often
         case .search:

@@ -216,6 +216,15 @@ extension SettingType<Int64> {
     }
 }
 
+extension SettingType<Int64?> {
+    /// The least is left out of the spec, so that one without the key says the same.
+    static func durationOrNil(_ range: ClosedRange<Int64>) -> Self {
+        SettingType(
+            kind: .durationNs(range), wrap: { .durationNs($0 ?? range.lowerBound) },
+            unwrap: { value in (value.payload as? Int64).map { $0 > range.lowerBound ? $0 : nil } })
+    }
+}
+
 extension SettingType<Double> {
     static func share() -> Self { SettingType(kind: .share, wrap: { .share($0) }) }
     static func rateHz(_ highest: Double) -> Self { SettingType(kind: .rateHz(highest), wrap: { .rateHz($0) }) }

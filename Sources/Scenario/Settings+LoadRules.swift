@@ -154,7 +154,20 @@ extension Settings {
             blame(
                 observers.count == 0, [.fault, .observerCount],
                 "'fault.kind: \(kind.rawValue)' needs deliveries: 'observers.count' is 0")
+        case .ownServer:
+            blame(
+                point.spec.serverURL != nil, [.fault, .serverURL],
+                "'fault.kind: \(kind.rawValue)' hits a server of the trial's own (remove one of the two)")
         case nil, .sharedStore: break
         }
+    }
+
+    func checkServer(_ blame: Blame) {
+        let spec = point.spec
+        blame(
+            spec.serverURL != nil && (spec.serverTransport != nil || spec.serverStandbyNs != nil),
+            [.serverURL, .serverTransport, .serverStandby],
+            "'server.transport' and 'server.standby' are of a server of the trial's own: one that is there already stays as it is "
+                + "(remove one of the two)")
     }
 }

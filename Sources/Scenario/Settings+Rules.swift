@@ -20,6 +20,7 @@ extension Settings {
         checkCompanions(report)
         checkKeys(report)
         checkFault(report)
+        checkServer(report)
         checkObservers(report)
         checkReads(report)
         checkSharing(report)

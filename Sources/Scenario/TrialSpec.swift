@@ -43,8 +43,21 @@ public struct TrialSpec: Codable, Sendable, Equatable {
     public var workload: WorkloadSpec?
     /// Of a server that is there already, without a password; nil: the driver has one of its own, or needs none.
     public var serverURL: String?
+    /// How a server of the driver's own is reached; nil: by a socket of the file system.
+    public var serverTransport: ServerTransport?
+    /// Further connections to it that listen to what nobody says; nil: none.
+    public var serverListeners: Int?
+    /// Further readers of its log; nil: none.
+    public var serverSlots: Int?
+    /// So long a standby takes to answer, which every commit waits for; nil: there is none.
+    public var serverStandbyNs: Int64?
     /// So many commits, counted, instead of a measured window; nil: it is timed.
     public var count: CountSpec?
+}
+
+public enum ServerTransport: String, Codable, Sendable, CaseIterable {
+    case unix
+    case tcp
 }
 
 public struct DatasetSpec: Codable, Sendable, Equatable {

@@ -106,6 +106,19 @@ public protocol ReachableStore: DrivenStore {
     var address: String { get }
 }
 
+/// Has a server of its own, to which things can be done that happen to servers. On the thread that has opened the store, but where it
+/// says otherwise.
+public protocol HarmableServer: DrivenStore {
+    /// Ends the server, and starts it again with what it has kept. Returns when it can be reached.
+    func restartServer() throws
+    /// Ends the connections by which observers hear of changes. Any thread.
+    func cutObservers() throws
+    /// One more observer, which has begun to look and does not go on until the result is released. Any thread.
+    func stopListener() throws -> AnyObject
+    /// One transaction that writes so many rows which nobody watches; returns when it is made. Any thread.
+    func commitLarge(rows: Int) throws
+}
+
 /// Keeps no rows that could be read back: only versions are checked. For stores that are none, and for nothing else.
 public protocol RowlessStore: DrivenStore {}
 
@@ -132,6 +145,7 @@ public enum Ability: CaseIterable, Sendable {
     case lateVersions
     case served
     case reachable
+    case harmableServer
     case rowless
 
     /// Whether stores of a type have it.
@@ -148,6 +162,7 @@ public enum Ability: CaseIterable, Sendable {
         case .lateVersions: store is any LateVersions.Type
         case .served: store is any ServedStore.Type
         case .reachable: store is any ReachableStore.Type
+        case .harmableServer: store is any HarmableServer.Type
         case .rowless: store is any RowlessStore.Type
         }
     }

@@ -76,6 +76,13 @@ extension ForwardingStore: ServedStore where Base: ServedStore {
     public func serverCPU() -> [String: Int64]? { base.serverCPU() }
 }
 
+extension ForwardingStore: HarmableServer where Base: HarmableServer {
+    public func restartServer() throws { try base.restartServer() }
+    public func cutObservers() throws { try base.cutObservers() }
+    public func stopListener() throws -> AnyObject { try base.stopListener() }
+    public func commitLarge(rows: Int) throws { try base.commitLarge(rows: rows) }
+}
+
 extension ForwardingStore: RowlessStore where Base: RowlessStore {}
 
 extension DrivenStore {

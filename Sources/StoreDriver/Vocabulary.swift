@@ -102,6 +102,31 @@ public enum SiteCall: Sendable {
     case refresh
 }
 
+/// The server that a driver's stores are kept by.
+public struct ServerConfiguration: Sendable, Equatable {
+    public enum Transport: Sendable {
+        /// A socket of the file system.
+        case unix
+        /// The loopback interface.
+        case tcp
+    }
+
+    /// Of one that is there already; nil: a store has one of its own.
+    public var url: String?
+    /// How one's own is reached.
+    public var transport = Transport.unix
+    /// Further connections that listen, to what nobody says.
+    public var listeners = 0
+    /// Further readers that are sent every commit, and throw it away.
+    public var slots = 0
+    /// So long a standby, which every commit waits for, takes to answer; 0: there is none.
+    public var standbyNs: Int64 = 0
+
+    public init() {}
+
+    public var hasCompany: Bool { listeners > 0 || slots > 0 || standbyNs > 0 }
+}
+
 public struct StoreConfiguration: Sendable {
     /// An existing, empty folder of this trial's own. `.memory` stores are given one on a memory file system.
     public var directory: String
@@ -120,8 +145,8 @@ public struct StoreConfiguration: Sendable {
     public var readsFirst: Bool
     /// Address space that the store may reserve for its file; nil: as much as it likes.
     public var mapBytes: Int?
-    /// Of a server that is there already; nil: a store has one of its own, or needs none.
-    public var serverURL: String?
+    /// Of drivers that have one.
+    public var server = ServerConfiguration()
     /// Of the store that a process of another host has made, as a `ReachableStore` says it; nil: this one makes it. Who opens it so
     /// neither loads it nor takes it away when it closes.
     public var address: String?

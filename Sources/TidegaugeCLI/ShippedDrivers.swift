@@ -28,7 +28,11 @@ struct ShippedDrivers {
         ShippedDrivers(product: "GRDBDriver", program: "tidegauge-peers", names: ["grdb-pool", "grdb-memory"]),
         ShippedDrivers(
             product: "PostgresDriver", program: "tidegauge-peers",
-            names: ["postgres-poll", "postgres-notify", "flawed-postgres-outbox"]),
+            names: [
+                "postgres-poll", "postgres-notify", "postgres-notify-rows", "postgres-batch-1ms", "postgres-batch-10ms",
+                "postgres-batch-100ms", "postgres-wal", "flawed-postgres-outbox", "flawed-postgres-doorbell",
+                "flawed-postgres-late-listen",
+            ]),
     ]
 
     /// Why a program without one of them has none, and what has.

@@ -73,6 +73,7 @@ public enum CapabilityCheck {
         if spec.observers.subscribe == .readFirst, !capabilities.canReadFirst {
             return "it reads nothing on an observing thread before it observes"
         }
+        if spec.asksForServer, !capabilities.can(.served) { return "it has no server" }
         if spec.observers.pins > 0, !capabilities.can(.pinning) { return "it holds no versions" }
         if spec.writers.hosts != nil, !capabilities.isShared, !capabilities.can(.reachable) {
             return "no process of another host can open its store"
@@ -88,7 +89,9 @@ public enum CapabilityCheck {
         case .files where !capabilities.persists: return "it keeps nothing on a disk"
         case .checkedDeliveries where !capabilities.hasChangeSets:
             return "it has no change sets, without which a lost delivery cannot be told from a merged one"
-        case nil, .ownWriters, .sharedStore, .files, .checkedDeliveries: return nil
+        case .ownServer where !capabilities.can(.harmableServer):
+            return "it has no server that something could be done to"
+        case nil, .ownWriters, .sharedStore, .files, .checkedDeliveries, .ownServer: return nil
         }
     }
 
@@ -118,5 +121,12 @@ extension RowShape {
         self.init(
             textCharacters: spec.dataset.textCharacters ?? 0, payloadBytes: spec.dataset.payloadBytes ?? 0,
             tables: spec.dataset.tables ?? 1, seed: spec.seed)
+    }
+}
+
+extension TrialSpec {
+    /// Says something of one that only stores have which are kept by a server.
+    fileprivate var asksForServer: Bool {
+        serverTransport != nil || serverListeners != nil || serverSlots != nil || serverStandbyNs != nil
     }
 }

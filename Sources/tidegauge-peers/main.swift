@@ -11,8 +11,6 @@ import TidegaugeCLI
 tidegaugeMain(
     drivers: [LiveStoreDriver()],
     peers: [
-        GRDBDriver(.pool), GRDBDriver(.memory), PostgresDriver(.poll), PostgresDriver(.notify), PostgresDriver(.outbox),
-        SQLiteHooksDriver(),
-        NotificationQueueDriver(),
+        GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(), NotificationQueueDriver(),
         NotificationQueueDriver(.typed), FetchedResultsDriver(), LegacyDriver(),
-    ] + FlawedDriver.all)
+    ] + PostgresDriver.all + FlawedDriver.all)

@@ -97,6 +97,16 @@ private final class TokenStore: NotingStore, LateVersions, @unchecked Sendable {
     }
 }
 
+private final class HarmedStore: NotingStore, HarmableServer, @unchecked Sendable {
+    func restartServer() { asked.append("restart") }
+    func cutObservers() { asked.append("cut") }
+    func stopListener() -> AnyObject {
+        asked.append("stop")
+        return self
+    }
+    func commitLarge(rows: Int) { asked.append("large \(rows)") }
+}
+
 private final class ServingStore: NotingStore, ServedStore, @unchecked Sendable {
     func serverCPU() -> [String: Int64]? {
         asked.append("serverCPU")
@@ -124,7 +134,7 @@ private final class NoSink: DeliverySink {
         (LateStore.self, .asynchronousWriting), (PinnedStore.self, .pinning), (CompactStore.self, .compacting),
         (ForgettingStore.self, .siteForgetting), (FullStore.self, .wholeRows),
         (AskedStore.self, .answering), (TokenStore.self, .lateVersions), (ServingStore.self, .served),
-        (ReachedStore.self, .reachable), (EmptyStore.self, .rowless),
+        (ReachedStore.self, .reachable), (HarmedStore.self, .harmableServer), (EmptyStore.self, .rowless),
     ]
 
     private static let wrappers: [(name: String, wrap: @Sendable (any DrivenStore) -> any DrivenStore)] = [
@@ -197,6 +207,13 @@ private final class NoSink: DeliverySink {
             case .reachable:
                 #expect(try wrapped.conforming(to: (any ReachableStore).self).address == "there")
                 #expect(store.asked == ["address"])
+            case .harmableServer:
+                let server = try wrapped.conforming(to: (any HarmableServer).self)
+                try server.restartServer()
+                try server.cutObservers()
+                _ = try server.stopListener()
+                try server.commitLarge(rows: 3)
+                #expect(store.asked == ["restart", "cut", "stop", "large 3"])
             case .wholeRows:
                 try wrapped.conforming(to: (any WholeRowStore).self).forEachRow(of: Query()) { _ in }
                 #expect(store.asked == ["forEachRow"])

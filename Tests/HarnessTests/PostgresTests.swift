@@ -10,19 +10,39 @@ import Trials
 @testable import Scenario
 
 /// Why there is no server; nil where there is one.
-private let missingServer: String? = {
+let missingPostgres: String? = {
     do {
         _ = try PostgresServer.programs()
         return nil
     } catch { return "\(error)" }
 }()
 
+/// A server of one's own, in a folder that goes with it.
+func withPostgres(
+    _ durability: DurabilityLevel = .memory, settings: [String] = [], _ body: (PostgresServer) throws -> Void
+) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let server = try PostgresServer(in: folder.path, durability, settings: settings)
+    defer { server.stop() }
+    try body(server)
+}
+
+extension PostgresServer {
+    /// As `server.url` takes it.
+    func url() throws -> String {
+        "postgresql://tidegauge@/postgres?host=\(try #require(options.first { $0.0 == "host" }).1)"
+    }
+}
+
 // Within the suite of trials, so that the two take turns: both need the cores for themselves.
 extension TrialTests {
     @Suite(
-        .serialized, .onThreads, .enabled(if: missingServer == nil, "no PostgreSQL server: `make servers` installs it"))
+        .serialized, .onThreads,
+        .enabled(if: missingPostgres == nil, "no PostgreSQL server: `make servers` installs it"))
     struct PostgresTests {
-        private static let ways: [PostgresDriver.Way] = [.poll, .notify]
+        private static let ways: [PostgresDriver.Way] = [.poll, .notify, .wal]
 
         /// Several writers, commits of one row and of two, rows that come and go, observers of ranges on two threads.
         @Test(arguments: ways.indices, [1, 2]) func theOracleIsSatisfied(_ way: Int, rowsPerCommit: Int) throws {
@@ -74,16 +94,15 @@ extension TrialTests {
 
         /// Neither processes nor folders are left, whatever the level.
         @Test(arguments: DurabilityLevel.allCases) func aServerEndsWithItsStore(_ durability: DurabilityLevel) throws {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let server = try PostgresServer(in: folder.path, durability)
-            let connection = try PostgresConnection(server.options)
-            let asked = try connection.run("SELECT current_setting('fsync'), current_setting('synchronous_commit')")
-            let expected = [DurabilityLevel.full: "on on", .relaxed: "on off", .memory: "off off"]
-            #expect("\(asked.text(0, 0)) \(asked.text(0, 1))" == expected[durability])
-            server.stop()
-            #expect(kill(server.process, 0) != 0)
+            var process: Int32 = 0
+            try withPostgres(durability) { server in
+                process = server.process
+                let connection = try PostgresConnection(server.options)
+                let asked = try connection.run("SELECT current_setting('fsync'), current_setting('synchronous_commit')")
+                let expected = [DurabilityLevel.full: "on on", .relaxed: "on off", .memory: "off off"]
+                #expect("\(asked.text(0, 0)) \(asked.text(0, 1))" == expected[durability])
+            }
+            #expect(kill(process, 0) != 0)
         }
 
         /// Numbers that are given before the commit: a look between two commits that overtake one another loses the later one's rows.
@@ -101,56 +120,69 @@ extension TrialTests {
         }
 
         /// A server that is there already: what others have in it stays as it is, byte for byte, and nothing is added.
-        @Test(arguments: ways.indices) func aServerOfOthersIsLeftAsItWas(_ way: Int) throws {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let server = try PostgresServer(in: folder.path, .memory)
-            defer { server.stop() }
-            try PostgresConnection(server.options).execute(
-                """
-                CREATE SCHEMA theirs; CREATE TABLE theirs.item (key bigint PRIMARY KEY, words text);
-                INSERT INTO theirs.item SELECT n, 'row ' || n FROM generate_series(1, 1000) AS n;
-                CREATE TABLE item (key bigint); INSERT INTO item VALUES (1);
-                """)
-            let host = try #require(server.options.first { $0.0 == "host" }).1
-            let url = "postgresql://tidegauge@/postgres?host=\(host)"
-            func dump() throws -> String {
-                let program = Process()
-                program.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-                let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-                program.arguments = ["PATH=\(try PostgresServer.programs()):\(path)", "pg_dump", url]
-                let output = Pipe()
-                program.standardOutput = output
-                try program.run()
-                let data = output.fileHandleForReading.readDataToEndOfFile()
-                program.waitUntilExit()
-                #expect(program.terminationStatus == 0)
-                // These hold a number that is drawn anew each time.
-                let lines = String(decoding: data, as: UTF8.self).split(
-                    separator: "\n", omittingEmptySubsequences: false)
-                return lines.filter { !$0.contains("restrict ") }.joined(separator: "\n")
+        @Test(arguments: PostgresDriver.Way.all.indices) func aServerOfOthersIsLeftAsItWas(_ way: Int) throws {
+            let driver = PostgresDriver(PostgresDriver.Way.all[way])
+            try withPostgres(settings: ["wal_level=logical"]) { server in
+                try PostgresConnection(server.options).execute(
+                    """
+                    CREATE SCHEMA theirs; CREATE TABLE theirs.item (key bigint PRIMARY KEY, words text);
+                    INSERT INTO theirs.item SELECT n, 'row ' || n FROM generate_series(1, 1000) AS n;
+                    CREATE TABLE item (key bigint); INSERT INTO item VALUES (1);
+                    CREATE PUBLICATION theirs FOR TABLE theirs.item;
+                    """)
+                let url = try server.url()
+                let before = try Self.dump(url)
+                #expect(before.contains("row 1000"))
+                var spec = TrialSpec.tiny(driver: driver.name)
+                (spec.serverURL, spec.durationNs) = (url, 100_000_000)
+                let result = try runTrial(spec, on: driver)
+                // Some of the ways are wrong, and may be caught at it.
+                #expect([.completed, .oracleViolation].contains(result.fate), "\(result.fate) \(result.notes)")
+                #expect((result.counts["commits"] ?? 0) > 0)
+                #expect(
+                    result.counts.keys.allSatisfy { !$0.hasPrefix("server_cpu_ns") },
+                    "nobody's but the store's is counted")
+                #expect(try Self.dump(url) == before)
+                let left = try PostgresConnection(server.options).run("SELECT count(*) FROM pg_replication_slots")
+                #expect(left.integer(0, 0) == 0)
             }
-            let before = try dump()
-            #expect(before.contains("row 1000"))
-            let driver = PostgresDriver(Self.ways[way])
-            var spec = TrialSpec.tiny(driver: driver.name)
-            (spec.serverURL, spec.durationNs) = (url, 300_000_000)
-            let result = try runTrial(spec, on: driver)
-            #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
-            #expect((result.counts["commits"] ?? 0) > 0)
-            #expect(
-                result.counts.keys.allSatisfy { !$0.hasPrefix("server_cpu_ns") }, "nobody's but the store's is counted")
-            #expect(try dump() == before)
+        }
+
+        private static func dump(_ url: String) throws -> String {
+            let program = Process()
+            program.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+            program.arguments = ["PATH=\(try PostgresServer.programs()):\(path)", "pg_dump", url]
+            let output = Pipe()
+            program.standardOutput = output
+            try program.run()
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            program.waitUntilExit()
+            #expect(program.terminationStatus == 0)
+            // These hold a number that is drawn anew each time.
+            let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.filter { !$0.contains("restrict ") }.joined(separator: "\n")
+        }
+
+        /// Nothing is made there before it is known that all can be.
+        @Test func aServerWithoutALogicalLogIsRefused() throws {
+            try withPostgres { server in
+                var spec = TrialSpec.tiny(driver: "postgres-wal")
+                spec.serverURL = try server.url()
+                let result = try runTrial(spec, on: PostgresDriver(.wal))
+                #expect(result.isUnavailable, "\(result.fate)")
+                #expect(result.notes.contains { $0.contains("wal_level = logical") }, "\(result.notes)")
+                let schemas = try PostgresConnection(server.options).run(
+                    "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'tidegauge%'")
+                #expect(schemas.integer(0, 0) == 0)
+            }
         }
 
         @Test func anErrorOfTheServerHasItsState() throws {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let server = try PostgresServer(in: folder.path, .memory)
-            defer { server.stop() }
-            let connection = try PostgresConnection(server.options)
+            try withPostgres { server in try self.errorsHaveStates(try PostgresConnection(server.options)) }
+        }
+
+        private func errorsHaveStates(_ connection: PostgresConnection) throws {
             func state(_ body: () throws -> Void) -> String? {
                 do {
                     try body()

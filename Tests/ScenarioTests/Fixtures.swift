@@ -9,6 +9,7 @@ let testDrivers = ["noop", "livestore"]
 let shippedDrivers =
     testDrivers + ["grdb-pool", "grdb-memory", "sqlite-hooks", "notification-queue"]
     + ["typed-notifications", "fetched-results", "fetched-results-legacy", "postgres-poll", "postgres-notify"]
+    + ["postgres-notify-rows", "postgres-batch-1ms", "postgres-batch-10ms", "postgres-batch-100ms", "postgres-wal"]
     + [
         "callback-under-lock", "waits-for-observers", "refresh-waits-for-turn", "cancel-waits", "called-under-registry",
         "reader-pool", "async-write-held", "lock-order", "foreign-locks", "answers-counted", "close-forgets-refresh",

@@ -8,10 +8,12 @@ import StoreDriver
 public struct PostgresError: Error, CustomStringConvertible, Sendable {
     /// Five characters of the SQL standard, such as `40001`; empty where the server did not answer.
     public let sqlState: String
+    /// There is no connection any more, or none could be made; another may be, later.
+    public let isConnectionLost: Bool
     public let description: String
 
-    init(sqlState: String = "", _ message: String, in statement: String? = nil) {
-        self.sqlState = sqlState
+    init(sqlState: String = "", _ message: String, in statement: String? = nil, isConnectionLost: Bool = false) {
+        (self.sqlState, self.isConnectionLost) = (sqlState, isConnectionLost)
         let words = message.split(whereSeparator: \.isNewline).joined(separator: "; ")
         let place = statement.map { " in '\($0.prefix(200))'" } ?? ""
         description = "PostgreSQL\(sqlState.isEmpty ? "" : " (\(sqlState))"): \(words)\(place)"
@@ -20,6 +22,8 @@ public struct PostgresError: Error, CustomStringConvertible, Sendable {
 
 final class PostgresConnection {
     private let handle: OpaquePointer
+    /// Of the server that serves this connection.
+    let serverProcess: Int32
     /// By text.
     private var names: [String: String] = [:]
 
@@ -32,12 +36,14 @@ final class PostgresConnection {
             Self.withCStrings(values) { values in PQconnectdbParams(keys, values, 1) }
         }
         guard let opened else { throw PostgresError("there is no memory for a connection") }
-        handle = opened
+        (handle, serverProcess) = (opened, PQbackendPID(opened))
         guard PQstatus(handle) == CONNECTION_OK else {
             let message = String(cString: PQerrorMessage(handle))
             // `deinit` does not run where an initializer throws before everything is set; here all is.
-            throw PostgresError(message)
+            throw PostgresError(message, isConnectionLost: true)
         }
+        // What the server says by the way, such as why it ends a connection, is in the error of whoever uses it next.
+        PQsetNoticeProcessor(handle, { _, _ in }, nil)
     }
 
     deinit { PQfinish(handle) }
@@ -54,8 +60,6 @@ final class PostgresConnection {
         }
     }
 
-    /// Of the server's process that serves this connection.
-    var serverProcess: Int32 { PQbackendPID(handle) }
     var socket: Int32 { PQsocket(handle) }
     var serverVersion: Int32 { PQserverVersion(handle) }
 
@@ -168,21 +172,70 @@ final class PostgresConnection {
         return count
     }
 
+    // MARK: Replication, where the connection is one for that
+
+    /// - Returns: the name of the snapshot at which the slot begins. It ends with the connection's next command, the slot with the
+    ///   connection.
+    func makeSlot(_ name: String) throws -> String {
+        // The words of all versions; 15 has others too.
+        let sql = "CREATE_REPLICATION_SLOT \"\(name)\" TEMPORARY LOGICAL pgoutput EXPORT_SNAPSHOT"
+        return try checked(PQexec(handle, sql), sql).text(0, 2)
+    }
+
+    /// Has the log sent, byte by byte, from where it ends now.
+    func startLog() throws {
+        let sql = "IDENTIFY_SYSTEM"
+        let end = try checked(PQexec(handle, sql), sql).text(0, 2)
+        try execute("START_REPLICATION PHYSICAL \(end)")
+    }
+
+    /// Takes in what the socket has.
+    func takeIn() throws { guard PQconsumeInput(handle) == 1 else { throw failure("replication") } }
+
+    /// What `body` makes of the next message that was taken in; nil where there is no whole one.
+    func takeCopied<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
+        var message: UnsafeMutablePointer<CChar>?
+        let length = PQgetCopyData(handle, &message, 1)
+        if length > 0 {
+            defer { PQfreemem(message) }
+            return try body(UnsafeRawBufferPointer(start: message, count: Int(length)))
+        }
+        if length == 0 { return nil }
+        // The server has ended it, and says why, or there is no server.
+        if length == -1 { _ = try checked(PQgetResult(handle), "replication") }
+        throw PostgresError(
+            "the server has ended the stream: \(String(cString: PQerrorMessage(handle)))", isConnectionLost: true)
+    }
+
+    func sendCopied(_ bytes: [UInt8]) throws {
+        let isSent = bytes.withUnsafeBytes { bytes in
+            PQputCopyData(handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count)) == 1
+        }
+        guard isSent, PQflush(handle) >= 0 else { throw failure("replication feedback") }
+    }
+
     // MARK: Errors
 
     private func checked(_ result: OpaquePointer?, _ sql: String) throws -> PostgresRows {
         guard let result else { throw failure(sql) }
         switch PQresultStatus(result) {
-        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_COPY_IN: return PostgresRows(result)
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_COPY_IN, PGRES_COPY_BOTH: return PostgresRows(result)
         default:
             defer { PQclear(result) }
             let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
-            throw PostgresError(sqlState: state, String(cString: PQresultErrorMessage(result)), in: sql)
+            throw PostgresError(
+                sqlState: state, String(cString: PQresultErrorMessage(result)), in: sql,
+                isConnectionLost: isLost || Self.isEnd(state))
         }
     }
 
+    /// The server has said that it ends the connection, or makes none: shut down, by an administrator, starting up, full.
+    private static func isEnd(_ state: String) -> Bool { state.hasPrefix("57P0") || state.hasPrefix("08") }
+
+    private var isLost: Bool { PQstatus(handle) != CONNECTION_OK }
+
     private func failure(_ sql: String) -> PostgresError {
-        PostgresError(String(cString: PQerrorMessage(handle)), in: sql)
+        PostgresError(String(cString: PQerrorMessage(handle)), in: sql, isConnectionLost: isLost)
     }
 }
 

@@ -25,17 +25,32 @@ struct PostgresSchema: Sendable {
             ])
     }
 
-    func create() throws {
+    /// A connection that is sent what stands in the server's log: its rows, or, as a standby by that name, its bytes.
+    func connectForReplication(as standby: String? = nil) throws -> PostgresConnection {
+        try PostgresConnection(
+            options + [
+                ("application_name", standby ?? "tidegauge"), ("replication", standby == nil ? "database" : "true"),
+            ])
+    }
+
+    /// - Throws: `DriverUnavailable` where the server cannot do what the way asks for.
+    func create(_ way: PostgresWay) throws {
         let connection = try connect()
-        guard connection.serverVersion >= 130_000 else {
-            throw DriverUnavailable(
-                "PostgreSQL \(connection.serverVersion / 10_000) does not say which transaction a commit is: 13 or later is needed"
-            )
+        if let obstacle = way.obstacle(connection.serverVersion) { throw DriverUnavailable(obstacle) }
+        if way.hearing == .stream {
+            let level = try connection.run("SELECT current_setting('wal_level')").text(0, 0)
+            guard level == "logical" else {
+                throw DriverUnavailable(
+                    "the server has wal_level '\(level)': \(way.driverName) needs 'logical', which takes a restart of the server "
+                        + "(ALTER SYSTEM SET wal_level = logical)")
+            }
         }
+        // A publication stands outside of all schemas, so that it has to be dropped as well. All or nothing is made.
         try connection.execute(
             """
             CREATE SCHEMA \(name);
             CREATE TABLE item (key bigint PRIMARY KEY, grp bigint NOT NULL, score bigint NOT NULL, stamp bigint NOT NULL);
+            \(way.hearing == .stream ? "CREATE PUBLICATION \(name) FOR TABLE item" : "");
             """)
     }
 
@@ -52,19 +67,29 @@ struct PostgresSchema: Sendable {
         try connection.execute("VACUUM ANALYZE item")
     }
 
-    /// Every statement that changes rows notifies; of the notifications of a transaction all but one are left out.
-    func notify(_ connection: PostgresConnection) throws {
+    /// What a way has the server do at a write.
+    func addTrigger(_ way: PostgresWay, _ connection: PostgresConnection) throws {
+        switch way {
+        case .poll, .batch, .wal, .doorbell: break
+        case .notify, .lateListen: try notify(connection, forEach: "STATEMENT")
+        case .notifyRows: try notify(connection, forEach: "ROW")
+        case .outbox: try number(connection)
+        }
+    }
+
+    /// Of the notifications of a transaction all but one are left out.
+    private func notify(_ connection: PostgresConnection, forEach what: String) throws {
         try connection.execute(
             """
             CREATE FUNCTION announce() RETURNS trigger LANGUAGE plpgsql AS
                 $$ BEGIN PERFORM pg_notify('\(name)', ''); RETURN NULL; END $$;
             CREATE TRIGGER announce AFTER INSERT OR UPDATE OR DELETE ON item
-                FOR EACH STATEMENT EXECUTE FUNCTION announce();
+                FOR EACH \(what) EXECUTE FUNCTION announce();
             """)
     }
 
     /// Every row that is written is numbered in a table beside, in the order of the statements, which is not that of the commits.
-    func number(_ connection: PostgresConnection) throws {
+    private func number(_ connection: PostgresConnection) throws {
         try connection.execute(
             """
             CREATE TABLE outbox (id bigserial PRIMARY KEY, key bigint NOT NULL);
@@ -74,7 +99,13 @@ struct PostgresSchema: Sendable {
             """)
     }
 
-    func drop() throws { try connect().execute("SET client_min_messages = warning; DROP SCHEMA \(name) CASCADE") }
+    func drop() throws {
+        try connect().execute(
+            """
+            SET client_min_messages = warning; DROP PUBLICATION IF EXISTS \(name);
+            DROP SCHEMA \(name) CASCADE
+            """)
+    }
 
     /// What makes a change; it changes one row, or none where the row is missing.
     static func statement(_ change: Change) -> (sql: String, values: [Int64]) {

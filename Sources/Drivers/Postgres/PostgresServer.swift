@@ -5,7 +5,7 @@ import Foundation
 import Measure
 import StoreDriver
 
-/// Made by `init`, gone with `stop()`. One thread at a time.
+/// Made by `init`, gone with `stop()`. One thread at a time; the server ends with the thread that has started it.
 final class PostgresServer {
     private static let startSeconds = 30.0
     private static let stopSeconds = 5.0
@@ -16,19 +16,26 @@ final class PostgresServer {
     /// What libpq has to know.
     let options: [(String, String)]
     /// The process that all others of the server are children of.
-    let process: Int32
-    private let child: Process
+    private(set) var process: Int32
+    private var child: Process
+    /// The program, and what it is started with.
+    private let command: (program: String, arguments: [String])
+    private let log: String
+    private let account: ServerAccount?
     /// Where the trial's folder has too long a path for a socket; goes with this.
     private let shortFolder: PrivateFolder?
 
     /// Makes a cluster in `directory`, and starts its server.
     /// - Parameter settings: more of the server's, by name.
     /// - Throws: `DriverUnavailable` where this machine has no server, or none can be started.
-    init(in directory: String, _ durability: DurabilityLevel, settings: [String] = []) throws {
+    init(
+        in directory: String, _ durability: DurabilityLevel, over transport: ServerConfiguration.Transport = .unix,
+        settings: [String] = []
+    ) throws {
         let programs = try Self.programs()
-        let account = geteuid() == 0 ? try ServerAccount(named: "postgres") : nil
+        account = geteuid() == 0 ? try ServerAccount(named: "postgres") : nil
         let data = directory + "/cluster"
-        let log = directory + "/server.log"
+        log = directory + "/server.log"
         try Self.makeFolder(data, for: account)
         try account?.open(wayTo: directory)
         let sockets: String
@@ -42,13 +49,49 @@ final class PostgresServer {
         initdb.waitUntilExit()
         guard initdb.terminationStatus == 0 else { throw Self.failure("initdb failed", log, account) }
 
-        let words = Self.words(durability) + settings
-        child = try Self.start(
-            "\(programs)/postgres",
-            ["-D", data, "-k", sockets, "-c", "listen_addresses="] + words.flatMap { ["-c", $0] }, log, account)
+        let port = transport == .tcp ? try Self.freePort() : Self.socketPort
+        let words =
+            ["listen_addresses=\(transport == .tcp ? Self.loopback : "")", "port=\(port)"]
+            + Self.words(durability) + settings
+        command = ("\(programs)/postgres", ["-D", data, "-k", sockets] + words.flatMap { ["-c", $0] })
+        child = try Self.start(command.program, command.arguments, log, account)
         process = child.processIdentifier
-        options = [("host", sockets), ("port", "5432"), ("user", Self.user), ("dbname", "postgres")]
-        try awaitReady(log, account)
+        options = [
+            ("host", transport == .tcp ? Self.loopback : sockets), ("port", "\(port)"), ("user", Self.user),
+            ("dbname", "postgres"),
+        ]
+        try awaitReady()
+    }
+
+    private static let loopback = "127.0.0.1"
+    private static let socketPort: UInt16 = 5432
+
+    /// One that nobody has at the moment. Who takes it in between makes the server say so.
+    private static func freePort() throws -> UInt16 {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr(loopback)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+            }
+        }
+        guard isBound else {
+            throw DriverUnavailable("no port of \(loopback) can be had for the server (errno \(errno))")
+        }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    /// Ends the server as who upgrades it does, and starts it again with what it has on its disk. Returns when it takes connections.
+    /// On the thread that has made it, which it ends with.
+    func restart() throws {
+        end()
+        child = try Self.start(command.program, command.arguments, log, account)
+        process = child.processIdentifier
+        try awaitReady()
     }
 
     /// `full` survives a power cut, `relaxed` loses the last moments to one, `memory` everything.
@@ -60,7 +103,7 @@ final class PostgresServer {
         }
     }
 
-    private func awaitReady(_ log: String, _ account: ServerAccount?) throws {
+    private func awaitReady() throws {
         let deadline = Date(timeIntervalSinceNow: Self.startSeconds)
         while true {
             let (keys, values) = (options.map(\.0), options.map(\.1))
@@ -78,12 +121,16 @@ final class PostgresServer {
 
     /// Ends the server: as fast as it lets go of everything, or else at once.
     func stop() {
+        end()
+        shortFolder?.remove()
+    }
+
+    private func end() {
         kill(process, SIGINT)
         let deadline = Date(timeIntervalSinceNow: Self.stopSeconds)
         while child.isRunning, deadline.timeIntervalSinceNow > 0 { usleep(2_000) }
         if child.isRunning { kill(process, SIGKILL) }
         child.waitUntilExit()
-        shortFolder?.remove()
     }
 
     // MARK: What it needs

@@ -3,32 +3,56 @@ import Foundation
 import StoreDriver
 import TracedSync
 
-public final class PostgresStore: LateVersions, ServedStore {
+public final class PostgresStore: LateVersions, ServedStore, HarmableServer {
     /// Of who opens and closes the store; nil where it is another's.
     nonisolated(unsafe) private let server: PostgresServer?
-    private let way: PostgresDriver.Way
+    private let asked: ServerConfiguration
+    private let way: PostgresWay
     private let schema: PostgresSchema
-    private let snapshots = ShownSnapshots()
+    private let shown: any DeliveryOrder
     private let processes = ServerProcesses()
     private let watcher: PostgresWatcher
-    /// For questions of the harness; one asks at a time.
-    private let asking: Guarded<PostgresConnection>
+    private let batcher: NotifyBatcher?
+    /// Held by who asks a question of the harness's.
+    private let questions = TracedMutex("postgres questions")
+    /// Guarded by that. nil once it was lost.
+    nonisolated(unsafe) private var asking: PostgresConnection?
+    /// Of who loads and closes the store.
+    nonisolated(unsafe) private var company: ServerCompany?
 
-    init(_ configuration: StoreConfiguration, _ way: PostgresDriver.Way) throws {
-        let given = configuration.serverURL
-        let server = try given == nil ? PostgresServer(in: configuration.directory, configuration.durability) : nil
-        (self.server, self.way) = (server, way)
+    init(_ configuration: StoreConfiguration, _ way: PostgresWay) throws {
+        (asked, self.way) = (configuration.server, way)
+        let given = asked.url
+        let server =
+            try given == nil
+            ? PostgresServer(
+                in: configuration.directory, configuration.durability, over: asked.transport,
+                settings: Self.settings(asked, way)) : nil
+        self.server = server
         do {
             // A server of one's own has been told.
             let waits = configuration.durability == .full ? "on" : "off"
             schema = PostgresSchema(
                 server?.options ?? [("dbname", given ?? "")], server == nil ? ["synchronous_commit=\(waits)"] : [])
-            try schema.create()
+            try schema.create(way)
             do {
-                asking = Guarded("postgres questions", try schema.connect())
-                watcher = try PostgresWatcher(schema, way, snapshots, processes)
+                asking = try schema.connect()
+                let bell = try Bell()
+                if way == .wal {
+                    let stream = ShownStream()
+                    shown = stream
+                    watcher = PostgresWatcher(StreamRounds(schema, stream, bell), bell)
+                } else {
+                    let snapshots = ShownSnapshots()
+                    shown = snapshots
+                    watcher = PostgresWatcher(try WatchRounds(schema, way, snapshots, processes, bell), bell)
+                }
+                batcher =
+                    if case .batch(let everyMs) = way {
+                        try NotifyBatcher(schema, everyMs: everyMs, processes)
+                    } else { nil }
             } catch {
-                try? schema.drop()
+                if server == nil { try? schema.drop() }
                 throw error
             }
         } catch {
@@ -38,21 +62,23 @@ public final class PostgresStore: LateVersions, ServedStore {
         if let server { processes.begin(server.process) }
     }
 
+    /// Of a server of one's own: room for who connects, and a log that rows can be read from, where somebody does.
+    private static func settings(_ asked: ServerConfiguration, _ way: PostgresWay) -> [String] {
+        let slots = 10 + asked.slots
+        return [
+            "max_connections=\(200 + asked.listeners)", "max_wal_senders=\(slots)", "max_replication_slots=\(slots)",
+        ]
+            + (way.hearing == .stream || asked.slots > 0 ? ["wal_level=logical"] : [])
+    }
+
     public func load(count: Int, item: (Int) -> Item) throws {
         let connection = try schema.connect()
         try schema.load(connection, count: count, item: item)
-        switch way {
-        case .poll: break
-        case .notify: try schema.notify(connection)
-        case .outbox: try schema.number(connection)
-        }
+        try schema.addTrigger(way, connection)
+        if asked.hasCompany { company = try ServerCompany(asked, schema) }
     }
 
-    public func makeWriter() throws -> any StoreWriter {
-        let connection = try schema.connect()
-        processes.add(connection.serverProcess, .writer)
-        return PostgresWriter(connection, processes)
-    }
+    public func makeWriter() throws -> any StoreWriter { try PostgresWriter(schema, processes, batcher) }
 
     public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) throws
         -> any DriverSubscription
@@ -61,74 +87,84 @@ public final class PostgresStore: LateVersions, ServedStore {
     }
 
     public func contents(of query: Query) throws -> [Item] {
-        try asking.withLock { connection in
+        try ask { connection in
             let rows = try connection.run(query.select(ItemTable.columns))
             return (0..<rows.count).map { rows.item($0) }
         }
     }
 
     public func fileBytes() throws -> Int {
-        try asking.withLock { Int(try $0.run("SELECT pg_total_relation_size('item')").integer(0, 0)) }
+        try ask { Int(try $0.run("SELECT pg_total_relation_size('item')").integer(0, 0)) }
+    }
+
+    /// Asks once more where the connection turns out to have been lost since the last question.
+    private func ask<Answer>(_ question: (PostgresConnection) throws -> Answer) throws -> Answer {
+        try questions.withLock {
+            if let open = asking {
+                do { return try question(open) } catch let error as PostgresError where error.isConnectionLost {
+                    asking = nil
+                }
+            }
+            let new = try schema.connect()
+            asking = new
+            return try question(new)
+        }
     }
 
     public func close() throws {
         watcher.close()
-        try schema.drop()
-        server?.stop()
+        batcher?.close()
+        company?.close()
+        // What is one's own goes as a whole.
+        if let server { server.stop() } else { try schema.drop() }
     }
 
     // MARK: LateVersions
 
-    public func order(ofCommits commits: [Int64]) throws -> LateOrder {
-        let chain = SnapshotChain(commits, snapshots.list)
-        let versions = Dictionary(uniqueKeysWithValues: chain.commits.enumerated().map { ($1, Int64($0 + 1)) })
-        return LateOrder(
-            versions: versions,
-            standing: { [snapshots] token in
-                if chain.seen.indices.contains(Int(token) - 1) { return Int64(chain.seen[Int(token) - 1]) }
-                return snapshots.standing(token, behind: chain.commits)
-            }, problem: chain.problem)
-    }
+    public func order(ofCommits commits: [Int64]) throws -> LateOrder { shown.order(ofCommits: commits) }
 
-    public func shows(delivery: Int64, commit: Int64) -> Bool { snapshots.sees(delivery, commit) }
+    public func shows(delivery: Int64, commit: Int64) -> Bool { shown.sees(delivery, commit) }
 
     // MARK: ServedStore
 
     public func serverCPU() -> [String: Int64]? { server == nil ? nil : processes.cpu() }
-}
 
-/// One connection and its thread.
-final class PostgresWriter: StoreWriter {
-    private static let token = " RETURNING pg_current_xact_id()::text::bigint"
+    // MARK: HarmableServer
 
-    private let connection: PostgresConnection
-    private let processes: ServerProcesses
-
-    init(_ connection: PostgresConnection, _ processes: ServerProcesses) {
-        (self.connection, self.processes) = (connection, processes)
+    public func restartServer() throws {
+        guard let server else {
+            throw DriverUnavailable("'server.url' names another's server, which no trial restarts")
+        }
+        try server.restart()
+        processes.begin(server.process)
     }
 
-    deinit { processes.end(connection.serverProcess) }
+    public func cutObservers() throws {
+        let watching = processes.known(.watcher)
+        try ask { connection in
+            for process in watching {
+                _ = try connection.run("SELECT pg_terminate_backend($1::bigint::int)::int::bigint", [Int64(process)])
+            }
+            // Those that are sent the log have no name here.
+            _ = try connection.run(
+                """
+                SELECT pg_terminate_backend(active_pid)::int::bigint FROM pg_replication_slots
+                WHERE slot_name LIKE '\(schema.name)%' AND active_pid IS NOT NULL
+                """)
+        }
+    }
 
-    /// Other writers wait for no lock but those of its rows, which nobody else writes.
-    func commit(_ changes: UnsafeBufferPointer<Change>, locked: () -> Void) throws -> Int64? {
-        if changes.count == 1 {
-            locked()
-            let (sql, values) = PostgresSchema.statement(changes[0])
-            let rows = try connection.run(sql + Self.token, values)
-            guard rows.count == 1 else { throw MissingItem(key: changes[0].item.key) }
-            return rows.integer(0, 0)
-        }
-        return try connection.transaction {
-            locked()
-            guard !changes.isEmpty else { return nil }
-            let rows = try connection.pipeline(
-                changes.map { change in
-                    let (sql, values) = PostgresSchema.statement(change)
-                    return (sql + Self.token, values)
-                })
-            for (change, row) in zip(changes, rows) where row.count == 0 { throw MissingItem(key: change.item.key) }
-            return rows[0].integer(0, 0)
-        }
+    public func stopListener() throws -> AnyObject {
+        let connection = try schema.connect()
+        try connection.execute("LISTEN \(schema.name)")
+        try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        _ = try connection.run("SELECT count(*) FROM item")
+        return connection
+    }
+
+    public func commitLarge(rows: Int) throws {
+        let connection = try schema.connect()
+        try connection.execute("CREATE TABLE IF NOT EXISTS large (number bigint)")
+        try connection.execute("INSERT INTO large SELECT generate_series(1, \(rows))")
     }
 }

@@ -23,6 +23,8 @@ final class ServerProcesses: Sendable {
 
     func add(_ process: Int32, _ kind: Kind) { state.withLock { $0.known[process] = kind } }
 
+    func known(_ kind: Kind) -> [Int32] { state.withLock { $0.known.filter { $0.value == kind }.map(\.key) } }
+
     /// Before its connection is closed, after which nobody can look at it.
     func end(_ process: Int32) {
         let timeNs = Self.cpuNs(of: process) ?? 0

@@ -20,7 +20,8 @@ final class InjectedFault: Companion, Sendable {
             let delay = CommitDelay.half(share: amount)
             return store.forwarded(writer: { SlowWriter($0, [delay]) })
         case .loss, .reorder: return store.forwarded(sink: { [self] in HarmedSink($0, self, fault.injection) })
-        case .none, .stall, .writerKilled, .writerStopped, .observerKilled, .diskFull, .slowFsync, .clockStep:
+        case .none, .stall, .writerKilled, .writerStopped, .observerKilled, .diskFull, .slowFsync, .clockStep,
+            .serverRestarted, .connectionCut, .observerStopped, .largeTransaction:
             return store
         }
     }
@@ -58,7 +59,7 @@ private final class HarmedSink: DeliverySink {
             injected.harmed.add(1, ordering: .relaxed)
             held = copy delivery
         case .none, .stall, .slowdown, .loss, .reorder, .writerKilled, .writerStopped, .observerKilled, .diskFull,
-            .slowFsync, .clockStep:
+            .slowFsync, .clockStep, .serverRestarted, .connectionCut, .observerStopped, .largeTransaction:
             sink.deliver(delivery)
         }
     }

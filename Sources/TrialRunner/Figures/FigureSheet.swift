@@ -15,6 +15,8 @@ struct FigureSheet {
     let hasObservers: Bool
     /// Latencies are of observers beside the writers.
     private let isEchoed: Bool
+    /// From what was done to a server until every observer had heard of something later.
+    let hearingAgainNs: Int64?
     private let asked: Set<Metric>
 
     /// - Parameter endNs: when `logs` were taken: what was not covered then is known to take longer than until then.
@@ -35,6 +37,9 @@ struct FigureSheet {
         }
         for echo in echoes { pairs.add(echo) }
         self.pairs = pairs
+        hearingAgainNs = findings.harmedNs.flatMap { harmedNs in
+            Self.heardAgainNs(after: harmedNs, history, logs.prefix(plan.mainObservers)).map { $0 - harmedNs }
+        }
         isEchoed = !echoes.isEmpty
         callbacks = (logs + echoes.flatMap(\.logs)).reduce(0) { $0 + $1.count }
     }

@@ -63,11 +63,29 @@ extension FigureSheet {
         return total > 0 ? Double(commits.min()! * commits.count) / Double(total) : nil
     }
 
-    /// One sample, where something was done to the writing process.
+    /// One sample, where something was done that is recovered from.
     fileprivate var recovery: LatencyHistogram? {
-        guard spec.fault.kind == .writerKilled || spec.fault.kind == .writerStopped else { return nil }
+        guard spec.fault.kind.isRecoveredFrom else { return nil }
         var histogram = LatencyHistogram()
-        if let recoveryNs = findings.recoveryNs { histogram.record(recoveryNs) }
+        if let recoveryNs = findings.recoveryNs ?? hearingAgainNs { histogram.record(recoveryNs) }
         return histogram
+    }
+
+    /// When the last of the observers was called for a commit that began after a moment and that concerns it.
+    /// - Returns: nil where one never was, or where no such commit was made.
+    static func heardAgainNs(after momentNs: Int64, _ history: History, _ logs: some Sequence<ObserverLog>) -> Int64? {
+        var lastNs: Int64?
+        for log in logs {
+            let later = history.queries[log.observer.query].commits.first {
+                history.commits[Int($0)].record.beginNs >= momentNs
+            }
+            guard let later else { continue }
+            let version = history.commits[Int(later)].record.version
+            guard let record = log.records.first(where: { $0.enterNs >= momentNs && $0.version >= version }) else {
+                return nil
+            }
+            lastNs = max(lastNs ?? 0, record.enterNs)
+        }
+        return lastNs
     }
 }

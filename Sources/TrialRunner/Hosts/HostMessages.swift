@@ -103,6 +103,20 @@ extension StoreConfiguration {
             hasList: spec.observers.sort == .list, rows: RowShape(spec), operators: spec.observers.operators,
             readsFirst: spec.observers.subscribe == .readFirst,
             mapBytes: spec.count == nil ? nil : Self.countedMapBytes, isCounted: spec.count != nil)
-        serverURL = spec.serverURL
+        server = ServerConfiguration(spec)
+    }
+}
+
+extension ServerConfiguration {
+    init(_ spec: TrialSpec) {
+        self.init()
+        url = spec.serverURL
+        transport =
+            switch spec.serverTransport {
+            case nil, .unix: .unix
+            case .tcp: .tcp
+            }
+        (listeners, slots) = (spec.serverListeners ?? 0, spec.serverSlots ?? 0)
+        standbyNs = spec.serverStandbyNs ?? 0
     }
 }

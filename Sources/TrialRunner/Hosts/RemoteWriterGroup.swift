@@ -72,7 +72,7 @@ final class RemoteWriterGroup: WritingSide {
             let stop = HostFault(kind: .stop, atNs: clock.remote(window.startNs + atNs), lengthNs: lengthNs)
             link.send(try HostFrame(.fault, stop))
         case .none, .writerKilled, .stall, .slowdown, .loss, .reorder, .observerKilled, .diskFull, .slowFsync,
-            .clockStep:
+            .clockStep, .serverRestarted, .connectionCut, .observerStopped, .largeTransaction:
             break
         }
     }

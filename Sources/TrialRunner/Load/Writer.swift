@@ -30,7 +30,7 @@ final class Writer: @unchecked Sendable {
     private(set) var fault: TrialFault?
     /// The thread's own counters; set before it is ready.
     private(set) var allocations: ThreadAllocations?
-    /// Commits that the store refused while its disk was full, and that were made again.
+    /// Commits that the store refused while its disk was full, or its server down, and that were made again.
     private(set) var refusals = 0
     private var lastVersion: Int64 = 0
     private var lastCommittedNs: Int64 = 0
@@ -178,9 +178,7 @@ final class Writer: @unchecked Sendable {
 
     /// The commit; where refusals are part of the trial, again until it is taken.
     private func attempt(_ writer: any StoreWriter, locked: () -> Void) throws -> Int64? {
-        guard case .diskFull(_, let lengthNs) = spec.fault.injection else {
-            return try writer.commit(next, locked: locked)
-        }
+        guard let lengthNs = spec.fault.injection.refusesForNs else { return try writer.commit(next, locked: locked) }
         let startNs = MonotonicClock.nowNs()
         while true {
             do {
@@ -208,6 +206,20 @@ final class Writer: @unchecked Sendable {
         lastCommittedNs = committedNs
         progress.store(commits + 1, ordering: .relaxed)
         hooks.stalls?.request()
+    }
+}
+
+extension Injection {
+    /// How long commits are refused that are to be made again; nil where none is.
+    fileprivate var refusesForNs: Int64? {
+        switch self {
+        case .diskFull(_, let lengthNs): lengthNs
+        // Within the time that a hang takes.
+        case .serverRestarted: 0
+        case .none, .stall, .slowdown, .loss, .reorder, .writerKilled, .writerStopped, .observerKilled, .slowFsync,
+            .clockStep, .connectionCut, .observerStopped, .largeTransaction:
+            nil
+        }
     }
 }
 

@@ -49,6 +49,8 @@ struct Companions {
             TimedFault.fullDisk(atNs: atNs, lengthNs: lengthNs, directory: setup.directory)
         case .slowFsync(let lengthNs): TimedFault.slowFlushes(lengthNs: lengthNs)
         case .clockStep(let atNs): TimedFault.clockStep(atNs: atNs)
+        case .serverRestarted, .connectionCut, .observerStopped, .largeTransaction:
+            try ServerFault(setup.spec.fault, setup.store)
         // These are up to the store's wrapper and to the writing side.
         case .none, .slowdown, .loss, .reorder, .writerKilled, .writerStopped: nil
         }

@@ -25,6 +25,8 @@ struct Findings {
     var recoveryNs: Int64?
     /// Of the hosts that wrote, where a trial has several.
     var hosts: [HostAccount] = []
+    /// When something was done to the server, or to connections to it.
+    var harmedNs: Int64?
     var refusals = 0
     /// By the name they have in the result.
     var counts: [String: Int] = [:]

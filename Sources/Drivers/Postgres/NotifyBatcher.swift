@@ -1,0 +1,54 @@
+// Who notifies for all writers of a process: at once, and then not again before some ms have passed, however many commits there are.
+// A thread with a connection of its own.
+import Measure
+import Synchronization
+import TracedSync
+
+/// `note` from any thread.
+final class NotifyBatcher: Sendable {
+    private let isDirty = Atomic<Bool>(false)
+    private let isOver = Atomic<Bool>(false)
+    private let bell: Bell
+    private let channel: String
+    private let everyNs: Int64
+    /// Set by `init`, before anybody else has the object.
+    nonisolated(unsafe) private var thread: TracedThread?
+
+    init(_ schema: PostgresSchema, everyMs: Int32, _ processes: ServerProcesses) throws {
+        (bell, channel, everyNs) = (try Bell(), schema.name, Int64(everyMs) * 1_000_000)
+        let first = try schema.connect()
+        processes.add(first.serverProcess, .writer)
+        // The thread's own from here on.
+        nonisolated(unsafe) var connection: PostgresConnection? = first
+        thread = TracedThread("pg-batch") { [self] in
+            var nextNs: Int64 = 0
+            while !isOver.load(ordering: .acquiring) {
+                let leftNs = nextNs - MonotonicClock.nowNs()
+                if leftNs <= 0, isDirty.exchange(false, ordering: .acquiringAndReleasing) {
+                    nextNs = MonotonicClock.nowNs() + everyNs
+                    do {
+                        let open = try connection ?? schema.connect()
+                        connection = open
+                        try open.execute("NOTIFY \(channel)")
+                    } catch {
+                        // The server may come back, and the watchers, who have lost it too, look then.
+                        (connection, nextNs) = (nil, MonotonicClock.nowNs() + Int64(Patience.retryEveryMs) * 1_000_000)
+                        isDirty.store(true, ordering: .releasing)
+                    }
+                    continue
+                }
+                let waits = isDirty.load(ordering: .acquiring)
+                bell.wait(orFor: -1, timeoutMs: waits ? Int32(max(1, leftNs / 1_000_000)) : -1)
+            }
+        }
+    }
+
+    /// A commit is through.
+    func note() { if !isDirty.exchange(true, ordering: .acquiringAndReleasing) { bell.ring() } }
+
+    func close() {
+        isOver.store(true, ordering: .releasing)
+        bell.ring()
+        thread?.join()
+    }
+}

@@ -1,0 +1,111 @@
+// What a server has to do beside a trial's own store, where a scenario asks for it: connections that listen to what nobody says,
+// slots that are sent what nobody reads, a standby that every commit waits for.
+import Glibc
+import Measure
+import StoreDriver
+import Synchronization
+import TracedSync
+
+/// Made when the rows are loaded, before anybody watches. Who has the store.
+final class ServerCompany: Sendable {
+    private let bell: Bell
+    private let isOver = Atomic<Bool>(false)
+    // Set by `init`, before anybody else has the object.
+    nonisolated(unsafe) private var listeners: [PostgresConnection] = []
+    nonisolated(unsafe) private var threads: [TracedThread] = []
+
+    init(_ server: ServerConfiguration, _ schema: PostgresSchema) throws {
+        bell = try Bell()
+        listeners = try (0..<server.listeners).map { number in
+            let connection = try schema.connect()
+            try connection.execute("LISTEN \(schema.name)_\(number)")
+            return connection
+        }
+        if server.slots > 0 { try readSlots(server.slots, schema) }
+        if server.standbyNs > 0 { try makeStandby(server.standbyNs, schema) }
+    }
+
+    func close() {
+        isOver.store(true, ordering: .releasing)
+        bell.ring()
+        for thread in threads { thread.join() }
+        (threads, listeners) = ([], [])
+    }
+
+    /// Each as a process of its own would have it: all commits are decoded for it, sent, and answered.
+    private func readSlots(_ count: Int, _ schema: PostgresSchema) throws {
+        // The thread's own from here on.
+        nonisolated(unsafe) let feeds = try (0..<count).map { _ in
+            let feed = try ReplicationFeed(schema)
+            try feed.start()
+            return feed
+        }
+        threads.append(
+            TracedThread("pg-slots") { [self] in
+                while !isOver.load(ordering: .acquiring) {
+                    // One that was cut off is read no more; a trial that cuts connections has no company.
+                    for feed in feeds {
+                        _ = try? feed.take { _ in }
+                        try? feed.answer(MonotonicClock.nowNs())
+                    }
+                    bell.wait(orFor: feeds.map(\.socket), timeoutMs: 1_000)
+                }
+            })
+    }
+
+    /// From here on no commit returns, or is seen by others, before the standby has answered for it.
+    private func makeStandby(_ delayNs: Int64, _ schema: PostgresSchema) throws {
+        // The thread's own from here on.
+        nonisolated(unsafe) let standby = try Standby(schema, delayNs)
+        threads.append(
+            TracedThread("pg-standby") { [self] in
+                while !isOver.load(ordering: .acquiring) {
+                    guard let waitMs = try? standby.answer(MonotonicClock.nowNs()) else { return }
+                    bell.wait(orFor: standby.socket, timeoutMs: waitMs)
+                }
+            })
+        let connection = try schema.connect()
+        try connection.execute("ALTER SYSTEM SET synchronous_standby_names = '\(Standby.name)'")
+        _ = try connection.run("SELECT pg_reload_conf()::int::bigint")
+    }
+}
+
+/// Who is sent the server's log, and says some time later that it has it on a disk, as one over a network does. One thread.
+private final class Standby {
+    static let name = "tidegauge_standby"
+
+    private let connection: PostgresConnection
+    private let delayNs: Int64
+    private var due: [(atNs: Int64, position: LogPosition)] = []
+
+    init(_ schema: PostgresSchema, _ delayNs: Int64) throws {
+        (connection, self.delayNs) = (try schema.connectForReplication(as: Self.name), delayNs)
+        try connection.startLog()
+    }
+
+    var socket: Int32 { connection.socket }
+
+    /// - Returns: how long nothing more is due, in ms.
+    func answer(_ nowNs: Int64) throws -> Int32 {
+        try connection.takeIn()
+        while let position = try connection.takeCopied({ try Self.end(of: $0) }) {
+            due.append((nowNs + delayNs, position))
+        }
+        let answered = due.prefix { $0.atNs <= nowNs }
+        if let position = answered.map(\.position).max(), position > 0 {
+            try connection.sendCopied(ReplicationFeed.status(position))
+        }
+        due.removeFirst(answered.count)
+        return due.first.map { Int32(clamping: ($0.atNs - nowNs + 999_999) / 1_000_000) } ?? 1_000
+    }
+
+    /// Where the log ends that has come with a message: behind its bytes, or where the server says it is.
+    private static func end(of message: UnsafeRawBufferPointer) throws -> LogPosition {
+        if message.first == UInt8(ascii: "w"), message.count >= 25 {
+            let start = LogPosition(bigEndian: message.loadUnaligned(fromByteOffset: 1, as: LogPosition.self))
+            return start + LogPosition(message.count - 25)
+        }
+        guard case .keepAlive(let end, _) = try ReplicationMessage(message) else { return 0 }
+        return end
+    }
+}

@@ -1,0 +1,263 @@
+// The rounds of a watcher that asks: all queries of the process, every tenth of a second, or whenever it hears that something
+// changed. A connection that was lost is made anew: first it listens, then it asks, so that nothing falls between the two.
+import Glibc
+import Measure
+import StoreDriver
+
+/// Its thread's own.
+final class WatchRounds: WatcherRounds {
+    private struct Known {
+        let watched: WatchedQuery
+        var rows: [Item]
+    }
+
+    /// What says that something has changed.
+    private enum Ear {
+        case nobody
+        case notifications(PostgresConnection)
+        /// Of a commit, which the server sends as soon as it is on its disk.
+        case stream(ReplicationFeed)
+    }
+
+    private let schema: PostgresSchema
+    private let way: PostgresWay
+    private let snapshots: ShownSnapshots
+    private let processes: ServerProcesses
+    private let bell: Bell
+    /// nil once it was lost.
+    private var asking: PostgresConnection?
+    private var ear = Ear.nobody
+    private var patience = Patience()
+    private var known: [Known] = []
+    /// Nobody has fetched these yet.
+    private var waiting: [WatchedQuery] = []
+    /// Of the queries that are known; nil once they are others.
+    private var statement: String?
+    /// The highest number of an outbox that was seen.
+    private var lastNumber: Int64 = 0
+
+    /// - Throws: what keeps it from the server.
+    init(
+        _ schema: PostgresSchema, _ way: PostgresWay, _ snapshots: ShownSnapshots, _ processes: ServerProcesses,
+        _ bell: Bell
+    ) throws {
+        (self.schema, self.way, self.snapshots, self.processes, self.bell) = (schema, way, snapshots, processes, bell)
+        try connect()
+    }
+
+    /// What is committed from here on is heard of, where anything is.
+    private func connect() throws {
+        let connection = try schema.connect()
+        processes.add(connection.serverProcess, .watcher)
+        switch way.hearing {
+        case .nothing, .notificationsLate: ear = .nobody
+        case .notifications:
+            try connection.execute("LISTEN \(schema.name)")
+            ear = .notifications(connection)
+        case .stream:
+            let feed = try ReplicationFeed(schema)
+            try feed.start()
+            ear = .stream(feed)
+        }
+        statement = nil
+        asking = connection
+    }
+
+    func run(_ orders: () -> [WatchedQuery]?) {
+        let pollNs = Int64(way.pollMs ?? 0) * 1_000_000
+        var nextNs = MonotonicClock.nowNs() + pollNs
+        while let new = orders() {
+            waiting += new
+            do {
+                if asking == nil {
+                    try connect()
+                    try look()
+                }
+                patience.found()
+                try begin()
+                // What came while it fetched stands in the connection, and not at the socket.
+                let hasHeard = try hears()
+                let isDue = way.pollMs != nil && MonotonicClock.nowNs() >= nextNs
+                if hasHeard || isDue {
+                    try way == .outbox ? lookIntoOutbox() : look()
+                    // A poll that took longer than the time between two is not made up for.
+                    nextNs = max(nextNs + pollNs, MonotonicClock.nowNs())
+                    continue
+                }
+            } catch let error as PostgresError where error.isConnectionLost && patience.goesOn(MonotonicClock.nowNs()) {
+                lose()
+                bell.wait(orFor: -1, timeoutMs: Patience.retryEveryMs)
+                continue
+            } catch {
+                for one in known.map(\.watched) + waiting { one.fail(error) }
+                return refuse(orders, bell, error)
+            }
+            let leftMs = Int32(max(0, (nextNs - MonotonicClock.nowNs() + 999_999) / 1_000_000))
+            bell.wait(orFor: socket, timeoutMs: way.pollMs == nil ? way.hearing.wakeEveryMs : leftMs)
+        }
+    }
+
+    private func lose() {
+        if let asking { processes.end(asking.serverProcess) }
+        if case .notifications(let connection) = ear { processes.end(connection.serverProcess) }
+        (asking, ear) = (nil, .nobody)
+    }
+
+    private var socket: Int32 {
+        switch ear {
+        case .nobody: -1
+        case .notifications(let connection): connection.socket
+        case .stream(let feed): feed.socket
+        }
+    }
+
+    private func hears() throws -> Bool {
+        switch ear {
+        case .nobody: return false
+        case .notifications(let connection): return try connection.takeNotifications() > 0
+        case .stream(let feed):
+            var hasCommitted = false
+            _ = try feed.take { if case .commit = $0 { hasCommitted = true } }
+            try feed.answer(MonotonicClock.nowNs())
+            return hasCommitted
+        }
+    }
+
+    /// Fetches queries for the first time.
+    private func begin() throws {
+        guard !waiting.isEmpty, let asking else { return }
+        let queries = waiting.map(\.query)
+        let answer =
+            try way.hearing == .nothing ? multiplexed(queries, isKept: false, asking) : transaction(queries, asking)
+        let token = snapshots.add(answer.snapshot)
+        for (watched, rows) in zip(waiting, answer.rows) {
+            known.append(Known(watched: watched, rows: rows))
+            watched.site.post([(watched, .fetched(rows))], token, isRound: false)
+        }
+        waiting = []
+        try forgetStatement()
+        try listenLate()
+    }
+
+    /// The mistake of `flawed-postgres-late-listen`: only now that it shows its rows it opens the connection that listens.
+    private func listenLate() throws {
+        guard way.hearing == .notificationsLate, case .nobody = ear else { return }
+        let connection = try schema.connect()
+        processes.add(connection.serverProcess, .watcher)
+        try connection.execute("LISTEN \(schema.name)")
+        ear = .notifications(connection)
+    }
+
+    /// Fetches all queries at one snapshot, and tells those whose rows are others now.
+    private func look() throws {
+        let before = known.count
+        known.removeAll { $0.watched.isCancelled }
+        if known.count != before { try forgetStatement() }
+        guard !known.isEmpty, let asking else { return }
+        let queries = known.map(\.watched.query)
+        let answer =
+            try way.hearing == .nothing ? multiplexed(queries, isKept: true, asking) : transaction(queries, asking)
+        tell(answer.rows, answer.snapshot)
+        try listenLate()
+    }
+
+    /// - Parameter all: the rows of each query that is known.
+    private func tell(_ all: [[Item]], _ snapshot: PostgresSnapshot) {
+        var mail: [ObjectIdentifier: (site: PostgresSite, rows: [(WatchedQuery, QueryRows)])] = [:]
+        for (index, rows) in all.enumerated() {
+            let site = known[index].watched.site
+            var post = mail.removeValue(forKey: ObjectIdentifier(site)) ?? (site, [])
+            if rows != known[index].rows {
+                known[index].rows = rows
+                post.rows.append((known[index].watched, .fetched(rows)))
+            }
+            mail[ObjectIdentifier(site)] = post
+        }
+        let token = snapshots.add(snapshot)
+        for (site, rows) in mail.values { site.post(rows, token, isRound: true) }
+    }
+
+    /// Fetches the rows that were numbered since the last look, and puts them in their places.
+    private func lookIntoOutbox() throws {
+        guard !known.isEmpty, let asking else { return }
+        let results = try asking.pipeline([
+            ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", []), (Self.snapshot, []),
+            ("SELECT id, key FROM outbox WHERE id > $1::bigint ORDER BY id", [lastNumber]),
+            (
+                "SELECT \(ItemTable.columns) FROM item WHERE key IN (SELECT key FROM outbox WHERE id > $1::bigint)",
+                [lastNumber]
+            ), ("COMMIT", []),
+        ])
+        let (numbered, found) = (results[2], results[3])
+        guard numbered.count > 0 else { return }
+        lastNumber = numbered.integer(numbered.count - 1, 0)
+        let written = Set((0..<numbered.count).map { numbered.integer($0, 1) })
+        let items = (0..<found.count).map { found.item($0) }
+        known.removeAll { $0.watched.isCancelled }
+        let rows = known.map { known in
+            let query = known.watched.query
+            let new = items.filter { query.matches(key: $0.key, group: $0.group, score: $0.score) }
+            return Self.sorted(known.rows.filter { !written.contains($0.key) } + new, query.order)
+        }
+        tell(rows, try Self.read(results[1].text(0, 0)))
+    }
+
+    private static func sorted(_ rows: [Item], _ order: Query.Order) -> [Item] {
+        switch order {
+        case .none, .list: rows
+        case .scoreAscending: rows.sorted { $0.score < $1.score }
+        case .scoreDescending: rows.sorted { $0.score > $1.score }
+        }
+    }
+
+    // MARK: Asking
+
+    private typealias Answer = (snapshot: PostgresSnapshot, rows: [[Item]])
+
+    private static let snapshot = "SELECT pg_current_snapshot()::text"
+
+    /// A transaction that reads one state, in two round trips: its snapshot is taken by the first statement.
+    private func transaction(_ queries: [Query], _ connection: PostgresConnection) throws -> Answer {
+        let statements: [(sql: String, values: [Int64])] =
+            [("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", []), (Self.snapshot, [])]
+            + queries.map { ($0.select(ItemTable.columns), []) } + [("COMMIT", [])]
+        let results = try connection.pipeline(statements)
+        let rows = results[2..<(2 + queries.count)].map { result in (0..<result.count).map { result.item($0) } }
+        return (try Self.read(results[1].text(0, 0)), rows)
+    }
+
+    /// All queries in one statement, which reads one state.
+    /// - Parameter isKept: it is asked again.
+    private func multiplexed(_ queries: [Query], isKept: Bool, _ connection: PostgresConnection) throws -> Answer {
+        let sql = isKept ? statement ?? Self.union(queries) : Self.union(queries)
+        if isKept { statement = sql }
+        let result = try connection.run(sql)
+        if !isKept { try connection.forget(sql) }
+        var (rows, snapshot) = (Array(repeating: [Item](), count: queries.count), "")
+        for row in 0..<result.count {
+            let query = Int(result.integer(row, 0))
+            if query == 0 { snapshot = result.text(row, 1) } else { rows[query - 1].append(result.item(row, from: 2)) }
+        }
+        return (try Self.read(snapshot), rows)
+    }
+
+    private static func union(_ queries: [Query]) -> String {
+        let parts = queries.enumerated().map { index, query in
+            "(\(query.select("\(index + 1)::bigint, NULL::text, \(ItemTable.columns)")))"
+        }
+        let first = "SELECT 0::bigint, pg_current_snapshot()::text, 0::bigint, 0::bigint, 0::bigint, 0::bigint"
+        return ([first] + parts).joined(separator: " UNION ALL ")
+    }
+
+    private func forgetStatement() throws {
+        if let statement { try asking?.forget(statement) }
+        statement = nil
+    }
+
+    private static func read(_ text: String) throws -> PostgresSnapshot {
+        guard let snapshot = PostgresSnapshot(text) else {
+            throw PostgresError("'\(text)' is no snapshot", in: snapshot)
+        }
+        return snapshot
+    }
+}
