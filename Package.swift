@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "LiveStoreDriver", targets: ["LiveStoreDriver"]),
         .library(name: "NoopDriver", targets: ["NoopDriver"]),
         .library(name: "NotificationQueueDriver", targets: ["NotificationQueueDriver"]),
+        .library(name: "NullServerDriver", targets: ["NullServerDriver"]),
         .library(name: "PostgresDriver", targets: ["PostgresDriver"]),
         .library(name: "SQLiteHooksDriver", targets: ["SQLiteHooksDriver"]),
     ],
@@ -115,6 +116,10 @@ let package = Package(
             name: "PostgresDriver",
             dependencies: ["Basis", "CPostgres", "Measure", "RankedTree", "StoreDriver", "TracedSync"],
             path: "Sources/Drivers/Postgres"),
+        // The server that keeps nothing, beside which servers are seen.
+        .target(
+            name: "NullServerDriver", dependencies: ["NoopDriver", "StoreDriver", "TracedSync"],
+            path: "Sources/Drivers/NullServer"),
         .target(
             name: "FetchedResultsDriver",
             dependencies: ["FetchedResults", "LiveStore", "LiveStoreDriver", "StoreDriver", "TracedSync"],
@@ -180,7 +185,7 @@ let package = Package(
             name: "tidegauge-peers",
             dependencies: [
                 "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "LiveStoreDriver", "NotificationQueueDriver",
-                "PostgresDriver", "SQLiteHooksDriver", "TidegaugeCLI",
+                "NullServerDriver", "PostgresDriver", "SQLiteHooksDriver", "TidegaugeCLI",
             ]),
 
         // Measurements too small for a scenario.
@@ -238,7 +243,7 @@ let package = Package(
             dependencies: [
                 "CFaults", "FetchedResultsDriver", "FlawedDriver", "GRDBDriver", "HarnessFixtures",
                 "LiveStore", "LiveStoreDriver", "Measure", "NotificationQueueDriver",
-                "NoopDriver", "PostgresDriver", "Runs", "SQLiteHooksDriver", "Scenario",
+                "NoopDriver", "NullServerDriver", "PostgresDriver", "Runs", "SQLiteHooksDriver", "Scenario",
                 "SeededRandom", "Statistics",
                 "StoreDriver",
                 "TemplateDriver", "TestThreads", "TracedSync", "TrialRunner", "Trials", "tidegauge-fixture",

@@ -90,7 +90,10 @@ public final class Runner {
         return interruption.isRaised ? .interrupted : outcome
     }
 
-    private func makeGroup(_ spec: TrialSpec) -> TrialGroup { TrialGroup(spec, counter: counter) }
+    private func makeGroup(_ spec: TrialSpec) -> TrialGroup {
+        let empty = drivers[spec.driver]?.facts.emptyDriver
+        return TrialGroup(spec, counter: counter, beside: empty.flatMap { drivers[$0] }?.name ?? "noop")
+    }
 
     /// Child processes of a job, all steps of its searches included.
     private func processes(_ job: Job) -> Int {

@@ -18,8 +18,10 @@ struct TrialGroup {
     /// In the order to run.
     let members: [(role: Role, spec: TrialSpec)]
 
-    /// - Parameter counter: of this machine; nil where it has none, and nothing is counted.
-    init(_ spec: TrialSpec, counter: InstructionCounter? = nil) {
+    /// - Parameters:
+    ///   - counter: of this machine; nil where it has none, and nothing is counted.
+    ///   - empty: the driver of a store that does nothing (`EngineFacts.emptyDriver`).
+    init(_ spec: TrialSpec, counter: InstructionCounter? = nil, beside empty: String = "noop") {
         self.spec = spec
         let asked = spec.metrics
         let subscriptions = spec.observers.count + spec.observers.bystanders
@@ -27,9 +29,11 @@ struct TrialGroup {
         if asked.contains(where: \.needsBaseline), subscriptions > 0 {
             members.append((.baseline, Self.baseline(spec)))
         }
-        if asked.contains(where: \.needsNoop), spec.driver != "noop" {
+        if asked.contains(where: \.needsNoop), !Self.isEmpty(spec.driver) {
             var noop = spec
-            noop.driver = "noop"
+            noop.driver = empty
+            // It is the trial's own, and as quick as can be.
+            (noop.serverURL, noop.serverStandbyNs) = (nil, nil)
             members.append((.noop, noop))
         }
         // Another repetition would count the same.
@@ -38,6 +42,8 @@ struct TrialGroup {
         }
         self.members = spec.trial.isMultiple(of: 2) ? members : members.reversed()
     }
+
+    static func isEmpty(_ driver: String) -> Bool { ["noop", "null-server"].contains(driver) }
 
     private static func baseline(_ spec: TrialSpec) -> TrialSpec {
         var baseline = spec
@@ -176,7 +182,7 @@ struct GroupFigures {
     }
 
     private var harnessCost: Figure {
-        let account = spec.driver == "noop" ? measured.cpu : noop?.cpu
+        let account = TrialGroup.isEmpty(spec.driver) ? measured.cpu : noop?.cpu
         return Figure(.harnessCost, .value, account?.perCommitNs, n: account?.commits ?? 0)
     }
 

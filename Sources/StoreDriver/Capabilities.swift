@@ -46,6 +46,9 @@ public struct EngineFacts: Sendable {
 
     // MARK: For people and reports
 
+    /// The driver of a store that does nothing over the same way to its callers: what the harness costs is read beside it, where a
+    /// program has it.
+    public var emptyDriver = "noop"
     /// What to know before comparing figures: short phrases for people.
     public var remarks: [String] = []
     /// Names (as in `/proc/self/task/*/comm`) that the engine's own background threads start with: the `upkeep` role.

@@ -26,6 +26,7 @@ struct ShippedDrivers {
             ]),
         // Nothing takes as long to build as GRDB.
         ShippedDrivers(product: "GRDBDriver", program: "tidegauge-peers", names: ["grdb-pool", "grdb-memory"]),
+        ShippedDrivers(product: "NullServerDriver", program: "tidegauge-peers", names: ["null-server"]),
         ShippedDrivers(
             product: "PostgresDriver", program: "tidegauge-peers",
             names: [

@@ -4,6 +4,7 @@ import FlawedDriver
 import GRDBDriver
 import LiveStoreDriver
 import NotificationQueueDriver
+import NullServerDriver
 import PostgresDriver
 import SQLiteHooksDriver
 import TidegaugeCLI
@@ -11,6 +12,6 @@ import TidegaugeCLI
 tidegaugeMain(
     drivers: [LiveStoreDriver()],
     peers: [
-        GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(), NotificationQueueDriver(),
+        GRDBDriver(.pool), GRDBDriver(.memory), SQLiteHooksDriver(), NullServerDriver(), NotificationQueueDriver(),
         NotificationQueueDriver(.typed), FetchedResultsDriver(), LegacyDriver(),
     ] + PostgresDriver.all + FlawedDriver.all)

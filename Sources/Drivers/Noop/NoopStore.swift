@@ -12,6 +12,8 @@ public final class NoopStore: RowlessStore, CallableOnSite {
     private let state = Guarded("no-op store", NoopState())
     private let connections = SiteMap<NoopConnection>("no-op connections")
 
+    public init() {}
+
     public func load(count: Int, item: (Int) -> Item) {
         let items = (0..<count).map(item)
         state.withLock { $0.load(items) }

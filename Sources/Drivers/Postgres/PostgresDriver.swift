@@ -17,6 +17,7 @@ public struct PostgresDriver: StoreDriver {
     public var facts: EngineFacts {
         EngineFacts(durabilities: Set(DurabilityLevel.allCases), persists: false, hasChangeSets: way == .wal) {
             $0.upkeepThreadPrefixes = ["pg-"]
+            $0.emptyDriver = "null-server"
             $0.remarks = [
                 "a server of its own, by a socket of the file system unless 'server.transport' says otherwise; its CPU time is part "
                     + "of the figures",

@@ -39,7 +39,7 @@ struct EngineRatios: Equatable {
             else { return nil }
             let rows = record.rows.filter { $0.scenario == name && $0.variant != RunRow.overSweep }
             // The no-op driver is no engine: what the harness costs by itself.
-            let others = Digest.inOrder(rows.map(\.driver)).filter { $0 != own && $0 != "noop" }
+            let others = Digest.inOrder(rows.map(\.driver)).filter { $0 != own && $0 != "noop" && $0 != "null-server" }
             let peers = others.compactMap { peer -> Peer? in
                 let ratios = metrics.compactMap { ratio($0, rows, own, peer) }
                 return ratios.isEmpty ? nil : Peer(driver: peer, ratios: ratios)

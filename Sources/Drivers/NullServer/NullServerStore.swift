@@ -1,0 +1,79 @@
+// What is behind a null server's clients: a connection for each writer, and one that watches, whose thread puts what it is sent into a
+// no-op store of this process, which wakes whom it concerns.
+import NoopDriver
+import StoreDriver
+import TracedSync
+
+public final class NullServerStore: RowlessStore, ServedStore {
+    private let server: NullServer
+    private let local = NoopStore()
+    private let watching: Socket
+    private let watcher: TracedThread
+    /// Of who opens and closes the store: connections that nobody uses, and others that are sent what nobody reads but to throw it away.
+    nonisolated(unsafe) private var company: [Socket] = []
+    nonisolated(unsafe) private var readers: [TracedThread] = []
+
+    init(_ configuration: ServerConfiguration) throws {
+        server = try NullServer(over: configuration.transport)
+        let watching = try server.connect(as: .watches)
+        self.watching = watching
+        let writer = local.makeWriter()
+        // The thread's own from here on.
+        nonisolated(unsafe) let mine = writer
+        watcher = TracedThread("null-watch") {
+            Self.read(watching) { frame in
+                ChangeFrame.changes(frame).withUnsafeBufferPointer { changes in
+                    // A store that keeps nothing refuses nothing.
+                    _ = try? mine.commit(changes, locked: {})
+                }
+            }
+        }
+        company = try (0..<configuration.listeners).map { _ in try server.connect(as: .idles) }
+        for _ in 0..<configuration.slots {
+            let socket = try server.connect(as: .watches)
+            company.append(socket)
+            readers.append(TracedThread("null-slot") { Self.read(socket) { _ in } })
+        }
+    }
+
+    /// Until the end.
+    private static func read(_ socket: Socket, _ body: (UnsafeRawBufferPointer) -> Void) {
+        var frames = FrameBuffer()
+        while (try? frames.take(from: socket, body)) == true {}
+    }
+
+    public func load(count: Int, item: (Int) -> Item) { local.load(count: count, item: item) }
+
+    public func makeWriter() throws -> any StoreWriter {
+        let socket = try server.connect(as: .writes)
+        var frame: [UInt8] = []
+        return CommittingWriter { changes, locked in
+            locked()
+            ChangeFrame.write(changes, into: &frame)
+            try frame.withUnsafeBytes { try socket.send($0) }
+            var number: Int64 = 0
+            let count = try withUnsafeMutableBytes(of: &number) { try socket.receive($0) }
+            guard count == MemoryLayout<Int64>.size else { throw SocketError("an answer of \(count) bytes") }
+            return number + Self.firstVersion
+        }
+    }
+
+    /// Of the no-op store, before the first commit: made, and loaded.
+    private static let firstVersion: Int64 = 2
+
+    public func subscribe(to query: Query, at site: DeliverySite, sink: any DeliverySink) -> any DriverSubscription {
+        local.subscribe(to: query, at: site, sink: sink)
+    }
+
+    public func fileBytes() -> Int { 0 }
+
+    public func close() {
+        for socket in company + [watching] { socket.shutDown() }
+        for thread in readers + [watcher] { thread.join() }
+        server.close()
+        local.close()
+    }
+
+    /// There is none beside this one.
+    public func serverCPU() -> [String: Int64]? { [:] }
+}
