@@ -1,0 +1,102 @@
+// The delivery of `postgres-notify` measured apart from the harness: one thread writes so many rows a second, each a commit, and this one
+// is notified by a trigger, reads all rows of a query at one state, and takes the time since the write was due.
+//   prove-postgres CONNECTION RATE SECONDS   prints the median in µs, and commits per reading
+#include <libpq-fe.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROWS = 1000, MOST = 1 << 20 };
+static double due_us[MOST], taken_us[MOST];
+static int total, interval_us;
+static const char *server;
+
+static double now_us(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1e6 + t.tv_nsec / 1e3; }
+
+static int compare(const void *a, const void *b) { return (*(double *)a > *(double *)b) - (*(double *)a < *(double *)b); }
+
+static PGresult *run(PGconn *connection, const char *sql) {
+    PGresult *result = PQexec(connection, sql);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK && PQresultStatus(result) != PGRES_COMMAND_OK) fprintf(stderr, "%s", PQerrorMessage(connection)), exit(1);
+    return result;
+}
+
+/// One state, in one round trip.
+static PGresult *read_rows(PGconn *connection) {
+    PGresult *rows = NULL, *result;
+    PQenterPipelineMode(connection);
+    PQsendQueryParams(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", 0, NULL, NULL, NULL, NULL, 1);
+    PQsendQueryPrepared(connection, "rows", 0, NULL, NULL, NULL, 1);
+    PQsendQueryParams(connection, "COMMIT", 0, NULL, NULL, NULL, NULL, 1);
+    PQpipelineSync(connection);
+    for (int ended = 0; !ended;) {
+        if (!(result = PQgetResult(connection))) continue;
+        ended = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+        if (PQresultStatus(result) == PGRES_TUPLES_OK) rows = result; else PQclear(result);
+    }
+    PQexitPipelineMode(connection);
+    if (!rows) fprintf(stderr, "%s", PQerrorMessage(connection)), exit(1);
+    return rows;
+}
+
+static void *write_rows(void *unused) {
+    PGconn *connection = PQconnectdb(server);
+    double start_us = now_us() + 1e5;
+    PQclear(PQprepare(connection, "touch", "UPDATE proof SET stamp = $1 WHERE key = $2", 0, NULL));
+    for (int commit = 1; commit <= total; commit++) {
+        struct timespec until = {0};
+        due_us[commit] = start_us + (double)commit * interval_us;
+        until.tv_sec = due_us[commit] / 1e6, until.tv_nsec = (due_us[commit] - until.tv_sec * 1e6) * 1e3;
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        char stamp[12], key[12];
+        snprintf(stamp, sizeof stamp, "%d", commit), snprintf(key, sizeof key, "%d", commit * 7919 % ROWS);
+        PQclear(PQexecPrepared(connection, "touch", 2, (const char *[]){stamp, key}, NULL, NULL, 0));
+    }
+    return PQfinish(connection), unused;
+}
+
+int main(int count, char **words) {
+    if (count != 4) return fprintf(stderr, "usage: prove-postgres CONNECTION RATE SECONDS\n"), 2;
+    server = words[1], interval_us = 1000000 / atoi(words[2]), total = atoi(words[2]) * atoi(words[3]);
+    PGconn *connection = PQconnectdb(server);
+    PQclear(run(connection,
+        "SET client_min_messages = error; DROP TABLE IF EXISTS proof; DROP FUNCTION IF EXISTS announce_proof;"
+        "CREATE TABLE proof (key bigint PRIMARY KEY, grp bigint, score bigint, stamp bigint);"
+        "INSERT INTO proof SELECT n, 0, n, 0 FROM generate_series(0, 999) n; CREATE INDEX ON proof (score);"
+        "CREATE FUNCTION announce_proof() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_notify(''proof'', ''''); RETURN NULL; END';"
+        "CREATE TRIGGER announce AFTER UPDATE ON proof EXECUTE FUNCTION announce_proof(); LISTEN proof"));
+    PQclear(PQprepare(connection, "rows", "SELECT key, grp, score, stamp FROM proof WHERE score >= 500 ORDER BY score DESC", 0, NULL));
+    pthread_t writer;
+    pthread_create(&writer, NULL, write_rows, NULL);
+    long long highest = 0, readings = 0, samples = 0;
+    while (1) {
+        struct pollfd place = {.fd = PQsocket(connection), .events = POLLIN};
+        PGnotify *one;
+        int heard = 0;
+        PQconsumeInput(connection);
+        while ((one = PQnotifies(connection))) PQfreemem(one), heard = 1;
+        if (!heard && poll(&place, 1, 2000) == 0) break;
+        if (!heard) continue;
+        PGresult *rows = read_rows(connection);
+        double seen_us = now_us();
+        long long before = highest, found = samples;
+        for (int row = 0; row < PQntuples(rows); row++) {
+            unsigned long long word;
+            memcpy(&word, PQgetvalue(rows, row, 3), sizeof word);
+            long long stamp = (long long)__builtin_bswap64(word);
+            if (stamp <= before) continue;
+            taken_us[samples++] = seen_us - due_us[stamp];
+            if (stamp > highest) highest = stamp;
+        }
+        // Commits of rows that are not watched are seen by nobody, as in the harness.
+        if (samples > found) readings++;
+        PQclear(rows);
+    }
+    pthread_join(writer, NULL);
+    qsort(taken_us, samples, sizeof *taken_us, compare);
+    printf("%.0f %.3f\n", taken_us[samples / 2], (double)samples / readings);
+    return PQfinish(connection), 0;
+}
