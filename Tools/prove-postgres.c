@@ -1,5 +1,5 @@
 // The delivery of `postgres-notify` measured apart from the harness: one thread writes so many rows a second, each a commit, and this one
-// is notified by a trigger, reads all rows of a query at one state, and takes the time since the write was due.
+// is notified by a trigger, reads all rows of a query at one state, and takes the time since the write began.
 //   prove-postgres CONNECTION RATE SECONDS   prints the median in µs, and commits per reading
 #include <libpq-fe.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 
 enum { ROWS = 1000, MOST = 1 << 20 };
-static double due_us[MOST], taken_us[MOST];
+static double begun_us[MOST], taken_us[MOST];
 static int total, interval_us;
 static const char *server;
 
@@ -48,11 +48,12 @@ static void *write_rows(void *unused) {
     PQclear(PQprepare(connection, "touch", "UPDATE proof SET stamp = $1 WHERE key = $2", 0, NULL));
     for (int commit = 1; commit <= total; commit++) {
         struct timespec until = {0};
-        due_us[commit] = start_us + (double)commit * interval_us;
-        until.tv_sec = due_us[commit] / 1e6, until.tv_nsec = (due_us[commit] - until.tv_sec * 1e6) * 1e3;
+        double due_us = start_us + (double)commit * interval_us;
+        until.tv_sec = due_us / 1e6, until.tv_nsec = (due_us - until.tv_sec * 1e6) * 1e3;
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
         char stamp[12], key[12];
         snprintf(stamp, sizeof stamp, "%d", commit), snprintf(key, sizeof key, "%d", commit * 7919 % ROWS);
+        begun_us[commit] = now_us();
         PQclear(PQexecPrepared(connection, "touch", 2, (const char *[]){stamp, key}, NULL, NULL, 0));
     }
     return PQfinish(connection), unused;
@@ -88,7 +89,7 @@ int main(int count, char **words) {
             memcpy(&word, PQgetvalue(rows, row, 3), sizeof word);
             long long stamp = (long long)__builtin_bswap64(word);
             if (stamp <= before) continue;
-            taken_us[samples++] = seen_us - due_us[stamp];
+            taken_us[samples++] = seen_us - begun_us[stamp];
             if (stamp > highest) highest = stamp;
         }
         // Commits of rows that are not watched are seen by nobody, as in the harness.
