@@ -33,6 +33,8 @@ public final class Agent {
     private var fault: HostFault?
     private var stopped: HostFaultReport?
     private var nextProgressNs = Int64.max
+    /// When the trial has been heard last, which pings while the load runs.
+    private var heardNs = MonotonicClock.nowNs()
 
     /// - Parameters:
     ///   - describes: says which binary and which machine it is.
@@ -54,7 +56,10 @@ public final class Agent {
             while let frame = try channel.next() { try take(frame) }
             try hear()
             try doFault(MonotonicClock.nowNs())
-            if MonotonicClock.nowNs() >= nextProgressNs { try tellProgress() }
+            if MonotonicClock.nowNs() >= nextProgressNs {
+                try checkSilence()
+                try tellProgress()
+            }
         }
     }
 
@@ -63,7 +68,21 @@ public final class Agent {
         guard let process = worker?.process else { return channel.read() }
         let untilNs = min(nextProgressNs, fault?.atNs ?? .max, releaseNs ?? .max)
         process.advance(untilNs: untilNs, or: HostChannel.input) { _, bytes in worker?.frames.add(bytes) }
-        return channel.isReadable ? channel.read() : true
+        return channel.isReadable ? hearTrial() : true
+    }
+
+    private func hearTrial() -> Bool {
+        heardNs = MonotonicClock.nowNs()
+        return channel.read()
+    }
+
+    /// A way that is down ends nothing by itself: nobody would stop what writes here.
+    private func checkSilence() throws {
+        guard let spec = worker?.order.spec else { return }
+        let mostNs = spec.hangTimeoutNs + spec.fault.lengthNs + HostFrame.silenceMarginNs
+        if MonotonicClock.nowNs() - heardNs > mostNs {
+            throw TrialFault.harness("the trial has said nothing for \(mostNs / 1_000_000) ms: the way to it is gone")
+        }
     }
 
     private func take(_ frame: HostFrame) throws {

@@ -12,6 +12,9 @@ struct HostFrame: Sendable, Equatable {
     /// Longer payloads are none of an agent's.
     static let mostBytes = 1 << 22
     static let headerBytes = 5
+    /// Beyond `hang_timeout`, until either end gives up the other that says nothing while the load runs: what a machine takes that has
+    /// no core for it.
+    static let silenceMarginNs: Int64 = 5_000_000_000
 
     var kind: Kind
     var payload: [UInt8] = []

@@ -116,6 +116,22 @@ import Testing
         try check(drifting, own: { clock.own($0) - Self.ahead }, widestNs: 50_000_000, "round \(round)")
     }
 
+    /// A way that is down ends no process at either end: an agent that hears nothing any more ends by itself, with what it has started.
+    @Test func anAgentThatHearsNothingEndsByItself() throws {
+        let fixture = try #require(Self.fixture)
+        var spec = spec()
+        (spec.hangTimeoutNs, spec.durationNs) = (1_000_000_000, 60_000_000_000)
+        let link = try HostLink(HostEntry(name: "a", run: ["/usr/bin/env"], binary: fixture))
+        defer { link.end() }
+        _ = try link.awaitHello(binarySHA: nil)
+        let role = HostOrder.Role.writers(first: 0, count: 1, dueTimesDone: 0)
+        link.send(try HostFrame(.order, HostOrder(spec: spec, role: role, storeDirectory: "/")))
+        _ = try link.expect(.ready, withinNs: HostLink.readyNs)
+        link.send(HostFrame(.start, integers: [MonotonicClock.nowNs()]))
+        let error = #expect(throws: TrialFault.self) { while try link.next(untilNs: .max) != nil {} }
+        #expect(error?.description.contains("the trial has said nothing for 6000 ms") == true, "\(error as Any)")
+    }
+
     /// What is sent on its way takes processors and the way itself: nothing is while anybody is measured.
     @Test func recordsComeWhenTheWindowIsOver() throws {
         let fixture = try #require(Self.fixture)
