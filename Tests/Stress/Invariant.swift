@@ -37,7 +37,10 @@ enum Invariant: Int, CaseIterable, Sendable {
         case .i6: "after quiescence every observer stands at the last version"
         case .i7: "a silent commit never reaches the token it skips, and always reaches the others"
         case .i8:
-            "the file stays bounded: 64 MB, and 40 KB for each commit that somebody keeps a version for on purpose"
+            """
+            the file stays bounded: 64 MB, a kilobyte for each commit that somebody keeps a version for, and 40 KB for each that is made \
+            before that is found, or while who keeps it is stopped or was killed
+            """
         case .i9: "upkeep reaches the last commit within the poll period after a kill"
         case .i10: "all views of a connection advance together"
         case .holdings:

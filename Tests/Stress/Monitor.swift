@@ -36,7 +36,7 @@ final class Monitor: Sendable {
         let turns = sites.map { Heartbeat("the turns of connection \($0.number) at the \($0.place.name)") }
         let answers = sites.map { _ in Counter() }
         var heap = HeapLine()
-        var oldestKept = 0
+        var oldestKept = Kept()
         var asked = 0
         var nextProgressS = Self.progressS
         while !isOver.load(ordering: .relaxed) {
@@ -75,22 +75,30 @@ final class Monitor: Sendable {
     /// never by the store: what it kept by mistake would excuse its own growth. Whoever stood at a version since the last
     /// look stood at it then already, or came later and stands at a later one; so `oldestKept`, which that look has
     /// returned, is older than all, however long the look took to come round again.
-    private func checkFile(_ oldestKept: Int) -> Int {
+    private func checkFile(_ oldestKept: Kept) -> Kept {
         let bytes = load.store.fileBytes
         guard let newest = load.expectNoError("monitor", { try load.store.read { Int($0.version) } }) else {
             return oldestKept
         }
         // Upkeep stands where its observers do, or later.
-        let kept = sites.map(\.oldestKept) + [load.pulse.version, load.frozen.oldestKept, foreign.oldestKept(newest)]
-        let oldest = kept.reduce(newest, min)
-        load.tally.pinnedCommits.raise(to: newest - oldestKept)
+        let inFile = min(newest, load.pulse.version, foreign.oldestKept(newest))
+        let oldest = (sites.map(\.oldestKept) + [load.frozen.oldestKept]).reduce(inFile, min)
+        load.tally.heldCommits.raise(to: newest - oldestKept.byAnybody)
+        load.tally.pinnedCommits.raise(to: newest - oldestKept.inFile)
         load.tally.fileBytes.raise(to: bytes)
-        let pinned = load.tally.pinnedCommits.value
-        let limit = Limits.fileBytes(pinnedCommits: pinned)
+        let (held, pinned) = (load.tally.heldCommits.value, load.tally.pinnedCommits.value)
+        let limit = Limits.fileBytes(heldCommits: held, pinnedCommits: pinned)
         load.verdict.expect(
             .i8, bytes <= limit, "the file",
-            "it takes \(bytes) bytes; with \(pinned) commits pinned at most \(limit) are allowed")
-        return oldest
+            "it takes \(bytes) bytes; with \(held) commits held and \(pinned) pinned at most \(limit) are allowed")
+        return Kept(byAnybody: oldest, inFile: inFile)
+    }
+
+    /// The oldest versions that are kept on purpose, as of a look.
+    private struct Kept {
+        var byAnybody = 0
+        /// Of those, by who keeps it in the file.
+        var inFile = 0
     }
 
     private func stall(_ silent: Heartbeat) {

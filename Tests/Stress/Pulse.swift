@@ -72,9 +72,15 @@ enum Limits {
     static let heapSwingBytes = 20_000_000
     /// From so many commits on the leak is more than that.
     static let fewestCommitsOfALine = heapSwingBytes / heapBytesPerCommit
-    /// The bytes that the file may take when somebody has kept a version for so many commits.
-    static func fileBytes(pinnedCommits: Int) -> Int {
-        fileBaseBytes + fileBytesPerPinnedCommit * (pinnedCommits + idleUpkeepCommits)
+    /// The bytes that the file may take.
+    /// - Parameters:
+    ///   - heldCommits: for how many commits somebody has kept a version.
+    ///   - pinnedCommits: the same of those that the file keeps for as long: upkeep's own, which looks for the others, and those of
+    ///     processes that are stopped or were killed.
+    static func fileBytes(heldCommits: Int, pinnedCommits: Int) -> Int {
+        let beforeFound = min(heldCommits, heldVersionCommits)
+        return fileBaseBytes + fileBytesPerPinnedCommit * (max(pinnedCommits, beforeFound) + idleUpkeepCommits)
+            + fileBytesPerHeldCommit * heldCommits
     }
 
     /// What is stored and the log of it, which are a few MB; and reads that nobody counts because they are over at once:

@@ -77,7 +77,7 @@ struct Report {
                 "file",
                 [
                     ("MB at most", tally.fileBytes.value >> 20),
-                    ("commits a version was held for at most", tally.pinnedCommits.value),
+                    ("commits a version was held for at most", tally.heldCommits.value),
                 ]),
             line(
                 "left",

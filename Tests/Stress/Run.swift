@@ -74,14 +74,16 @@ final class Run: @unchecked Sendable {
         let writers = (0..<plan.localWriters).map { LocalWriter($0, load, sites) }
         let foreign = ForeignWriters(load)
         let churner = Churner(load, sites)
+        let neighbours = Neighbours(load)
         let monitor = Monitor(
-            load, sites, foreign, writers.map(\.heartbeat) + [foreign.heartbeat, churner.heartbeat]
+            load, sites, foreign,
+            writers.map(\.heartbeat) + [foreign.heartbeat, churner.heartbeat, neighbours.heartbeat]
         ) { [self] in endAtOnce(load) }
 
         load.pulse.start(load)
         for site in sites { site.place.perform { site.open() } }
         let monitoring = monitor.start()
-        let threads = writers.map { $0.start() } + [foreign.start(), churner.start()]
+        let threads = writers.map { $0.start() } + [foreign.start(), churner.start(), neighbours.start()]
         let untilNs = monotonicNs() + Int64(seconds * 1e9)
         let latestNs = untilNs + Int64(Self.extraS * 1e9)
         while load.verdict.isClean {
@@ -94,6 +96,7 @@ final class Run: @unchecked Sendable {
         for thread in threads { thread.join() }
 
         if load.verdict.isClean { Quiescence(load, sites).check() }
+        if load.verdict.isClean { checkFile(load) }
         for site in sites {
             _ = site.place.performAndWait(seconds: Limits.stallS) { site.close() }
         }
@@ -103,6 +106,12 @@ final class Run: @unchecked Sendable {
         monitor.end()
         monitoring.join()
         for place in places.values where place !== mainPlace { place.stop() }
+    }
+
+    /// Nothing of the store is other than it was stored, whoever was killed and whatever was damaged beside it.
+    private func checkFile(_ load: Load) {
+        guard let report = load.expectNoError("verify", { try load.store.verify() }) else { return }
+        load.verdict.expect(.noError, report.isWhole, "the file", "it is damaged: \(report.damage)")
     }
 
     /// What connections, sites and helpers had open is closed soon after they have gone.

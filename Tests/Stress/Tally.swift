@@ -44,6 +44,7 @@ struct Tally: Sendable {
     /// What a commit adds to the heap, where that could be said.
     let heapBytesPerCommit = Counter()
     /// The most commits that anybody has kept a version for on purpose, at most.
+    let heldCommits = Counter()
     let pinnedCommits = Counter()
 
     /// Told or done, and checked, by feature.
