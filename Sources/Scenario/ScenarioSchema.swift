@@ -198,7 +198,10 @@ public enum ScenarioSchema {
 
     // MARK: Pieces
 
-    private static func words(_ words: [String]) -> JSONText { .object([("enum", .list(words.map { .text($0) }))]) }
+    /// What YAML takes for true or false is that here.
+    private static func words(_ words: [String]) -> JSONText {
+        .object([("enum", .list(words.map { $0 == "true" || $0 == "false" ? .truth($0 == "true") : .text($0) }))])
+    }
 
     private static func names(_ of: JSONText) -> JSONText {
         ["type": "array", "minItems": .number(1), "uniqueItems": true, "items": of]
