@@ -12,7 +12,7 @@ enum Feature: Int, CaseIterable, Sendable {
     case frozenResults, skipsCrossed, slowCallbacks
     case refreshes, refreshRequired, refreshesWhilePaused
     case endedInCallback, endedElsewhere, dropped, loopsCancelled, reopened
-    case kills, strictKills, forks, damagedNeighbours
+    case kills, strictKills
 
     var text: String {
         switch self {
@@ -63,8 +63,6 @@ enum Feature: Int, CaseIterable, Sendable {
         case .dropped: "tokens dropped"
         case .loopsCancelled: "loops cancelled"
         case .reopened: "connections reopened"
-        case .forks: "children forked"
-        case .damagedNeighbours: "neighbours damaged"
         case .kills: "processes killed"
         case .strictKills: "killed in silence"
         }

@@ -74,16 +74,15 @@ final class Run: @unchecked Sendable {
         let writers = (0..<plan.localWriters).map { LocalWriter($0, load, sites) }
         let foreign = ForeignWriters(load)
         let churner = Churner(load, sites)
-        let neighbours = Neighbours(load)
         let monitor = Monitor(
             load, sites, foreign,
-            writers.map(\.heartbeat) + [foreign.heartbeat, churner.heartbeat, neighbours.heartbeat]
+            writers.map(\.heartbeat) + [foreign.heartbeat, churner.heartbeat]
         ) { [self] in endAtOnce(load) }
 
         load.pulse.start(load)
         for site in sites { site.place.perform { site.open() } }
         let monitoring = monitor.start()
-        let threads = writers.map { $0.start() } + [foreign.start(), churner.start(), neighbours.start()]
+        let threads = writers.map { $0.start() } + [foreign.start(), churner.start()]
         let untilNs = monotonicNs() + Int64(seconds * 1e9)
         let latestNs = untilNs + Int64(Self.extraS * 1e9)
         while load.verdict.isClean {
