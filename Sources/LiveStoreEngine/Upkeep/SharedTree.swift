@@ -191,8 +191,7 @@ package final class SharedTree: @unchecked Sendable {
 
     /// So many rows are looked up one by one, to tell what a step has changed; of more, the two trees are compared, and of
     /// those perhaps one window.
-    /// None for now: histories with limited windows were told changes that do not lead from the old rows to the new ones.
-    private static let fewRows = 0
+    private static let fewRows = 8
 
     /// What the current step changes in a window, for who was last sent the tree before it; nil for others, and where
     /// comparing trees costs less.
