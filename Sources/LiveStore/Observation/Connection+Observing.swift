@@ -58,10 +58,7 @@ extension Connection {
 
     private func observing() throws -> (LiveConnection, Upkeep) {
         checkScheduler()
-        let live = try live()
-        // What comes after this is what the observer hears of.
-        live.wake()
-        return (live, try core.startUpkeep())
+        return (try live(), try core.startUpkeep())
     }
 }
 

@@ -10,9 +10,6 @@ import TracedSync
 
 /// The store's content at `version`. Any thread.
 ///
-/// One that is made asleep holds no version until something is asked of it, and from then on the one that is the newest then. Who
-/// makes it hands it on to nobody before: other threads may ask it whether it is asleep, and nothing else.
-///
 /// Reads do not throw: there are too many places where a row that cannot be read is, for the moment, as good as none. The
 /// first thing that the engine reports instead of a row is kept, and whoever has read throws it with `checkReads` before
 /// the outcome is used. The engine itself refuses everything after it.
@@ -23,44 +20,15 @@ package final class Snapshot: Sendable {
         init(_ error: StoreError) { self.error = error }
     }
 
-    /// The version; `noVersion` as long as it is asleep.
-    private let standing: Atomic<UInt64>
+    package let version: UInt64
     package let storage: Storage
     private let reader: SnapshotReader
     private let failed = AtomicLazyReference<Failure>()
 
-    /// - Parameter version: nil for one that is asleep.
-    init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64?) {
+    init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64) {
         self.storage = storage
         self.reader = reader
-        standing = Atomic(version ?? SharedPage.noVersion)
-    }
-
-    /// Whether it holds no version yet. Any thread.
-    package var isAsleep: Bool { standing.load(ordering: .acquiring) == SharedPage.noVersion }
-
-    package var version: UInt64 {
-        @inline(__always) get {
-            let version = standing.load(ordering: .relaxed)
-            return version == SharedPage.noVersion ? wake() : version
-        }
-    }
-
-    /// Takes the newest version. Where it cannot be read, that is the first failure of this snapshot.
-    @inline(never)
-    private func wake() -> UInt64 {
-        reader.lock.withLock {
-            var version = standing.load(ordering: .relaxed)
-            guard version == SharedPage.noVersion else { return version }
-            version = 0
-            do throws(StoreError) {
-                version = try storage.begin(reader)
-            } catch {
-                _ = failed.storeIfNil(Failure(error))
-            }
-            standing.store(version, ordering: .releasing)
-            return version
-        }
+        self.version = version
     }
 
     deinit { storage.recycle(reader) }
@@ -107,8 +75,7 @@ package final class Snapshot: Sendable {
 
     @inline(never)
     private func findPages(_ handle: MDB_dbi, _ name: [UInt8]) -> PageTree? {
-        if isAsleep { _ = wake() }
-        return reading(or: nil) { (transaction) throws(EngineFailure) in
+        reading(or: nil) { (transaction) throws(EngineFailure) in
             try reader.roots.find(handle, name, transaction, reader.map.pageMap)
         }
     }
@@ -116,8 +83,7 @@ package final class Snapshot: Sendable {
     /// Runs `body` with the transaction, alone among the users of this snapshot.
     @inline(__always)
     package func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result {
-        if isAsleep { _ = wake() }
-        return reader.lock.withLock {
+        reader.lock.withLock {
             do throws(EngineFailure) {
                 return try body(reader.transaction)
             } catch {

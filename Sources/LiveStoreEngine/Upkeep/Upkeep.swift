@@ -122,7 +122,6 @@ package final class Upkeep: @unchecked Sendable {
             bringHeld()
             answerRefreshes()
             if inbox.isQuiet, isWatching == (bell == .everyCommit) {
-                if !isWatching { holdNothing() }
                 storage.page.wait(for: bell, since: seen, timeoutNs: pollNs ?? -1)
             }
         }
@@ -134,20 +133,8 @@ package final class Upkeep: @unchecked Sendable {
     /// Whether every commit matters to somebody.
     private var isWatching: Bool { !tables.isEmpty || !connections.storeObservers.isEmpty }
 
-    /// Lets go of the version that it stands at, until it is asked what that is: nobody is to be told how it comes to the next one.
-    private func holdNothing() {
-        if snapshot.isAsleep { return }
-        // At the limit of snapshots it keeps the one it has.
-        if let sleeping = try? storage.sleepingSnapshot() { snapshot = sleeping }
-    }
-
     /// Publishes the newest version, if there is a newer one.
     private func advance() {
-        if snapshot.isAsleep {
-            // By asking which it is.
-            inbox.forgetSkips(upTo: snapshot.version)
-            return look(nowNs())
-        }
         let newest: Snapshot
         do {
             newest = try storage.openSnapshot()
@@ -161,11 +148,7 @@ package final class Upkeep: @unchecked Sendable {
             handle(inbox.take().messages)
         }
         if newest.version > snapshot.version { walk(to: newest) }
-        look(nowNs())
-    }
-
-    /// What is done now and then.
-    private func look(_ now: Int64) {
+        let now = nowNs()
         offerToLagging(now)
         if pollNs == nil { return }
         for message in unserved.look(connections.all, nowNs: now) { Logger(label: "livestore").warning("\(message)") }
