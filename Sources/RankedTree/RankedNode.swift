@@ -4,7 +4,6 @@
 // Who may write: a node carries the id of the edit that made it and is written by that edit alone, before its tree is
 // published. Afterwards every field but the reference count is constant, and any thread may read it. The count is an
 // atomic; the last release happens after every read (acquire and release), so that freeing is ordered too.
-import Glibc
 import Synchronization
 
 /// A node of a ranked tree: a leaf holds entries, an inner node children. The memory is counted by hand: whoever stores
@@ -33,8 +32,7 @@ struct RankedNode: Hashable {
     init(edit: UInt64, height: Int, capacity: Int, measures: MeasureKinds) {
         var bytes = MemoryLayout<Header>.size + (height == 0 ? 3 : 4) * capacity * 8
         if measures.count > 0 { bytes += Self.measureBytes(measures, height: height) * capacity }
-        // The allocator itself, which aligns to 16: Swift's way there asks for an alignment each time, which costs half as much again.
-        guard let memory = malloc(bytes) else { fatalError("no memory for a node of \(bytes) bytes") }
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 8)
         header = memory.bindMemory(to: Header.self, capacity: 1)
         header.initialize(
             to: Header(
@@ -137,7 +135,7 @@ struct RankedNode: Hashable {
             for index in 0..<used { children[index].release() }
         }
         header.deinitialize(count: 1)
-        free(header)
+        UnsafeMutableRawPointer(header).deallocate()
     }
 
     #if DEBUG

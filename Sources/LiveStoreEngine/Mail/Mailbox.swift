@@ -5,17 +5,14 @@
 // The lock is a leaf; roots and snapshots that are displaced under it are released after it.
 import TracedSync
 
-/// How one tree became another, in one window. A class, because it is handed on several times, and a change set is six arrays.
-package final class KnownChanges: Sendable {
-    package let from: RankedTree
-    package let changes: ChangeSet
-    /// The rows of the other tree that the window shows, where they are known too.
-    let shown: Range<Int>?
+/// How one tree became another, in one window. A class, because it is handed on several times.
+final class KnownChanges: Sendable {
+    let from: RankedTree
+    let changes: ChangeSet
 
-    init(from: RankedTree, _ changes: ChangeSet, shown: Range<Int>? = nil) {
+    init(from: RankedTree, _ changes: ChangeSet) {
         self.from = from
         self.changes = changes
-        self.shown = shown
     }
 }
 
@@ -27,9 +24,8 @@ package struct RootUpdate: Sendable {
     let tree: RankedTree
     /// Computed by upkeep: how an earlier tree became this one. Of use to whoever was last told that one.
     var ahead: KnownChanges?
-    /// Commits that some of the query's observers are not to hear of, in order of versions; nil where there are none, as nearly
-    /// always: an empty array counts references.
-    var skips: [TreeSkip]?
+    /// Commits that some of the query's observers are not to hear of, in order of versions.
+    var skips: [TreeSkip] = []
 }
 
 /// The first root of a query at an older version than upkeep's: that of a connection without `autorefresh`.
@@ -60,11 +56,11 @@ package struct Mail: Sendable {
     package var sweeps: [ObservedSubject] = []
 
     /// Gives each query its new root. Here, as the next, and not in the face: a module's own loop copies no update.
-    package func acceptUpdates() { for index in updates.indices { updates[index].query.accept(updates[index]) } }
+    package func acceptUpdates() { for update in updates { update.query.accept(update) } }
 
     /// Tells the observers of each of them what changed.
     package func tellUpdates(old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void) {
-        for index in updates.indices { updates[index].query.tell(updates[index], old: old, call) }
+        for update in updates { update.query.tell(update, old: old, call) }
     }
 
     /// Whether there is something to be done besides moving on to a version.
@@ -119,26 +115,24 @@ package final class Mailbox: Sendable {
 
     package init(_ scheduler: any Scheduler) { self.scheduler = scheduler }
 
-    /// Upkeep's one call per version and connection.
-    /// - Parameter mail: what it holds is taken out of it.
-    package func put(_ newSnapshot: Snapshot, _ mail: inout VersionMail) {
+    /// Upkeep's one call per version and connection. Failures may come without a version.
+    package func put(_ newSnapshot: Snapshot?, _ mail: VersionMail, failures: [QueryFailure] = []) {
         var displaced: [RootUpdate] = []
         var oldSnapshot: Snapshot?
         let mustPost = state.withLock { state in
-            oldSnapshot = state.mail.snapshot
-            state.mail.snapshot = newSnapshot
-            state.mail.keep(&mail.updates, &displaced)
+            if let newSnapshot {
+                oldSnapshot = state.mail.snapshot
+                state.mail.snapshot = newSnapshot
+            }
+            for update in mail.updates { state.mail.keep(update, &displaced) }
             for update in mail.objects { state.mail.keep(update) }
-            if !mail.storeSkips.isEmpty { state.mail.storeSkips += mail.storeSkips }
+            state.mail.storeSkips += mail.storeSkips
+            state.mail.failures += failures
             return state.shouldPost()
         }
         withExtendedLifetime((displaced, oldSnapshot)) {}
-        mail.removeAll()
         if mustPost { scheduler.post() }
     }
-
-    /// Brings queries that could not be evaluated, at whatever version.
-    package func put(_ failures: [QueryFailure]) { post { $0.failures += failures } }
 
     /// Moves waiting mail on to a newer snapshot in which its queries are the same.
     /// - Returns: whether mail is waiting.
@@ -231,7 +225,7 @@ extension Mailbox.State {
         guard let snapshot = mail.snapshot, snapshot.version >= minimum else { return takeRequests() }
         isPosted = false
         hasTurned = true
-        for index in mail.updates.indices { mail.updates[index].query.mailSlot = -1 }
+        for update in mail.updates { update.query.mailSlot = -1 }
         for update in mail.objects { update.token.mailSlot = -1 }
         var taken = Mail()
         swap(&taken, &mail)
@@ -240,18 +234,7 @@ extension Mailbox.State {
 }
 
 extension Mail {
-    /// Takes new roots over. Where none wait, as nearly always, their array is taken as it is: copying an update counts five
-    /// references.
-    fileprivate mutating func keep(_ new: inout [RootUpdate], _ displaced: inout [RootUpdate]) {
-        guard updates.isEmpty else {
-            for update in new { keep(update, &displaced) }
-            return
-        }
-        swap(&updates, &new)
-        for index in updates.indices { updates[index].query.mailSlot = index }
-    }
-
-    private mutating func keep(_ update: RootUpdate, _ displaced: inout [RootUpdate]) {
+    fileprivate mutating func keep(_ update: RootUpdate, _ displaced: inout [RootUpdate]) {
         let slot = update.query.mailSlot
         guard slot >= 0 else {
             update.query.mailSlot = updates.count
@@ -262,7 +245,7 @@ extension Mail {
         updates[slot] = update
         // What was computed ahead starts from a root that will never be reported; what is to be skipped stays so.
         updates[slot].ahead = nil
-        if let waiting = displaced[displaced.count - 1].skips { updates[slot].skips = waiting + (update.skips ?? []) }
+        updates[slot].skips = displaced[displaced.count - 1].skips + update.skips
     }
 
     fileprivate mutating func keep(_ update: ObjectUpdate) {
