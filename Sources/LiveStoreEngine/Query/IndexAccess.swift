@@ -8,9 +8,8 @@ enum IndexAccess {
     private static let maxTargets = 4_096
 
     /// The rows that may pass, ascending by id; nil where a scan is as good.
-    /// - Parameter sharing: how many would share the scan: each of them has to do with so much less of it.
     static func candidates(
-        _ conditions: some Sequence<FilterExpression>, _ table: Table, _ source: any RowSource, sharing: Int = 1
+        _ conditions: some Sequence<FilterExpression>, _ table: Table, _ source: any RowSource
     ) -> [ObjectID]? {
         guard table.links != nil || table.primaryIndex != nil else { return nil }
         var fewest: [ObjectID]?
@@ -27,7 +26,7 @@ enum IndexAccess {
             fewest = source.reading(or: nil) { (transaction) throws(EngineFailure) in
                 try index.ids(
                     transaction, from: bounds.lower, below: bounds.upper,
-                    limit: try table.rowCount(transaction) / (smallPart * sharing))
+                    limit: try table.rowCount(transaction) / smallPart)
             }
         }
         return fewest.map { $0.count < 2 ? $0 : Set($0).sorted() }
