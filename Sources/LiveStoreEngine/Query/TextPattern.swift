@@ -34,6 +34,13 @@ package struct TextPattern: Sendable, Hashable {
     func count(_ count: Int, _ value: (Int) -> UnsafeRawBufferPointer?) -> Int {
         bytes.withUnsafeBytes { pattern in
             var found = 0
+            if match == .contains, !foldsCase {
+                let search = ByteSearch(pattern)
+                for index in 0..<count {
+                    if let value = value(index), search.isIn(value) { found &+= 1 }
+                }
+                return found
+            }
             for index in 0..<count {
                 if let value = value(index), passes(value, pattern) { found += 1 }
             }
@@ -51,7 +58,7 @@ package struct TextPattern: Sendable, Hashable {
         case .equals: value.count == pattern.count && Self.isEqual(value, at: 0, pattern)
         case .beginsWith: Self.isEqual(value, at: 0, pattern)
         case .endsWith: Self.isEqual(value, at: value.count - pattern.count, pattern)
-        case .contains: Self.contains(value, pattern)
+        case .contains: ByteSearch(pattern).isIn(value)
         case .like: Self.isLike(value, pattern)
         }
     }
@@ -61,19 +68,6 @@ package struct TextPattern: Sendable, Hashable {
     ) -> Bool {
         guard offset >= 0, part.count <= value.count - offset else { return false }
         return part.isEmpty || memcmp(value.baseAddress! + offset, part.baseAddress!, part.count) == 0
-    }
-
-    private static func contains(_ value: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
-        guard let first = part.first else { return true }
-        var offset = 0
-        while part.count <= value.count - offset {
-            let starts = value.count - offset - part.count + 1
-            guard let hit = memchr(value.baseAddress! + offset, Int32(first), starts) else { return false }
-            offset = UnsafeRawPointer(hit) - value.baseAddress!
-            if isEqual(value, at: offset, part) { return true }
-            offset += 1
-        }
-        return false
     }
 
     /// Goes on after the last star whenever something does not fit: no recursion, whatever the pattern.
