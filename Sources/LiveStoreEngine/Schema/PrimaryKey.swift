@@ -23,21 +23,27 @@ enum PrimaryKey {
         return withUnsafeBytes(of: ordered(slot).bigEndian, body)
     }
 
+    /// The key of a value that is kept as a number, whose bytes are the key's, the highest first; nil of other values.
+    static func number(of value: ColumnValue) -> UInt64? {
+        switch value {
+        case .int(let value): ordered(UInt64(bitPattern: Int64(value)))
+        case .bool(let value): ordered(value ? 1 : 0)
+        case .double(let value): ordered(unsignedZero(value.bitPattern))
+        case .date(let value): ordered(unsignedZero(value.timeIntervalSinceReferenceDate.bitPattern))
+        case .null, .link, .string, .data, .uuid: nil
+        }
+    }
+
     /// The key bytes of a value; nil for null, and for one that cannot have been stored because it is too long.
     static func withBytes<Result>(of value: ColumnValue, _ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
         func storable(_ bytes: UnsafeRawBufferPointer) -> Result? { bytes.count > maxBytes ? nil : body(bytes) }
-        let slot: UInt64
         switch value {
         case .null, .link: return nil
-        case .int(let value): slot = UInt64(bitPattern: Int64(value))
-        case .bool(let value): slot = value ? 1 : 0
-        case .double(let value): slot = unsignedZero(value.bitPattern)
-        case .date(let value): slot = unsignedZero(value.timeIntervalSinceReferenceDate.bitPattern)
+        case .int, .bool, .double, .date: return number(of: value).flatMap { withUnsafeBytes(of: $0.bigEndian, body) }
         case .string(var value): return value.withUTF8 { withKey(UnsafeRawBufferPointer($0), isText: true, storable) }
         case .data(let value): return value.withUnsafeBytes { withKey($0, isText: false, storable) }
         case .uuid(let value): return withUnsafeBytes(of: value.uuid) { withKey($0, isText: false, storable) }
         }
-        return withUnsafeBytes(of: ordered(slot).bigEndian, body)
     }
 
     private static func withKey<Result>(

@@ -84,13 +84,14 @@ public struct RowReader: @unchecked Sendable {
 
     @inlinable @inline(__always)
     package func isNull(_ column: Int) -> Bool {
-        column >= columnCount || base.loadUnaligned(fromByteOffset: 8, as: UInt64.self) & (1 << UInt64(column)) != 0
+        column >= columnCount || base.loadUnaligned(fromByteOffset: 8, as: UInt64.self) & (1 &<< UInt64(column)) != 0
     }
 
     /// The slot of a column, 0 where it is null.
     @inlinable @inline(__always)
     package func slot(_ column: Int) -> UInt64 {
-        column >= columnCount ? 0 : base.loadUnaligned(fromByteOffset: Self.headerBytes + column * 8, as: UInt64.self)
+        column >= columnCount
+            ? 0 : base.loadUnaligned(fromByteOffset: Self.headerBytes &+ column &* 8, as: UInt64.self)
     }
 
     /// The bytes of a string, data or UUID column.

@@ -17,6 +17,8 @@ struct MappedPage {
     /// More do not fit, even with keys and values of no length.
     static let maxEntries = (bytes - headerBytes) / 10
     private static let entryBytes = 8
+    /// Among so many, halving finds one as quickly as guessing.
+    private static let fewEntries = 8
     // What a page can be, in the bits that say so; others are the engine's while it writes.
     private static let branch: UInt16 = 1
     private static let leaf: UInt16 = 2
@@ -75,6 +77,22 @@ struct MappedPage {
         return Entry(base: base + (offset <= Self.bytes &- Self.entryBytes &- 8 ? offset : 0))
     }
 
+    /// The id and the row of an entry whose key is an id and whose row lies behind it, all in the page; nil of any other entry.
+    @inline(__always)
+    func plainEntry(_ index: Int) -> (id: UInt64, row: RowReader)? {
+        let offset = Int(base.load(fromByteOffset: Self.headerBytes &+ 2 &* index, as: UInt16.self))
+        let rowOffset = offset &+ Self.entryBytes &+ 8
+        guard rowOffset <= Self.bytes, case let entry = base + offset,
+            // No flags, and a key of eight bytes.
+            entry.loadUnaligned(fromByteOffset: 4, as: UInt32.self) == 8 << 16,
+            case let count = Int(entry.loadUnaligned(as: UInt32.self)), rowOffset &+ count <= Self.bytes
+        else { return nil }
+        return (
+            entry.loadUnaligned(fromByteOffset: Self.entryBytes, as: UInt64.self),
+            RowReader(unchecked: base + rowOffset, count)
+        )
+    }
+
     /// The value in a leaf; nil where it is not all in the page.
     @inline(__always)
     func value(_ entry: Entry) -> UnsafeRawBufferPointer? {
@@ -118,6 +136,17 @@ struct MappedPage {
     @inline(__always)
     func childIndex(_ key: some PageKey) -> Int {
         var (low, high) = (1, count)
+        if count > Self.fewEntries {
+            // Numbers mostly lie as far apart everywhere: the entry in question, or one beside it.
+            let guess = key.guess(between: entry(1), entry(count &- 1), count)
+            if key.isBelow(entry(guess)) {
+                high = guess
+                if guess > 1, !key.isBelow(entry(guess &- 1)) { low = guess }
+            } else {
+                low = guess &+ 1
+                if low < count, key.isBelow(entry(low)) { high = low }
+            }
+        }
         while low < high {
             let middle = (low &+ high) >> 1
             if key.isBelow(entry(middle)) { high = middle } else { low = middle &+ 1 }
@@ -133,6 +162,16 @@ protocol PageKey {
     func isEqual(_ entry: MappedPage.Entry) -> Bool
     /// Where the key probably stands in a leaf, given its first entry.
     func guess(_ first: MappedPage.Entry, _ count: Int) -> Int?
+    /// Where a branch of `count` entries probably leads to the key, given its second entry and its last: an entry from the second on.
+    func guess(between second: MappedPage.Entry, _ last: MappedPage.Entry, _ count: Int) -> Int
+}
+
+/// Where a number probably stands among others that ascend from `first` to `last`, which are `count`, the first being number 1.
+@inline(__always)
+private func guess(_ number: UInt64, _ first: UInt64, _ last: UInt64, _ count: Int) -> Int {
+    // What is beyond 32 bits is not worth a wider product: whatever comes out is a guess.
+    guard number > first, number < last, (last &- first) >> 32 == 0 else { return number < last ? 1 : count &- 1 }
+    return 1 &+ Int(truncatingIfNeeded: (number &- first) &* UInt64(count &- 2) / (last &- first))
 }
 
 struct IDKey: PageKey {
@@ -151,16 +190,19 @@ struct IDKey: PageKey {
         let index = Int(truncatingIfNeeded: id &- first.id)
         return index >= 0 && index < count ? index : nil
     }
+
+    @inline(__always)
+    func guess(between second: MappedPage.Entry, _ last: MappedPage.Entry, _ count: Int) -> Int {
+        LiveStoreEngine.guess(id, second.id, last.id, count)
+    }
 }
 
 /// Eight bytes, as numbers are keys: compared as one number.
 struct NumberKey: PageKey {
     private let number: UInt64
 
-    init?(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count == 8 else { return nil }
-        number = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
-    }
+    /// Of the bytes as a number, the first of them the most significant.
+    init(_ number: UInt64) { self.number = number }
 
     @inline(__always)
     private func other(_ entry: MappedPage.Entry) -> UInt64 { UInt64(bigEndian: entry.id) }
@@ -176,5 +218,10 @@ struct NumberKey: PageKey {
     func guess(_ first: MappedPage.Entry, _ count: Int) -> Int? {
         let index = Int(truncatingIfNeeded: number &- other(first))
         return index >= 0 && index < count ? index : nil
+    }
+
+    @inline(__always)
+    func guess(between second: MappedPage.Entry, _ last: MappedPage.Entry, _ count: Int) -> Int {
+        LiveStoreEngine.guess(number, other(second), other(last), count)
     }
 }

@@ -96,17 +96,26 @@ struct PageTree {
         return .finished
     }
 
+    /// What has pages of its own; nil where it is not as expected.
+    @inline(never)
+    private func otherEntry(_ page: MappedPage, _ index: Int) -> (id: UInt64, row: RowReader)? {
+        value(page, index).map { (page.entry(index).id, RowReader(unchecked: $0)) }
+    }
+
     /// The rows of a leaf, from an id on; nil where one of them is not as expected.
     private func gather(
         _ page: MappedPage, from first: UInt64, _ buffer: UnsafeMutableBufferPointer<ScannedRow>
     ) -> UnsafeBufferPointer<ScannedRow>? {
+        guard let out = buffer.baseAddress else { return nil }
         var used = 0
-        for index in page.lowerBound(IDKey(id: first))..<page.count {
-            guard let row = value(page, index), let base = row.baseAddress else { return nil }
-            buffer[used] = ScannedRow(
-                id: ObjectID(rawValue: page.entry(index).id), row: RowReader(unchecked: base, row.count))
-            used += 1
+        // A scan comes to a page from its first row on.
+        var index = first <= page.entry(0).id ? 0 : page.lowerBound(IDKey(id: first))
+        while index < page.count {
+            guard let (id, row) = page.plainEntry(index) ?? otherEntry(page, index) else { return nil }
+            (out + used).initialize(to: ScannedRow(id: ObjectID(rawValue: id), row: row))
+            used &+= 1
+            index &+= 1
         }
-        return UnsafeBufferPointer(rebasing: buffer[..<used])
+        return UnsafeBufferPointer(start: out, count: used)
     }
 }

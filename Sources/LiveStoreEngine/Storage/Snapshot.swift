@@ -42,6 +42,14 @@ package final class Snapshot: Sendable {
         return reading(or: nil) { (transaction) throws(EngineFailure) in try table.row(id, transaction, at: version) }
     }
 
+    /// The row of an object, for who has the engine's lock: where it is found without the engine, and has been checked.
+    func mappedRow(_ table: Table, _ id: ObjectID) -> RowReader? {
+        guard let bytes = reader.roots.known(table.rows)?.value(IDKey(id: id.rawValue)),
+            table.checked.contains(id.rawValue, at: version)
+        else { return nil }
+        return RowReader(unchecked: bytes)
+    }
+
     @inline(never)
     private func checkedRow(_ table: Table, _ id: ObjectID, _ bytes: UnsafeRawBufferPointer) -> RowReader? {
         do throws(EngineFailure) {
@@ -54,17 +62,18 @@ package final class Snapshot: Sendable {
 
     /// The object with this primary key.
     package func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
-        guard let index = table.primaryIndex, table.hasNumberKeys else {
-            return findStored(table, primaryKey: primaryKey)
-        }
-        let found = PrimaryKey.withBytes(of: primaryKey) { key -> ObjectID? in
-            guard let number = NumberKey(key), let entry = pages(index, table.keysName)?.value(number) else {
-                return nil
-            }
-            return IDEntry.id(entry, key: Checksum.key(key, table.id, nil)).map { ObjectID(rawValue: $0) }
-        }
         // The engine finds what is not here, or says what is wrong.
-        return found ?? findStored(table, primaryKey: primaryKey)
+        PrimaryKey.number(of: primaryKey).flatMap { find(table, $0) } ?? findStored(table, primaryKey: primaryKey)
+    }
+
+    /// By a key that is a number, as `PrimaryKey` orders it; nil where there is none, or where the engine has to be asked.
+    @inline(__always)
+    private func find(_ table: Table, _ key: UInt64) -> ObjectID? {
+        guard table.hasNumberKeys, let index = table.primaryIndex,
+            let entry = pages(index, table.keysName)?.value(NumberKey(key))
+        else { return nil }
+        let sum = withUnsafeBytes(of: key.bigEndian) { Checksum.key($0, table.id, nil) }
+        return IDEntry.id(entry, key: sum).map { ObjectID(rawValue: $0) }
     }
 
     /// The pages of a table, where they can be read without the engine.

@@ -13,6 +13,8 @@ package final class Table: @unchecked Sendable {
     let primaryIndex: MDB_dbi?
     /// What the engine calls both.
     let (rowsName, keysName): ([UInt8], [UInt8])
+    /// The type of the primary key; nil where there is none.
+    package let keyType: ColumnType?
     /// Whether the keys are numbers.
     let hasNumberKeys: Bool
     /// The same as an index in the order of its values, which only numbers are in.
@@ -32,7 +34,8 @@ package final class Table: @unchecked Sendable {
         id = schema.id
         rowsName = Array(EngineName.rows(id).utf8)
         keysName = Array(EngineName.keys(id).utf8)
-        hasNumberKeys = schema.primaryKey.map { !schema.columns[$0].type.isOutOfLine } ?? false
+        keyType = schema.primaryKey.map { schema.columns[$0].type }
+        hasNumberKeys = keyType.map { !$0.isOutOfLine } ?? false
         keyIndex = primaryIndex.flatMap { handle in
             guard let column = schema.primaryKey, schema.columns[column].type == .int else { return nil }
             return ColumnIndex(
