@@ -164,6 +164,14 @@ bool cp_is_memory_file_system(const char *path) {
     return statfs(path, &status) == 0 && (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
 }
 
+static _Thread_local uint64_t thread_number;
+static uint64_t last_thread_number;
+
+uint64_t cp_thread_number(void) {
+    if (thread_number == 0) thread_number = __atomic_add_fetch(&last_thread_number, 1, __ATOMIC_RELAXED);
+    return thread_number;
+}
+
 int32_t cp_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 
 void cp_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

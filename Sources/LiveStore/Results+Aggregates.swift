@@ -100,6 +100,9 @@ extension Results {
 
     private func extreme<Value: MeasurableValue>(_ keyPath: PartialKeyPath<Object>, isLast: Bool) -> Value? {
         let column = table.layout.column(keyPath)
+        if let end = indexedEnd(of: column, isLast: isLast) {
+            return end.map { connection.value($0, of: table.schema.place(column)) }
+        }
         if asked.list == nil, let term = asked.sort.first, term.column == column, term.over == nil, hasOrder {
             return end(term, isLast: isLast)
         }

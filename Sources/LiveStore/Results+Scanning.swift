@@ -3,13 +3,13 @@
 
 extension Results {
     /// Where the objects' rows are asked; nil where it takes a tree to say which rows these are.
-    private var askable: (any RowSource)? {
+    var askable: (any RowSource)? {
         guard asked.list == nil, asked.distinct.isEmpty, asked.fault == nil else { return nil }
-        connection.checkScheduler()
+        connection.checkPlace()
         return connection.wholeSource
     }
 
-    private var hasTree: Bool {
+    var hasTree: Bool {
         findKnown()
         return hasOwnTree
     }
@@ -39,17 +39,19 @@ extension Results {
         return counted?.count
     }
 
-    /// The first rows in order, where that is the order of their ids.
-    func scannedRows(atMost most: Int = .max) -> [FoundRow]? {
+    /// All rows in order, found as a loop comes to them, where that is the order of their ids. Not amid a write, which may change
+    /// what the loop has not come to.
+    func scan() -> RowScan? {
+        guard asked.sort.isEmpty, asked.limit == nil, !hasTree, let source = askable as? Snapshot else { return nil }
+        return RowScan(asked.filter, table, in: source)
+    }
+
+    /// All rows in order, where no tree is needed to say so.
+    var shownRows: [ScannedRow]? {
+        if let limit = asked.limit, let found = firstRows(limit) { return found }
         guard asked.sort.isEmpty, !hasTree, let source = askable else { return nil }
-        let most = Swift.min(most, asked.limit ?? most)
-        if most == 0 { return [] }
-        let epoch = connection.transaction == nil ? connection.rowEpoch : nil
-        var found: [FoundRow] = []
-        RowQuery(asked.filter, table).forEach(in: source) { id, row in
-            found.append(FoundRow(id: id, row: row, epoch: epoch))
-            return found.count < most
-        }
+        let end = OrderedEnd([], most: asked.limit ?? .max)
+        let found = RowQuery(asked.filter, table).rows(end, in: source)
         connection.noteFailedReads()
         return found
     }

@@ -32,7 +32,9 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// The query, once it is made or has been found to be.
     @exclusivity(unchecked) var known: ConnectionQuery?
     /// What was counted without a tree, and when.
-    var counted: (count: Int, epoch: Int)?
+    @exclusivity(unchecked) var counted: (count: Int, epoch: Int)?
+    /// The first rows, found without a tree.
+    @exclusivity(unchecked) var firstFound: FirstFound?
 
     init(_ connection: Connection, _ table: Table, _ asked: Refinement) {
         self.connection = connection
@@ -115,6 +117,11 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { count }
+    // The standard library's ask for the end, and so for the count.
+    public func index(after index: Int) -> Int { index + 1 }
+    public func index(before index: Int) -> Int { index - 1 }
+    public func index(_ index: Int, offsetBy distance: Int) -> Int { index + distance }
+    public func distance(from start: Int, to end: Int) -> Int { end - start }
     /// How many objects there are. O(1), but for the first access after a delivery or a write: O(log n) for a query that
     /// is observed, for all objects, and for one value or a range of the primary key or of an indexed property (and the
     /// values in the range); else each object is asked.
@@ -127,38 +134,30 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     @inline(never)
     private var countOfAny: Int { (hasOwnTree ? nil : countedRows) ?? rows.count }
 
-    /// The first object; nil where there is none. As `count` for an order or an observed query, else no more is read than
-    /// leads to it.
+    /// The first object; nil where there is none. O(log n) for an observed query. Else no more is read than leads to it in the order
+    /// of an index, of the primary key or of creation, and for other orders each object is asked once.
     public var first: Object? {
-        if let found = scannedRows(atMost: 1) { return found.first.map { connection.makeObject(table, $0) } }
+        if let found = firstRows(1) {
+            return found.first.map { connection.makeObject(table, $0, connection.foundEpoch) }
+        }
         let rows = rows
         return rows.count == 0 ? nil : object(rows.id(at: 0))
     }
 
-    /// O(log n).
+    /// O(log n). Of results that nobody observes, and for the first thousand, as `first`.
     public subscript(position: Int) -> Object {
+        if let known, let id = connection.shownID(known, position) { return object(id) }
+        if let row = firstRow(at: position) { return connection.makeObject(table, row, connection.foundEpoch) }
         let rows = rows
         checkIndex(position, of: rows.count, "objects of these results of \(table.schema.name)")
         return object(rows.id(at: position))
     }
 
     /// Goes over the rows shown now: what a loop does to them does not make it skip or repeat one.
-    public func makeIterator() -> AnyIterator<Object> {
-        // By closures of their own: the standard library's lazy sequences ask the runtime for their types at every element.
-        var next = 0
-        if let found = scannedRows() {
-            return AnyIterator { [connection, table] in
-                if next == found.count { return nil }
-                next += 1
-                return connection.makeObject(table, found[next - 1])
-            }
-        }
-        let ids = rows.ids
-        return AnyIterator { [self] in
-            if next == ids.count { return nil }
-            next += 1
-            return object(ids[next - 1])
-        }
+    public func makeIterator() -> ResultsIterator<Object> {
+        if let scan = scan() { return ResultsIterator(connection, table, scan) }
+        if let found = shownRows { return ResultsIterator(connection, table, found) }
+        return ResultsIterator(connection, table, rows.ids, of: asked.list)
     }
 
     /// What `transform` makes of each object shown now, in order. As a loop over them: O(n), with no look-up by index, and
@@ -168,7 +167,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         _ transform: (Object) throws(Failure) -> Value
     ) throws(Failure) -> [Value] {
         var values: [Value] = []
-        let objects = makeIterator()
+        var objects = makeIterator()
         while let object = objects.next() { values.append(try transform(object)) }
         return values
     }
@@ -181,7 +180,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     }
 
     /// The ids of the objects shown, in order. O(n); reads no row, except for the objects of a list.
-    public var objectIDs: [ObjectID] { scannedRows()?.map(\.id) ?? rows.ids.map { objectID(ofRow: $0) } }
+    public var objectIDs: [ObjectID] { shownRows?.map(\.id) ?? rows.ids.map { objectID(ofRow: $0) } }
 
     // MARK: Observing
 
@@ -226,8 +225,14 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 }
 
 extension Connection {
+    /// The row at an index of those that a query shows; nil where they are not at hand, or there is none.
+    func shownID(_ query: ConnectionQuery, _ index: Int) -> UInt64? {
+        checkPlace()
+        return query.shownID(at: index, shownState)
+    }
+
     func shownRows(_ query: ConnectionQuery) -> TreeSlice {
-        checkScheduler()
+        checkPlace()
         do {
             return try rows(query)
         } catch {

@@ -75,11 +75,25 @@ enum ReadingCost {
         Question(name: "iterate all, one property", place: .read, operations: 20) { connection, _ in
             try all(connection).reduce(0) { $0 &+ $1.score }
         },
-        Question(name: "first 10 in key order", place: .read, operations: 20) { connection, _ in
+        Question(name: "first 10 in key order", place: .read, operations: 2_000) { connection, _ in
             try all(connection).sorted(by: \.id).prefix(10).reduce(0) { $0 + $1.id }
         },
-        Question(name: "first 10 by an index", place: .read, operations: 20) { connection, _ in
+        Question(name: "first 10 by an index", place: .read, operations: 2_000) { connection, _ in
             try all(connection).sorted(by: \.kind).prefix(10).reduce(0) { $0 + $1.kind }
+        },
+        Question(name: "last of an index", place: .read, operations: 2_000) { connection, _ in
+            try all(connection).sorted(by: \.kind).last?.kind ?? 0
+        },
+        Question(name: "first 10 of half, by an index downwards", place: .read, operations: 2_000) { connection, _ in
+            try all(connection).where(\.done == true).sorted(by: \.kind, ascending: false).prefix(10).reduce(0) {
+                $0 + $1.kind
+            }
+        },
+        Question(name: "first 10 by a property without an index", place: .read, operations: 20) { connection, _ in
+            try all(connection).sorted(by: \.score).prefix(10).reduce(0) { $0 + $1.score }
+        },
+        Question(name: "largest value of an index", place: .read, operations: 2_000) { connection, _ in
+            try all(connection).max(of: \.kind) ?? 0
         },
         Question(name: "live: 50 rows shown, 2 properties", place: .live, operations: 2_000) { connection, number in
             let shown = try all(connection)
@@ -130,7 +144,7 @@ enum ReadingCost {
         let live = question.place == .live ? try store.connect(on: .runLoop) : nil
         // What an interface holds: the tree that is shown is made here, once.
         let held = try live.map(all)
-        sum &+= held?.last?.id ?? 0
+        sum &+= held.map { $0[$0.count - 1].id } ?? 0
         defer { withExtendedLifetime(held) {} }
         let startNs = CPUProbe.currentThreadNs()
         func run(_ connection: Connection) throws {
@@ -191,7 +205,7 @@ enum ReadingCost {
         print("CPU µs     instructions   (one operation, \(rows) rows)")
         for question in questions {
             let cpuNs = Double(try loop(question, question.operations, path).cpuNs) / Double(question.operations)
-            let instructions = try counted?.perOperation { operations in
+            let instructions = try counted?.perOperation(of: question.operations) { operations in
                 [loopCommand, question.name, "\(operations)", path]
             }
             print("\(Timing.shown(cpuNs / 1e3))\t   \(instructions.map { "\($0)" } ?? "n/a")\t  \(question.name)")
@@ -224,8 +238,10 @@ enum ReadingCost {
 
 /// Counts the instructions of loops of this program.
 private struct InstructionCounted {
-    private static let few = 2
-    private static let many = 8
+    /// Of the operations of a timed run, the short and the long counted one do these parts: enough of cheap ones for what happens
+    /// once to disappear.
+    private static let fewPart = 50
+    private static let manyPart = 10
 
     private let valgrind: String
     /// Without debug information, which valgrind cannot read in the form that Swift writes.
@@ -243,8 +259,10 @@ private struct InstructionCounted {
     }
 
     /// - Parameter arguments: those of the program for so many operations.
-    func perOperation(_ arguments: (Int) -> [String]) throws -> Int {
-        (try count(arguments(Self.many)) - count(arguments(Self.few))) / (Self.many - Self.few)
+    func perOperation(of operations: Int, _ arguments: (Int) -> [String]) throws -> Int {
+        let few = max(1, operations / Self.fewPart)
+        let many = max(4, operations / Self.manyPart)
+        return (try count(arguments(many)) - count(arguments(few))) / (many - few)
     }
 
     private func count(_ arguments: [String]) throws -> Int {

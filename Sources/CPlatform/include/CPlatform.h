@@ -116,6 +116,8 @@ void cp_die_with_parent(void);
 
 /// Kernel id of the calling thread.
 int32_t cp_thread_id(void);
+/// A number of the calling thread that no other thread of this process has, or will have. Two loads.
+uint64_t cp_thread_number(void);
 /// Names the calling thread; the kernel keeps the first 15 bytes.
 void cp_set_thread_name(const char *name);
 /// The calling thread's name, at most 15 bytes and the end of the string.

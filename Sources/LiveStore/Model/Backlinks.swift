@@ -76,7 +76,9 @@ public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
     }
 
     /// Goes over the objects shown now: what a loop does to them does not make it skip or repeat one.
-    public func makeIterator() -> AnyIterator<Source> { live?.makeIterator() ?? AnyIterator { nil } }
+    public func makeIterator() -> AnyIterator<Source> {
+        live.map { AnyIterator($0.makeIterator()) } ?? AnyIterator { nil }
+    }
 
     /// The same objects as a query, to be refined, observed by key paths, or frozen.
     /// - Throws: `notStored` for an object that is not stored.

@@ -35,6 +35,9 @@ final class ModelLayout: @unchecked Sendable {
     let encoding: [(offset: Int, wrapper: (any AnyStored.Type)?)]
     let connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)]
 
+    /// Whether instances have nothing but properties that are stored: one that stands for a row is then like any other.
+    let isAllStored: Bool
+
     /// Whether the class is `Observable`, so that what reads its properties may be tracked.
     let isObservable: Bool
 
@@ -55,7 +58,7 @@ final class ModelLayout: @unchecked Sendable {
     private static func find(_ type: StoredObject.Type) -> ModelLayout {
         let key = ObjectIdentifier(type)
         if let known = layouts.withLock({ $0[key] }) ?? outlines[key] { return known }
-        let (properties, unstored) = properties(of: type)
+        let (properties, unstored, isAllStored) = properties(of: type)
         // A layout is needed to make an instance, and an instance to learn the roles: so the first one goes without.
         let outline = ModelLayout("\(type)", properties)
         let roles = $outlines.withValue(outlines.merging([key: outline]) { $1 }) {
@@ -64,7 +67,8 @@ final class ModelLayout: @unchecked Sendable {
         }
         let layout = ModelLayout(
             "\(type)", properties, unstored: unstored, primaryKeys: roles.indices.filter { roles[$0] == .primaryKey },
-            indexed: roles.indices.filter { roles[$0] == .indexed }, isObservable: type is any Observable.Type)
+            indexed: roles.indices.filter { roles[$0] == .indexed }, isObservable: type is any Observable.Type,
+            isAllStored: isAllStored)
         // Of threads that come here at once, the first one's stays: others use it without holding it.
         let kept = layouts.withLock { layouts in
             if let known = layouts[key] { return known }
@@ -78,8 +82,9 @@ final class ModelLayout: @unchecked Sendable {
 
     init(
         _ typeName: String, _ properties: [Property], unstored: [String] = [], primaryKeys: [Int] = [],
-        indexed: [Int] = [], isObservable: Bool = false
+        indexed: [Int] = [], isObservable: Bool = false, isAllStored: Bool = false
     ) {
+        self.isAllStored = isAllStored
         self.unstored = unstored
         self.isObservable = isObservable
         self.typeName = typeName
@@ -131,9 +136,13 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
-    private static func properties(of type: StoredObject.Type) -> (stored: [Property], unstored: [String]) {
+    private static func properties(
+        of type: StoredObject.Type
+    ) -> (stored: [Property], unstored: [String], isAllStored: Bool) {
         var (stored, unstored): ([Property], [String]) = ([], [])
+        var fields = 0
         forEachField(of: type) { name, offset, fieldType in
+            if offset >= ownSize { fields += 1 }
             if let wrapper = fieldType as? any AnyStored.Type {
                 // The wrapper of `score` is the field `_score`.
                 stored.append(Property(name: String(name.dropFirst()), offset: offset, wrapper: wrapper))
@@ -144,7 +153,7 @@ final class ModelLayout: @unchecked Sendable {
                 unstored.append(name)
             }
         }
-        return (stored, unstored)
+        return (stored, unstored, stored.count == fields)
     }
 
     /// How much of each instance is `StoredObject`'s own.
@@ -162,10 +171,25 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
+    /// Numbers the properties of a new instance.
     @inline(__always)
-    func prepare(_ address: UnsafeMutableRawPointer) {
-        for ordinal in ordinalOffsets.indices {
-            address.storeBytes(of: Int32(ordinal), toByteOffset: ordinalOffsets[ordinal], as: Int32.self)
+    static func prepare(_ address: UnsafeMutableRawPointer, of type: StoredObject.Type) {
+        guard let known = complete.value(unsafeBitCast(type, to: UnsafeRawPointer.self)) else {
+            return find(type).prepare(address)
+        }
+        Unmanaged<ModelLayout>.fromOpaque(UnsafeRawPointer(bitPattern: known)!)._withUnsafeGuaranteedRef {
+            $0.prepare(address)
+        }
+    }
+
+    @inline(__always)
+    private func prepare(_ address: UnsafeMutableRawPointer) {
+        var ordinal: Int32 = 0
+        ordinalOffsets.withUnsafeBufferPointer { offsets in
+            for offset in offsets {
+                address.storeBytes(of: ordinal, toByteOffset: offset, as: Int32.self)
+                ordinal &+= 1
+            }
         }
     }
 

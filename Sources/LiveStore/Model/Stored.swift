@@ -16,7 +16,7 @@
 @propertyWrapper
 public struct Stored<Value: StorableValue> {
     /// The property's place among the stored ones of its class.
-    var ordinal: Int32 = -1
+    @usableFromInline var ordinal: Int32 = -1
     let role: StoredRole
     @usableFromInline var value: Value
 
@@ -46,7 +46,10 @@ public struct Stored<Value: StorableValue> {
     ) -> Value {
         get {
             let property = property(owner, storage)
-            return withExtendedLifetime(owner) { owner.isPlain ? property.pointee.value : property.pointee.read(owner) }
+            return withExtendedLifetime(owner) {
+                if let row = owner.knownRow() { return property.pointee.read(row, owner) }
+                return owner.isPlain ? property.pointee.value : property.pointee.read(owner)
+            }
         }
         set {
             let property = property(owner, storage)
@@ -73,6 +76,16 @@ public struct Stored<Value: StorableValue> {
         return place
     }
 
+    /// The property's value in a row whose columns are the class's properties.
+    @inlinable @inline(__always)
+    func read(_ row: RowReader, _ owner: StoredObject) -> Value {
+        do throws(UnknownValue) {
+            return try Value._read(row, Int(ordinal))
+        } catch {
+            return unknown(error, owner)
+        }
+    }
+
     @usableFromInline
     func read(_ owner: StoredObject) -> Value {
         if let place = owner.place(of: Int(ordinal)) {
@@ -96,7 +109,8 @@ public struct Stored<Value: StorableValue> {
 
     /// What a block goes on with that has read what is no value of the type: the property's default.
     @inline(never)
-    private func unknown(_ error: UnknownValue, _ owner: StoredObject) -> Value {
+    @usableFromInline
+    func unknown(_ error: UnknownValue, _ owner: StoredObject) -> Value {
         let layout = ModelLayout.of(type(of: owner))
         owner.connection?.failReading(
             error.error(of: "\(layout.typeName).\(layout.properties[Int(ordinal)].name)"))

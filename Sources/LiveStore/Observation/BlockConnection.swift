@@ -12,6 +12,7 @@ class BlockConnection: Connection {
         read(from: nil)
         transaction = nil
         hasEnded = true
+        thread = 0
     }
 
     override final var isOver: Bool { hasEnded }

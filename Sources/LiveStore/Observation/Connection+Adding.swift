@@ -55,7 +55,7 @@ extension Connection {
 
     func insert(_ object: StoredObject, _ table: Table, _ transaction: WriteTransaction) throws(StoreError) {
         let id = try transaction.insert(table) { table.layout.encode(object, into: $0) }
-        object.binding = RowBinding(connection: self, table: table, row: id, addedIn: transaction.fate)
+        object.bind(self, table, id, addedIn: transaction.fate)
         noteOwnChange(table, id, .insert)
     }
 
@@ -86,7 +86,7 @@ extension Connection {
             if let (target, _) = link, target.binding == nil { continue }
             try transaction.update(table, id, column) { property.wrapper.write(at: place, $0, column) }
         }
-        object.binding = RowBinding(connection: self, table: table, row: id, addedIn: transaction.fate)
+        object.bind(self, table, id, addedIn: transaction.fate)
         noteOwnChange(table, id, .update)
         return true
     }

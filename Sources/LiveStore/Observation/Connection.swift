@@ -3,6 +3,7 @@
 // `store.read` or `store.write` block, for its length; a `FrozenConnection` behind what is frozen.
 //
 // A connection has no lock: it is used in its own place only. What other threads leave for it goes through its mailbox.
+import CPlatform
 
 /// A view of the store that belongs to one scheduler. Not Sendable; a call from elsewhere is stopped with a message that
 /// names both places.
@@ -39,6 +40,10 @@ public class Connection {
     /// needs stays in the file for as long.
     public var autorefresh = true
 
+    /// `checkScheduler` stops nothing on this thread, as `cp_thread_number` has it; 0 where it has to be asked.
+    @exclusivity(unchecked) final var thread = Connection.anyThread
+    static let anyThread = UInt64.max
+
     init(_ store: Store, at snapshot: Snapshot?) {
         self.store = store
         core = store.core
@@ -68,6 +73,12 @@ public class Connection {
     /// Stops a call from a wrong place.
     func checkScheduler() {}
 
+    /// As `checkScheduler`, where that is asked at each read of a property.
+    @inline(__always)
+    final func checkPlace() {
+        if thread != Self.anyThread, thread != cp_thread_number() { checkScheduler() }
+    }
+
     /// The newest that this connection has, its own commits among it, whatever is shown to a callback.
     var newest: Snapshot? { delivered }
 
@@ -94,6 +105,9 @@ public class Connection {
         show(rows, query)
         return rows
     }
+
+    /// How rows have to stand that `rows` returns without evaluating them.
+    var shownState: ShownState { ShownState(epoch: epoch, from: rowEpoch, changes: 0) }
 
     /// Takes rows for those of a query as the connection stands now.
     func show(_ rows: TreeSlice, _ query: ConnectionQuery) {
@@ -235,18 +249,24 @@ extension Connection {
     public func object<Object: StoredObject, Key: StorableValue>(
         _ type: Object.Type, forPrimaryKey key: Key
     ) throws -> Object? {
-        checkScheduler()
+        checkPlace()
         let table = try table(of: type)
-        guard let column = table.schema.primaryKey else { throw StoreError.noPrimaryKey(table: table.schema.name) }
-        let expected = table.schema.columns[column].type
+        guard let expected = table.keyType else { throw StoreError.noPrimaryKey(table: table.schema.name) }
         guard Key._columnType == expected else {
             throw StoreError.otherKeyType(
                 table: table.schema.name, type: Key._columnType.swiftName, expected: expected.swiftName)
         }
-        let value = key._columnValue
-        let id = transaction.map { $0.find(table, primaryKey: value) } ?? shown?.find(table, primaryKey: value)
-        if id == nil { try checkReads() }
-        return id.map { makeObject(table, $0) }
+        guard let id = find(table, key._columnValue) else {
+            try checkReads()
+            return nil
+        }
+        return makeObject(table, id)
+    }
+
+    /// The object with a primary key as properties read it.
+    private func find(_ table: Table, _ key: ColumnValue) -> ObjectID? {
+        if let transaction { return transaction.find(table, primaryKey: key) }
+        return shown?.find(table, primaryKey: key)
     }
 
     func table(of type: StoredObject.Type) throws(StoreError) -> Table {
@@ -263,42 +283,19 @@ extension Connection {
 
     func makeObject<Object: StoredObject>(_ table: Table, _ id: ObjectID) -> Object {
         let object = Object()
-        let seenIn = transaction.flatMap { $0.isNew(table, id) ? $0.fate : nil }
-        object.binding = RowBinding(connection: self, table: table, row: id, seenIn: seenIn)
+        var seenIn: WriteTransaction.Fate?
+        if let transaction, transaction.isNew(table, id) { seenIn = transaction.fate }
+        object.bind(self, table, id, seenIn: seenIn)
         return object
     }
+
+    /// The `rowEpoch` for which rows hold that are found now; nil amid a write, where they may move.
+    var foundEpoch: Int? { transaction == nil ? rowEpoch : nil }
 
     /// An object of a row that a scan has found.
-    func makeObject<Object: StoredObject>(_ table: Table, _ found: FoundRow) -> Object {
+    func makeObject<Object: StoredObject>(_ table: Table, _ found: ScannedRow, _ epoch: Int?) -> Object {
         let object: Object = makeObject(table, found.id)
-        if let epoch = found.epoch { object.noteFound(found.row, epoch) }
+        if let epoch { object.noteFound(found.row, epoch) }
         return object
-    }
-}
-
-/// A row that a scan has found, and the connection's `rowEpoch` for which that holds; nil amid a write, where it may move.
-struct FoundRow {
-    let id: ObjectID
-    let row: RowReader
-    let epoch: Int?
-}
-
-/// The queries of a connection that results or observers hold.
-struct KnownQueries {
-    private var queries: [QueryPlan: WeakQuery] = [:]
-    private var countToPrune = 64
-    var isEmpty: Bool { queries.isEmpty }
-
-    func known(_ plan: @autoclosure () -> QueryPlan) -> ConnectionQuery? { isEmpty ? nil : queries[plan()]?.query }
-
-    mutating func query(_ plan: QueryPlan, _ make: () -> ConnectionQuery) -> ConnectionQuery {
-        if let known = queries[plan]?.query { return known }
-        let query = make()
-        queries[plan] = WeakQuery(query: query)
-        if queries.count > countToPrune {
-            queries = queries.filter { $0.value.query != nil }
-            countToPrune = 2 * queries.count + 64
-        }
-        return query
     }
 }

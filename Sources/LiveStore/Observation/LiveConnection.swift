@@ -1,5 +1,6 @@
 // The connection of a run loop, queue or actor: live objects, live results and their observers, all at one version, which
 // deliveries move on. It shows its own writes at once. On its scheduler only.
+import CPlatform
 
 final class LiveConnection: Connection {
     let scheduler: any Scheduler
@@ -20,6 +21,8 @@ final class LiveConnection: Connection {
         mailbox = Mailbox(scheduler)
         let snapshot = try store.core.storage.openSnapshot()
         super.init(store, at: snapshot)
+        // A run loop's thread is the one that it is made on. What other schedulers run on, they say themselves.
+        thread = scheduler is RunLoopScheduler ? cp_thread_number() : 0
         let reference = WeakConnection(self)
         scheduler.setDelivery { reference.connection?.deliver() }
         try core.startUpkeep().send(.connect(mailbox))
@@ -109,6 +112,10 @@ final class LiveConnection: Connection {
         let now = try query.catchUp(start, self)
         query.shown = now
         return now.rows
+    }
+
+    override var shownState: ShownState {
+        ShownState(epoch: epoch, from: own.shownFrom, changes: own.changes.count)
     }
 
     override var wholeSource: (any RowSource)? {

@@ -170,6 +170,14 @@ package final class ConnectionQuery: @unchecked Sendable {
         return self
     }
 
+    /// The row at an index of those shown, where they are at hand as the connection stands; nil where not, or where there is none.
+    package func shownID(at index: Int, _ state: ShownState) -> UInt64? {
+        guard let epoch = shown?.epoch, epoch == state.epoch, shown!.from == state.from,
+            shown!.applied >= state.changes, case let ranks = shown!.rows.ranks, index >= 0, index < ranks.count
+        else { return nil }
+        return shown!.rows.tree.id(at: ranks.lowerBound &+ index)
+    }
+
     /// The key of a row among the shown ones; nil where it is not one of them.
     /// - Parameter source: where the other rows are read that the filter asks about.
     package func key(_ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?) -> RankedKey? {
@@ -198,6 +206,16 @@ package struct ShownTree {
         self.applied = applied
         overlay = [:]
     }
+}
+
+/// How a connection stands: what rows have to be of that it shows.
+package struct ShownState {
+    /// As `ShownTree` has them.
+    let (epoch, from): (Int, Int)
+    /// How many own changes there are.
+    let changes: Int
+
+    package init(epoch: Int, from: Int, changes: Int) { (self.epoch, self.from, self.changes) = (epoch, from, changes) }
 }
 
 package struct WeakQuery {

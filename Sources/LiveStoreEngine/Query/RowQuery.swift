@@ -4,8 +4,8 @@
 import RankedTree
 
 package struct RowQuery {
-    private let table: Table
-    private let conditions: [FilterExpression]
+    let table: Table
+    let conditions: [FilterExpression]
 
     package init(_ filter: FilterExpression, _ table: Table) {
         self.table = table
@@ -41,12 +41,10 @@ package struct RowQuery {
 
     /// Visits the rows that pass, ascending by id, until `body` returns false. `body` must not read through the source, nor
     /// change anything. What cannot be read is kept by the source.
-    package func forEach(in source: any RowSource, _ body: (ObjectID, RowReader) -> Bool) {
+    package func forEach(in source: any RowSource, _ body: (ScannedRow) -> Bool) {
         let (test, links) = (RowTest(conditions), table.links)
         forEachRun(in: source) { rows, source in
-            for found in rows where test.passes(found.row, found.id, source, links) && !body(found.id, found.row) {
-                return false
-            }
+            for found in rows where test.passes(found.row, found.id, source, links) && !body(found) { return false }
             return true
         }
     }
@@ -56,9 +54,15 @@ package struct RowQuery {
         in source: any RowSource, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
     ) {
         if conditions.contains(.none) { return }
-        guard let ids = IndexAccess.candidates(conditions, table, source) else {
-            return source.scanRuns(table, body)
-        }
+        forEachRun(in: source, IndexAccess.candidates(conditions, table, source), body)
+    }
+
+    /// Visits some rows, or all.
+    func forEachRun(
+        in source: any RowSource, _ ids: [ObjectID]?,
+        _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
+    ) {
+        guard let ids else { return source.scanRuns(table, body) }
         for id in ids {
             guard let row = source.row(table, id) else { continue }
             let isMore = withUnsafePointer(to: ScannedRow(id: id, row: row)) {

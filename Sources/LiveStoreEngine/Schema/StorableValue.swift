@@ -50,6 +50,7 @@ package func isNil(_ value: Any) -> Bool {
 extension Int: StorableValue {
     public static var _columnType: ColumnType { .int }
     public static var _zero: Int? { 0 }
+    @inlinable
     public static func _read(_ row: RowReader, _ column: Int) -> Int { Int(bitPattern: UInt(row.slot(column))) }
     public func _write(_ row: RowBuffer, _ column: Int) { row.setSlot(column, UInt64(bitPattern: Int64(self))) }
     public var _columnValue: ColumnValue { .int(self) }
@@ -58,6 +59,7 @@ extension Int: StorableValue {
 extension Double: StorableValue {
     public static var _columnType: ColumnType { .double }
     public static var _zero: Double? { 0 }
+    @inlinable
     public static func _read(_ row: RowReader, _ column: Int) -> Double { Double(bitPattern: row.slot(column)) }
     public func _write(_ row: RowBuffer, _ column: Int) { row.setSlot(column, bitPattern) }
     public var _columnValue: ColumnValue { .double(self) }
@@ -67,6 +69,7 @@ extension Double: StorableValue {
 extension Bool: StorableValue {
     public static var _columnType: ColumnType { .bool }
     public static var _zero: Bool? { false }
+    @inlinable
     public static func _read(_ row: RowReader, _ column: Int) -> Bool { row.slot(column) != 0 }
     public func _write(_ row: RowBuffer, _ column: Int) { row.setSlot(column, self ? 1 : 0) }
     public var _columnValue: ColumnValue { .bool(self) }
@@ -75,6 +78,7 @@ extension Bool: StorableValue {
 extension Date: StorableValue {
     public static var _columnType: ColumnType { .date }
     public static var _zero: Date? { Date(timeIntervalSinceReferenceDate: 0) }
+    @inlinable
     public static func _read(_ row: RowReader, _ column: Int) -> Date {
         Date(timeIntervalSinceReferenceDate: Double._read(row, column))
     }
@@ -119,6 +123,7 @@ extension Optional: StorableValue where Wrapped: StorableValue {
     public static var _columnType: ColumnType { Wrapped._columnType }
     public static var _isOptional: Bool { true }
     public static var _zero: Wrapped?? { .some(nil) }
+    @inlinable
     public static func _read(_ row: RowReader, _ column: Int) throws(UnknownValue) -> Wrapped? {
         try row.isNull(column) ? nil : Wrapped._read(row, column)
     }

@@ -11,7 +11,7 @@ package final class TableLayout: Sendable {
     /// The stored column of each property.
     @usableFromInline let columns: [Int]
     /// Every property lies in the column of its own number, and there are no others.
-    @usableFromInline let isDirect: Bool
+    @usableFromInline package let isDirect: Bool
     package let columnCount: Int
     /// Optional columns that the class does not have: a new row leaves them null.
     package let hiddenOptionals: [Int]

@@ -94,17 +94,13 @@ package struct ColumnIndex: Sendable {
         _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, _ step: MDB_cursor_op,
         _ body: (ObjectID, LMDBCursor) -> Bool
     ) throws(EngineFailure) {
-        // Of keys that are cut alike all are candidates.
-        let high = high.flatMap { $0.count > Self.maxKeyBytes ? SortKeyBytes.successor(of: Self.cut($0)) : $0 }
-        let end = high ?? []
+        let (first, end) = Self.bounds(from: low, below: high)
         // No key is empty.
-        try scan(transaction, from: low.map(Self.cut) ?? [0], MDB_SET_RANGE, step) { key, id, cursor in
+        try scan(transaction, from: first.isEmpty ? [0] : first, MDB_SET_RANGE, step) { key, id, cursor in
             if !end.isEmpty, !end.withUnsafeBytes({ key.precedes($0) }) { return false }
             return body(id, cursor)
         }
     }
-
-    private static func cut(_ key: [UInt8]) -> [UInt8] { key.count > maxKeyBytes ? Array(key[..<maxKeyBytes]) : key }
 
     private func scan(
         _ transaction: LMDBTransaction, from first: [UInt8], _ start: MDB_cursor_op, _ step: MDB_cursor_op,

@@ -199,6 +199,22 @@ enum LMDB {
         _ = try found(code)
     }
 
+    /// Visits rows in the order of their ids, the last one first, until `body` returns false.
+    static func scanBack(
+        _ transaction: LMDBTransaction, _ table: MDB_dbi,
+        _ body: (UInt64, UnsafeRawBufferPointer) throws(EngineFailure) -> Bool
+    ) throws(EngineFailure) {
+        let cursor = try openCursor(transaction, table)
+        defer { mdb_cursor_close(cursor) }
+        var key = MDB_val()
+        var value = MDB_val()
+        var isFound = try found(mdb_cursor_get(cursor, &key, &value, MDB_LAST))
+        while isFound {
+            guard try body(key.number, value.bytes) else { return }
+            isFound = try found(mdb_cursor_get(cursor, &key, &value, MDB_PREV))
+        }
+    }
+
     /// The engine's own table: by transaction, how many pages it has freed, and their numbers.
     static let freePages: MDB_dbi = 0
 

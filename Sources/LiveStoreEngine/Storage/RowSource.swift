@@ -11,6 +11,8 @@ package protocol RowSource: AnyObject {
     /// Runs `body` with the transaction. A write transaction has stored everything by then. What the engine fails in is
     /// kept, for `checkReads` or the commit, and the outcome is the fallback.
     func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result
+    /// As `reading`, with a source for reading rows meanwhile: what reads through this one may wait for `body`, and so for ever.
+    func readingRows(_ body: (LMDBTransaction, any RowSource) throws(EngineFailure) -> Void)
     /// The object with this primary key; nil when there is none. O(log n).
     func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID?
     /// Visits rows in order of object ids, some at once, until `body` returns false, with a source for reading other rows
@@ -31,6 +33,10 @@ extension RowSource {
         }
     }
 
+    package func readingRows(_ body: (LMDBTransaction, any RowSource) throws(EngineFailure) -> Void) {
+        reading(or: ()) { (transaction) throws(EngineFailure) in try body(transaction, self) }
+    }
+
     /// As `scanRuns`, row by row.
     @inline(__always)
     package func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Bool) {
@@ -41,10 +47,10 @@ extension RowSource {
     }
 
     package func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool) {
-        reading(or: ()) { (transaction) throws(EngineFailure) in
+        readingRows { (transaction, source) throws(EngineFailure) in
             try LMDB.scanRuns(transaction, table.rows, from: 0) { (rows) throws(EngineFailure) in
                 try table.check(rows, at: version)
-                return body(rows, self)
+                return body(rows, source)
             }
         }
     }
@@ -91,7 +97,27 @@ extension Snapshot: RowSource {
     /// Where the engine has to be asked, other readers of this snapshot wait meanwhile: for a long scan, open a snapshot of
     /// one's own.
     package func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool) {
-        var next: UInt64 = 0
+        scanRuns(table, from: 0, body)
+    }
+
+    /// Visits the next rows from an id on, those of a page at once.
+    /// - Returns: the first id that has not been visited; nil where there is none.
+    func scanRun(
+        _ table: Table, from first: UInt64, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Void
+    ) -> UInt64? {
+        var next: UInt64?
+        scanRuns(table, from: first) { rows, source in
+            body(rows, source)
+            next = rows.last.map { $0.id.rawValue + 1 }
+            return false
+        }
+        return next
+    }
+
+    private func scanRuns(
+        _ table: Table, from first: UInt64, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
+    ) {
+        var next = first
         if let pages = pages(table.rows, table.rowsName) {
             var failure: EngineFailure?
             let outcome = withExtendedLifetime(self) {
@@ -106,12 +132,18 @@ extension Snapshot: RowSource {
             if let failure { return keep(failure) }
             if outcome != .unreadable { return }
         }
-        reading(or: ()) { (transaction) throws(EngineFailure) in
-            let source = HeldRows(self, transaction)
+        readingRows { (transaction, source) throws(EngineFailure) in
             try LMDB.scanRuns(transaction, table.rows, from: next) { (rows) throws(EngineFailure) in
                 try table.check(rows, at: version)
                 return body(rows, source)
             }
+        }
+    }
+
+    package func readingRows(_ body: (LMDBTransaction, any RowSource) throws(EngineFailure) -> Void) {
+        reading(or: ()) { (transaction) throws(EngineFailure) in
+            let source = HeldRows(self, transaction)
+            try body(transaction, source)
             if let failure = source.failure { throw failure }
         }
     }
@@ -132,7 +164,10 @@ private final class HeldRows: RowSource {
     }
 
     func row(_ table: Table, _ id: ObjectID) -> RowReader? {
-        reading(or: nil) { (transaction) throws(EngineFailure) in try table.row(id, transaction, at: version) }
+        if let row = snapshot.mappedRow(table, id) { return row }
+        return reading(or: nil) { (transaction) throws(EngineFailure) in
+            try table.row(id, transaction, at: version)
+        }
     }
 
     func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? { findStored(table, primaryKey: primaryKey) }
