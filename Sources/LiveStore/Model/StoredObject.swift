@@ -112,7 +112,8 @@ open class StoredObject {
     /// Outside of a write the row is looked up once per version: O(log n), then O(1).
     @inline(never)
     private func find(_ connection: Connection) -> RowReader? {
-        guard connection.transaction == nil, let table, let shown = connection.shown else { return nil }
+        // A row that was read in a write that was cancelled is none: its number may be somebody else's by now.
+        guard connection.transaction == nil, fate?.isCancelled != true, let table, let shown = connection.shown else { return nil }
         let known = table._withUnsafeGuaranteedRef { shown.row($0, row) }
         found = known.map { ($0, connection.rowEpoch) }
         return known
