@@ -17,8 +17,8 @@ import TracedSync
 package final class HeldVersions: @unchecked Sendable {
     /// How far a version lies behind before its mapping is retired. A new one costs some 20 000 instructions.
     static let patienceVersions: UInt64 = 256
-    /// How long it is held before that; tests do not wait. An observer that commits outrun lies behind by hundreds of versions, for milliseconds: one mapping
-    /// after the other for it took up to four fifths of the commits of a writer that never pauses.
+    /// How long it is held before that; tests do not wait. An observer that commits outrun lies behind by hundreds of versions,
+    /// for milliseconds: one mapping after the other for it took up to four fifths of the commits of a writer that never pauses.
     package let patienceNs = Atomic<Int64>(50_000_000)
 
     private let environment: OpaquePointer
@@ -50,7 +50,7 @@ package final class HeldVersions: @unchecked Sendable {
             if map.isApart, let oldest = pins.oldest(readBy: map), newest >= oldest.version + Self.patienceVersions,
                 monotonicNs(CLOCK_MONOTONIC_COARSE) - oldest.sinceNs >= patienceNs.load(ordering: .relaxed)
             {
-                problem = retire(map, replace)
+                problem = retire(map, current, replace)
             }
             if !retired.isEmpty { problem = turn(current) ?? problem }
             if problem == nil || hasWarned { return nil }
@@ -60,6 +60,15 @@ package final class HeldVersions: @unchecked Sendable {
         // The logger is somebody else's.
         guard let problem else { return }
         Logger(label: "livestore").warning("held versions stay in the file of \(directory): \(problem)")
+    }
+
+    /// Has a reader that holds nothing any more read by another mapping than a retired one. Any thread.
+    func leave(_ reader: SnapshotReader, for current: () -> ReadMap) {
+        lock.withLock {
+            let next = current()
+            _ = reader.leave(reader.map, for: next)
+            drop(for: next)
+        }
     }
 
     // MARK: With the lock
@@ -73,15 +82,19 @@ package final class HeldVersions: @unchecked Sendable {
             // Nothing is lost: the next turn begins where this one has.
             problem = "\(error.error("copy pages", path: directory) { _ in nil })"
         }
-        let next = current()
-        retired.removeAll { pins.leave($0, for: next) }
-        copiedBytes.store(retired.reduce(0) { $0 + $1.copiedPages } * MappedPage.bytes, ordering: .relaxed)
-        if retired.isEmpty, let trail { mdb_txn_reset(trail) }
+        drop(for: current())
         return problem
     }
 
+    /// Lets go of the mappings that nobody reads by any more.
+    private func drop(for next: ReadMap) {
+        retired.removeAll { pins.leave($0, for: next) }
+        copiedBytes.store(retired.reduce(0) { $0 + $1.copiedPages } * MappedPage.bytes, ordering: .relaxed)
+        if retired.isEmpty, let trail { mdb_txn_reset(trail) }
+    }
+
     /// - Returns: why it could not be done.
-    private func retire(_ map: ReadMap, _ replace: () throws -> Void) -> String? {
+    private func retire(_ map: ReadMap, _ current: () -> ReadMap, _ replace: () throws -> Void) -> String? {
         do {
             // From here on no snapshot begins in the old one.
             try replace()
@@ -89,7 +102,10 @@ package final class HeldVersions: @unchecked Sendable {
             return "\(error)"
         }
         // Those that hold something there are pinned still, so none of their pages has been used again. There may be none any more.
-        guard let oldest = pins.oldestPinned(by: map) else { return nil }
+        guard let oldest = pins.oldestPinned(by: map) else {
+            _ = pins.leave(map, for: current())
+            return nil
+        }
         guard map.makePrivate() else { return "no memory can be reserved for copies of its pages" }
         map.passed = oldest
         retired.append(map)

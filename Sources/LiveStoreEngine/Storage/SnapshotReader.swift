@@ -112,13 +112,16 @@ package final class SnapshotReader: @unchecked Sendable {
     }
 
     /// Lets go of the content.
-    func reset() {
+    /// - Returns: whether it reads by a mapping that is retired, and gone once no reader has it.
+    @discardableResult
+    func reset() -> Bool {
         roots.forget()
         heldVersion.store(SharedPage.noVersion, ordering: .relaxed)
-        pinLock.withLock {
+        return pinLock.withLock {
             if transaction != pin { mdb_txn_reset(transaction) }
             if keeper == .inFile { mdb_txn_reset(pin) }
             keeper = .nothing
+            return map.isRetired.load(ordering: .relaxed)
         }
     }
 

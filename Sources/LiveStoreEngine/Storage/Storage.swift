@@ -359,7 +359,8 @@ package final class Storage: @unchecked Sendable {
     package func recycle(_ reader: SnapshotReader) {
         // In a forked child it is the parent's, who still reads by it.
         guard isOfThisProcess else { return }
-        reader.reset()
+        // Not at the next commit, which may never come: until then the mapping and its copies would stay.
+        if reader.reset() { heldVersions.leave(reader) { readMap } }
         idleReaders.withLock { $0.append(reader) }
     }
 
