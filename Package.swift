@@ -70,7 +70,7 @@ let package = Package(
         .target(
             name: "LiveStoreEngine",
             dependencies: [
-                "Basis", "CLMDB", "CPlatform", "RankedTree", "TracedSync",
+                "Basis", "CEngine", "CLMDB", "CPlatform", "RankedTree", "TracedSync",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // The counted tree behind every query.
@@ -200,6 +200,8 @@ let package = Package(
 
         // The system below.
         .target(name: "CPlatform"),
+        // Calls of LMDB that outlive damaged pages.
+        .target(name: "CEngine", dependencies: ["CLMDB"]),
         .target(name: "CFaults"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),

@@ -17,6 +17,7 @@ triple=$(swift -print-target-info | sed -n 's/.*"unversionedTriple"[^"]*"\([^"]*
 swift symbolgraph-extract -module-name LiveStore -target "$triple" -minimum-access-level public \
     -experimental-allowed-reexported-modules=LiveStoreEngine,RankedTree \
     -I "$built/Modules" -I Sources/CLMDB -Xcc "-fmodule-map-file=$built/CPlatform.build/module.modulemap" \
+    -Xcc "-fmodule-map-file=$built/CEngine.build/module.modulemap" \
     -skip-inherited-docs -skip-synthesized-members -output-dir "$docs/symbols" >"$docs/extract.log" 2>&1 ||
     { cat "$docs/extract.log" >&2; exit 1; }
 

@@ -62,15 +62,16 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     /// - Parameter id: nil where it cannot be read.
     private func element(_ list: StoredList, _ id: UInt64?) -> Element {
-        guard let element = id.flatMap({ shown(list, $0) }) ?? unreadable(list) else {
-            preconditionFailure("an element of a list was used after its write block")
-        }
-        return element
+        if let element = id.flatMap({ shown(list, $0) }) ?? unreadable(list) { return element }
+        list.noteLostElement()
+        return nothing(list)
     }
 
-    /// What is shown of elements that cannot be read until the block ends that is told of it: no value, or zero.
-    private func unreadable(_ list: StoredList) -> Element? {
-        guard list.connection.hasFailedReads else { return nil }
+    /// What is shown of elements that cannot be read until the block ends that is told of it.
+    private func unreadable(_ list: StoredList) -> Element? { list.connection.hasFailedReads ? nothing(list) : nil }
+
+    /// No value, or zero.
+    private func nothing(_ list: StoredList) -> Element {
         let none = RowReader(UnsafeRawBufferPointer(start: nil, count: 0))
         return Element._element(none, ListTable.value, list.connection, list.table)
     }
@@ -84,14 +85,20 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
     /// to one that it has taken off, as an object's second place in the list when the object was deleted at its first.
     public func makeIterator() -> AnyIterator<Element> {
         guard let stored else { return AnyIterator(box.elements.makeIterator()) }
+        let connection = stored.connection
         var ids = rows(stored).ids.makeIterator()
+        let epoch = connection.rowEpoch
         return AnyIterator {
             while let id = ids.next() {
                 if let element = shown(stored, id) ?? unreadable(stored) { return element }
+                if connection.transaction == nil, connection.rowEpoch == epoch { stored.noteLostElement() }
             }
             return nil
         }
     }
+
+    /// What `Array(list)` asks for: what a loop comes to, which may be less than `count` where elements are lost.
+    public func _copyToContiguousArray() -> ContiguousArray<Element> { ContiguousArray(gathering: makeIterator()) }
 
     // MARK: Changing
 

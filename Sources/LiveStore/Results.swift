@@ -160,6 +160,9 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         return ResultsIterator(connection, table, rows.ids, of: asked.list)
     }
 
+    /// What `Array(results)` asks for: what a loop comes to, which may be less than `count` where rows are lost.
+    public func _copyToContiguousArray() -> ContiguousArray<Object> { ContiguousArray(gathering: makeIterator()) }
+
     /// What `transform` makes of each object shown now, in order. As a loop over them: O(n), with no look-up by index, and
     /// without evaluating an order that nobody asked for.
     /// - Throws: what `transform` throws.

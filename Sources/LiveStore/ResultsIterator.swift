@@ -84,3 +84,12 @@ public struct ResultsIterator<Object: StoredObject>: IteratorProtocol {
         return !found.isEmpty
     }
 }
+
+extension ContiguousArray {
+    /// What an iterator comes to, however much that is.
+    init(gathering iterator: some IteratorProtocol<Element>) {
+        self.init()
+        var iterator = iterator
+        while let element = iterator.next() { append(element) }
+    }
+}

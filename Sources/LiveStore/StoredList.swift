@@ -38,6 +38,11 @@ struct StoredList {
 
     func row(_ element: UInt64) -> RowReader? { connection.rowForGetter(elements, ObjectID(rawValue: element)) }
 
+    /// An element is in the order of the list and not among the elements, and nobody has taken it off.
+    func noteLostElement() {
+        connection.failReading(connection.core.storage.error(order.damaged(binding.id.rawValue), "read list"))
+    }
+
     private func position(_ rows: ListRows, _ index: Int) -> [UInt8]? {
         guard rows.count > index, index >= 0 else { return nil }
         return rows.id(at: index).flatMap(row).map { Array($0.bytes(ListTable.position)) }

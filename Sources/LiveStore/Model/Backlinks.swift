@@ -80,6 +80,9 @@ public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
         live.map { AnyIterator($0.makeIterator()) } ?? AnyIterator { nil }
     }
 
+    /// What `Array(objects)` asks for: what a loop comes to, which may be less than `count` where rows are lost.
+    public func _copyToContiguousArray() -> ContiguousArray<Source> { ContiguousArray(gathering: makeIterator()) }
+
     /// The same objects as a query, to be refined, observed by key paths, or frozen.
     /// - Throws: `notStored` for an object that is not stored.
     public func results() throws -> Results<Source> {

@@ -113,7 +113,9 @@ open class StoredObject {
     @inline(never)
     private func find(_ connection: Connection) -> RowReader? {
         // A row that was read in a write that was cancelled is none: its number may be somebody else's by now.
-        guard connection.transaction == nil, fate?.isCancelled != true, let table, let shown = connection.shown else { return nil }
+        guard connection.transaction == nil, fate?.isCancelled != true, let table, let shown = connection.shown else {
+            return nil
+        }
         let known = table._withUnsafeGuaranteedRef { shown.row($0, row) }
         found = known.map { ($0, connection.rowEpoch) }
         return known

@@ -1,6 +1,7 @@
 // The order of lists as the store keeps it: of each object's list a counted tree from ranks to elements and back, so that neither
 // takes reading the list. Positions in the elements' rows stay what the order is by; the tree follows them in the transaction
 // that changes them. Constant while the store is open; read under whatever guards the transaction it is read with.
+import CEngine
 import CLMDB
 import Glibc
 import RankedTree
@@ -16,7 +17,7 @@ package struct ListOrder: Sendable {
     @inline(__always)
     func node(_ key: RankKey, _ transaction: LMDBTransaction) throws(EngineFailure) -> RankNode? {
         var value = MDB_val()
-        guard try LMDB.found(key.with { mdb_get(transaction, handle, &$0, &value) }) else { return nil }
+        guard try LMDB.found(key.with { engine_get(transaction, handle, &$0, &value) }) else { return nil }
         guard let node = RankNode(value.bytes, key, table) else { throw damaged(key.owner) }
         return node
     }
@@ -37,7 +38,7 @@ package struct ListOrder: Sendable {
         return child
     }
 
-    func damaged(_ owner: UInt64) -> EngineFailure { .damagedList(table, owner) }
+    package func damaged(_ owner: UInt64) -> EngineFailure { .damagedList(table, owner) }
 
     // MARK: Reading
 

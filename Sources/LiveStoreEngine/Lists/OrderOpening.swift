@@ -1,5 +1,6 @@
 // The orders of lists when a store is opened: those of a table without any are made from the rows of its elements. Within the
 // transaction that opens the tables, on the opening thread.
+import CEngine
 import CLMDB
 
 extension TableLinks {
@@ -9,9 +10,9 @@ extension TableLinks {
     ) throws -> ListOrder {
         let name = EngineName.ranks(elements.id)
         var handle: MDB_dbi = 0
-        var code = mdb_dbi_open(transaction, name, 0, &handle)
+        var code = engine_open_table(transaction, name, 0, &handle)
         let isNew = code == MDB_NOTFOUND
-        if isNew { code = mdb_dbi_open(transaction, name, UInt32(MDB_CREATE), &handle) }
+        if isNew { code = engine_open_table(transaction, name, UInt32(MDB_CREATE), &handle) }
         try storage.check(code, "open \(name)")
         let order = ListOrder(table: elements.id, handle: handle)
         if isNew { try build(transaction, order, elements, storage) }

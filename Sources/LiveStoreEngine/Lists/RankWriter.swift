@@ -1,4 +1,5 @@
 // Changes the order of one list in a write transaction. On the thread that holds the write lock.
+import CEngine
 import CLMDB
 import Glibc
 import RankedTree
@@ -78,15 +79,15 @@ struct RankWriter {
             defer { mdb_cursor_close(cursor) }
             var (key, value) = (MDB_val(), MDB_val())
             var code = RankKey(owner, 0).with { first in
-                let code = mdb_cursor_get(cursor, &first, &value, MDB_SET_RANGE)
+                let code = engine_cursor_get(cursor, &first, &value, MDB_SET_RANGE)
                 key = first
                 return code
             }
             while try LMDB.found(code), let found = RankKey(key.bytes), found.owner == owner {
                 guard let node = RankNode(value.bytes, found, order.table) else { throw order.damaged(owner) }
                 if node.level == 0 { elements += node.copyWords(0..<node.count).map { ObjectID(rawValue: $0) } }
-                _ = try LMDB.found(mdb_cursor_del(cursor, 0))
-                code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+                _ = try LMDB.found(engine_cursor_del(cursor, 0))
+                code = engine_cursor_get(cursor, &key, &value, MDB_NEXT)
             }
         }
         return elements.sorted()
@@ -165,7 +166,7 @@ struct RankWriter {
     }
 
     private func delete(_ number: UInt64) throws(StoreError) {
-        let code = RankKey(owner, number).with { mdb_del(transaction, order.handle, &$0, nil) }
+        let code = RankKey(owner, number).with { engine_del(transaction, order.handle, &$0, nil) }
         try storage.check(code, "delete of a list's order")
     }
 }
@@ -177,7 +178,7 @@ extension RankEntries {
         _ key: RankKey, _ order: ListOrder, _ transaction: LMDBTransaction
     ) -> (code: Int32, place: UnsafeRawPointer?) {
         var value = MDB_val(mv_size: byteCount, mv_data: nil)
-        let code = key.with { mdb_put(transaction, order.handle, &$0, &value, UInt32(MDB_RESERVE)) }
+        let code = key.with { engine_put(transaction, order.handle, &$0, &value, UInt32(MDB_RESERVE)) }
         guard code == 0, let place = value.mv_data else { return (code, nil) }
         write(to: place, key, order.table)
         return (code, UnsafeRawPointer(place))

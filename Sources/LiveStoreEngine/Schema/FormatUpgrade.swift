@@ -2,6 +2,7 @@
 // is emptied but for its last version, and indexes are made anew when their tables are opened. From 3 to 4: the indexes of the
 // objects that have lists go, and the orders of lists are made when their tables are opened. All of it within the one
 // transaction that opens the store: killed at any instant, the file is what it was. On the opening thread, alone.
+import CEngine
 import CLMDB
 
 extension MigrationEngine {
@@ -33,7 +34,7 @@ extension MigrationEngine {
             try LMDB.lastID(transaction, storage.log)
         }
         guard let last else { return }
-        try storage.check(mdb_drop(transaction, storage.log, 0), "empty log")
+        try storage.check(engine_drop(transaction, storage.log, 0), "empty log")
         try storage.check(ChangeLog.append([], last, transaction, storage.log), "store log")
     }
 }

@@ -1,5 +1,6 @@
 // The engine's side of opening tables and migrating them: handles, rows and primary keys, within one transaction that
 // is not this type's to end. On the opening thread, which holds the write lock.
+import CEngine
 import CLMDB
 import Glibc
 
@@ -11,7 +12,8 @@ package struct MigrationEngine {
 
     private func handle(_ name: String, _ flags: Int32) throws(StoreError) -> MDB_dbi {
         var handle: MDB_dbi = 0
-        try storage.check(mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open table \(name)")
+        let code = engine_open_table(transaction, name, UInt32(flags | MDB_CREATE), &handle)
+        try storage.check(code, "open table \(name)")
         return handle
     }
 
@@ -85,7 +87,7 @@ package struct MigrationEngine {
 
     func delete(_ table: UInt32, _ id: UInt64) throws(StoreError) {
         let rows = try rows(table)
-        let code = LMDB.withNumber(id) { mdb_del(transaction, rows, &$0, nil) }
+        let code = LMDB.withNumber(id) { engine_del(transaction, rows, &$0, nil) }
         if code != MDB_NOTFOUND { try storage.check(code, "delete row") }
     }
 
@@ -106,8 +108,8 @@ package struct MigrationEngine {
     }
 
     package func drop(_ table: TableSchema) throws(StoreError) {
-        try storage.check(mdb_drop(transaction, try rows(table.id), 1), "delete table")
-        if table.primaryKey != nil { try storage.check(mdb_drop(transaction, try keys(table.id), 1), "delete keys") }
+        try storage.check(engine_drop(transaction, try rows(table.id), 1), "delete table")
+        if table.primaryKey != nil { try storage.check(engine_drop(transaction, try keys(table.id), 1), "delete keys") }
         try dropIndexes(table)
     }
 
@@ -125,17 +127,17 @@ package struct MigrationEngine {
     /// Deletes a table of the engine's, if there is one of this name.
     private func drop(_ name: String, _ flags: UInt32) throws(StoreError) {
         var handle: MDB_dbi = 0
-        let code = mdb_dbi_open(transaction, name, flags, &handle)
+        let code = engine_open_table(transaction, name, flags, &handle)
         if code == MDB_NOTFOUND { return }
         try storage.check(code, "open \(name)")
-        try storage.check(mdb_drop(transaction, handle, 1), "delete \(name)")
+        try storage.check(engine_drop(transaction, handle, 1), "delete \(name)")
     }
 
     /// Makes the index of primary keys anew from the rows.
     /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`.
     func rebuildKeys(_ table: TableSchema) throws {
         let keys = try keys(table.id)
-        try storage.check(mdb_drop(transaction, keys, table.primaryKey == nil ? 1 : 0), "delete keys")
+        try storage.check(engine_drop(transaction, keys, table.primaryKey == nil ? 1 : 0), "delete keys")
         guard let column = table.primaryKey else { return }
         let type = table.columns[column].type
         try forEachRow(table.id) { id, bytes in
@@ -144,7 +146,7 @@ package struct MigrationEngine {
                 let code = PrimaryKey.withBytes(of: row, column, type) { bytes -> Int32 in
                     if bytes.count > PrimaryKey.maxBytes { return EMSGSIZE }
                     return IDEntry.with(bytes, id, table.id, nil) {
-                        mdb_put(transaction, keys, &$0, &$1, UInt32(MDB_NOOVERWRITE))
+                        engine_put(transaction, keys, &$0, &$1, UInt32(MDB_NOOVERWRITE))
                     }
                 }
                 if code != 0 {

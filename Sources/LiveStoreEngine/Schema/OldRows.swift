@@ -1,5 +1,6 @@
 // The rows of a file as they are before a migration: a read transaction beside the one that changes them, so that a row is
 // as it was however often it has been changed since. On the opening thread, which holds the write lock.
+import CEngine
 import CLMDB
 import Glibc
 
@@ -16,21 +17,21 @@ package final class OldRows {
         self.path = path
         try begin(environment)
         var meta: MDB_dbi = 0
-        let code = mdb_dbi_open(transaction, "meta", 0, &meta)
+        let code = engine_open_table(transaction, "meta", 0, &meta)
         if code == MDB_NOTFOUND { return }
         try LMDB.check(code, "open table meta", path: path)
         let stored = try StoreSchema.read(transaction!, meta, path: path)
         isSealed = stored.map { $0.format >= StoreSchema.sealedFormat } ?? false
         for table in stored?.tables ?? [] {
             var rows: MDB_dbi = 0
-            let code = mdb_dbi_open(transaction, EngineName.rows(table.id), UInt32(MDB_INTEGERKEY), &rows)
+            let code = engine_open_table(transaction, EngineName.rows(table.id), UInt32(MDB_INTEGERKEY), &rows)
             try LMDB.check(code, "open table rows.\(table.id)", path: path)
             tables[table.id] = rows
         }
         // Its end keeps the tables open.
         let ended = transaction
         transaction = nil
-        try LMDB.check(mdb_txn_commit(ended), "open tables", path: path)
+        try LMDB.check(engine_commit(ended), "open tables", path: path)
         try begin(environment)
     }
 

@@ -1,5 +1,6 @@
 // What the file knows about its tables, kept as JSON in the `meta` table. How it is brought together with the models a
 // program opens it with is SchemaMatching and SchemaOpening.
+import CEngine
 import CLMDB
 import Foundation
 
@@ -146,13 +147,13 @@ package struct StoreSchema: Codable {
         let data = try encoder.encode(self)
         let code = data.withUnsafeBytes { bytes in
             var (key, value) = (MDB_val(Self.key), MDB_val(bytes))
-            return mdb_put(transaction, meta, &key, &value, 0)
+            return engine_put(transaction, meta, &key, &value, 0)
         }
         try LMDB.check(code, "store schema", path: path)
         let stored = Self.sum(of: data).withUnsafeBytes { sum in
             Self.withSumKey { key in
                 var (key, value) = (MDB_val(key), MDB_val(sum))
-                return mdb_put(transaction, meta, &key, &value, 0)
+                return engine_put(transaction, meta, &key, &value, 0)
             }
         }
         try LMDB.check(stored, "store schema", path: path)

@@ -1,6 +1,7 @@
 // The change log: `log[version] = [(table, object, operation, columns)]`, written in the same LMDB transaction as the
 // rows it speaks of, so it is exact. An object may stand in one entry several times; readers keep the net effect. Behind the
 // entries stand their number and a checksum, 4 bytes each.
+import CEngine
 import CLMDB
 import Glibc
 
@@ -52,7 +53,7 @@ enum ChangeLog {
         defer { mdb_cursor_close(cursor) }
         var key = MDB_val()
         var value = MDB_val()
-        guard try LMDB.found(mdb_cursor_get(cursor, &key, &value, MDB_LAST)) else { return 0 }
+        guard try LMDB.found(engine_cursor_get(cursor, &key, &value, MDB_LAST)) else { return 0 }
         _ = try entries(value.bytes, key.number)
         return key.number
     }
@@ -65,7 +66,7 @@ enum ChangeLog {
         entries.withUnsafeBytes { entries in
             LMDB.withNumber(version) { key in
                 var value = MDB_val(mv_size: entries.count + trailerBytes, mv_data: nil)
-                let code = mdb_put(transaction, log, &key, &value, UInt32(MDB_APPEND | MDB_RESERVE))
+                let code = engine_put(transaction, log, &key, &value, UInt32(MDB_APPEND | MDB_RESERVE))
                 guard code == 0, let place = value.mv_data else { return code }
                 if let base = entries.baseAddress { memcpy(place, base, entries.count) }
                 let trailer = place + entries.count

@@ -1,5 +1,6 @@
 // An index read as the order of its column: keys from either end, and under each key the rows from either end. Of keys that were
 // cut, only the rows' own values say which comes first.
+import CEngine
 import CLMDB
 
 /// Which way an order is gone through.
@@ -32,7 +33,7 @@ extension ColumnIndex {
                 // To the other end of the key's rows. Not by `MDB_FIRST_DUP`: behind `MDB_LAST` the cursor takes the rows for read,
                 // and goes to no other one.
                 let step = direction.idsAscend ? MDB_SET : MDB_LAST_DUP
-                guard try LMDB.found(mdb_cursor_get(cursor, &key, &value, step)) else {
+                guard try LMDB.found(engine_cursor_get(cursor, &key, &value, step)) else {
                     throw EngineFailure(code: MDB_CORRUPTED)
                 }
             }
@@ -41,7 +42,7 @@ extension ColumnIndex {
             }
             let step = isUnique ? (MDB_NEXT, MDB_PREV) : (MDB_NEXT_NODUP, MDB_PREV_NODUP)
             isFound = try LMDB.found(
-                mdb_cursor_get(cursor, &key, &value, direction.keysAscend ? step.0 : step.1))
+                engine_cursor_get(cursor, &key, &value, direction.keysAscend ? step.0 : step.1))
         }
     }
 
@@ -52,14 +53,14 @@ extension ColumnIndex {
     ) throws(EngineFailure) -> Bool {
         let (place, isEdge) = direction.keysAscend ? (first, first.isEmpty) : (end, end.isEmpty)
         let edge = direction.keysAscend ? MDB_FIRST : MDB_LAST
-        if isEdge { return try LMDB.found(mdb_cursor_get(cursor, &key, &value, edge)) }
+        if isEdge { return try LMDB.found(engine_cursor_get(cursor, &key, &value, edge)) }
         let code = place.withUnsafeBytes { bytes in
             key = MDB_val(bytes)
-            return mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+            return engine_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
         }
         let isFound = try LMDB.found(code)
         if direction.keysAscend { return isFound }
-        return try LMDB.found(mdb_cursor_get(cursor, &key, &value, isFound ? MDB_PREV : MDB_LAST))
+        return try LMDB.found(engine_cursor_get(cursor, &key, &value, isFound ? MDB_PREV : MDB_LAST))
     }
 
     /// Visits the rows of the key that the cursor stands at.
@@ -77,7 +78,7 @@ extension ColumnIndex {
             if !body(key, ObjectID(rawValue: id), isFirst) { return false }
             isFirst = false
             if isUnique { return true }
-            guard try LMDB.found(mdb_cursor_get(cursor, &same, &value, step)) else { return true }
+            guard try LMDB.found(engine_cursor_get(cursor, &same, &value, step)) else { return true }
         }
     }
 

@@ -2,6 +2,7 @@
 // keys may agree where values do not, so what is found is a candidate. Null is not in an index.
 //
 // Changed in the write transaction that changes the row; read under whatever guards the transaction it is read with.
+import CEngine
 import CLMDB
 import Glibc
 
@@ -82,7 +83,7 @@ package struct ColumnIndex: Sendable {
         var failure: Int32 = MDB_SUCCESS
         try scan(transaction, from: low, below: high, MDB_NEXT_NODUP) { _, cursor in
             var rows = 1
-            if !isUnique { failure = mdb_cursor_count(cursor, &rows) }
+            if !isUnique { failure = engine_cursor_count(cursor, &rows) }
             count += rows
             return failure == MDB_SUCCESS
         }
@@ -112,7 +113,7 @@ package struct ColumnIndex: Sendable {
         let last = first.withUnsafeBytes { bytes -> Int32 in
             var key = MDB_val(bytes)
             var value = MDB_val()
-            var code = mdb_cursor_get(cursor, &key, &value, start)
+            var code = engine_cursor_get(cursor, &key, &value, start)
             // Entries of one key mostly come with the same one.
             var (known, sum): (MDB_val, UInt32) = (MDB_val(), 0)
             while code == MDB_SUCCESS {
@@ -129,7 +130,7 @@ package struct ColumnIndex: Sendable {
                     return code
                 }
                 guard body(key.bytes, ObjectID(rawValue: id), cursor) else { return code }
-                code = mdb_cursor_get(cursor, &key, &value, step)
+                code = engine_cursor_get(cursor, &key, &value, step)
             }
             return code
         }
@@ -142,22 +143,22 @@ package struct ColumnIndex: Sendable {
         _ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID
     ) -> (code: Int32, place: UnsafeRawPointer?) {
         var cursor: LMDBCursor?
-        let opened = mdb_cursor_open(transaction, handle, &cursor)
+        let opened = engine_cursor_open(transaction, handle, &cursor)
         if opened != 0 { return (opened, nil) }
         defer { mdb_cursor_close(cursor) }
         let stored = key.withUnsafeBytes {
-            IDEntry.with($0, id.rawValue, table, column) { mdb_cursor_put(cursor, &$0, &$1, 0) }
+            IDEntry.with($0, id.rawValue, table, column) { engine_cursor_put(cursor, &$0, &$1, 0) }
         }
         if stored != 0 { return (stored, nil) }
         var key = MDB_val()
         var value = MDB_val()
-        let code = mdb_cursor_get(cursor, &key, &value, MDB_GET_CURRENT)
+        let code = engine_cursor_get(cursor, &key, &value, MDB_GET_CURRENT)
         return (code, code == 0 ? UnsafeRawPointer(value.mv_data) : nil)
     }
 
     func remove(_ transaction: LMDBTransaction, key: [UInt8], _ id: ObjectID) -> Int32 {
         key.withUnsafeBytes {
-            IDEntry.with($0, id.rawValue, table, column) { mdb_del(transaction, handle, &$0, &$1) }
+            IDEntry.with($0, id.rawValue, table, column) { engine_del(transaction, handle, &$0, &$1) }
         }
     }
 }

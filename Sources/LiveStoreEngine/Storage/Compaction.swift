@@ -1,5 +1,6 @@
 // Copies of a store that hold its content and no free pages: to another folder while the store is in use, or in place
 // of the file when nobody uses it. The engine writes pages in order and leaves out what is free.
+import CEngine
 import CLMDB
 import Foundation
 
@@ -35,8 +36,8 @@ package enum Compaction {
         _ path: String, mapBytes: Int, _ modes: FileModes, _ body: (OpaquePointer) throws -> Void
     ) throws {
         let environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: path)
-        defer { mdb_env_close(environment) }
-        let code = mdb_env_open(environment, path, UInt32(MDB_NOTLS), modes.file)
+        defer { engine_close(environment) }
+        let code = engine_open(environment, path, UInt32(MDB_NOTLS), modes.file)
         if code != 0 { throw StoreFile.openingError(code, path) }
         try body(environment)
     }

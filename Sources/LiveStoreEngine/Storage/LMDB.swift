@@ -1,4 +1,5 @@
 // LMDB's C face turned into Swift values and errors. Nothing here knows what is stored.
+import CEngine
 import CLMDB
 import Glibc
 import RankedTree
@@ -19,11 +20,12 @@ enum LMDB {
         var environment: OpaquePointer?
         try check(mdb_env_create(&environment), "create", path: path)
         do throws(StoreError) {
+            try check(engine_guard(environment), "create", path: path)
             try check(mdb_env_set_mapsize(environment, mapBytes), "set map size", path: path)
             try check(mdb_env_set_maxreaders(environment, maxReaders), "set readers", path: path)
             try check(mdb_env_set_maxdbs(environment, tables), "set tables", path: path)
         } catch {
-            mdb_env_close(environment)
+            engine_close(environment)
             throw error
         }
         return environment!
@@ -117,7 +119,7 @@ enum LMDB {
     ) -> Int32 {
         withNumber(id) { key in
             var value = MDB_val(value)
-            return mdb_put(transaction, table, &key, &value, UInt32(flags))
+            return engine_put(transaction, table, &key, &value, UInt32(flags))
         }
     }
 
@@ -127,7 +129,7 @@ enum LMDB {
         _ transaction: LMDBTransaction, _ table: MDB_dbi, id: UInt64
     ) throws(EngineFailure) -> UnsafeRawBufferPointer? {
         var value = MDB_val()
-        return try found(withNumber(id) { mdb_get(transaction, table, &$0, &value) }) ? value.bytes : nil
+        return try found(withNumber(id) { engine_get(transaction, table, &$0, &value) }) ? value.bytes : nil
     }
 
     /// The value under a byte key; nil when there is none.
@@ -136,7 +138,7 @@ enum LMDB {
     ) throws(EngineFailure) -> UnsafeRawBufferPointer? {
         var key = MDB_val(bytes)
         var value = MDB_val()
-        return try found(mdb_get(transaction, table, &key, &value)) ? value.bytes : nil
+        return try found(engine_get(transaction, table, &key, &value)) ? value.bytes : nil
     }
 
     /// The last integer key of a table; nil when the table is empty.
@@ -155,22 +157,28 @@ enum LMDB {
         defer { mdb_cursor_close(cursor) }
         var key = MDB_val()
         var value = MDB_val()
-        guard try found(mdb_cursor_get(cursor, &key, &value, edge)) else { return nil }
+        guard try found(engine_cursor_get(cursor, &key, &value, edge)) else { return nil }
         return key.number
+    }
+
+    static func beginReading(_ environment: OpaquePointer) throws(EngineFailure) -> LMDBTransaction {
+        var transaction: LMDBTransaction?
+        try require(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction))
+        return transaction!
     }
 
     static func openCursor(_ transaction: LMDBTransaction, _ table: MDB_dbi) throws(EngineFailure) -> LMDBCursor {
         var cursor: LMDBCursor?
-        try require(mdb_cursor_open(transaction, table, &cursor))
+        try require(engine_cursor_open(transaction, table, &cursor))
         return cursor!
     }
 
     /// How many entries a table has.
     static func count(_ transaction: LMDBTransaction, _ table: MDB_dbi) throws(EngineFailure) -> Int {
         var statistics = MDB_stat()
-        try require(mdb_stat(transaction, table, &statistics))
+        try require(engine_stat(transaction, table, &statistics))
         // What it meets where it looks for the table it keeps to itself, and refuses what comes next.
-        try require(mdb_stat(transaction, table, &statistics))
+        try require(engine_stat(transaction, table, &statistics))
         return Int(statistics.ms_entries)
     }
 
@@ -185,14 +193,14 @@ enum LMDB {
         var value = MDB_val()
         // The engine puts its own key in the place of the one it is given.
         var code = withNumber(first) { start in
-            let code = mdb_cursor_get(cursor, &start, &value, MDB_SET_RANGE)
+            let code = engine_cursor_get(cursor, &start, &value, MDB_SET_RANGE)
             key = start
             return code
         }
         while code == MDB_SUCCESS {
             let id = key.number
             guard try body(id, value.bytes) else { return }
-            code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+            code = engine_cursor_get(cursor, &key, &value, MDB_NEXT)
             // A page that is led to twice may be led to without an end.
             if code == MDB_SUCCESS, key.number <= id { throw EngineFailure(code: MDB_CORRUPTED) }
         }
@@ -208,10 +216,10 @@ enum LMDB {
         defer { mdb_cursor_close(cursor) }
         var key = MDB_val()
         var value = MDB_val()
-        var isFound = try found(mdb_cursor_get(cursor, &key, &value, MDB_LAST))
+        var isFound = try found(engine_cursor_get(cursor, &key, &value, MDB_LAST))
         while isFound {
             guard try body(key.number, value.bytes) else { return }
-            isFound = try found(mdb_cursor_get(cursor, &key, &value, MDB_PREV))
+            isFound = try found(engine_cursor_get(cursor, &key, &value, MDB_PREV))
         }
     }
 

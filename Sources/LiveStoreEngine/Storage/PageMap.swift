@@ -1,5 +1,6 @@
 // Where a store's file is mapped, and whether its pages are of the format that `MappedPage` reads. Found once by whoever asks first;
 // both are one number each, for any thread.
+import CEngine
 import CLMDB
 import CPlatform
 import Glibc
@@ -28,9 +29,7 @@ final class PageMap: @unchecked Sendable {
 
     /// Finds where the file is mapped.
     func find() throws(EngineFailure) {
-        var transaction: LMDBTransaction?
-        let begun = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
-        guard begun == 0, let transaction else { throw EngineFailure(code: begun) }
+        let transaction = try LMDB.beginReading(environment)
         defer { mdb_txn_abort(transaction) }
         // The tree of tables lies in the map, like all that is read.
         let tables: MDB_dbi = 1
@@ -38,7 +37,9 @@ final class PageMap: @unchecked Sendable {
         defer { mdb_cursor_close(cursor) }
         var key = MDB_val()
         var value = MDB_val()
-        guard try LMDB.found(mdb_cursor_get(cursor, &key, &value, MDB_FIRST)), let entry = value.mv_data else { return }
+        guard try LMDB.found(engine_cursor_get(cursor, &key, &value, MDB_FIRST)), let entry = value.mv_data else {
+            return
+        }
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
         _ = address(holding: entry, lastPage: info.me_last_pgno)

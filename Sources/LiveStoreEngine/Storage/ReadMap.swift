@@ -3,6 +3,7 @@
 // A snapshot that is held for long would keep all pages in the file that have been freed since. Instead the mapping it reads by
 // is retired: new snapshots get another one, and this one becomes private, so that a page of it can be copied, at its place,
 // before the file's is written anew. Addresses stay valid: who reads by them does not notice. `HeldVersions` does that.
+import CEngine
 import CLMDB
 import CPlatform
 import Glibc
@@ -39,7 +40,7 @@ package final class ReadMap: @unchecked Sendable {
         pageMap = PageMap(environment)
         isApart = true
         let flags = MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS | MDB_NORDAHEAD
-        var code = mdb_env_open(environment, directory, UInt32(flags), 0)
+        var code = engine_open(environment, directory, UInt32(flags), 0)
         if code == 0 { code = Self.open(tables, environment) }
         if code != 0 { throw EngineFailure(code: code) }
         try pageMap.find()
@@ -52,7 +53,7 @@ package final class ReadMap: @unchecked Sendable {
         if begun != 0 { return begun }
         for (handle, name) in tables.sorted(by: { $0.handle < $1.handle }) {
             var found: MDB_dbi = 0
-            var code = mdb_dbi_open(transaction, name, 0, &found)
+            var code = engine_open_table(transaction, name, 0, &found)
             if code == 0, found != handle { code = EINVAL }
             if code != 0 {
                 mdb_txn_abort(transaction)
@@ -60,14 +61,14 @@ package final class ReadMap: @unchecked Sendable {
             }
         }
         // What keeps the handles.
-        return mdb_txn_commit(transaction)
+        return engine_commit(transaction)
     }
 
     /// Not where it is the mapping that the store is written by, which goes with its storage.
     deinit {
         guard isApart else { return }
         pageMap.endGuard()
-        mdb_env_close(environment)
+        engine_close(environment)
     }
 
     // MARK: Retired

@@ -1,4 +1,5 @@
 // Which number the next row of a table gets, kept in the `meta` table so that none is given out twice.
+import CEngine
 import CLMDB
 
 enum RowCounter {
@@ -18,7 +19,7 @@ enum RowCounter {
 
     /// - Returns: the engine's code.
     static func store(_ table: UInt32, _ next: UInt64, _ transaction: LMDBTransaction, _ meta: MDB_dbi) -> Int32 {
-        withKey(table) { LMDB.withEntry($0, next) { mdb_put(transaction, meta, &$0, &$1, 0) } }
+        withKey(table) { LMDB.withEntry($0, next) { engine_put(transaction, meta, &$0, &$1, 0) } }
     }
 
     private static func withKey<Outcome>(_ table: UInt32, _ body: (UnsafeRawBufferPointer) -> Outcome) -> Outcome {

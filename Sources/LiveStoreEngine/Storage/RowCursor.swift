@@ -1,5 +1,6 @@
 // A pull-style walk over one table of a snapshot, for comparing two snapshots side by side. Each step takes the
 // snapshot's lock, so other readers get in between.
+import CEngine
 import CLMDB
 
 struct ChangedRow: Equatable {
@@ -68,7 +69,7 @@ private final class RowCursor {
         return snapshot.reading(or: nil) { (_) throws(EngineFailure) in
             var key = MDB_val()
             var value = MDB_val()
-            guard try LMDB.found(mdb_cursor_get(cursor, &key, &value, step)) else { return nil }
+            guard try LMDB.found(engine_cursor_get(cursor, &key, &value, step)) else { return nil }
             return (key.number, try table.row(value.bytes, key.number, at: snapshot.version).image)
         }
     }

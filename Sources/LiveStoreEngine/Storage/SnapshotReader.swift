@@ -1,5 +1,6 @@
 // What snapshots read with, and what keeps their versions: in the file, or, of those that are held for long, in the mapping that
 // they are read by (HeldVersions.swift).
+import CEngine
 import CLMDB
 import Glibc
 import Synchronization
@@ -47,7 +48,7 @@ package final class SnapshotReader: @unchecked Sendable {
         var transaction: LMDBTransaction? = pin
         var code = map.isApart ? mdb_txn_begin(map.environment, nil, UInt32(MDB_RDONLY), &transaction) : 0
         var cursor: LMDBCursor?
-        if code == 0 { code = mdb_cursor_open(transaction, log, &cursor) }
+        if code == 0 { code = engine_cursor_open(transaction, log, &cursor) }
         guard code == 0, let transaction, let cursor else {
             if let transaction, transaction != pin { mdb_txn_abort(transaction) }
             throw LMDB.error(code, "open log", path: path)
@@ -85,8 +86,8 @@ package final class SnapshotReader: @unchecked Sendable {
         }
         var key = MDB_val()
         var value = MDB_val()
-        var code = mdb_cursor_renew(transaction, logCursor)
-        if code == 0 { code = mdb_cursor_get(logCursor, &key, &value, MDB_LAST) }
+        var code = engine_cursor_renew(transaction, logCursor)
+        if code == 0 { code = engine_cursor_get(logCursor, &key, &value, MDB_LAST) }
         guard code == 0 || code == MDB_NOTFOUND else {
             reset()
             throw LMDB.error(code, "read log", path: path)

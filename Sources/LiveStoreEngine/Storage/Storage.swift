@@ -3,6 +3,7 @@
 //
 // Table handles are written while the store is opened, before anyone else has it, and so read without the runtime's check of
 // exclusive access. LMDB's own locks are taken inside LMDB only.
+import CEngine
 import CLMDB
 import CPlatform
 import Foundation
@@ -95,15 +96,16 @@ package final class Storage: @unchecked Sendable {
         // A store has its name once its first commit is in the file: a power cut leaves a whole store, or none.
         let code =
             isNew
-            ? mdb_env_open(
+            ? engine_open(
                 environment, "\(directory)/\(StoreFolder.newData)", durability.flags | UInt32(MDB_NOSUBDIR), modes.file)
-            : mdb_env_open(environment, directory, durability.flags, modes.file)
+            : engine_open(environment, directory, durability.flags, modes.file)
         if code != 0 { throw StoreFile.openingError(code, directory) }
         try StoreFile.checkLength(environment, directory, isAlone: page.wasAlone)
         if durability == .memory {
             reserved = try MapReservation(environment, path: directory)
         } else if !isNew {
             try guardEnd()
+            try lookAtPages()
         }
         releaseDeadReaders()
         do {
@@ -130,6 +132,13 @@ package final class Storage: @unchecked Sendable {
     private func guardEnd() throws(StoreError) {
         try reading("read tables") { () throws(EngineFailure) in try pageMap.find() }
         pageMap.guardEnd()
+    }
+
+    /// Has writes look at pages that somebody may have damaged while nobody had the file open.
+    private func lookAtPages() throws(StoreError) {
+        // A file of a format that is not known here is changed as the engine sees fit.
+        guard let base = pageMap.base else { return }
+        try check(engine_look(environment, base), "look at pages")
     }
 
     /// Has snapshots read by a mapping of their own. Where there is none to be had, what they hold stays in the file.
@@ -189,7 +198,7 @@ package final class Storage: @unchecked Sendable {
         for reader in idleReaders.withLock({ $0 }) { reader.end() }
         heldVersions.end()
         pageMap.endGuard()
-        mdb_env_close(environment)
+        engine_close(environment)
         if durability == .memory {
             page.ifAlone(in: directory) {
                 StoreFolder.remove(StoreFolder.all, in: directory)
@@ -227,15 +236,15 @@ package final class Storage: @unchecked Sendable {
             }
             checkedVersions.begin(at: version)
         } catch {
-            mdb_txn_abort(transaction)
+            engine_abort(transaction)
             throw error
         }
-        try check(mdb_txn_commit(transaction), "commit")
+        try check(engine_commit(transaction), "commit")
     }
 
     private func openTable(_ transaction: LMDBTransaction, _ name: String, _ flags: Int32) throws -> MDB_dbi {
         var handle: MDB_dbi = 0
-        try check(mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open table \(name)")
+        try check(engine_open_table(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open table \(name)")
         return handle
     }
 
@@ -252,7 +261,7 @@ package final class Storage: @unchecked Sendable {
         return LMDB.error(code, operation, path: directory)
     }
 
-    func error(_ failure: EngineFailure, _ operation: String) -> StoreError {
+    package func error(_ failure: EngineFailure, _ operation: String) -> StoreError {
         if failure.code != 0 { return error(failure.code, operation) }
         return failure.error(operation, path: directory) { tablesByID[$0]?.schema }
     }
@@ -275,7 +284,17 @@ package final class Storage: @unchecked Sendable {
     func reserveForWrite() throws(StoreError) {
         // What it would write would give a file back its length, and hide what it has lost.
         if let cutFailure { throw cutFailure }
+        if engine_is_broken(environment) { throw brokenFailure }
         try reserved?.ensure()
+    }
+
+    private var brokenFailure: StoreError {
+        .storage(
+            operation: "write", code: MDB_CORRUPTED,
+            reason: """
+                an earlier write met a damaged page of the file at \(directory), and what it has changed by then is not known; \
+                close the store and restore it from a backup, or write what is whole to a new one with Store.salvage
+                """)
     }
 
     /// Once the file was found to be shorter than it was. Any thread.

@@ -1,5 +1,6 @@
 // What can be wrong with the data file itself: not a store, too short, not to be had, no room to grow. Damage inside the
 // file is found by what reads it.
+import CEngine
 import CLMDB
 import Glibc
 
@@ -88,17 +89,12 @@ enum StoreFile {
 
     /// How many pages of a range the engine lists as free.
     private static func freePages(_ environment: OpaquePointer, in range: Range<Int>) throws(EngineFailure) -> Int {
-        var transaction: LMDBTransaction?
-        let begun = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
-        guard begun == 0 else { throw EngineFailure(code: begun) }
+        let transaction = try LMDB.beginReading(environment)
         defer { mdb_txn_abort(transaction) }
-        let cursor = try LMDB.openCursor(transaction!, LMDB.freePages)
-        defer { mdb_cursor_close(cursor) }
-        var key = MDB_val()
-        var value = MDB_val()
         var free = 0
-        while try LMDB.found(mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
-            try LMDB.forEachPage(in: value.bytes) { if range.contains(Int(truncatingIfNeeded: $0)) { free += 1 } }
+        try LMDB.scan(transaction, LMDB.freePages) { (_, pages) throws(EngineFailure) in
+            try LMDB.forEachPage(in: pages) { if range.contains(Int(truncatingIfNeeded: $0)) { free += 1 } }
+            return true
         }
         return free
     }

@@ -1,5 +1,6 @@
 // How a table hangs together with others: its indexes, the links and lists that lead from it and to it. Made while the
 // store is opened, constant afterwards.
+import CEngine
 import CLMDB
 
 /// A link column or a list of links, as a way from one table to another and back.
@@ -131,9 +132,9 @@ package final class TableLinks: Sendable {
             let name = ColumnIndex.name(table.id, column)
             let flags = ColumnIndex.flags
             var handle: MDB_dbi = 0
-            var code = mdb_dbi_open(transaction, name, flags, &handle)
+            var code = engine_open_table(transaction, name, flags, &handle)
             let isNew = code == MDB_NOTFOUND
-            if isNew { code = mdb_dbi_open(transaction, name, flags | UInt32(MDB_CREATE), &handle) }
+            if isNew { code = engine_open_table(transaction, name, flags | UInt32(MDB_CREATE), &handle) }
             try storage.check(code, "open \(name)")
             let index = ColumnIndex(of: table.schema, column, handle: handle)
             if isNew { try build(transaction, index, table, storage) }

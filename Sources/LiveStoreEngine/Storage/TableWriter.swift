@@ -1,5 +1,6 @@
 // What a write keeps of one table while it lasts: where it stands in the rows and in the keys, and which ids it has given
 // out. Belongs to the write transaction, on the thread that holds the write lock.
+import CEngine
 import CLMDB
 import Glibc
 
@@ -46,12 +47,12 @@ final class TableWriter {
 
     func store(_ row: RowBuffer, _ id: ObjectID, isNew: Bool, _ transaction: LMDBTransaction) throws(StoreError) {
         row.seal(table.id, id.rawValue)
-        if rows == nil { try storage.check(mdb_cursor_open(transaction, table.rows, &rows), "open cursor") }
+        if rows == nil { try storage.check(engine_cursor_open(transaction, table.rows, &rows), "open cursor") }
         try storage.reserve(row.byteCount)
         // The engine tells where the row is to be, so that it is known how far the file is used.
         let flags = UInt32(MDB_RESERVE | (isNew ? MDB_APPEND : 0))
         var value = MDB_val(mv_size: row.byteCount, mv_data: nil)
-        let code = LMDB.withNumber(id.rawValue) { mdb_cursor_put(rows, &$0, &value, flags) }
+        let code = LMDB.withNumber(id.rawValue) { engine_cursor_put(rows, &$0, &value, flags) }
         try storage.check(code, "store row")
         value.mv_data.copyMemory(from: row.base, byteCount: row.byteCount)
         table.checked.insert(id.rawValue)
@@ -64,16 +65,16 @@ final class TableWriter {
         _ bytes: UnsafeRawBufferPointer, _ index: MDB_dbi, _ id: ObjectID, _ transaction: LMDBTransaction
     ) -> Int32 {
         if keys == nil {
-            let code = mdb_cursor_open(transaction, index, &keys)
+            let code = engine_cursor_open(transaction, index, &keys)
             if code != 0 { return code }
         }
         return IDEntry.with(bytes, id.rawValue, table.id, nil) { key, value in
             if keysAscend {
-                let code = mdb_cursor_put(keys, &key, &value, UInt32(MDB_APPEND | MDB_NOOVERWRITE))
+                let code = engine_cursor_put(keys, &key, &value, UInt32(MDB_APPEND | MDB_NOOVERWRITE))
                 if code != MDB_KEYEXIST { return code }
                 keysAscend = false
             }
-            return mdb_cursor_put(keys, &key, &value, UInt32(MDB_NOOVERWRITE))
+            return engine_cursor_put(keys, &key, &value, UInt32(MDB_NOOVERWRITE))
         }
     }
 

@@ -5,6 +5,7 @@
 // failure inside a property setter cannot be thrown there: it is kept in `failure`, and thrown instead of committing.
 //
 // What the face reads of it is without the runtime's check of exclusive access: one thread has it (ConnectionQuery.swift).
+import CEngine
 import CLMDB
 import Glibc
 
@@ -67,7 +68,7 @@ package final class WriteTransaction {
         do throws(EngineFailure) {
             version = try ChangeLog.version(transaction!, storage.log) + 1
         } catch {
-            mdb_txn_abort(transaction)
+            engine_abort(transaction)
             throw storage.error(error, "read log")
         }
         storage.noticeForeignCommits(to: version - 1, self.transaction)
@@ -232,11 +233,11 @@ package final class WriteTransaction {
         if let column = table.schema.primaryKey, let index = table.primaryIndex {
             let code = PrimaryKey.withBytes(of: row, column, table.schema.columns[column].type) { bytes in
                 var key = MDB_val(bytes)
-                return mdb_del(transaction, index, &key, nil)
+                return engine_del(transaction, index, &key, nil)
             }
             try step { () throws(StoreError) in try storage.check(code, "delete primary key") }
         }
-        let code = LMDB.withNumber(id.rawValue) { mdb_del(transaction, table.rows, &$0, nil) }
+        let code = LMDB.withNumber(id.rawValue) { engine_del(transaction, table.rows, &$0, nil) }
         try step { () throws(StoreError) in try storage.check(code, "delete row") }
         entries.append(LogEntry(table: table.id, .delete, id: id.rawValue))
         generation += 1
@@ -273,7 +274,7 @@ package final class WriteTransaction {
         knownFate = nil
         let part = transaction
         transaction = whole.transaction
-        try storage.check(mdb_txn_commit(part), "commit part of a write")
+        try storage.check(engine_commit(part), "commit part of a write")
     }
 
     /// Forgets the part's changes, and what went wrong in it.
@@ -282,7 +283,7 @@ package final class WriteTransaction {
         self.whole = nil
         isOpenRowDirty = false
         closeCursors()
-        mdb_txn_abort(transaction)
+        engine_abort(transaction)
         transaction = whole.transaction
         entries.removeSubrange(whole.entries...)
         // Those that the part has added come behind the others.
@@ -311,7 +312,7 @@ package final class WriteTransaction {
         isOver = true
         closeCursors()
         storage.checkedVersions.willCommit(version)
-        let code = mdb_txn_commit(transaction)
+        let code = engine_commit(transaction)
         if code != 0 {
             storage.checkedVersions.didNotCommit()
             markCancelled()
@@ -329,7 +330,7 @@ package final class WriteTransaction {
         isOver = true
         if !entries.isEmpty { markCancelled() }
         closeCursors()
-        mdb_txn_abort(transaction)
+        engine_abort(transaction)
     }
 
     private func markCancelled() {
@@ -357,7 +358,7 @@ package final class WriteTransaction {
                 try LMDB.firstID(transaction, storage.log)
             }
             guard let oldest, oldest < limit else { return }
-            try storage.check(LMDB.withNumber(oldest) { mdb_del(transaction, storage.log, &$0, nil) }, "prune log")
+            try storage.check(LMDB.withNumber(oldest) { engine_del(transaction, storage.log, &$0, nil) }, "prune log")
         }
     }
 }

@@ -1,6 +1,7 @@
 // Writes what is whole in a store's file to a new store: rows by their checksums, links between rows that are there, elements of
 // lists whose object is there. Keys and indexes are made anew.
 import Basis
+import CEngine
 import CLMDB
 import Glibc
 import RankedTree
@@ -88,14 +89,14 @@ package enum Salvage {
             numbers = Dictionary(schema.tables.map { ($0.name, $0.id) }) { first, _ in first }
             lists = schema.listNames
             environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: folder)
-            let code = mdb_env_open(environment, folder, UInt32(MDB_NOTLS | MDB_NOSYNC), modes.file)
+            let code = engine_open(environment, folder, UInt32(MDB_NOTLS | MDB_NOSYNC), modes.file)
             // Everything is initialised: `deinit` runs, and closes it.
             if code != 0 { throw StoreFile.openingError(code, folder) }
         }
 
         deinit {
-            if let transaction { mdb_txn_abort(transaction) }
-            mdb_env_close(environment)
+            if let transaction { engine_abort(transaction) }
+            engine_close(environment)
             StoreFolder.remove([StoreFolder.lock], in: folder)
         }
 
@@ -111,7 +112,7 @@ package enum Salvage {
             guard let transaction else { throw .storage(operation: "begin", code: EINVAL, reason: "no transaction") }
             if let handle = handles[name] { return (transaction, handle) }
             var handle: MDB_dbi = 0
-            try check(mdb_dbi_open(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open \(name)")
+            try check(engine_open_table(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open \(name)")
             handles[name] = handle
             return (transaction, handle)
         }
@@ -120,7 +121,7 @@ package enum Salvage {
             guard let open = transaction else { return }
             transaction = nil
             pending = 0
-            try check(mdb_txn_commit(open), "commit")
+            try check(engine_commit(open), "commit")
         }
 
         /// Writes everything, and makes it durable.
@@ -167,7 +168,7 @@ package enum Salvage {
                 let (transaction, keys) = try self.table(EngineName.keys(table.id), 0)
                 let code = PrimaryKey.withBytes(of: buffer.reader, column, table.columns[column].type) {
                     IDEntry.with($0, id, table.id, nil) {
-                        mdb_put(transaction, keys, &$0, &$1, UInt32(MDB_NOOVERWRITE))
+                        engine_put(transaction, keys, &$0, &$1, UInt32(MDB_NOOVERWRITE))
                     }
                 }
                 // Two whole rows of one key: the first stays.

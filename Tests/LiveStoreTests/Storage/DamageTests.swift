@@ -10,4 +10,10 @@ struct DamageTests {
         let ran = try RanProgram("livestore-damage", ["--copies", "0"])
         #expect(ran.status == 64 && ran.errors.contains("--copies 1000"), "\(ran.errors)")
     }
+
+    @Test("no damaged copy ends the process that opens it, or is wrong without a word")
+    func copies() throws {
+        let ran = try RanProgram("livestore-damage", ["--copies", "60", "--seed", "12"])
+        #expect(ran.status == 0, "\(ran.output)\(ran.errors)")
+    }
 }

@@ -1,0 +1,122 @@
+// Pages of a closed store that lead nowhere, or would have a writer write where it may not: an error of that store, not the end of
+// the process, and nothing is changed. `make damage` looks for what these do not say.
+import Foundation
+import LiveStoreFixtures
+import Testing
+
+@testable import LiveStore
+@testable import LiveStoreEngine
+
+@Suite("Damaged pages")
+struct DamagedPagesTests {
+    /// A store of a thousand notes that nobody has open, and the bytes of its file.
+    private final class ClosedStore {
+        static let pageBytes = 4_096
+        private enum Kind { static let (branch, leaf): (UInt16, UInt16) = (1, 2) }
+        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        private var bytes = Data()
+
+        init() throws {
+            try open { store in
+                try store.write { connection in
+                    for id in 0..<1_000 { try connection.add(Note(id: id, title: "note \(id)")) }
+                }
+                // So that there are free pages.
+                for id in 0..<10 { try Self.touch(store, id) }
+            }
+            bytes = try Data(contentsOf: file)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        private var file: URL { URL(fileURLWithPath: path + "/data.mdb") }
+
+        func open(_ body: (Store) throws -> Void) throws {
+            try body(Store(.init(path: path, models: [Note.self], durability: .relaxed)))
+        }
+
+        static func touch(_ store: Store, _ id: Int) throws {
+            try store.write { try #require(try $0.object(Note.self, forPrimaryKey: id)).score += 1 }
+        }
+
+        func number<Number: FixedWidthInteger>(at offset: Int, _: Number.Type) -> Number {
+            bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
+        }
+
+        func set(_ number: some FixedWidthInteger, at offset: Int) {
+            withUnsafeBytes(of: number) { bytes.replaceSubrange(offset..<offset + $0.count, with: $0) }
+        }
+
+        func save() throws { try bytes.write(to: file) }
+
+        /// Where the pages of a kind begin.
+        private func pages(_ kind: UInt16) -> [Int] {
+            stride(from: 2 * Self.pageBytes, to: bytes.count, by: Self.pageBytes).filter {
+                number(at: $0 + 10, UInt16.self) == kind
+            }
+        }
+
+        var branches: [Int] { pages(Kind.branch) }
+
+        /// Leaves whose entries hold a text.
+        func leaves(holding text: String) -> [Int] {
+            pages(Kind.leaf).filter { page in
+                let begin = page + Int(number(at: page + 14, UInt16.self))
+                let end = page + Self.pageBytes
+                return begin < end && bytes[begin..<end].range(of: Data(text.utf8)) != nil
+            }
+        }
+
+        /// The root of the tree of free pages, as the newest commit has it.
+        var freePages: Int {
+            let (first, second) = (number(at: 144, UInt64.self), number(at: Self.pageBytes + 144, UInt64.self))
+            return number(at: (first > second ? 0 : Self.pageBytes) + 80, Int.self) * Self.pageBytes
+        }
+    }
+
+    private func expectDamage(_ body: () throws -> Void) {
+        let error = #expect(throws: StoreError.self, performing: body)
+        #expect(error.map { "\($0)" }?.contains("damaged") == true, "\(error.map { "\($0)" } ?? "none")")
+    }
+
+    @Test("a write that would change a damaged page fails, others of the same table do not")
+    func page() throws {
+        let closed = try ClosedStore()
+        let leaves = closed.leaves(holding: "note 500")
+        try #require(!leaves.isEmpty)
+        // What is behind it would be moved by the engine to where that says.
+        for leaf in leaves { closed.set(UInt16(8), at: leaf + 14) }
+        try closed.save()
+        try closed.open { store in
+            expectDamage { try ClosedStore.touch(store, 500) }
+            try ClosedStore.touch(store, 999)
+            #expect(try store.read { try $0.object(Note.self, forPrimaryKey: 999)?.score } == 1)
+        }
+    }
+
+    @Test("an assertion of the engine that does not hold is an error of who reads")
+    func assertion() throws {
+        let closed = try ClosedStore()
+        try #require(!closed.branches.isEmpty)
+        // One entry is too few for a branch.
+        for branch in closed.branches { closed.set(UInt16(18), at: branch + 12) }
+        try closed.save()
+        try closed.open { store in
+            expectDamage { _ = try store.read { try $0.object(Note.self, forPrimaryKey: 999)?.title } }
+            expectDamage { try ClosedStore.touch(store, 999) }
+        }
+    }
+
+    @Test("a list of free pages that is longer than it can be is an error of who writes")
+    func freePages() throws {
+        let closed = try ClosedStore()
+        let page = closed.freePages
+        let entry = page + Int(closed.number(at: page + 16, UInt16.self))
+        closed.set(Int64(5_000), at: entry + 16)
+        try closed.save()
+        try closed.open { store in
+            #expect(try store.read { try $0.objects(Note.self).count } == 1_000)
+            expectDamage { try ClosedStore.touch(store, 0) }
+        }
+    }
+}
