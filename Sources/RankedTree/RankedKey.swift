@@ -1,22 +1,28 @@
 // What a ranked tree is ordered by: the row's sort key as order-preserving bytes, then its object id. This file only
 // compares; turning columns into bytes is the query's sort-key encoding. All types here are immutable once made.
+import Glibc
 
 /// The bytes of a sort key behind its first eight, looked at only where those tie. Immutable, so any thread may read it.
 ///
 /// Unchecked because of the pointer: it is written in `init`, freed in `deinit` and only read between the two.
 @usableFromInline package final class SortKeyTail: @unchecked Sendable {
-    private let bytes: UnsafeMutableRawBufferPointer
+    private let bytes: UnsafeMutableRawPointer
+    let count: Int
 
     /// Copies `source`, which is not empty: a key of up to eight bytes has no tail.
     init(_ source: UnsafeRawBufferPointer) {
         assert(!source.isEmpty, "a sort key of at most eight bytes has no tail")
-        bytes = .allocate(byteCount: source.count, alignment: 1)
-        bytes.copyMemory(from: source)
+        guard let bytes = malloc(source.count) else { fatalError("no memory for a key of \(source.count) bytes") }
+        memcpy(bytes, source.baseAddress!, source.count)
+        self.bytes = bytes
+        count = source.count
     }
 
-    deinit { bytes.deallocate() }
-    var count: Int { bytes.count }
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { body(UnsafeRawBufferPointer(bytes)) }
+    deinit { free(bytes) }
+
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        body(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
 
     /// Bytewise order, a proper prefix first: negative, zero or positive.
     @usableFromInline
@@ -24,10 +30,8 @@
         if left === right { return 0 }
         guard let left else { return -1 }
         guard let right else { return 1 }
-        for index in 0..<min(left.count, right.count) where left.bytes[index] != right.bytes[index] {
-            return left.bytes[index] < right.bytes[index] ? -1 : 1
-        }
-        return left.count - right.count
+        let order = memcmp(left.bytes, right.bytes, min(left.count, right.count))
+        return order != 0 ? Int(order) : left.count - right.count
     }
 }
 
@@ -102,6 +106,17 @@ package struct RankedKey: Sendable, Comparable {
     @inlinable
     func isBelow(_ bound: SortKeyBound) -> Bool {
         prefix != bound.prefix ? prefix < bound.prefix : SortKeyTail.order(tail, bound.tail) < 0
+    }
+}
+
+/// A key that is a number: of up to eight bytes, so that there is no tail.
+package struct RankedNumber: Sendable {
+    package let prefix: UInt64
+    package let id: UInt64
+
+    package init(prefix: UInt64, id: UInt64) {
+        self.prefix = prefix
+        self.id = id
     }
 }
 

@@ -53,6 +53,20 @@ extension RankedNode {
         total += 1
     }
 
+    /// Adds entries without tails, all with one stamp, behind the used slots; leaves without measures only.
+    func append(_ numbers: UnsafeBufferPointer<RankedNumber>, stamp: UInt64) {
+        let first = used
+        assert(isLeaf && first + numbers.count <= capacity && tails == nil && measures.count == 0)
+        let (prefixes, ids, stamps) = (prefixes + first, ids + first, stamps + first)
+        for index in 0..<numbers.count {
+            prefixes[index] = numbers[index].prefix
+            ids[index] = numbers[index].id
+            stamps[index] = stamp
+        }
+        used = first + numbers.count
+        total += numbers.count
+    }
+
     /// Inserts an entry at `index`; leaves only. Its measures are the caller's to set.
     func insert(_ key: BareKey, stamp: UInt64, at index: Int) {
         openSlot(at: index)

@@ -10,6 +10,14 @@ extension RankedTree {
         self.init(stream)
     }
 
+    /// A tree of rows whose keys are numbers, which ascend strictly, and whose stamps are one. O(n).
+    package init(sorted numbers: UnsafeBufferPointer<RankedNumber>, stamp: UInt64, shape: Shape = Shape()) {
+        precondition(shape.measures.isEmpty, "rows that are numbers bring no measures")
+        var stream = LeafStream(shape: shape)
+        stream.append(numbers, stamp: stamp)
+        self.init(stream)
+    }
+
     @usableFromInline
     init(_ stream: consuming LeafStream) {
         let shape = stream.shape
@@ -171,6 +179,17 @@ struct LeafStream {
         if current.used >= fill { close() }
         current.append(key, stamp: stamp)
         if current.measures.count > 0 { current.setMeasures(values, at: current.used - 1) }
+    }
+
+    /// Adds many at once, leaf by leaf.
+    fileprivate mutating func append(_ numbers: UnsafeBufferPointer<RankedNumber>, stamp: UInt64) {
+        var rest = numbers[...]
+        while !rest.isEmpty {
+            if current.used >= fill { close() }
+            let taken = rest.prefix(fill - current.used)
+            current.append(UnsafeBufferPointer(rebasing: taken), stamp: stamp)
+            rest = rest.dropFirst(taken.count)
+        }
     }
 
     mutating func append(from leaf: RankedNode, _ range: Range<Int>) {

@@ -8,8 +8,9 @@ enum IndexAccess {
     private static let maxTargets = 4_096
 
     /// The rows that may pass, ascending by id; nil where a scan is as good.
+    /// - Parameter sharing: how many would share the scan: each of them has to do with so much less of it.
     static func candidates(
-        _ conditions: some Sequence<FilterExpression>, _ table: Table, _ source: any RowSource
+        _ conditions: some Sequence<FilterExpression>, _ table: Table, _ source: any RowSource, sharing: Int = 1
     ) -> [ObjectID]? {
         guard table.links != nil || table.primaryIndex != nil else { return nil }
         var fewest: [ObjectID]?
@@ -26,7 +27,7 @@ enum IndexAccess {
             fewest = source.reading(or: nil) { (transaction) throws(EngineFailure) in
                 try index.ids(
                     transaction, from: bounds.lower, below: bounds.upper,
-                    limit: try table.rowCount(transaction) / smallPart)
+                    limit: try table.rowCount(transaction) / (smallPart * sharing))
             }
         }
         return fewest.map { $0.count < 2 ? $0 : Set($0).sorted() }

@@ -24,7 +24,13 @@ package struct TreeForm: Sendable {
     }
 
     /// Whether the tree is its rows and nothing else.
-    private var isPlain: Bool { group == nil && section == nil }
+    var isPlain: Bool { group == nil && section == nil }
+
+    /// A tree of rows whose base keys are numbers, which ascend. O(n).
+    func tree(sorted base: UnsafeBufferPointer<RankedNumber>, stamp: UInt64) -> RankedTree {
+        if isPlain { return RankedTree(sorted: base, stamp: stamp) }
+        return tree(sorted: base.lazy.map { RankedEntry(key: RankedKey(prefix: $0.prefix, id: $0.id), stamp: stamp) })
+    }
 
     /// A tree of all rows. `base` ascends. O(n), and O(groups · log groups) with groups.
     func tree(sorted base: some Sequence<RankedEntry>) -> RankedTree {

@@ -29,15 +29,15 @@ final class Evaluator: Sendable {
         arrived = TracedCondition("evaluator inbox", inbox)
     }
 
-    /// Fills `tree` and replies from the evaluator's thread.
-    func evaluate(_ tree: SharedTree, reply: @escaping @Sendable (Upkeep.Message) -> Void) {
+    /// Fills trees, those of one table in one scan, and replies from the evaluator's thread.
+    func evaluate(_ trees: [SharedTree], reply: @escaping @Sendable (Upkeep.Message) -> Void) {
         do throws(StoreError) {
             if thread == nil { thread = try StoreError.starting("livestore-eval") { [self] in run() } }
         } catch {
-            return reply(.failed([tree], error))
+            return reply(.failed(trees, error))
         }
         inbox.withLock {
-            $0.requests.append(Request(tree: tree, reply: reply))
+            for tree in trees { $0.requests.append(Request(tree: tree, reply: reply)) }
             arrived.broadcast()
         }
     }

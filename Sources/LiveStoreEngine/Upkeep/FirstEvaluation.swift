@@ -5,31 +5,118 @@ package enum FirstEvaluation {
     /// So many trees are asked about each row one by one: looking them up costs more.
     private static let fewTrees = 8
 
-    /// Evaluates several trees of one table in one scan. Many trees are routed by an index, as a changed row is.
+    /// Evaluates several trees of one table in one scan. Many trees are routed by an index, as a changed row is; those of one
+    /// order are sorted together.
     package static func evaluate(_ trees: [(TreeKey, Table)], in snapshot: Snapshot) throws(StoreError) -> [RankedTree]
     {
         guard let table = trees.first?.1 else { return [] }
-        var collectors = trees.map { EntryCollector($0.0, table) }
-        var index = QueryIndex(table.schema)
-        var scanned: [Int] = []
+        var made = [RankedTree?](repeating: nil, count: trees.count)
+        let scan = TableScan(table)
         for (handle, tree) in trees.enumerated() {
-            if collectors[handle].collectByIndex(tree.0, in: snapshot) { continue }
-            scanned.append(handle)
-        }
-        if !scanned.isEmpty, scanned.count <= fewTrees {
-            snapshot.scan(table) { id, row, source in
-                for handle in scanned { collectors[handle].collect(id, row, source) }
-                return true
-            }
-        } else if !scanned.isEmpty {
-            for handle in scanned { index.insert(trees[handle].0.residual, handle: handle) }
-            snapshot.scan(table) { id, row, source in
-                index.forEachCandidate(nil, row) { collectors[$0].collect(id, row, source) }
-                return true
+            var collector = EntryCollector(tree.0, table)
+            if collector.collectByIndex(tree.0, in: snapshot, sharing: trees.count) {
+                made[handle] = collector.makeTree(stamp: snapshot.version)
+            } else {
+                scan.add(tree.0, handle)
             }
         }
+        scan.run(in: snapshot, routed: scan.members.count > fewTrees)
         try snapshot.checkReads()
-        return collectors.indices.map { collectors[$0].makeTree(stamp: snapshot.version) }
+        scan.finish(stamp: snapshot.version) { made[$0] = $1 }
+        return made.map { $0! }
+    }
+}
+
+/// One scan of a table for several trees. One thread; no access is checked for being the only one (ConnectionQuery.swift): of a
+/// hundred trees that took a quarter.
+private final class TableScan {
+    /// A tree that is being filled.
+    final class Member {
+        let key: TreeKey
+        let handle: Int
+        let residual: RowTest
+        /// Which of `orders` is its.
+        let order: Int
+        @exclusivity(unchecked) var rows = ChosenRows()
+
+        init(_ key: TreeKey, _ handle: Int, order: Int) {
+            (self.key, self.handle, self.order) = (key, handle, order)
+            residual = RowTest(key.residual)
+        }
+    }
+
+    private let table: Table
+    private(set) var members: [Member] = []
+    @exclusivity(unchecked) private var orders: [GatheredRows] = []
+    /// Of each order the row that was added last: several trees may have it.
+    @exclusivity(unchecked) private var last: [ObjectID] = []
+    private var places: [TreeKey: Int] = [:]
+
+    init(_ table: Table) { self.table = table }
+
+    func add(_ key: TreeKey, _ handle: Int) {
+        // What keys are made of; the rest says which rows there are, and how they are stamped.
+        var order = key
+        order.residual = []
+        order.observed = .everything
+        let place = places[order] ?? orders.count
+        if place == orders.count {
+            orders.append(GatheredRows(key, table))
+            last.append(.none)
+            places[order] = place
+        }
+        members.append(Member(key, handle, order: place))
+    }
+
+    /// - Parameter routed: whether an index says who is asked about a row.
+    func run(in snapshot: Snapshot, routed: Bool) {
+        if members.isEmpty { return }
+        let members = members
+        guard routed else {
+            return snapshot.scan(table) { id, row, source in
+                for member in members { ask(member, id, row, source) }
+                return true
+            }
+        }
+        var index = QueryIndex(table.schema)
+        for (number, member) in members.enumerated() { index.insert(member.key.residual, handle: number) }
+        snapshot.scan(table) { id, row, source in
+            index.forEachCandidate(nil, row) { ask(members[$0], id, row, source) }
+            return true
+        }
+    }
+
+    @inline(__always)
+    private func ask(_ member: Member, _ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
+        guard member.residual.passes(row, id, source, table.links) else { return }
+        let order = member.order
+        if last[order] != id {
+            last[order] = id
+            orders[order].add(id, row, source)
+        }
+        member.rows.add(orders[order].count - 1)
+    }
+
+    /// Calls `body` with each tree.
+    func finish(stamp: UInt64, _ body: (_ handle: Int, RankedTree) -> Void) {
+        for order in orders.indices {
+            let sharing = members.filter { $0.order == order }
+            let sorted = orders[order].sort()
+            var marks = [UInt64](repeating: 0, count: sorted.count / 64 + 1)
+            var places = [UInt32](repeating: 0, count: sharing.count > 1 ? sorted.count : 0)
+            if sharing.count > 1 { for (place, number) in sorted.enumerated() { places[Int(number)] = UInt32(place) } }
+            for member in sharing {
+                let form = TreeForm(member.key, table.schema)
+                let stamp = member.key.observed == .columns(0) ? 0 : stamp
+                // Whoever is alone has them all.
+                let tree =
+                    sharing.count == 1
+                    ? orders[order].tree(form, stamp: stamp)
+                    : orders[order].tree(form, stamp: stamp, at: member.rows.places(places, &marks))
+                member.rows = ChosenRows()
+                body(member.handle, tree)
+            }
+        }
     }
 }
 
@@ -40,22 +127,20 @@ package struct EntryCollector {
     private let form: TreeForm
     /// No change is a modification, so all stamps are the same.
     private let isShallow: Bool
-    private var encoder: SortKeyEncoder
-    private var keys: [RankedKey] = []
-    /// Used instead of `keys` where keys are numbers: half the size, and nothing to count references of.
-    private var numbers: [(prefix: UInt64, id: UInt64)] = []
+    private var rows: GatheredRows
 
     package init(_ key: TreeKey, _ table: Table) {
         self.table = table
         residual = RowTest(key.residual)
         form = TreeForm(key, table.schema)
         isShallow = key.observed == .columns(0)
-        encoder = SortKeyEncoder(key, table.schema)
+        rows = GatheredRows(key, table)
     }
 
     /// Collects by an index, where one leads to few rows; false where none does.
-    package mutating func collectByIndex(_ key: TreeKey, in source: any RowSource) -> Bool {
-        guard let ids = IndexAccess.candidates(key.residual, table, source) else { return false }
+    /// - Parameter sharing: how many share the scan that it would take.
+    package mutating func collectByIndex(_ key: TreeKey, in source: any RowSource, sharing: Int = 1) -> Bool {
+        guard let ids = IndexAccess.candidates(key.residual, table, source, sharing: sharing) else { return false }
         for id in ids {
             if let row = source.row(table, id) { collect(id, row, source) }
         }
@@ -63,19 +148,11 @@ package struct EntryCollector {
     }
 
     package mutating func collect(_ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
-        guard residual.passes(row, id, source, table.links) else { return }
-        let key = encoder.key(row, id, source, table.links)
-        if encoder.isNumeric { numbers.append((key.prefix, id.rawValue)) } else { keys.append(key) }
+        if residual.passes(row, id, source, table.links) { rows.add(id, row, source) }
     }
 
     package mutating func makeTree(stamp version: UInt64) -> RankedTree {
-        let stamp = isShallow ? 0 : version
-        if encoder.isNumeric {
-            numbers.sort { $0.prefix != $1.prefix ? $0.prefix < $1.prefix : $0.id < $1.id }
-            return form.tree(
-                sorted: numbers.lazy.map { RankedEntry(key: RankedKey(prefix: $0.prefix, id: $0.id), stamp: stamp) })
-        }
-        keys.sort()
-        return form.tree(sorted: keys.lazy.map { RankedEntry(key: $0, stamp: stamp) })
+        _ = rows.sort()
+        return rows.tree(form, stamp: isShallow ? 0 : version)
     }
 }

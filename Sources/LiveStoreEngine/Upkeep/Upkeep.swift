@@ -39,6 +39,8 @@ package final class Upkeep: @unchecked Sendable {
     @exclusivity(unchecked) var plannedSkips: [ObjectIdentifier: PlannedSkips] = [:]
     /// First roots to bring at older versions, when there are any.
     @exclusivity(unchecked) var holds: [Hold] = []
+    /// Trees that are to be evaluated once the messages are handled that have arrived.
+    private var waiting: [SharedTree] = []
     /// Refreshes that wait for a version.
     private var catchingUp: [(mailbox: Mailbox, version: UInt64, reply: CaughtUp)] = []
 
@@ -167,6 +169,7 @@ package final class Upkeep: @unchecked Sendable {
 
     private func handle(_ arrived: [Message]) {
         for message in arrived { handle(message) }
+        evaluateWaiting()
         if !arrived.isEmpty { connections.deliver(snapshot, isNew: false) }
         bringHeld()
     }
@@ -209,13 +212,18 @@ package final class Upkeep: @unchecked Sendable {
         let live = tree.query(query.plan)
         live.subscriptions.append(
             Subscription(connection: connection, query: query, attachment: attachment, sent: tree.tree))
-        if isNew { evaluate(tree) }
+        if isNew { waiting.append(tree) }
         if let ranked = tree.tree {
             connections.add(RootUpdate(query: query, attachment: attachment, tree: ranked), to: connection)
         }
     }
 
-    private func evaluate(_ tree: SharedTree) { evaluator.evaluate(tree) { [weak self] in self?.send($0) } }
+    /// Has trees evaluated that have come to be wanted, together.
+    private func evaluateWaiting() {
+        if waiting.isEmpty { return }
+        evaluator.evaluate(waiting) { [weak self] in self?.send($0) }
+        waiting = []
+    }
 
     private func detach(_ query: ConnectionQuery) {
         guard let upkeep = tables[query.plan.tree.table] else { return }
@@ -296,7 +304,7 @@ package final class Upkeep: @unchecked Sendable {
         if at.version > snapshot.version { walk(to: at) }
         if at.version > snapshot.version {
             // The store cannot be read on the way there. What is evaluated anew comes later, or says why it cannot come.
-            for (tree, _) in trees where tables[tree.table.id]?.isWanted(tree) == true { evaluate(tree) }
+            waiting += trees.map(\.0).filter { tables[$0.table.id]?.isWanted($0) == true }
             return
         }
         for (tree, ranked) in trees {

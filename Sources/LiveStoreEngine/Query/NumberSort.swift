@@ -1,0 +1,54 @@
+// The order of keys that are numbers: byte by byte from the last, each byte by counting (D. E. Knuth, The Art of Computer
+// Programming 3, 5.2.5), without those bytes that all have in common. Ten instructions per number and byte that differs, where
+// comparing takes twenty for each of the seventeen levels of a hundred thousand. Pure.
+
+enum NumberSort {
+    /// Fewer are compared.
+    private static let fewest = 256
+
+    /// How many numbers stand before each place in order, in `numbers`: by prefix, those of one prefix by id.
+    static func order(of numbers: [RankedNumber]) -> [UInt32] {
+        let order = numbers.indices.map { UInt32($0) }
+        guard numbers.count >= fewest, isAscendingByID(numbers) else {
+            return order.sorted { left, right in
+                let (left, right) = (numbers[Int(left)], numbers[Int(right)])
+                return left.prefix != right.prefix ? left.prefix < right.prefix : left.id < right.id
+            }
+        }
+        return numbers.withUnsafeBufferPointer { sorted(order, $0) }
+    }
+
+    /// As a scan finds them. Sorting by one byte leaves in order what has that byte in common, so ids stay as they are.
+    private static func isAscendingByID(_ numbers: [RankedNumber]) -> Bool {
+        numbers.withUnsafeBufferPointer { numbers in
+            numbers.indices.dropFirst().allSatisfy { numbers[$0 - 1].id < numbers[$0].id }
+        }
+    }
+
+    private static func sorted(_ order: [UInt32], _ numbers: UnsafeBufferPointer<RankedNumber>) -> [UInt32] {
+        var differing: UInt64 = 0
+        for number in numbers { differing |= number.prefix ^ numbers[0].prefix }
+        var order = order
+        var next = order
+        for byte in 0..<8 where differing >> UInt64(8 * byte) & 0xff != 0 {
+            let shift = UInt64(8 * byte)
+            order.withUnsafeBufferPointer { order in
+                next.withUnsafeMutableBufferPointer { next in
+                    withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { starts in
+                        starts.initialize(repeating: 0)
+                        for number in numbers { starts[Int(number.prefix >> shift & 0xff)] += 1 }
+                        var start = 0
+                        for digit in 0..<256 { (start, starts[digit]) = (start + starts[digit], start) }
+                        for index in order {
+                            let digit = Int(numbers[Int(index)].prefix >> shift & 0xff)
+                            next[starts[digit]] = index
+                            starts[digit] += 1
+                        }
+                    }
+                }
+            }
+            swap(&order, &next)
+        }
+        return order
+    }
+}

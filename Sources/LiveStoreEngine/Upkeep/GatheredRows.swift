@@ -1,0 +1,96 @@
+// Rows gathered for trees that have one order. The key of a row is made once and all are sorted once, however many of the trees
+// have it. One thread.
+
+struct GatheredRows {
+    private let table: Table
+    private var encoder: SortKeyEncoder
+    private let isNumeric: Bool
+    private var keys: [RankedKey] = []
+    /// Used instead of `keys` where keys are numbers: half the size, and nothing to count references of.
+    private var numbers: [RankedNumber] = []
+
+    /// - Parameter key: that of any of the trees.
+    init(_ key: TreeKey, _ table: Table) {
+        self.table = table
+        encoder = SortKeyEncoder(key, table.schema)
+        isNumeric = encoder.isNumeric
+    }
+
+    var count: Int { isNumeric ? numbers.count : keys.count }
+
+    /// Adds a row behind those that were added before.
+    @inline(__always)
+    mutating func add(_ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
+        let key = encoder.key(row, id, source, table.links)
+        if isNumeric { numbers.append(RankedNumber(prefix: key.prefix, id: id.rawValue)) } else { keys.append(key) }
+    }
+
+    /// Brings the rows into order.
+    /// - Returns: by place in that order, how many rows had been added before.
+    mutating func sort() -> [UInt32] {
+        if isNumeric {
+            let order = NumberSort.order(of: numbers)
+            numbers = order.map { numbers[Int($0)] }
+            return order
+        }
+        let order = keys.withUnsafeBufferPointer { keys in
+            keys.indices.map { UInt32($0) }.sorted { keys[Int($0)] < keys[Int($1)] }
+        }
+        keys = order.map { keys[Int($0)] }
+        return order
+    }
+
+    /// A tree of all rows, which are in order.
+    func tree(_ form: TreeForm, stamp: UInt64) -> RankedTree {
+        if isNumeric { return numbers.withUnsafeBufferPointer { form.tree(sorted: $0, stamp: stamp) } }
+        return form.tree(sorted: keys.lazy.map { RankedEntry(key: $0, stamp: stamp) })
+    }
+
+    /// A tree of some of the rows, which are in order.
+    /// - Parameter places: ascending.
+    func tree(_ form: TreeForm, stamp: UInt64, at places: [UInt32]) -> RankedTree {
+        guard isNumeric else {
+            return form.tree(sorted: places.lazy.map { RankedEntry(key: keys[Int($0)], stamp: stamp) })
+        }
+        return numbers.withUnsafeBufferPointer { numbers in
+            withUnsafeTemporaryAllocation(of: RankedNumber.self, capacity: places.count) { chosen in
+                for (index, place) in places.enumerated() {
+                    chosen.initializeElement(at: index, to: numbers[Int(place)])
+                }
+                return form.tree(sorted: UnsafeBufferPointer(rebasing: chosen[..<places.count]), stamp: stamp)
+            }
+        }
+    }
+}
+
+/// Which of the gathered rows are a tree's.
+struct ChosenRows {
+    /// How many rows had been added before each of them.
+    private(set) var added: [UInt32] = []
+
+    @inline(__always)
+    mutating func add(_ number: Int) { added.append(UInt32(truncatingIfNeeded: number)) }
+
+    /// Their places in the order of all, ascending. O(rows of all / 64 + chosen), or O(chosen log chosen) for few.
+    /// - Parameters:
+    ///   - places: of each row by how many had been added before it.
+    ///   - marks: a bit for each row, all of them 0, and so they are left.
+    func places(_ places: [UInt32], _ marks: inout [UInt64]) -> [UInt32] {
+        if added.count * 4 < marks.count { return added.map { places[Int($0)] }.sorted() }
+        for number in added {
+            let place = Int(places[Int(number)])
+            marks[place >> 6] |= 1 << UInt64(place & 63)
+        }
+        return [UInt32](unsafeUninitializedCapacity: added.count) { result, count in
+            for word in marks.indices where marks[word] != 0 {
+                var left = marks[word]
+                while left != 0 {
+                    result[count] = UInt32(truncatingIfNeeded: word << 6 + left.trailingZeroBitCount)
+                    count += 1
+                    left &= left - 1
+                }
+                marks[word] = 0
+            }
+        }
+    }
+}
