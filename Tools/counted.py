@@ -12,7 +12,7 @@ MARKER = b"tidegauge-plant\0"
 # The places of the table in their order: a role, and the function that burns for it.
 PLANTED = {
     "writer": "DrivenLiveStore.makeWriter",
-    "upkeep": "TreeDifference.walk",
+    "upkeep": "Upkeep.publish",
     "observer": "LiveConnection.accept",
 }
 # Instructions per step and commit: two where every commit comes by once, none where what was planted does not run.

@@ -3,7 +3,7 @@
 # programs that are compared, and reads what comes of it.
 #
 # One program does for all: Tests/Fixtures/Compare/planted-instructions.patch plants steps to burn in the commit of
-# LiveStore's driver, in the difference that upkeep makes of two trees, and in the delivery to a connection; how many, a
+# LiveStore's driver, in what upkeep publishes, and in the delivery to a connection; how many, a
 # table says. It is built once for a commit. Each variant is a copy with other numbers in its table, and nothing else of
 # it differs.
 

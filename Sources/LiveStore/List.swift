@@ -165,7 +165,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         return try connection.observe(query, madeAt: "\(file):\(line)") { change in
             switch change {
             case .initial: body(.initial(self))
-            case .update(let changes, _, _): body(.update(self, changes))
+            case .update(let known, _): body(.update(self, known.changes))
             case .failed(let error): body(.error(error))
             }
         }

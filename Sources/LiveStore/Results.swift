@@ -220,7 +220,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         try connection.observe(query, madeAt: place) { [self] change in
             switch change {
             case .initial: body(.initial(self))
-            case .update(let changes, _, _): body(.update(self, changes))
+            case .update(let known, _): body(.update(self, known.changes))
             case .failed(let error): body(.error(error))
             }
         }

@@ -69,9 +69,9 @@ package struct SectionedQuery<Object: StoredObject> {
         return try connection.observe(observed, madeAt: "\(file):\(line)") { [unowned observed] change in
             switch change {
             case .initial: body(.initial(SectionedRows(observed.delivered ?? RankedTree(), window)))
-            case .update(let changes, let old, let new):
-                let (old, new) = (SectionedRows(old, window), SectionedRows(new, window))
-                body(.update(SectionedChangeSet(changes, from: old, to: new), from: old, to: new))
+            case .update(let known, let new):
+                let (old, new) = (SectionedRows(known.from, window), SectionedRows(new, window))
+                body(.update(SectionedChangeSet(known.changes, from: old, to: new), from: old, to: new))
             case .failed(let error): body(.failed(error))
             }
         }

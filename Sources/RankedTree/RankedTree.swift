@@ -103,8 +103,9 @@ package struct RankedTree: Sendable {
         }
     }
 
+    /// Where the entry with `key` stands, or would have to. Valid as long as the tree is.
     @inline(__always)
-    private func place(of key: BareKey) -> (leaf: RankedNode, index: Int, rank: Int, isPresent: Bool) {
+    func place(of key: BareKey) -> (leaf: RankedNode, index: Int, rank: Int, isPresent: Bool) {
         withExtendedLifetime(root) {
             var node = root.node
             var rank = 0

@@ -8,21 +8,51 @@ extension TreeDifference {
     /// O(log n + k log k) for k rows that differ within the window; O(log K) where there are none, of K in all.
     package func changeSet(in window: TreeWindow = .all) -> ChangeSet {
         if window.limit != nil { return changeSet(from: old.ranks(in: window), to: new.ranks(in: window)) }
-        let lower = window.lower.map { BareKey($0) }
-        let upper = window.upper.map { BareKey($0) }
-        let gone = Self.indices(of: deleted, from: lower, below: upper) { $0.key }
-        let added = Self.indices(of: inserted, from: lower, below: upper) { $0.key }
-        let written = Self.indices(of: restamped, from: lower, below: upper) { $0.key }
-        if gone.isEmpty && added.isEmpty && written.isEmpty { return ChangeSet() }
+        let parts = parts(between: WindowEnds(window))
+        if parts.isEmpty { return ChangeSet() }
         let oldStart = window.lower.map { old.lowerBound(of: $0) } ?? 0
         // With everything listed, the window's new start follows; otherwise it has to be looked up.
         let newStart =
             limits.lower == nil
-            ? oldStart - gone.lowerBound + added.lowerBound : window.lower.map { new.lowerBound(of: $0) } ?? 0
-        let clip = Clip(
-            deleted: deleted[gone], inserted: inserted[added], partners: partners[gone], restamped: restamped[written],
-            oldStart: oldStart, newStart: newStart, sections: window.sections)
-        return clip.changeSet()
+            ? oldStart - parts.gone.lowerBound + parts.added.lowerBound
+            : window.lower.map { new.lowerBound(of: $0) } ?? 0
+        return clip(parts, oldStart, newStart, window.sections)
+    }
+
+    /// The same for a difference without limits and a window without a limit, where it is known which ranks the window shows
+    /// of the old tree: so is then, without a look at either tree, which it shows of the new one. O(log K + k log k).
+    package func changeSet(
+        in window: TreeWindow, _ ends: WindowEnds, showing oldRanks: Range<Int>
+    ) -> (changes: ChangeSet, newRanks: Range<Int>) {
+        assert(window.limit == nil && limits.lower == nil && limits.upper == nil)
+        let parts = parts(between: ends)
+        let newStart = oldRanks.lowerBound - parts.gone.lowerBound + parts.added.lowerBound
+        let newRanks = newStart..<oldRanks.upperBound - parts.gone.upperBound + parts.added.upperBound
+        if parts.isEmpty { return (ChangeSet(), newRanks) }
+        return (clip(parts, oldRanks.lowerBound, newStart, window.sections), newRanks)
+    }
+
+    /// Which of the listed rows are in a window.
+    private struct Parts {
+        let gone: Range<Int>
+        let added: Range<Int>
+        let written: Range<Int>
+
+        var isEmpty: Bool { gone.isEmpty && added.isEmpty && written.isEmpty }
+    }
+
+    @inline(__always)
+    private func parts(between ends: WindowEnds) -> Parts {
+        Parts(
+            gone: Self.indices(of: deleted, between: ends) { $0.key },
+            added: Self.indices(of: inserted, between: ends) { $0.key },
+            written: Self.indices(of: restamped, between: ends) { $0.key })
+    }
+
+    private func clip(_ parts: Parts, _ oldStart: Int, _ newStart: Int, _ sections: SortKeyPrefix?) -> ChangeSet {
+        Clip.changeSet(
+            deleted, parts.gone, inserted, parts.added, partners, restamped, parts.written, oldStart: oldStart,
+            newStart: newStart, sections: sections)
     }
 
     /// What changed from the rows `oldRanks` of the old tree to the rows `newRanks` of the new one, for windows whose
@@ -40,19 +70,16 @@ extension TreeDifference {
             newRanks.lowerBound - newFirst - added.lowerBound..<newRanks.upperBound - newFirst - added.upperBound
         let fromOld = Self.indices(of: restamped, in: oldRanks) { $0.oldRank }
         if oldKept == newKept {
-            let clip = Clip(
-                deleted: deleted[gone], inserted: inserted[added], partners: partners[gone],
-                restamped: restamped[fromOld], oldStart: oldRanks.lowerBound, newStart: newRanks.lowerBound)
-            return clip.changeSet()
+            return Clip.changeSet(
+                deleted, gone, inserted, added, partners, restamped, fromOld, oldStart: oldRanks.lowerBound,
+                newStart: newRanks.lowerBound)
         }
         let leaving = Self.adding(to: deleted[gone], from: old, oldRanks, oldKept, keptOutside: newKept)
         let entering = Self.adding(to: inserted[added], from: new, newRanks, newKept, keptOutside: oldKept)
         let written = fromOld.clamped(to: Self.indices(of: restamped, in: newRanks) { $0.newRank })
-        let clip = Clip(
-            deleted: leaving[...], inserted: entering[...],
-            partners: ObjectPairing.partners(of: leaving, in: entering)[...], restamped: restamped[written],
-            oldStart: oldRanks.lowerBound, newStart: newRanks.lowerBound)
-        return clip.changeSet()
+        return Clip.changeSet(
+            leaving, leaving.indices, entering, entering.indices, ObjectPairing.partners(of: leaving, in: entering),
+            restamped, written, oldStart: oldRanks.lowerBound, newStart: newRanks.lowerBound)
     }
 
     /// `rows`, and with them those rows of `ranks` that both trees have but the other window does not show. `places` are
@@ -76,12 +103,13 @@ extension TreeDifference {
         return result
     }
 
+    @inline(__always)
     private static func indices<Element>(
-        of list: [Element], from lower: BareKey?, below upper: BareKey?, key: (Element) -> BareKey
+        of list: [Element], between ends: WindowEnds, key: (Element) -> BareKey
     ) -> Range<Int> {
         if list.isEmpty { return 0..<0 }
-        let first = lower.map { bound in list.prefixCount { key($0) < bound } } ?? 0
-        let end = upper.map { bound in list.prefixCount { key($0) < bound } } ?? list.count
+        let first = ends.lower.map { bound in list.prefixCount { key($0) < bound } } ?? 0
+        let end = ends.upper.map { bound in list.prefixCount { key($0) < bound } } ?? list.count
         return first..<max(first, end)
     }
 
@@ -92,20 +120,47 @@ extension TreeDifference {
     }
 }
 
-/// The part of a difference that lies in one window.
+/// The part of a difference that lies in one window. Borrows its rows: slices of arrays would count references, which took half
+/// of what a window costs.
 private struct Clip {
-    let deleted: ArraySlice<TreeDifference.Row>
-    let inserted: ArraySlice<TreeDifference.Row>
-    /// For each of `deleted`; may point outside of `inserted`, at a row that left the window.
-    let partners: ArraySlice<Int?>
-    let restamped: ArraySlice<TreeDifference.Restamped>
-    let oldStart: Int
-    let newStart: Int
-    var sections: SortKeyPrefix?
+    private let deleted: UnsafeBufferPointer<TreeDifference.Row>
+    private let inserted: UnsafeBufferPointer<TreeDifference.Row>
+    /// For each of `deleted` its place in `inserted`; may lie outside of it, at a row that left the window.
+    private let partners: UnsafeBufferPointer<Int?>
+    /// How many rows stand before `inserted`, for which `partners` counts as well.
+    private let partnersFrom: Int
+    private let restamped: UnsafeBufferPointer<TreeDifference.Restamped>
+    private let oldStart: Int
+    private let newStart: Int
 
     private struct Pair {
         let deleted: Int
         let inserted: Int
+    }
+
+    /// The change set of some of the listed rows.
+    /// - Parameter partners: of all of `deleted`.
+    static func changeSet(
+        _ deleted: [TreeDifference.Row], _ gone: Range<Int>, _ inserted: [TreeDifference.Row], _ added: Range<Int>,
+        _ partners: [Int?], _ restamped: [TreeDifference.Restamped], _ written: Range<Int>, oldStart: Int,
+        newStart: Int,
+        sections: SortKeyPrefix? = nil
+    ) -> ChangeSet {
+        deleted.withUnsafeBufferPointer { deleted in
+            inserted.withUnsafeBufferPointer { inserted in
+                partners.withUnsafeBufferPointer { partners in
+                    restamped.withUnsafeBufferPointer { restamped in
+                        Clip(
+                            deleted: UnsafeBufferPointer(rebasing: deleted[gone]),
+                            inserted: UnsafeBufferPointer(rebasing: inserted[added]),
+                            partners: UnsafeBufferPointer(rebasing: partners[gone]), partnersFrom: added.lowerBound,
+                            restamped: UnsafeBufferPointer(rebasing: restamped[written]), oldStart: oldStart,
+                            newStart: newStart
+                        ).changeSet(sections)
+                    }
+                }
+            }
+        }
     }
 
     /// A row whose key changed is said to have moved only if it has to be.
@@ -114,8 +169,8 @@ private struct Clip {
     /// in the same gap of that sequence on both sides, and if the rows that keep their place in one gap have the same
     /// order on both; across gaps the order follows. So the largest set that may stay is a longest increasing
     /// subsequence of the new places, over the rows whose gap is the same, in old order.
-    func changeSet() -> ChangeSet {
-        let staying = stayingPairs()
+    private func changeSet(_ sections: SortKeyPrefix?) -> ChangeSet {
+        let staying = stayingPairs(sections)
         var result = ChangeSet()
         result.deletions.reserveCapacity(deleted.count - staying.count)
         result.insertions.reserveCapacity(inserted.count - staying.count)
@@ -146,18 +201,18 @@ private struct Clip {
     }
 
     private func partner(of index: Int) -> Int? {
-        guard let partner = partners[index], inserted.indices.contains(partner) else { return nil }
-        return partner
+        guard let partner = partners[index], inserted.indices.contains(partner - partnersFrom) else { return nil }
+        return partner - partnersFrom
     }
 
-    private func stayingPairs() -> [Pair] {
+    private func stayingPairs(_ sections: SortKeyPrefix?) -> [Pair] {
         var candidates: [Pair] = []
         for index in deleted.indices {
             guard let partner = partner(of: index) else { continue }
             // Untouched rows before it, on either side: the number of its gap.
-            let oldGap = deleted[index].rank - oldStart - (index - deleted.startIndex)
-            let newGap = inserted[partner].rank - newStart - (partner - inserted.startIndex)
-            if oldGap == newGap, isInOneSection(deleted[index].key, inserted[partner].key) {
+            let oldGap = deleted[index].rank - oldStart - index
+            let newGap = inserted[partner].rank - newStart - partner
+            if oldGap == newGap, isInOneSection(deleted[index].key, inserted[partner].key, sections) {
                 candidates.append(Pair(deleted: index, inserted: partner))
             }
         }
@@ -165,7 +220,7 @@ private struct Clip {
         return LongestIncreasing.positions(in: candidates.map(\.inserted)).map { candidates[$0] }
     }
 
-    private func isInOneSection(_ old: BareKey, _ new: BareKey) -> Bool {
+    private func isInOneSection(_ old: BareKey, _ new: BareKey, _ sections: SortKeyPrefix?) -> Bool {
         guard let sections else { return true }
         let oldBytes = old.bytes
         let newBytes = new.bytes
@@ -176,8 +231,10 @@ private struct Clip {
     /// Rows written in place and rows that stay although their key changed; both ascend on both sides. A key changes
     /// without a new stamp where its column is not among the observed ones.
     private func addModifications(_ staying: [Pair], to result: inout ChangeSet) {
-        result.modifications.reserveCapacity(restamped.count + staying.count)
-        result.modificationsNew.reserveCapacity(restamped.count + staying.count)
+        let most = restamped.count + staying.count
+        if most == 0 { return }
+        result.modifications.reserveCapacity(most)
+        result.modificationsNew.reserveCapacity(most)
         var next = 0
         func addStaying(before oldRank: Int) {
             while next < staying.count && deleted[staying[next].deleted].rank < oldRank {

@@ -2,8 +2,8 @@
 // rest. The cost is that of the nodes in which the trees differ, not of the trees. Clipping it to a window and turning it into a
 // change set is in TreeDifference+ChangeSet.swift.
 
-/// All rows in which two trees differ, each list in ascending order.
-package struct TreeDifference: Sendable {
+/// All rows in which two trees differ, each list in ascending order. A class, because it is asked for one window after another.
+package final class TreeDifference: Sendable {
     /// A row that stands in one of the trees only, under this key.
     struct Row: Sendable {
         let rank: Int
@@ -23,12 +23,12 @@ package struct TreeDifference: Sendable {
     package let new: RankedTree
 
     /// Ranks in `old`.
-    private(set) var deleted: [Row] = []
+    let deleted: [Row]
     /// Ranks in `new`.
-    private(set) var inserted: [Row] = []
-    private(set) var restamped: [Restamped] = []
+    let inserted: [Row]
+    let restamped: [Restamped]
     /// For each of `deleted`: where in `inserted` the same object is; nil where it is gone.
-    private(set) var partners: [Int?] = []
+    let partners: [Int?]
 
     /// Where the rows looked at begin and end; rows outside of it may differ without being listed.
     let limits: TreeWindow
@@ -37,12 +37,39 @@ package struct TreeDifference: Sendable {
     /// nothing happened in for a long time is compared with a tree that has changed everywhere else.
     ///
     /// O(log n + nodes not shared + k), k rows that differ within the limits; at worst O(n), for trees that share nothing.
-    package init(from old: RankedTree, to new: RankedTree, in limits: TreeWindow = .all) {
-        self.old = old
-        self.new = new
-        self.limits = limits
-        guard !old.isIdentical(to: new) else { return }
+    package convenience init(from old: RankedTree, to new: RankedTree, in limits: TreeWindow = .all) {
+        var walk = DifferenceWalk()
+        if !old.isIdentical(to: new) { walk.compare(old, new, in: limits) }
+        self.init(
+            from: old, to: new, in: limits, deleted: walk.deleted, inserted: walk.inserted, restamped: walk.restamped)
+    }
+
+    /// Takes what is known to differ. Keys are those of the trees' own entries.
+    init(
+        from old: RankedTree, to new: RankedTree, in limits: TreeWindow = .all, deleted: [Row], inserted: [Row],
+        restamped: [Restamped]
+    ) {
+        (self.old, self.new, self.limits) = (old, new, limits)
+        (self.deleted, self.inserted, self.restamped) = (deleted, inserted, restamped)
+        partners = ObjectPairing.partners(of: deleted, in: inserted)
+    }
+
+    /// Whether it is the difference of these two.
+    package func isBetween(_ old: RankedTree, _ new: RankedTree) -> Bool {
+        self.old.isIdentical(to: old) && self.new.isIdentical(to: new)
+    }
+}
+
+/// The rows that two cursors find to differ.
+private struct DifferenceWalk {
+    var deleted: [TreeDifference.Row] = []
+    var inserted: [TreeDifference.Row] = []
+    var restamped: [TreeDifference.Restamped] = []
+    private var end: BareKey?
+
+    mutating func compare(_ old: RankedTree, _ new: RankedTree, in limits: TreeWindow) {
         withExtendedLifetime((old, new, limits)) {
+            end = limits.upper.map { BareKey($0) }
             NodeCursor.withCursors(old.root.node, new.root.node) { left, right in
                 if let lower = limits.lower {
                     left.seek(to: BareKey(lower))
@@ -51,16 +78,9 @@ package struct TreeDifference: Sendable {
                 walk(&left, &right)
             }
         }
-        partners = ObjectPairing.partners(of: deleted, in: inserted)
-    }
-
-    /// Whether it is the difference of these two.
-    package func isBetween(_ old: RankedTree, _ new: RankedTree) -> Bool {
-        self.old.isIdentical(to: old) && self.new.isIdentical(to: new)
     }
 
     private mutating func walk(_ left: inout NodeCursor, _ right: inout NodeCursor) {
-        let end = limits.upper.map { BareKey($0) }
         while !left.isAtEnd && !right.isAtEnd {
             if left.node == right.node && left.isAtStart && right.isAtStart {
                 if end == nil, NodeCursor.skipSame(&left, &right) { continue }
@@ -109,7 +129,7 @@ package struct TreeDifference: Sendable {
             let rightKey = right.node.key(at: right.index)
             if leftKey == rightKey {
                 if left.node.stamps[left.index] != right.node.stamps[right.index] {
-                    restamped.append(Restamped(oldRank: left.rank, newRank: right.rank, key: rightKey))
+                    restamped.append(TreeDifference.Restamped(oldRank: left.rank, newRank: right.rank, key: rightKey))
                 }
                 left.step()
                 right.step()

@@ -15,6 +15,27 @@ package struct TreeWindow: Sendable, Equatable {
     package static let all = TreeWindow()
 }
 
+/// The ends of a window, without ownership, so that asking whether a row is between them counts no references. Whoever holds
+/// one keeps the window alive that it was taken from.
+package struct WindowEnds: Sendable {
+    let lower: BareKey?
+    let upper: BareKey?
+
+    package init(_ window: TreeWindow) {
+        lower = window.lower.map { BareKey($0) }
+        upper = window.upper.map { BareKey($0) }
+    }
+
+    /// Whether a row of this key is between them.
+    @inline(__always)
+    package func contains(_ key: RankedKey) -> Bool {
+        let bare = BareKey(key)
+        if let lower, bare < lower { return false }
+        if let upper, !(bare < upper) { return false }
+        return true
+    }
+}
+
 extension RankedTree {
     /// The ranks of the rows in `window`; an index within the window counts from their start. O(log n).
     package func ranks(in window: TreeWindow) -> Range<Int> {

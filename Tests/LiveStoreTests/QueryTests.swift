@@ -51,9 +51,11 @@ struct QueryTests {
                 model[step] = low...high
             }
             let point = random.oneIn(20) ? UInt64.max : UInt64(random.below(130))
-            var found: [Int] = []
-            index.forEach(containing: point) { found.append($0) }
-            #expect(found.sorted() == model.filter { $0.value.contains(point) }.keys.sorted(), "TIDEGAUGE_SEED=\(seed)")
+            var found = HandleList()
+            index.append(containing: point, to: &found)
+            #expect(
+                (0..<found.count).map { found[$0] }.sorted() == model.filter { $0.value.contains(point) }.keys.sorted(),
+                "TIDEGAUGE_SEED=\(seed)")
         }
     }
 

@@ -42,9 +42,9 @@ extension Feed {
                 guard let feed else { return }
                 switch change {
                 case .initial: known = nil
-                case .update(let changes, let from, let to):
-                    known = QueryNews(changes: changes, from: from, to: to)
-                    observer?.reported = from
+                case .update(let made, let to):
+                    known = QueryNews(changes: made.changes, from: made.from, to: to)
+                    observer?.reported = made.from
                 case .failed(let error): return feed.end(error)
                 }
                 observer?.isBehind = true

@@ -40,8 +40,8 @@ struct NewestRows: Sendable {
             switch change {
             case .initial:
                 if let tree = query.delivered { channel.offer(NewestRows(tree: tree, version: connection.version)) }
-            case .update(let changes, from: _, to: let tree):
-                channel.offer(NewestRows(tree: tree, version: connection.version, known: changes))
+            case .update(let known, to: let tree):
+                channel.offer(NewestRows(tree: tree, version: connection.version, known: known.changes))
             case .failed(let error): channel.finish(error)
             }
         }

@@ -100,9 +100,9 @@ final class LiveConnection: Connection {
         } else if let fault = query.plan.fault {
             throw fault
         } else {
-            let delivered = query.deliveredToAnyVariant
-            let tree = if let delivered { delivered } else { try evaluate(query.plan.tree, query.table) }
-            let rows = tree.slice(query.window)
+            let delivered = query.deliveredRows
+            let rows =
+                if let delivered { delivered } else { try evaluate(query.plan.tree, query.table).slice(query.window) }
             start = ShownTree(rows: rows, epoch: epoch, from: own.shownFrom, applied: own.shownFrom)
             if start.applied >= own.changes.count {
                 query.shown = start

@@ -27,6 +27,8 @@ package final class ConnectionQuery: @unchecked Sendable {
     @exclusivity(unchecked) private var measured: (attachment: Int, columns: UInt64) = (0, 0)
     /// The root of the last delivery.
     @exclusivity(unchecked) package private(set) var delivered: RankedTree?
+    /// The rows of it that the window shows, where upkeep has told.
+    @exclusivity(unchecked) private var deliveredRanks: Range<Int>?
     /// The rows as the connection shows them; nil until somebody asks, and after each delivery.
     @exclusivity(unchecked) package var shown: ShownTree?
     /// Of a list that is read in the store: the elements read last, for as long as neither number has changed.
@@ -83,6 +85,7 @@ package final class ConnectionQuery: @unchecked Sendable {
         guard isAttached, update.attachment == attachment else { return false }
         beginDelivery()
         delivered = update.tree
+        deliveredRanks = update.ahead?.shown
         shown = nil
         return true
     }
@@ -106,7 +109,7 @@ package final class ConnectionQuery: @unchecked Sendable {
                 call(token, .initial)
                 continue
             }
-            if let skips = update?.skips, !skips.isEmpty { reported = silence(skips, for: token, reported, old) }
+            if let skips = update?.skips { reported = silence(skips, for: token, reported, old) }
             if token.isBehind {
                 token.reported = reported
                 continue
@@ -115,9 +118,7 @@ package final class ConnectionQuery: @unchecked Sendable {
                 known = KnownChanges(from: reported, .between(reported, delivered, in: window))
             }
             token.reported = delivered
-            if let changes = known?.changes, !changes.isEmpty {
-                call(token, .update(changes, from: reported, to: delivered))
-            }
+            if let known, !known.changes.isEmpty { call(token, .update(known, to: delivered)) }
         }
     }
 
@@ -157,6 +158,12 @@ package final class ConnectionQuery: @unchecked Sendable {
     /// The root of the last delivery, by whatever columns the rows are observed.
     package var deliveredToAnyVariant: RankedTree? {
         delivered ?? variants.lazy.compactMap { $0.query?.delivered }.first
+    }
+
+    /// The rows of it that the window shows.
+    package var deliveredRows: TreeSlice? {
+        guard let delivered else { return deliveredToAnyVariant?.slice(window) }
+        return deliveredRanks.map { TreeSlice(delivered, $0) } ?? delivered.slice(window)
     }
 
     /// The query whose tree upkeep should have know the numbers of a column, where the rows shown come from; nil where

@@ -5,14 +5,17 @@
 // The lock is a leaf; roots and snapshots that are displaced under it are released after it.
 import TracedSync
 
-/// How one tree became another, in one window. A class, because it is handed on several times.
-final class KnownChanges: Sendable {
-    let from: RankedTree
-    let changes: ChangeSet
+/// How one tree became another, in one window. A class, because it is handed on several times, and a change set is six arrays.
+package final class KnownChanges: Sendable {
+    package let from: RankedTree
+    package let changes: ChangeSet
+    /// The rows of the other tree that the window shows, where they are known too.
+    let shown: Range<Int>?
 
-    init(from: RankedTree, _ changes: ChangeSet) {
+    init(from: RankedTree, _ changes: ChangeSet, shown: Range<Int>? = nil) {
         self.from = from
         self.changes = changes
+        self.shown = shown
     }
 }
 
@@ -24,8 +27,9 @@ package struct RootUpdate: Sendable {
     let tree: RankedTree
     /// Computed by upkeep: how an earlier tree became this one. Of use to whoever was last told that one.
     var ahead: KnownChanges?
-    /// Commits that some of the query's observers are not to hear of, in order of versions.
-    var skips: [TreeSkip] = []
+    /// Commits that some of the query's observers are not to hear of, in order of versions; nil where there are none, as nearly
+    /// always: an empty array counts references.
+    var skips: [TreeSkip]?
 }
 
 /// The first root of a query at an older version than upkeep's: that of a connection without `autorefresh`.
@@ -56,11 +60,11 @@ package struct Mail: Sendable {
     package var sweeps: [ObservedSubject] = []
 
     /// Gives each query its new root. Here, as the next, and not in the face: a module's own loop copies no update.
-    package func acceptUpdates() { for update in updates { update.query.accept(update) } }
+    package func acceptUpdates() { for index in updates.indices { updates[index].query.accept(updates[index]) } }
 
     /// Tells the observers of each of them what changed.
     package func tellUpdates(old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void) {
-        for update in updates { update.query.tell(update, old: old, call) }
+        for index in updates.indices { updates[index].query.tell(updates[index], old: old, call) }
     }
 
     /// Whether there is something to be done besides moving on to a version.
@@ -115,24 +119,26 @@ package final class Mailbox: Sendable {
 
     package init(_ scheduler: any Scheduler) { self.scheduler = scheduler }
 
-    /// Upkeep's one call per version and connection. Failures may come without a version.
-    package func put(_ newSnapshot: Snapshot?, _ mail: VersionMail, failures: [QueryFailure] = []) {
+    /// Upkeep's one call per version and connection.
+    /// - Parameter mail: what it holds is taken out of it.
+    package func put(_ newSnapshot: Snapshot, _ mail: inout VersionMail) {
         var displaced: [RootUpdate] = []
         var oldSnapshot: Snapshot?
         let mustPost = state.withLock { state in
-            if let newSnapshot {
-                oldSnapshot = state.mail.snapshot
-                state.mail.snapshot = newSnapshot
-            }
-            for update in mail.updates { state.mail.keep(update, &displaced) }
+            oldSnapshot = state.mail.snapshot
+            state.mail.snapshot = newSnapshot
+            state.mail.keep(&mail.updates, &displaced)
             for update in mail.objects { state.mail.keep(update) }
-            state.mail.storeSkips += mail.storeSkips
-            state.mail.failures += failures
+            if !mail.storeSkips.isEmpty { state.mail.storeSkips += mail.storeSkips }
             return state.shouldPost()
         }
         withExtendedLifetime((displaced, oldSnapshot)) {}
+        mail.removeAll()
         if mustPost { scheduler.post() }
     }
+
+    /// Brings queries that could not be evaluated, at whatever version.
+    package func put(_ failures: [QueryFailure]) { post { $0.failures += failures } }
 
     /// Moves waiting mail on to a newer snapshot in which its queries are the same.
     /// - Returns: whether mail is waiting.
@@ -225,7 +231,7 @@ extension Mailbox.State {
         guard let snapshot = mail.snapshot, snapshot.version >= minimum else { return takeRequests() }
         isPosted = false
         hasTurned = true
-        for update in mail.updates { update.query.mailSlot = -1 }
+        for index in mail.updates.indices { mail.updates[index].query.mailSlot = -1 }
         for update in mail.objects { update.token.mailSlot = -1 }
         var taken = Mail()
         swap(&taken, &mail)
@@ -234,7 +240,28 @@ extension Mailbox.State {
 }
 
 extension Mail {
-    fileprivate mutating func keep(_ update: RootUpdate, _ displaced: inout [RootUpdate]) {
+    /// Takes new roots over. Where none wait, as nearly always, their array is taken as it is: copying an update counts five
+    /// references.
+    fileprivate mutating func keep(_ new: inout [RootUpdate], _ displaced: inout [RootUpdate]) {
+        if updates.isEmpty, Self.giveSlots(new) { return swap(&updates, &new) }
+        for update in new { keep(update, &displaced) }
+    }
+
+    /// Gives each query the slot of its update, where none of them has one yet.
+    /// - Returns: false where a query stands in the list twice, and none has a slot: in one turn upkeep sends a root again with
+    ///   the numbers of a column, and only the last one is told of.
+    private static func giveSlots(_ updates: [RootUpdate]) -> Bool {
+        for index in updates.indices {
+            guard updates[index].query.mailSlot < 0 else {
+                for given in 0..<index { updates[given].query.mailSlot = -1 }
+                return false
+            }
+            updates[index].query.mailSlot = index
+        }
+        return true
+    }
+
+    private mutating func keep(_ update: RootUpdate, _ displaced: inout [RootUpdate]) {
         let slot = update.query.mailSlot
         guard slot >= 0 else {
             update.query.mailSlot = updates.count
@@ -245,7 +272,7 @@ extension Mail {
         updates[slot] = update
         // What was computed ahead starts from a root that will never be reported; what is to be skipped stays so.
         updates[slot].ahead = nil
-        updates[slot].skips = displaced[displaced.count - 1].skips + update.skips
+        if let waiting = displaced[displaced.count - 1].skips { updates[slot].skips = waiting + (update.skips ?? []) }
     }
 
     fileprivate mutating func keep(_ update: ObjectUpdate) {

@@ -56,7 +56,7 @@ import TracedSync
 /// Unchecked because what changes is the connection's scheduler's.
 package final class CollectionToken: TokenState, @unchecked Sendable {
     /// The user's code; released on the connection's scheduler.
-    private var deliver: ((DeliveredChange) -> Void)?
+    @exclusivity(unchecked) private var deliver: ((DeliveredChange) -> Void)?
     package let query: ConnectionQuery
     /// The root this observer was last told about; nil before its initial callback.
     @exclusivity(unchecked) package var reported: RankedTree?
@@ -85,6 +85,6 @@ package final class CollectionToken: TokenState, @unchecked Sendable {
 /// What the observer of a collection is told, before it is dressed in the collection's type.
 package enum DeliveredChange {
     case initial
-    case update(ChangeSet, from: RankedTree, to: RankedTree)
+    case update(KnownChanges, to: RankedTree)
     case failed(StoreError)
 }

@@ -48,21 +48,69 @@ struct IntervalIndex {
         return highest[middle]
     }
 
-    /// Calls `body` with the handle of every interval that contains `point`. O(log n + hits).
-    @inline(__always)
-    func forEach(containing point: UInt64, _ body: (Int) -> Void) {
-        for interval in overflow where interval.low <= point && point <= interval.high { body(interval.handle) }
-        if !sorted.isEmpty { visit(0, sorted.count, point, body) }
+    /// Appends the handle of every interval that contains `point`. O(log n + hits).
+    func append(containing point: UInt64, to handles: inout HandleList) {
+        handles.append(atMost: sorted.count + overflow.count) { place in
+            for interval in overflow where interval.low <= point && point <= interval.high {
+                place.initialize(to: interval.handle)
+                place += 1
+            }
+            sorted.withUnsafeBufferPointer { sorted in
+                highest.withUnsafeBufferPointer { Self.visit(0, sorted.count, point, sorted, $0, &place) }
+            }
+        }
     }
 
-    private func visit(_ from: Int, _ to: Int, _ point: UInt64, _ body: (Int) -> Void) {
+    private static func visit(
+        _ from: Int, _ to: Int, _ point: UInt64, _ sorted: UnsafeBufferPointer<Interval>,
+        _ highest: UnsafeBufferPointer<UInt64>, _ place: inout UnsafeMutablePointer<Int>
+    ) {
         guard from < to else { return }
         let middle = (from + to) / 2
         guard highest[middle] >= point else { return }
-        visit(from, middle, point, body)
+        visit(from, middle, point, sorted, highest, &place)
         let interval = sorted[middle]
         guard interval.low <= point else { return }
-        if point <= interval.high { body(interval.handle) }
-        visit(middle + 1, to, point, body)
+        if point <= interval.high {
+            place.initialize(to: interval.handle)
+            place += 1
+        }
+        visit(middle + 1, to, point, sorted, highest, &place)
+    }
+}
+
+/// Handles that a look-up has found. Keeps its memory from one look-up to the next, and asks for room once in each: an array asks
+/// at every element whether it is the only one.
+struct HandleList {
+    private var storage: [Int] = []
+    private(set) var count = 0
+
+    subscript(index: Int) -> Int { storage[index] }
+
+    mutating func removeAll() { count = 0 }
+
+    /// Appends what `body` writes, which moves the place on.
+    @inline(__always)
+    mutating func append(atMost added: Int, _ body: (inout UnsafeMutablePointer<Int>) -> Void) {
+        if storage.count < count + added {
+            storage += repeatElement(0, count: max(count + added - storage.count, storage.count))
+        }
+        let start = count
+        count += storage.withUnsafeMutableBufferPointer { storage in
+            guard let base = storage.baseAddress else { return 0 }
+            var place = base + start
+            body(&place)
+            return place - (base + start)
+        }
+    }
+
+    /// Appends some.
+    mutating func append(_ handles: [Int]) {
+        append(atMost: handles.count) { place in
+            for handle in handles {
+                place.initialize(to: handle)
+                place += 1
+            }
+        }
     }
 }

@@ -19,6 +19,8 @@ struct QueryIndex {
     /// The last probe that found a handle, so that one hit by both the old and the new row counts once.
     private var lastProbe: [UInt64] = []
     private var probe: UInt64 = 0
+    /// Of one row; kept for its memory.
+    private var hits = HandleList()
 
     init(_ table: TableSchema) { columns = table.columns }
 
@@ -80,31 +82,31 @@ struct QueryIndex {
         return bounds.min { $0.key < $1.key }.map { .range(column: $0.key, low: $0.value.low, high: $0.value.high) }
     }
 
-    /// Calls `body` once with each handle whose access condition the old or the new row meets.
+    /// Calls `body` once with each handle whose access condition the old or the new row meets. `body` leaves the index alone.
     mutating func forEachCandidate(_ old: RowReader?, _ new: RowReader?, _ body: (Int) -> Void) {
         for handle in always { body(handle) }
         guard !(equalities.isEmpty && ranges.isEmpty) else { return }
         probe += 1
-        if let old { visit(old, body) }
-        if let new { visit(new, body) }
+        hits.removeAll()
+        if let old { find(old) }
+        if let new { find(new) }
+        let (hits, probe) = (hits, probe)
+        lastProbe.withUnsafeMutableBufferPointer { lastProbe in
+            for index in 0..<hits.count where lastProbe[hits[index]] != probe {
+                lastProbe[hits[index]] = probe
+                body(hits[index])
+            }
+        }
     }
 
-    private mutating func visit(_ row: RowReader, _ body: (Int) -> Void) {
+    /// Gathers the handles whose access condition a row meets.
+    private mutating func find(_ row: RowReader) {
         for (column, byValue) in equalities {
-            guard let handles = byValue[row.value(column, columns[column])] else { continue }
-            for handle in handles where lastProbe[handle] != probe {
-                lastProbe[handle] = probe
-                body(handle)
-            }
+            if let handles = byValue[row.value(column, columns[column])] { hits.append(handles) }
         }
         for (column, index) in ranges where !(columns[column].isOptional && row.isNull(column)) {
             guard let number = Self.number(row, column, columns[column].type) else { continue }
-            index.forEach(containing: number) { handle in
-                if lastProbe[handle] != probe {
-                    lastProbe[handle] = probe
-                    body(handle)
-                }
-            }
+            index.append(containing: number, to: &hits)
         }
     }
 

@@ -4,19 +4,30 @@
 /// A connection as upkeep knows it.
 final class ConnectedMailbox {
     let mailbox: Mailbox
-    fileprivate var mail = VersionMail()
-    fileprivate var isTouched = false
+    @exclusivity(unchecked) fileprivate var mail = VersionMail()
+    @exclusivity(unchecked) fileprivate var isTouched = false
     /// Somebody observes the store as a whole, and hears of every version.
     var observesStore = false
     /// Had mail that it may not have taken yet.
-    fileprivate var isWaiting = false
+    @exclusivity(unchecked) fileprivate var isWaiting = false
     /// For how long its first turn has been waited for, as far as somebody looked.
     var unservedNs: Int64 = 0
 
     init(_ mailbox: Mailbox) { self.mailbox = mailbox }
 
-    /// Whether the connection has taken all its mail, so that what it was sent last is what it has reported.
-    var isIdle: Bool { isWaiting ? mailbox.isEmpty : true }
+    /// The answer of `isIdle`, which stays what it is until mail is sent.
+    @exclusivity(unchecked) fileprivate var wasIdle: Bool?
+    /// How many updates the last mail had: most likely as many as the next one will.
+    fileprivate var usualUpdates = 0
+
+    /// Whether the connection has taken all its mail, so that what it was sent last is what it has reported. In a step it is
+    /// asked for each of its windows, and the mailbox once.
+    var isIdle: Bool {
+        if let wasIdle { return wasIdle }
+        let isIdle = isWaiting ? mailbox.isEmpty : true
+        wasIdle = isIdle
+        return isIdle
+    }
 }
 
 struct ConnectionList {
@@ -41,7 +52,7 @@ struct ConnectionList {
     /// nil once the connection has ended.
     subscript(mailbox: Mailbox) -> ConnectedMailbox? { connected[ObjectIdentifier(mailbox)] }
 
-    mutating func add(_ update: RootUpdate, to connection: ConnectedMailbox) {
+    mutating func add(_ update: consuming RootUpdate, to connection: ConnectedMailbox) {
         touch(connection)
         connection.mail.updates.append(update)
     }
@@ -54,6 +65,7 @@ struct ConnectionList {
     private mutating func touch(_ connection: ConnectedMailbox) {
         guard !connection.isTouched else { return }
         connection.isTouched = true
+        connection.mail.updates.reserveCapacity(connection.usualUpdates)
         touched.append(connection)
     }
 
@@ -112,6 +124,7 @@ struct ConnectionList {
         for connection in touched {
             connection.mail.removeAll()
             connection.isTouched = false
+            connection.wasIdle = nil
         }
         touched.removeAll(keepingCapacity: true)
     }
@@ -130,6 +143,8 @@ struct ConnectionList {
     private mutating func send(_ snapshot: Snapshot, _ connection: ConnectedMailbox) {
         if !connection.isWaiting { waiting.append(connection) }
         connection.isWaiting = true
-        connection.mailbox.put(snapshot, connection.mail)
+        connection.wasIdle = nil
+        connection.usualUpdates = connection.mail.updates.count
+        connection.mailbox.put(snapshot, &connection.mail)
     }
 }

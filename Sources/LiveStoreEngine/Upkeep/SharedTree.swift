@@ -1,30 +1,5 @@
-// A ranked tree kept true for all live queries that share it, and the live queries that are windows over it. All of it
-// belongs to the upkeep thread, except the first evaluation, which fills a tree nobody else has yet.
-
-/// One subscription of a connection to a live query, as upkeep sees it.
-struct Subscription {
-    let connection: ConnectedMailbox
-    let query: ConnectionQuery
-    let attachment: Int
-    /// The columns that somebody has asked for numbers about.
-    var measured: UInt64 = 0
-    /// The tree the connection was last sent, from which the next change set is computed ahead.
-    var sent: RankedTree?
-}
-
-/// A window over a shared tree, with everyone who watches it.
-final class LiveQuery {
-    let plan: QueryPlan
-    let window: TreeWindow
-    @exclusivity(unchecked) var subscriptions: [Subscription] = []
-    /// The last step of its tree that touched the window.
-    @exclusivity(unchecked) fileprivate(set) var touchedStep = 0
-
-    init(_ plan: QueryPlan) {
-        self.plan = plan
-        window = plan.window
-    }
-}
+// A ranked tree kept true for all live queries that share it, which are windows over it. All of it belongs to the upkeep
+// thread, except the first evaluation, which fills a tree nobody else has yet.
 
 /// Unchecked because upkeep's thread has it, and the evaluator reads what is constant. No access is checked for being the only
 /// one, either: of a hundred filters' upkeep these checks took 7 %.
@@ -54,6 +29,12 @@ package final class SharedTree: @unchecked Sendable {
     /// Where the step's rows were and are, for finding the windows it touches.
     @exclusivity(unchecked) private var touchedKeys: [RankedKey] = []
     @exclusivity(unchecked) private var step = 0
+    /// Windows that one of those may be in; kept for its memory.
+    @exclusivity(unchecked) private var hits = HandleList()
+    /// The tree before the step, while its windows are told.
+    @exclusivity(unchecked) private var before: RankedTree?
+    /// What the step makes of that, once a window has asked.
+    @exclusivity(unchecked) private var difference: TreeDifference?
     /// Where stamps of rows are kept that leave and may come back; nil where no row can, or none is told as modified.
     private let departed: DepartedRows?
     /// What the current step takes out of the tree and leaves in the store.
@@ -208,23 +189,43 @@ package final class SharedTree: @unchecked Sendable {
         values.removeAll(keepingCapacity: true)
     }
 
+    /// So many rows are looked up one by one, to tell what a step has changed; of more, the two trees are compared, and of
+    /// those perhaps one window.
+    private static let fewRows = 8
+
+    /// What the current step changes in a window, for who was last sent the tree before it; nil for others, and where
+    /// comparing trees costs less.
+    func changes(from sent: RankedTree, of query: LiveQuery) -> KnownChanges? {
+        guard let before, before.isIdentical(to: sent) else { return nil }
+        if difference == nil {
+            guard let tree, form.isPlain, removals.count + insertions.count <= Self.fewRows else { return nil }
+            difference = TreeDifference(from: before, to: tree, removing: removals, inserting: insertions)
+        }
+        return difference.map { query.changes($0) }
+    }
+
     /// Applies what was noted, and calls `body` with each query whose window it touches.
     func applyNoted(_ body: (LiveQuery) -> Void) {
-        let old = tree?.root
+        before = tree
         if tree != nil { applyToTree() }
         step += 1
-        if let departed, let old {
-            held.end(old, step: step, left: leaving)
+        if let departed, let before {
+            held.end(before.root, step: step, left: leaving)
             leaving.removeAll()
             held.forgetReleased { departed.forget($0, self, step: $1) }
         }
         for key in touchedKeys {
-            windows.forEach(containing: key.prefix) { handle in
-                guard let query = queries[handle], query.touchedStep != step, query.window.contains(key) else { return }
+            hits.removeAll()
+            windows.append(containing: key.prefix, to: &hits)
+            for index in 0..<hits.count {
+                guard let query = queries[hits[index]], query.touchedStep != step, query.ends.contains(key) else {
+                    continue
+                }
                 query.touchedStep = step
                 body(query)
             }
         }
+        (before, difference) = (nil, nil)
         removals.removeAll(keepingCapacity: true)
         insertions.removeAll(keepingCapacity: true)
         touchedKeys.removeAll(keepingCapacity: true)

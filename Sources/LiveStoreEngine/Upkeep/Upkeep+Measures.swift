@@ -9,10 +9,10 @@ extension Upkeep {
     /// A connection has asked a query for numbers about a column.
     func measure(_ query: ConnectionQuery, _ attachment: Int, _ column: Int) {
         guard let (live, tree) = live(query),
-            let index = live.subscriptions.firstIndex(where: { $0.query === query && $0.attachment == attachment })
+            let asking = live.subscriptions.first(where: { $0.query === query && $0.attachment == attachment })
         else { return }
         let bit = UInt64(1) << UInt64(column)
-        live.subscriptions[index].measured |= bit
+        asking.measured |= bit
         // Another of its queries may have asked before, and this one have a root from before that.
         guard let known = tree.tree?.measures.columns, known & bit != 0 else { return measure(tree) }
         publish(tree, live)

@@ -119,21 +119,25 @@ extension Upkeep {
     /// Adds a query's new root to the mail of everyone who watches it.
     func publish(_ tree: SharedTree, _ query: LiveQuery) {
         guard let ranked = tree.tree else { return }
-        let skips = plannedSkips.removeValue(forKey: ObjectIdentifier(query))?.skips ?? []
+        let skips = plannedSkips.isEmpty ? nil : plannedSkips.removeValue(forKey: ObjectIdentifier(query))?.skips
         var known: KnownChanges?
-        for index in query.subscriptions.indices {
-            let subscription = query.subscriptions[index]
-            var update = RootUpdate(query: subscription.query, attachment: subscription.attachment, tree: ranked)
-            update.skips = skips
+        for subscription in query.subscriptions {
+            var ahead: KnownChanges?
             if let sent = subscription.sent, subscription.connection.isIdle {
                 // Observers of one query were mostly sent the same root: one change set serves them all.
                 if known?.from.isIdentical(to: sent) != true {
-                    known = KnownChanges(from: sent, connections.changes(from: sent, to: ranked, in: query.window))
+                    known =
+                        tree.changes(from: sent, of: query)
+                        ?? KnownChanges(from: sent, connections.changes(from: sent, to: ranked, in: query.window))
                 }
-                update.ahead = known
+                ahead = known
             }
-            query.subscriptions[index].sent = ranked
-            connections.add(update, to: subscription.connection)
+            subscription.sent = ranked
+            connections.add(
+                RootUpdate(
+                    query: subscription.query, attachment: subscription.attachment, tree: ranked, ahead: ahead,
+                    skips: skips),
+                to: subscription.connection)
         }
     }
 }

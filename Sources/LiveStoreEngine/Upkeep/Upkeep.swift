@@ -211,7 +211,7 @@ package final class Upkeep: @unchecked Sendable {
         let (tree, isNew) = upkeep.tree(query.plan.tree)
         let live = tree.query(query.plan)
         live.subscriptions.append(
-            Subscription(connection: connection, query: query, attachment: attachment, sent: tree.tree))
+            Subscription(connection, query, attachment: attachment, sent: tree.tree))
         if isNew { waiting.append(tree) }
         if let ranked = tree.tree {
             connections.add(RootUpdate(query: query, attachment: attachment, tree: ranked), to: connection)
@@ -333,7 +333,7 @@ package final class Upkeep: @unchecked Sendable {
             guard let upkeep = tables[tree.table.id], upkeep.isWanted(tree) else { continue }
             for subscription in tree.queries.compactMap(\.self).flatMap(\.subscriptions) {
                 let failure = QueryFailure(query: subscription.query, attachment: subscription.attachment, error: error)
-                subscription.connection.mailbox.put(nil, VersionMail(), failures: [failure])
+                subscription.connection.mailbox.put([failure])
             }
             drop(tree, upkeep)
         }

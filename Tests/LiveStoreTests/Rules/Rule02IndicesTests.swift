@@ -48,6 +48,27 @@ struct Rule02IndicesTests {
         try #require(try connection.object(Note.self, forPrimaryKey: id))
     }
 
+    @Test("a window before which rows come and go shows its own rows in the callback")
+    func shiftedWindow() throws {
+        let window = try feed.connection.objects(Note.self).where(\.score >= 30 && \.score < 60).sorted(by: \.score)
+        var shown: [[Int]] = []
+        let token = feed.keep(
+            try window.observe { change in
+                if case .initial(let notes) = change { shown.append(notes.map(\.id)) }
+                if case .update(let notes, _) = change { shown.append(notes.map(\.id)) }
+            })
+        try feed.scheduler.turn { shown == [[3, 4, 5]] }
+        try test.store.write { try note(4, $0).score = 51 }
+        try feed.catchUp()
+        // Not in the window, and in front of it.
+        try test.store.write { for id in 10..<13 { try $0.add(Note(id: id, score: id)) } }
+        try feed.catchUp()
+        try test.store.write { try note(3, $0).score = 59 }
+        try feed.catchUp()
+        #expect(shown == [[3, 4, 5], [3, 5, 4], [5, 4, 3]])
+        token.invalidate()
+    }
+
     @Test("the first callback is the initial one, later ones say what changed", arguments: Durability.allCases)
     func updates(_ durability: Durability) throws {
         let test = try TestStore(durability: durability)

@@ -95,14 +95,16 @@ struct Rule07CallbackTests {
         // What upkeep sends before it has read that nobody watches any more.
         let snapshot = try test.store.core.storage.openSnapshot()
         let late = RootUpdate(query: notes.query, attachment: attachment, tree: RankedTree())
-        try connection.live().mailbox.put(snapshot, VersionMail(updates: [late]))
+        var mail = VersionMail(updates: [late])
+        try connection.live().mailbox.put(snapshot, &mail)
         try scheduler.turn()
         try connection.write { try connection.add(Note(id: 1)) }
         try scheduler.turn { connection.version == 1 }
         #expect(notes.map(\.id) == [1])
         // Nor is it taken for the root of a new observer.
         // (Left before it observes: upkeep's own mail is in order, so an older root never comes after a newer one.)
-        try connection.live().mailbox.put(try test.store.core.storage.openSnapshot(), VersionMail(updates: [late]))
+        mail = VersionMail(updates: [late])
+        try connection.live().mailbox.put(try test.store.core.storage.openSnapshot(), &mail)
         var initial: [Int]?
         let next = try notes.observe { _ in initial = notes.map(\.id) }
         try scheduler.turn { initial != nil }
@@ -118,7 +120,8 @@ struct Rule07CallbackTests {
         let scheduler = ManualScheduler()
         let connection = try test.store.connect(on: .scheduler(scheduler))
         // What an upkeep sends that has not heard of the newest commit yet.
-        try connection.live().mailbox.put(old, VersionMail())
+        var mail = VersionMail()
+        try connection.live().mailbox.put(old, &mail)
         try scheduler.turn()
         #expect(connection.version == 1)
     }
