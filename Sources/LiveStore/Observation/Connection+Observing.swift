@@ -14,7 +14,7 @@ extension Connection {
         query.add(state)
         if query.attach() {
             live.attached[ObjectIdentifier(query)] = query
-            upkeep.send(.attach(live.mailbox, query, attachment: query.attachment))
+            upkeep.begin(.attach(live.mailbox, query, attachment: query.attachment))
             if !autorefresh { live.hold(query) }
         } else if query.delivered != nil {
             live.mailbox.requestInitial(of: query)
@@ -37,7 +37,7 @@ extension Connection {
         let state = ObjectToken(
             binding.table, binding.id, columns: columns, since: shown?.version ?? 0, known: known, body)
         live.observedObjects[ObjectIdentifier(state)] = state
-        upkeep.send(.watch(live.mailbox, state, seen: Array(row.image)))
+        upkeep.begin(.watch(live.mailbox, state, seen: Array(row.image)))
         return live.makeToken(state, madeAt: place) { [weak state] in state.map { .object($0) } }
     }
 
@@ -52,13 +52,16 @@ extension Connection {
         let (live, upkeep) = try observing()
         let state = StoreToken { [unowned self] in body($0, self) }
         live.storeTokens.append(state)
-        if live.storeTokens.count == 1 { upkeep.send(.observeStore(live.mailbox, true)) }
+        if live.storeTokens.count == 1 { upkeep.begin(.observeStore(live.mailbox, true)) }
         return live.makeToken(state, madeAt: "\(file):\(line)") { .store }
     }
 
     private func observing() throws -> (LiveConnection, Upkeep) {
         checkScheduler()
-        return (try live(), try core.startUpkeep())
+        let live = try live()
+        // What comes after this is what the observer hears of.
+        live.wake()
+        return (live, try core.startUpkeep())
     }
 }
 

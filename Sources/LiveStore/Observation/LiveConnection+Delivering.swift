@@ -25,9 +25,10 @@ extension LiveConnection {
     fileprivate func deliverMail() {
         isDelivering = true
         // Upkeep may stand at an older version than the one a connection was opened at.
-        let mail = mailbox.take(minimum: own.snapshot?.version ?? version)
+        let mail = mailbox.take(minimum: own.snapshot?.version ?? (isAsleep ? 0 : version))
         if let snapshot = mail.snapshot, core.isOpen {
             accept(snapshot, mail)
+            if mail.isOffer { sleep() }
             // Before anything further is committed: what is silent for those who still wait begins there.
             if !autorefresh { attached.values.filter(\.isWaiting).forEach(hold) }
         }
@@ -134,7 +135,7 @@ extension Connection {
         let live = try live()
         guard transaction == nil, !live.isDelivering else { return false }
         let newest = try core.storage.openSnapshot().version
-        let before = version
+        let before = live.isAsleep ? live.versionBeforeSleep : version
         try core.startUpkeep().catchUp(live.mailbox, to: newest)
         live.deliverMail()
         return version > before

@@ -13,6 +13,8 @@ final class LiveConnection: Connection {
     private(set) var observedCells: ObservedCells?
     private lazy var trackingProbe = TrackingProbe()
     @exclusivity(unchecked) var isDelivering = false
+    /// The last version it held before it went to sleep.
+    private(set) var versionBeforeSleep: UInt64 = 0
     /// A delivery came while there could be none.
     @exclusivity(unchecked) var missedDelivery = false
 
@@ -36,6 +38,7 @@ final class LiveConnection: Connection {
     override var autorefresh: Bool {
         didSet {
             guard autorefresh != oldValue else { return }
+            wake()
             if autorefresh { mailbox.repost() } else { attached.values.filter(\.isWaiting).forEach(hold) }
         }
     }
@@ -64,6 +67,8 @@ final class LiveConnection: Connection {
 
     override func readNewest(forVersion version: UInt64) throws(StoreError) {
         if transaction != nil { return try super.readNewest(forVersion: version) }
+        // First: what was delivered is never newer than what is read.
+        wake()
         show(try core.storage.openSnapshot())
     }
 
@@ -80,6 +85,23 @@ final class LiveConnection: Connection {
         own.forget()
         epoch += 1
     }
+
+    /// Where nobody observes anything, the connection holds no version from here on until it is used, and then the newest.
+    func sleep() {
+        // At the limit of snapshots it keeps the one it has.
+        guard attached.isEmpty, observedObjects.isEmpty, storeTokens.isEmpty, autorefresh,
+            let sleeping = try? core.storage.sleepingSnapshot()
+        else { return }
+        versionBeforeSleep = version
+        moveOn(to: sleeping)
+        mailbox.sleep(on: sleeping)
+    }
+
+    /// Whether it holds no version.
+    var isAsleep: Bool { delivered?.isAsleep ?? false }
+
+    /// Holds a version from here on: the newest, where it held none.
+    func wake() { _ = delivered?.version }
 
     /// Runs a callback, which sees the delivered version unless it writes. Inlined, so that the change told of is not copied.
     @inline(__always)
@@ -138,7 +160,11 @@ final class LiveConnection: Connection {
 
     // MARK: Its own writes
 
-    override func didBeginWrite() { own.begin() }
+    override func didBeginWrite() {
+        // Own writes are shown on what was delivered before them.
+        wake()
+        own.begin()
+    }
 
     /// Reads properties at the version just committed: nobody else can have committed yet. Where it cannot be read the
     /// commit stands all the same, and own writes show with the next delivery.

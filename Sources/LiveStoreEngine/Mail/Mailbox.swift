@@ -52,6 +52,8 @@ package struct Mail: Sendable {
     package var updates: [RootUpdate] = []
     package var objects: [ObjectUpdate] = []
     package var storeSkips: [SkipRecord] = []
+    /// What the connection slept on, to be let go of.
+    fileprivate var slept: Snapshot?
     package var failures: [QueryFailure] = []
     package var held: [HeldRoot] = []
     /// Queries with an observer that waits for its initial callback, their root being here already.
@@ -66,6 +68,9 @@ package struct Mail: Sendable {
     package func tellUpdates(old: Snapshot?, _ call: (CollectionToken, DeliveredChange) -> Void) {
         for index in updates.indices { updates[index].query.tell(updates[index], old: old, call) }
     }
+
+    /// Whether there is nothing in it but a version to move on to.
+    package var isOffer: Bool { updates.isEmpty && objects.isEmpty && !hasRequests }
 
     /// Whether there is something to be done besides moving on to a version.
     fileprivate var hasRequests: Bool { !failures.isEmpty || !held.isEmpty || !initials.isEmpty || !sweeps.isEmpty }
@@ -112,6 +117,8 @@ package final class Mailbox: Sendable {
         var hasTurned = false
         /// Mail below this version is held back: the connection has committed it itself.
         var minimumVersion: UInt64 = 0
+        /// What the connection sleeps on, where nobody observes anything there; until mail comes.
+        var sleeping: Snapshot?
     }
 
     private let state = Guarded("mailbox", State())
@@ -157,6 +164,18 @@ package final class Mailbox: Sendable {
 
     /// Whether the connection has taken everything; upkeep computes ahead only then.
     package var isEmpty: Bool { state.withLock { $0.mail.snapshot == nil } }
+
+    /// The connection holds no version until it is used: `snapshot` says when. On the connection's scheduler.
+    package func sleep(on snapshot: Snapshot) {
+        let before = state.withLock { state in
+            defer { state.sleeping = snapshot }
+            return state.sleeping
+        }
+        withExtendedLifetime(before) {}
+    }
+
+    /// Whether its connection holds no version, so that a newer one is of no use to it.
+    var isAsleep: Bool { state.withLock { $0.sleeping?.isAsleep ?? false } }
 
     /// Whether a turn was asked for that would be the scheduler's first.
     var awaitsFirstTurn: Bool { state.withLock { $0.isPosted && !$0.hasTurned } }
@@ -235,6 +254,7 @@ extension Mailbox.State {
         for update in mail.objects { update.token.mailSlot = -1 }
         var taken = Mail()
         swap(&taken, &mail)
+        swap(&taken.slept, &sleeping)
         return taken
     }
 }

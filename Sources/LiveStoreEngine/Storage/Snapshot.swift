@@ -10,6 +10,9 @@ import TracedSync
 
 /// The store's content at `version`. Any thread.
 ///
+/// One that is made asleep holds no version until something is asked of it, and from then on the one that is the newest then. Who
+/// makes it hands it on to nobody before: other threads may ask it whether it is asleep, and nothing else.
+///
 /// Reads do not throw: there are too many places where a row that cannot be read is, for the moment, as good as none. The
 /// first thing that the engine reports instead of a row is kept, and whoever has read throws it with `checkReads` before
 /// the outcome is used. The engine itself refuses everything after it.
@@ -20,15 +23,44 @@ package final class Snapshot: Sendable {
         init(_ error: StoreError) { self.error = error }
     }
 
-    package let version: UInt64
+    /// The version; `noVersion` as long as it is asleep.
+    private let standing: Atomic<UInt64>
     package let storage: Storage
     private let reader: SnapshotReader
     private let failed = AtomicLazyReference<Failure>()
 
-    init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64) {
+    /// - Parameter version: nil for one that is asleep.
+    init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64?) {
         self.storage = storage
         self.reader = reader
-        self.version = version
+        standing = Atomic(version ?? SharedPage.noVersion)
+    }
+
+    /// Whether it holds no version yet. Any thread.
+    package var isAsleep: Bool { standing.load(ordering: .acquiring) == SharedPage.noVersion }
+
+    package var version: UInt64 {
+        @inline(__always) get {
+            let version = standing.load(ordering: .relaxed)
+            return version == SharedPage.noVersion ? wake() : version
+        }
+    }
+
+    /// Takes the newest version. Where it cannot be read, that is the first failure of this snapshot.
+    @inline(never)
+    private func wake() -> UInt64 {
+        reader.lock.withLock {
+            var version = standing.load(ordering: .relaxed)
+            guard version == SharedPage.noVersion else { return version }
+            version = 0
+            do throws(StoreError) {
+                version = try storage.begin(reader)
+            } catch {
+                _ = failed.storeIfNil(Failure(error))
+            }
+            standing.store(version, ordering: .releasing)
+            return version
+        }
     }
 
     deinit { storage.recycle(reader) }
@@ -84,7 +116,8 @@ package final class Snapshot: Sendable {
 
     @inline(never)
     private func findPages(_ handle: MDB_dbi, _ name: [UInt8]) -> PageTree? {
-        reading(or: nil) { (transaction) throws(EngineFailure) in
+        if isAsleep { _ = wake() }
+        return reading(or: nil) { (transaction) throws(EngineFailure) in
             try reader.roots.find(handle, name, transaction, reader.map.pageMap)
         }
     }
@@ -92,7 +125,8 @@ package final class Snapshot: Sendable {
     /// Runs `body` with the transaction, alone among the users of this snapshot.
     @inline(__always)
     package func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result {
-        reader.lock.withLock {
+        if isAsleep { _ = wake() }
+        return reader.lock.withLock {
             do throws(EngineFailure) {
                 return try body(reader.transaction)
             } catch {

@@ -353,12 +353,20 @@ package final class Storage: @unchecked Sendable {
     /// LMDB copies the two root records without a lock. If two commits land meanwhile, the second is written over the
     /// record that is being copied; so a start during which the bell rang is not trusted.
     package func openSnapshot(with reader: SnapshotReader) throws(StoreError) -> Snapshot {
+        Snapshot(self, reader, version: try begin(reader))
+    }
+
+    /// A snapshot that holds no version until it is asked something. Throws `tooManySnapshots`.
+    package func sleepingSnapshot() throws(StoreError) -> Snapshot { Snapshot(self, try takeReader(), version: nil) }
+
+    /// Has a reader hold the newest version.
+    func begin(_ reader: SnapshotReader) throws(StoreError) -> UInt64 {
         while true {
             let before = page.bellCount
             let version = try reader.renew { readMap }
             if page.bellCount == before {
                 noticeForeignCommits(to: version, reader.transaction)
-                return Snapshot(self, reader, version: version)
+                return version
             }
             reader.reset()
         }

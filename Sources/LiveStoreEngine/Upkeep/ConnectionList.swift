@@ -129,9 +129,11 @@ struct ConnectionList {
         touched.removeAll(keepingCapacity: true)
     }
 
-    /// Sends the snapshot alone, to everyone who has no mail waiting.
+    /// Sends the snapshot alone, to everyone who has no mail waiting, and holds a version.
     mutating func offer(_ snapshot: Snapshot) {
-        for connection in connected.values where !connection.isWaiting { send(snapshot, connection) }
+        for connection in connected.values where !connection.isWaiting && !connection.mailbox.isAsleep {
+            send(snapshot, connection)
+        }
     }
 
     /// Sends the snapshot alone to one connection, so that all it has is at this version.

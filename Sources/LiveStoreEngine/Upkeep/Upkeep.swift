@@ -117,11 +117,13 @@ package final class Upkeep: @unchecked Sendable {
                 for case .catchUp(_, _, let reply) in arrived { reply.signal() }
                 break
             }
+            if snapshot.isAsleep { goOn() }
             handle(arrived)
             advance()
             bringHeld()
             answerRefreshes()
             if inbox.isQuiet, isWatching == (bell == .everyCommit) {
+                if !isWatching { rest() }
                 storage.page.wait(for: bell, since: seen, timeoutNs: pollNs ?? -1)
             }
         }

@@ -41,6 +41,10 @@ package final class UpkeepInbox: Sendable {
         var skips: [Skip] = []
         /// How many silent commits are held, here or by upkeep.
         var holding = 0
+        /// Upkeep holds no version, or has not said yet at which it goes on.
+        var isResting = false
+        /// Where it goes on at the latest, for who has begun to observe meanwhile.
+        var start: Snapshot?
         var isClosed = false
     }
 
@@ -62,6 +66,22 @@ package final class UpkeepInbox: Sendable {
             if !$0.isClosed { $0.messages += new }
             return !$0.isClosed
         }
+    }
+
+    /// Whether upkeep holds no version.
+    var isResting: Bool { state.withLock { $0.isResting } }
+
+    /// Has upkeep that rests go on at the newest version there is now, or an older one. At the limit of snapshots it goes on at the
+    /// one that is the newest then.
+    func begin(_ storage: Storage) {
+        guard isResting, let newest = try? storage.openSnapshot() else { return }
+        let displaced = state.withLock { state -> Snapshot? in
+            // It has gone on by itself, and then at no newer one.
+            guard state.isResting, newest.version < state.start?.version ?? .max else { return nil }
+            defer { state.start = newest }
+            return state.start
+        }
+        withExtendedLifetime((newest, displaced)) {}
     }
 
     /// Takes the record of a commit that is about to become visible.
@@ -114,9 +134,9 @@ package final class UpkeepInbox: Sendable {
         _ = state.withLock { state in
             state.isClosed = true
             state.holding = 0
-            defer { state.skips = [] }
+            defer { (state.skips, state.isResting, state.start) = ([], false, nil) }
             hasRoom.broadcast()
-            return state.skips
+            return (state.skips, state.start)
         }
     }
 
@@ -131,6 +151,23 @@ package final class UpkeepInbox: Sendable {
             if $0.isClosed { return }
             $0.holding -= 1
             hasRoom.broadcast()
+        }
+    }
+
+    /// Upkeep holds no version from here on; false where there is something to do.
+    func rest() -> Bool {
+        state.withLock { state in
+            state.isResting = state.messages.isEmpty && !state.isClosed
+            return state.isResting
+        }
+    }
+
+    /// Upkeep holds a version again.
+    /// - Returns: the one that it is to go on at, unless its own is older.
+    func goOn() -> Snapshot? {
+        state.withLock { state in
+            defer { (state.isResting, state.start) = (false, nil) }
+            return state.start
         }
     }
 

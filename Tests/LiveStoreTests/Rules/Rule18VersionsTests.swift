@@ -58,6 +58,103 @@ struct Rule18VersionsTests {
         token.invalidate()
     }
 
+    /// A connection on which nothing is observed, after so many commits that it was brought forward.
+    private func sleeper(_ test: TestStore) throws -> (LiveConnection, ManualScheduler) {
+        let scheduler = ManualScheduler()
+        let connection = try test.store.connect(on: .scheduler(scheduler)).live()
+        try change(test, times: 100)
+        try scheduler.turn { connection.isAsleep }
+        return (connection, scheduler)
+    }
+
+    @Test("where nothing is observed, a connection holds no version between its uses, and upkeep none either")
+    func sleeping() throws {
+        let test = try makeStore(notes: 100)
+        let (connection, scheduler) = try sleeper(test)
+        try change(test, times: 10)
+        // Upkeep lets go of its own at the end of a turn.
+        while test.store.oldestPin != nil { sched_yield() }
+        #expect(test.store.activeVersions == 1)
+        // From its next use on it stays at a version as ever, and so do its objects.
+        let note = try #require(try connection.object(Note.self, forPrimaryKey: 3))
+        let version = connection.version
+        #expect(version == (try test.store.read { $0.version }) && note.score == 3)
+        try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 3)).score = 1_000 }
+        #expect(connection.version == version && note.score == 3)
+        try connection.refresh()
+        #expect(note.score == 1_000)
+        withExtendedLifetime(scheduler) {}
+    }
+
+    @Test("a connection that holds no version can be observed, written by and refreshed like any other")
+    func usedAsleep() throws {
+        let test = try makeStore(notes: 100)
+        let (observed, scheduler) = try sleeper(test)
+        var told = 0
+        let token = try observed.observe { _, _ in told += 1 }
+        // What comes from here on is news to the observer.
+        #expect(!observed.isAsleep)
+        try change(test, times: 1)
+        try scheduler.turn { told == 1 }
+        token.invalidate()
+
+        let (writing, _) = try sleeper(test)
+        let notes = try writing.objects(Note.self).where(\.score >= 5_000)
+        try writing.write { try #require(try $0.object(Note.self, forPrimaryKey: 5)).score = 5_000 }
+        // Somebody else's, of a later version, which is not mixed with what is shown.
+        try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 6)).score = 6_000 }
+        #expect(notes.map(\.id) == [5] && notes.map(\.score) == [5_000])
+
+        let (refreshed, _) = try sleeper(test)
+        try change(test, times: 1)
+        #expect(try refreshed.refresh())
+        #expect(refreshed.version == (try test.store.read { $0.version }))
+    }
+
+    @Test("what is committed as soon as somebody observes is news to him, though upkeep held no version until then")
+    func observedAtRest() throws {
+        let test = try makeStore(notes: 10)
+        for round in 0..<300 {
+            let scheduler = ManualScheduler()
+            let connection = try test.store.connect(on: .scheduler(scheduler))
+            let upkeep = try #require(test.store.core.runningUpkeep)
+            while !upkeep.inbox.isResting { sched_yield() }
+            var told: [StoreNotification] = []
+            let token = try connection.observe { notification, _ in told.append(notification) }
+            try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 3)).score = round }
+            try scheduler.turn { !told.isEmpty }
+            let newest = try test.store.read { $0.version }
+            #expect(told == [.didChange] && connection.version == newest)
+            token.invalidate()
+        }
+    }
+
+    @Test("a commit that is silent for who has just begun to observe stays so, though upkeep held no version")
+    func silentAtRest() throws {
+        let test = try makeStore(notes: 10)
+        for round in 1...100 {
+            let scheduler = ManualScheduler()
+            let connection = try test.store.connect(on: .scheduler(scheduler))
+            connection.autorefresh = false
+            let upkeep = try #require(test.store.core.runningUpkeep)
+            while !upkeep.inbox.isResting { sched_yield() }
+            var isReady = false
+            var told: [[Int]] = []
+            let token = try connection.objects(Note.self).observe { change in
+                isReady = true
+                if case .update(_, let changes) = change { told.append(changes.modifications) }
+            }
+            try test.store.write(withoutNotifying: [token]) {
+                try #require(try $0.object(Note.self, forPrimaryKey: 3)).score = round
+            }
+            try test.store.write { try #require(try $0.object(Note.self, forPrimaryKey: 5)).score = round }
+            try scheduler.turn { isReady }
+            try connection.refresh()
+            #expect(told == [[5]], "round \(round)")
+            token.invalidate()
+        }
+    }
+
     @Test("while commits go on, nobody keeps a version that it has moved on from")
     func movingOn() throws {
         let test = try makeStore(notes: 100)
