@@ -53,7 +53,7 @@ import Testing
         var random = SeededRandom(seed: seed)
         // One or two bytes anywhere that differ; many numbers have one of them in common.
         let fixed = UInt64.random(in: 0 ... .max, using: &random)
-        let span = (0...random.below(2)).reduce(0) { span, _ in span | 0xff << UInt64(8 * random.below(8)) }
+        let span = (0...random.below(2)).reduce(UInt64(0)) { span, _ in span | 0xff << UInt64(8 * random.below(8)) }
         var numbers = (0..<random.below(1_500)).map { index in
             let prefix = UInt64.random(in: 0 ... .max, using: &random)
             return RankedNumber(prefix: fixed & ~span | prefix & span, id: UInt64(2 * index + 1))
