@@ -11,8 +11,9 @@ import Testing
 
 @Suite("Rule 18: old versions are seen, bounded and let go", .serialized, .onThreads)
 struct Rule18VersionsTests {
-    private func makeStore(notes: Int) throws -> TestStore {
-        let test = try TestStore()
+    /// - Parameter pollNs: nil for an upkeep that does nothing by the clock.
+    private func makeStore(notes: Int, pollNs: Int64? = Upkeep.pollNs) throws -> TestStore {
+        let test = try TestStore(upkeepPollNs: pollNs)
         try test.store.write { connection in for id in 0..<notes { try connection.add(Note(id: id)) } }
         return test
     }
@@ -69,12 +70,12 @@ struct Rule18VersionsTests {
 
     @Test("where nothing is observed, a connection holds no version between its uses, and upkeep none either")
     func sleeping() throws {
-        let test = try makeStore(notes: 100)
+        let test = try makeStore(notes: 100, pollNs: nil)
         let (connection, scheduler) = try sleeper(test)
         try change(test, times: 10)
         // Upkeep lets go of its own at the end of a turn.
-        while test.store.oldestPin != nil { sched_yield() }
-        #expect(test.store.activeVersions == 1)
+        for _ in 0..<60_000 where test.store.oldestPin != nil { usleep(1_000) }
+        #expect(test.store.oldestPin == nil && test.store.activeVersions == 1)
         // From its next use on it stays at a version as ever, and so do its objects.
         let note = try #require(try connection.object(Note.self, forPrimaryKey: 3))
         let version = connection.version
@@ -113,7 +114,8 @@ struct Rule18VersionsTests {
 
     @Test("what is committed as soon as somebody observes is news to him, though upkeep held no version until then")
     func observedAtRest() throws {
-        let test = try makeStore(notes: 10)
+        // Without a clock by which he would be brought forward a second later.
+        let test = try makeStore(notes: 10, pollNs: nil)
         for round in 0..<300 {
             let scheduler = ManualScheduler()
             let connection = try test.store.connect(on: .scheduler(scheduler))
