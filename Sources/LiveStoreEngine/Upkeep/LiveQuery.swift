@@ -34,12 +34,13 @@ final class LiveQuery {
     }
 
     /// What a step changes in the window, and which rows it shows then. Of windows with a limit the difference says it all.
-    func changes(_ step: TreeDifference) -> KnownChanges {
-        guard window.limit == nil else { return KnownChanges(from: step.old, step.changeSet(in: window)) }
+    /// - Parameter sent: an earlier tree that has the same rows in the window as the one before the step.
+    func changes(_ step: TreeDifference, from sent: RankedTree) -> KnownChanges {
+        guard window.limit == nil else { return KnownChanges(from: sent, step.changeSet(in: window)) }
         var ranks: Range<Int>?
         if let known, known.tree.isIdentical(to: step.old) { ranks = known.ranks }
         let (changes, shown) = step.changeSet(in: window, ends, showing: ranks ?? step.old.ranks(in: window))
         known = (step.new, shown)
-        return KnownChanges(from: step.old, changes, shown: shown)
+        return KnownChanges(from: sent, changes, shown: shown)
     }
 }

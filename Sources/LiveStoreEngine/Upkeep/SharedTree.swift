@@ -193,15 +193,15 @@ package final class SharedTree: @unchecked Sendable {
     /// those perhaps one window.
     private static let fewRows = 8
 
-    /// What the current step changes in a window, for who was last sent the tree before it; nil for others, and where
-    /// comparing trees costs less.
+    /// How the tree that somebody was last sent became this one in a window: by the current step alone, because who watches a window
+    /// is sent each tree that a step makes which touches it. nil outside of a step, and where comparing trees costs less.
     func changes(from sent: RankedTree, of query: LiveQuery) -> KnownChanges? {
-        guard let before, before.isIdentical(to: sent) else { return nil }
+        guard let before else { return nil }
         if difference == nil {
             guard let tree, form.isPlain, removals.count + insertions.count <= Self.fewRows else { return nil }
             difference = TreeDifference(from: before, to: tree, removing: removals, inserting: insertions)
         }
-        return difference.map { query.changes($0) }
+        return difference.map { query.changes($0, from: sent) }
     }
 
     /// Applies what was noted, and calls `body` with each query whose window it touches.
