@@ -64,9 +64,12 @@ struct ListRows {
         case .stored(let source):
             // What is read next may end what was read before.
             let position = Array(row.bytes(ListTable.position))
-            return position.withUnsafeBytes {
+            let found = position.withUnsafeBytes {
                 list.order.rank(of: element, at: $0, of: list.binding.id, in: source)
             }
+            // Who asks where it is moves it next.
+            if let found { remember(found.run) }
+            return found?.rank
         case .shown(let tree):
             return query.key(row, element, connection.currentSource).flatMap {
                 tree.rank(of: query.form.shownKey($0))
@@ -98,7 +101,11 @@ struct ListRows {
                 return ListRun(count: known.elements.count, first: 0, ids: [])
             }
         }
-        query.run = (run, connection.rowEpoch, connection.transaction?.generation ?? -1)
+        remember(run)
         return run
+    }
+
+    private func remember(_ run: ListRun) {
+        query.run = (run, connection.rowEpoch, connection.transaction?.generation ?? -1)
     }
 }

@@ -36,7 +36,7 @@ extension ListOrder {
 
     package func rank(
         of element: ObjectID, at position: UnsafeRawBufferPointer, of owner: ObjectID, in source: any RowSource
-    ) -> Int? {
+    ) -> (rank: Int, run: ListRun)? {
         source.reading(or: nil) { (transaction) throws(EngineFailure) in
             try rank(of: element, at: position, of: owner.rawValue, transaction)
         }

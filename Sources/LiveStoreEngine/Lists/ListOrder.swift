@@ -10,6 +10,9 @@ package struct ListOrder: Sendable {
     /// That of the elements.
     let table: UInt32
     let handle: MDB_dbi
+    private let checked = CheckedNodes()
+
+    init(table: UInt32, handle: MDB_dbi) { (self.table, self.handle) = (table, handle) }
 
     // MARK: Nodes
 
@@ -18,9 +21,19 @@ package struct ListOrder: Sendable {
     func node(_ key: RankKey, _ transaction: LMDBTransaction) throws(EngineFailure) -> RankNode? {
         var value = MDB_val()
         guard try LMDB.found(key.with { engine_get(transaction, handle, &$0, &value) }) else { return nil }
-        guard let node = RankNode(value.bytes, key, table) else { throw damaged(key.owner) }
+        let bytes = value.bytes
+        if bytes.count >= RankNode.headerBytes, checked.contains(key, bytes.loadUnaligned(as: UInt32.self)),
+            let node = RankNode(bytes)
+        {
+            return node
+        }
+        guard let node = RankNode(bytes, key, table) else { throw damaged(key.owner) }
+        noteWhole(node, key)
         return node
     }
+
+    /// Notes a node that has been checked, or has just been written.
+    func noteWhole(_ node: RankNode, _ key: RankKey) { checked.insert(key, node.sum) }
 
     func root(_ owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) -> RankNode? {
         try node(RankKey(owner, 0), transaction)
@@ -97,11 +110,12 @@ package struct ListOrder: Sendable {
         return ListRun(count: count, first: first, ids: node.copyWords(0..<node.count))
     }
 
-    /// The rank of an element, by its position; nil where the list has it not there. O(log n).
+    /// The rank of an element, by its position, and its neighbours; nil where the list has it not there. O(log n).
     func rank(
         of element: ObjectID, at position: UnsafeRawBufferPointer, of owner: UInt64, _ transaction: LMDBTransaction
-    ) throws(EngineFailure) -> Int? {
+    ) throws(EngineFailure) -> (rank: Int, run: ListRun)? {
         guard var node = try root(owner, transaction) else { return nil }
+        let count = Int(truncatingIfNeeded: node.total)
         var rank = 0
         while node.level > 0 {
             let index = node.childIndex(position)
@@ -109,7 +123,8 @@ package struct ListOrder: Sendable {
             node = try child(index, of: node, owner, transaction)
         }
         let index = node.lowerBound(position)
-        return index < node.count && node.id(index) == element.rawValue ? rank &+ index : nil
+        guard index < node.count, node.id(index) == element.rawValue else { return nil }
+        return (rank &+ index, ListRun(count: count, first: rank, ids: node.copyWords(0..<node.count)))
     }
 }
 

@@ -41,6 +41,9 @@ struct RankNode {
         self.init(bytes)
     }
 
+    /// What it carries as its checksum.
+    var sum: UInt32 { base.loadUnaligned(as: UInt32.self) }
+
     var next: UInt64 { base.loadUnaligned(fromByteOffset: 8, as: UInt64.self) }
 
     @inline(__always)

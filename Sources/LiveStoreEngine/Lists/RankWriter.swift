@@ -181,6 +181,7 @@ extension RankEntries {
         let code = key.with { engine_put(transaction, order.handle, &$0, &value, UInt32(MDB_RESERVE)) }
         guard code == 0, let place = value.mv_data else { return (code, nil) }
         write(to: place, key, order.table)
+        if let node = RankNode(UnsafeRawBufferPointer(start: place, count: byteCount)) { order.noteWhole(node, key) }
         return (code, UnsafeRawPointer(place))
     }
 }
