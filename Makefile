@@ -82,7 +82,7 @@ stress: setup  ## load from threads and processes, every promise checked at ever
 
 powercut: setup  ## what a power cut may leave of a store, opened image by image, for each durability (IMAGES=10000, SEED=)
 	$(BUILD) livestore-powercut
-	for durability in full; do \
+	for durability in full relaxed; do \
 		.build/release/livestore-powercut --durability $$durability --images $(or $(IMAGES),10000) $(if $(SEED),--seed $(SEED)) || exit 1; \
 	done
 

@@ -78,17 +78,22 @@ final class AsyncWriter: Sendable {
     }
 
     private func commitTogether(_ batch: [Job]) {
-        let core = batch[0].store.core
         var results: [Result<Void, any Error>] = []
         do {
-            let transaction = try core.beginWrite(timeout: nil)
-            defer { core.endWrite(transaction) }
-            for job in batch { results.append(Result { try runPart(job, transaction) }) }
-            try core.commit(transaction, withoutNotifying: [])
+            try batch[0].store.core.awaitFlush(commitParts(of: batch, &results))
         } catch {
             results = batch.map { _ in .failure(error) }
         }
         for (job, result) in zip(batch, results) { job.completion(result) }
+    }
+
+    private func commitParts(of batch: [Job], _ results: inout [Result<Void, any Error>]) throws -> WriteTransaction {
+        let core = batch[0].store.core
+        let transaction = try core.beginWrite(timeout: nil)
+        defer { core.endWrite(transaction) }
+        for job in batch { results.append(Result { try runPart(job, transaction) }) }
+        try core.commit(transaction, withoutNotifying: [])
+        return transaction
     }
 
     private func runPart(_ job: Job, _ transaction: WriteTransaction) throws {

@@ -42,6 +42,9 @@ public final class Store: Sendable {
         /// Upkeep's clock, in nanoseconds.
         package var upkeepNowNs = Upkeep.nowNs
 
+        /// When what nobody waits for comes to the disk.
+        package var flushes = FlushPlan()
+
         /// Durability is `.full` unless chosen otherwise.
         public init(
             path: String, models: [StoredObject.Type], durability: Durability = .full, mapBytes: Int = 64 << 30,
@@ -80,7 +83,7 @@ public final class Store: Sendable {
                     models: configuration.models.map { ModelLayout.declaration(of: $0) },
                     version: configuration.schemaVersion,
                     migration: configuration.migration.map { Migration.running($0) }),
-                limit: limit)
+                flushes: configuration.flushes, limit: limit)
         }
         guard storage.durability == configuration.durability, storage.schemaVersion == configuration.schemaVersion,
             configuration.models.allSatisfy({ storage.tables[ObjectIdentifier($0)] != nil })
@@ -104,7 +107,8 @@ public final class Store: Sendable {
     ///     already, 0 or negative, tries once.
     ///   - tokens: those of this store that are not to hear of this commit.
     /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `foreignToken`, `closed`,
-    ///   and with tokens `tooManySnapshots`.
+    ///   and with tokens `tooManySnapshots`. `storage` of the operation `flush` where the disk did not take it: then it can be seen, and is
+    ///   gone once the store has been opened again.
     @discardableResult
     public func write<Result>(
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: (Connection) throws -> Result
@@ -127,6 +131,14 @@ public final class Store: Sendable {
         try snapshot.checkReads()
         if let failure = connection.failure { throw failure }
         return try result.get()
+    }
+
+    /// Returns once everything that was committed before, by whatever process, survives a power cut. Of a `.memory` store nothing
+    /// does. Any thread.
+    /// - Throws: `storage` where the disk does not take it; `closed`.
+    public func synchronize() throws {
+        try core.checkOpen()
+        try core.storage.synchronize()
     }
 
     /// Stops deliveries and refuses further work through this handle and its connections. Any thread, inside a callback

@@ -132,6 +132,12 @@ final class StoreCore: Sendable {
         for wait in transaction.waitsForRoom { wait() }
     }
 
+    /// Returns once a commit is as safe as the store promises. After `endWrite`.
+    /// - Throws: `storage` where the disk did not take it: it can be seen until the store is opened again.
+    func awaitFlush(_ transaction: WriteTransaction) throws {
+        if transaction.isCommitted { try storage.flushing?.afterWrite(transaction.engineNumber) }
+    }
+
     /// Commits. Those who are not to hear of it are named to their upkeep before the commit can be seen.
     /// - Throws: `foreignToken`; `tooManySnapshots` where silence cannot be kept, and then nothing is changed; what
     ///   `WriteTransaction.commit` throws.

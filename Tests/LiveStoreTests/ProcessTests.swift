@@ -339,7 +339,7 @@ struct ProcessTests {
 
     @Test("a reader that was killed does not keep old versions in the file")
     func killedReader() throws {
-        let test = try makeStore()
+        let test = try TestStore(Batches.models, flushes: .off)
         try test.store.write { try Batches.insert($0) }
         let other = try FixtureProcess(test, "observe")
         try other.go()

@@ -53,7 +53,10 @@ struct ImageCheck {
         do {
             let store = try Store(configuration)
             do {
-                let count = try store.read { try Total.count($0) }
+                let (count, version) = try store.read { (try Total.count($0), $0.version) }
+                guard version == UInt64(count) else {
+                    return (Status.wrong, "commit \(count) is version \(version) of the log")
+                }
                 guard allowed.contains(count) else {
                     return (Status.wrong, "it is at commit \(count), not in \(allowed)")
                 }

@@ -3,11 +3,23 @@ import ArgumentParser
 import CWriteRecorder
 import Foundation
 import LiveStore
+import LiveStoreEngine
 import SeededRandom
 
 struct PowerCut: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "livestore-powercut",
+        abstract: "What becomes of a store whose machine goes down, or whose disk fails.",
+        subcommands: [
+            ImagesCommand.self, FailedFlushCommand.self, KilledFlushCommand.self, FullMapCommand.self,
+            PriceCommand.self,
+        ],
+        defaultSubcommand: ImagesCommand.self)
+}
+
+struct ImagesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "images",
         abstract: "Opens what a power cut may leave of a store: everything flushed, and of what came later any part.",
         discussion: "Exits with 1 when an image is not whole, or lacks a commit that had been acknowledged.")
 
@@ -34,15 +46,13 @@ struct PowerCut: ParsableCommand {
     func run() throws {
         let seed = seed ?? .random(in: 1...999_999)
         guard wr_reserve(1 << 31) else { refuse("there is no address space for a journal of 2 GB") }
-        let root = NSTemporaryDirectory() + "livestore-powercut-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: root) }
+        let root = try ScratchFolder()
         var tally = Tally()
         var left = images
         var number: UInt64 = 0
         while left > 0 {
             let count = min(left, perRecording)
-            try cut(count, seed: seed &+ number, root, &tally)
+            try cut(count, seed: seed &+ number, root.path, &tally)
             left -= count
             number += 1
         }
@@ -72,6 +82,7 @@ struct PowerCut: ParsableCommand {
             try disk.write(to: path, part, &random)
             var configuration = recording.configuration()
             configuration.path = path
+            configuration.flushes.boot = BootID(high: 1, low: 1)
             let outcome = ImageCheck(configuration: configuration, history: history, allowed: range.allowed).run()
             tally.note(outcome, "seed \(seed), step \(place) of \(journal.steps.count), \(part)")
         }

@@ -49,7 +49,12 @@ struct Recording {
     }
 
     func configuration() -> Store.Configuration {
-        Store.Configuration(path: folder, models: Content.models, durability: durability)
+        var configuration = Store.Configuration(path: folder, models: Content.models, durability: durability)
+        // Often, so that there is much to cut.
+        configuration.flushes.everyCommits = 6
+        configuration.flushes.mostCommits = 24
+        configuration.flushes.intervalNs = 2_000_000
+        return configuration
     }
 
     /// What a process does.
@@ -83,6 +88,9 @@ struct Recording {
             }
             for change in changes { content.apply(change) }
             Note.acknowledged(count: count).post()
+            guard step % 17 == 16 else { continue }
+            try store.synchronize()
+            Note.synchronized(count: count).post()
         }
     }
 }

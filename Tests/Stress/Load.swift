@@ -19,10 +19,12 @@ final class Load: Sendable {
     let loops = Counter()
     private let stopping = Atomic<Bool>(false)
 
-    init(_ plan: Plan, path: String) throws {
+    init(_ plan: Plan, path: String, flushes: FlushPlan = .init()) throws {
         self.plan = plan
-        configuration = Store.Configuration(
+        var configuration = Store.Configuration(
             path: path, models: Models.all, durability: plan.durability, mapBytes: Self.mapBytes)
+        configuration.flushes = flushes
+        self.configuration = configuration
         store = try Store(configuration)
     }
 

@@ -18,7 +18,10 @@ struct PinCommand: ParsableCommand {
         func grown(_ name: String, _ write: (Connection, Commit, inout SeededRandom) throws -> Void) throws -> Int {
             let folder = try ScratchFolder.make()
             defer { try? FileManager.default.removeItem(atPath: folder) }
-            let load = try Load(plan, path: folder)
+            // What is kept for the last flush is another matter.
+            var flushes = FlushPlan()
+            flushes.isOn = false
+            let load = try Load(plan, path: folder, flushes: flushes)
             try load.fill()
             var random = plan.random("pin")
             let commit = Commit(writer: plan.localWriter(0), plan: plan)

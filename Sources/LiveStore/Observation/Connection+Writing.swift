@@ -68,6 +68,7 @@ extension Connection {
             throw error
         }
         endWrite(keeping: true)
+        try core.awaitFlush(transaction)
     }
 
     /// Forgets what was changed since `beginWrite`.

@@ -3,9 +3,9 @@ import CLMDB
 
 /// How hard a commit is promised.
 public enum Durability: String, Sendable, CaseIterable {
-    /// Survives a power cut once `write` has returned: the file is synchronised before. About one fsync per commit.
+    /// Survives a power cut once `write` has returned: the file is flushed before, once for all who wait.
     case full
-    /// Survives a killed process, not a power cut.
+    /// Survives a killed process. After a power cut the store is whole, at a commit of the last quarter of a second or so.
     case relaxed
     /// Lives on a memory file system as long as some process has it open.
     case memory
@@ -17,8 +17,8 @@ extension Durability {
     var flags: UInt32 {
         let common = MDB_NOTLS | MDB_NORDAHEAD | MDB_NOMEMINIT
         return switch self {
-        case .full: UInt32(common)
-        case .relaxed: UInt32(common | MDB_NOSYNC)
+        // Flushes are made apart from commits (Flushing.swift).
+        case .full, .relaxed: UInt32(common | MDB_NOSYNC)
         case .memory: UInt32(common | MDB_WRITEMAP | MDB_NOSYNC | MDB_MAPASYNC)
         }
     }

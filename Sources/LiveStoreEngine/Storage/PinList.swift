@@ -68,7 +68,7 @@ package final class PinList: Sendable {
 }
 
 /// One line of the engine's table of readers that holds something.
-struct EngineReader {
+struct EngineReader: Equatable {
     let process: Int32
     let transactionID: UInt64
 

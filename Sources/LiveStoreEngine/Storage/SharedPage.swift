@@ -1,7 +1,8 @@
 // The page that every process of a store maps: the write lock, the bell, and one slot per process that follows the
 // change log. It holds no data: whoever opens the store alone makes it anew.
 //
-// Guards: `mutex` is robust and process-shared, used by WriteLock alone, as are the words about turns. These, the bells
+// Guards: `mutex` is robust and process-shared, used by WriteLock alone, as are the words about turns; `flushMutex` likewise by
+// Flushing, whose words are written with it but for the one that wakes its threads. These, the bells
 // and the slots are atomics. A slot is claimed by compare-and-exchange of its pid. Nothing in the page is a count that
 // a killed process could leave too high for good, and no value found there is trusted to be sound.
 import CPlatform
@@ -11,8 +12,8 @@ import TracedSync
 /// Unchecked because of the map, which all processes share as the head of this file says, and of descriptors that change while
 /// nobody else has the page.
 package final class SharedPage: @unchecked Sendable {
-    private struct Layout {
-        static let magic: UInt64 = 0x4c53_5061_6765_0003  // "LSPage", layout 3
+    struct Layout {
+        static let magic: UInt64 = 0x4c53_5061_6765_0004  // "LSPage", layout 4
         static let magicOffset = 0
         static let bell = 8
         static let waiting = 16
@@ -22,6 +23,13 @@ package final class SharedPage: @unchecked Sendable {
         static let turnOwner = 32
         static let turnStart = 40
         static let mutex = 64
+        static let flushMutex = 128
+        static let flushed = 192
+        static let flushNumber = 200
+        static let flushRound = 208
+        static let flushWish = 212
+        static let flushFailure = 216
+        static let flushToken = 224
         static let slots = 512
         static let slotStride = 32
         static let slotCount = 96
@@ -33,7 +41,7 @@ package final class SharedPage: @unchecked Sendable {
     /// What a thread that waits for a commit waits for, in traces.
     private static let bellResource = TracedResource(.signal, "store bell")
 
-    private let base: UnsafeMutableRawPointer
+    let base: UnsafeMutableRawPointer
     private let generation = cp_fork_generation()
     /// −1 in a forked child that has opened the store again.
     private var file: Int32
@@ -41,6 +49,8 @@ package final class SharedPage: @unchecked Sendable {
     private var folder: Int32
     /// True when no other process had the store open: what a killed machine left behind has been wiped.
     let wasAlone: Bool
+    /// Whether what was written by those before, who had it open together, did not come to the disk.
+    let hadFailedFlush: Bool
 
     /// Maps the page of the store in `directory`, and keeps other processes from opening it until `admitOthers`.
     ///
@@ -81,9 +91,13 @@ package final class SharedPage: @unchecked Sendable {
         self.file = file
         self.folder = folder
         self.wasAlone = alone
+        hadFailedFlush =
+            base.load(fromByteOffset: Layout.magicOffset, as: UInt64.self) == Layout.magic
+            && base.load(fromByteOffset: Layout.flushFailure, as: UInt32.self) != 0
         if alone {
             memset(base, 0, Layout.bytes)
             cp_robust_mutex_init(mutex)
+            cp_robust_mutex_init(flushMutex)
             base.storeBytes(of: Layout.magic, toByteOffset: Layout.magicOffset, as: UInt64.self)
         }
         guard base.load(fromByteOffset: Layout.magicOffset, as: UInt64.self) == Layout.magic else {
@@ -131,11 +145,11 @@ package final class SharedPage: @unchecked Sendable {
     var mutex: UnsafeMutablePointer<pthread_mutex_t> {
         (base + Layout.mutex).assumingMemoryBound(to: pthread_mutex_t.self)
     }
-    private func word(_ offset: Int) -> UnsafeMutablePointer<UInt32> {
+    func word(_ offset: Int) -> UnsafeMutablePointer<UInt32> {
         (base + offset).assumingMemoryBound(to: UInt32.self)
     }
 
-    private func longWord(_ offset: Int) -> UnsafeMutablePointer<UInt64> {
+    func longWord(_ offset: Int) -> UnsafeMutablePointer<UInt64> {
         (base + offset).assumingMemoryBound(to: UInt64.self)
     }
 
@@ -209,7 +223,7 @@ package final class SharedPage: @unchecked Sendable {
 
     // MARK: Followers of the change log
 
-    private func slot(_ index: Int) -> (pid: UnsafeMutablePointer<UInt64>, version: UnsafeMutablePointer<UInt64>) {
+    func slot(_ index: Int) -> (pid: UnsafeMutablePointer<UInt64>, version: UnsafeMutablePointer<UInt64>) {
         let start = (base + Layout.slots + index * Layout.slotStride).assumingMemoryBound(to: UInt64.self)
         return (start, start + 1)
     }
@@ -224,6 +238,7 @@ package final class SharedPage: @unchecked Sendable {
             guard owner == 0 || Self.isDead(owner) else { continue }
             if cp_exchange_if_equal64(slot.pid, owner, pid) {
                 cp_store64(slot.version, Self.noVersion)
+                for hold in HoldKind.allCases { setHold(0, hold, ofSlot: index) }
                 return index
             }
         }
@@ -255,7 +270,7 @@ package final class SharedPage: @unchecked Sendable {
         return oldest
     }
 
-    private static func isDead(_ pid: UInt64) -> Bool {
+    static func isDead(_ pid: UInt64) -> Bool {
         guard let pid = pid_t(exactly: pid), pid > 0 else { return true }
         return kill(pid, 0) != 0 && errno == ESRCH
     }

@@ -8,8 +8,18 @@ extension Storage {
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
         let newest = UInt64(info.me_last_txnid)
-        let oldest = EngineReader.all(environment).map(\.transactionID).min() ?? newest
+        let oldest = readers.map(\.transactionID).min() ?? newest
         return Int(newest - min(oldest, newest)) + 1
+    }
+
+    /// Those of all processes, but for what is held for the last flush.
+    private var readers: [EngineReader] {
+        var holds = page.holds
+        return EngineReader.all(environment).filter { reader in
+            guard let index = holds.firstIndex(of: reader) else { return true }
+            holds.remove(at: index)
+            return false
+        }
     }
 
     /// The oldest pin of all processes; nil when nobody holds a version older than the newest.
@@ -18,7 +28,7 @@ extension Storage {
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
         let own = pins.oldest()
-        let other = EngineReader.all(environment).filter { $0.process != getpid() }
+        let other = readers.filter { $0.process != getpid() }
             .min { $0.transactionID < $1.transactionID }
             .map { reader in
                 let lag = UInt64(info.me_last_txnid) - min(reader.transactionID, UInt64(info.me_last_txnid))

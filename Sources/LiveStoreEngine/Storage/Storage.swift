@@ -57,6 +57,9 @@ package final class Storage: @unchecked Sendable {
     /// Upkeep's.
     package let heldVersions: HeldVersions
 
+    /// What brings commits to the disk; nil where nothing does. Set while the store is opened.
+    @exclusivity(unchecked) private(set) package var flushing: Flushing?
+
     private let idleReaders = Guarded<[SnapshotReader]>("snapshot pool", [])
 
     /// Whether the folder is this library's own and goes with the store.
@@ -68,7 +71,9 @@ package final class Storage: @unchecked Sendable {
 
     /// - Parameter limit: how long to wait for other processes.
     package init(
-        _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest, limit: TimeLimit
+        _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest,
+        flushes: FlushPlan = .init(),
+        limit: TimeLimit
     ) throws {
         directory = folder.path
         ownsFolder = folder.isOwn
@@ -87,6 +92,7 @@ package final class Storage: @unchecked Sendable {
                 durability == .memory ? left + [StoreFolder.data, StoreFolder.lock] : left, in: directory)
         }
         let isNew = try durability != .memory && page.wasAlone && StoreFolder.isUnmade(directory)
+        let recovery = try Self.recover(folder, page, isNew: isNew, flushes, durability)
 
         // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
         environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory)
@@ -108,6 +114,11 @@ package final class Storage: @unchecked Sendable {
             try lookAtPages()
         }
         releaseDeadReaders()
+        if durability == .full || durability == .relaxed && flushes.isOn {
+            flushing = try Flushing(
+                environment, folder, page, writeLock, waits: durability == .full, isNew: isNew, recovery ?? Recovery(),
+                flushes)
+        }
         do {
             try openTables(schema, deadlineNs: deadlineNs)
         } catch StoreError.writeTimedOut {
@@ -119,12 +130,14 @@ package final class Storage: @unchecked Sendable {
                     (\(limit.seconds) s)
                     """)
         }
+        if isNew || durability == .full { try flushing?.synchronize() }
         if isNew {
-            try check(mdb_env_sync(environment, 1), "synchronize")
+            if flushing == nil { try check(mdb_env_sync(environment, 1), "synchronize") }
             try StoreFolder.finish(directory, modes)
             // There are pages now.
             try guardEnd()
         }
+        flushing?.letGo()
         readApart()
         page.admitOthers()
     }
@@ -197,6 +210,7 @@ package final class Storage: @unchecked Sendable {
         guard isOfThisProcess else { return }
         for reader in idleReaders.withLock({ $0 }) { reader.end() }
         heldVersions.end()
+        flushing?.end()
         pageMap.endGuard()
         engine_close(environment)
         if durability == .memory {
@@ -216,6 +230,7 @@ package final class Storage: @unchecked Sendable {
             writeLock.unlock()
         }
         try reserved?.ensure()
+        try flushing?.beforeWrite()
         let oldRows = request.migration == nil ? nil : try OldRows(environment, path: directory)
         var transaction: LMDBTransaction?
         try LMDB.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin", path: directory)
@@ -255,7 +270,10 @@ package final class Storage: @unchecked Sendable {
     }
 
     package func error(_ code: Int32, _ operation: String) -> StoreError {
-        if code == MDB_MAP_FULL { return .mapFull(limitBytes: mapBytes) }
+        if code == MDB_MAP_FULL {
+            flushing?.expectNoRoom()
+            return .mapFull(limitBytes: mapBytes)
+        }
         // The engine calls a write that could be done in part only an input/output error.
         if code == EIO, StoreFile.isFull(environment, directory) { return .diskFull(path: directory) }
         return LMDB.error(code, operation, path: directory)
@@ -285,6 +303,7 @@ package final class Storage: @unchecked Sendable {
         // What it would write would give a file back its length, and hide what it has lost.
         if let cutFailure { throw cutFailure }
         if engine_is_broken(environment) { throw brokenFailure }
+        try flushing?.beforeWrite()
         try reserved?.ensure()
     }
 

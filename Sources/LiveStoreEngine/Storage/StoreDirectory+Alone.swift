@@ -1,4 +1,5 @@
 // A store that nobody has open, kept so while its file is looked at or replaced.
+import Glibc
 
 extension StoreDirectory {
     /// Runs `body` while nobody has the store open, nor can open it: not this process, nor another one.
@@ -10,6 +11,9 @@ extension StoreDirectory {
             defer { withExtendedLifetime(page) {} }
             guard page.wasAlone else { throw StoreError.storeInUse(path: path) }
             try StoreFolder.checkFiles(path)
+            if access(path + "/" + StoreFolder.data, F_OK) == 0 {
+                _ = try Recovery(path, modes, boot: .current, isForced: page.hadFailedFlush)
+            }
             return try body()
         }
     }

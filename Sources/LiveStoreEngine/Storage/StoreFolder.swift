@@ -25,7 +25,9 @@ enum StoreFolder {
     static let newData = "data.new"
     static let newLock = "data.new-lock"
     static let shared = "shared"
-    static let all = [data, lock, newData, newLock, shared]
+    /// What was flushed last.
+    static let durable = "durable.mdb"
+    static let all = [data, lock, newData, newLock, shared, durable]
 
     /// Makes a folder and those above it. One that is there is left as it is.
     static func make(_ path: String, _ modes: FileModes) throws(StoreError) {

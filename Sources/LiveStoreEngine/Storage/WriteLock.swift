@@ -96,6 +96,21 @@ package final class WriteLock: Sendable {
         }
     }
 
+    /// Waits until those who wait now have had their turns, all but the last of them to its end. Not holding the lock.
+    /// - Parameter ns: for so long at most.
+    func letWaitingPass(ns: Int64) {
+        let waiting = cp_load32(page.waiting)
+        guard waiting > 0, waiting <= Self.maxWaiting else { return }
+        let last = cp_load32(page.turn) &+ waiting
+        let deadlineNs = monotonicNs() + ns
+        while cp_load32(page.waiting) > 0 {
+            let turn = cp_load32(page.turn)
+            let remainingNs = deadlineNs - monotonicNs()
+            if Int32(bitPattern: last &- turn) <= 0 || remainingNs <= 0 { return }
+            _ = cp_futex_wait_as(page.turn, turn, remainingNs, Self.bit(ofTurn: last))
+        }
+    }
+
     /// Waits for the mutex itself.
     private func compete(until deadlineNs: Int64, _ ownerDied: inout Bool) -> Int32 {
         while true {

@@ -21,6 +21,8 @@ package final class WriteTransaction {
     @exclusivity(unchecked) private var whole: (transaction: LMDBTransaction, entries: Int, nextIDs: [UInt64?])?
     /// The version this commit will have.
     package let version: UInt64
+    /// The engine's number for it.
+    package let engineNumber: UInt64
     /// Changes at every modification: what was read before may be out of date.
     @exclusivity(unchecked) package private(set) var generation = 0
     /// The first thing that went wrong in a place that cannot throw.
@@ -65,6 +67,7 @@ package final class WriteTransaction {
         let code = mdb_txn_begin(storage.environment, nil, 0, &transaction)
         try storage.check(code, "begin write")
         self.transaction = transaction!
+        engineNumber = UInt64(mdb_txn_id(transaction))
         do throws(EngineFailure) {
             version = try ChangeLog.version(transaction!, storage.log) + 1
         } catch {

@@ -5,6 +5,7 @@
 //     136 last page (8), 144 transaction (8)
 //     record  0 bytes of a page, or of a value in pages of values alone (4), 4 flags (2), 6 depth (2), 8 pages that are branches (8),
 //             16 leaves (8), 24 of large values (8), 32 entries (8), 40 number of the root (8), all ones for none
+import CLMDB
 import Glibc
 
 /// Where a tree begins and what it should hold.
@@ -63,12 +64,19 @@ struct MetaPage {
         lastPage = bytes.loadUnaligned(fromByteOffset: 136, as: UInt64.self)
         transaction = bytes.loadUnaligned(fromByteOffset: 144, as: UInt64.self)
     }
+
+    /// Whether both say the same, at whichever place.
+    func isSame(as other: MetaPage) -> Bool {
+        transaction == other.transaction && lastPage == other.lastPage && free.root == other.free.root
+            && tables.root == other.tables.root && tables.entries == other.tables.entries
+    }
 }
 
 /// A store's file, open to be read. One thread at a time.
 final class FilePages {
     let path: String
     private let file: Int32
+    private let isOwn: Bool
     /// Of a page; the engine takes the kernel's.
     let pageBytes: Int
     /// Whole ones that the file has.
@@ -87,9 +95,22 @@ final class FilePages {
         }
         pageBytes = Int(sysconf(Int32(_SC_PAGESIZE)))
         count = UInt64(max(0, Int(status.st_size) / pageBytes))
+        isOwn = true
     }
 
-    deinit { close(file) }
+    /// Those that an environment has open, for as long as it does.
+    init(of environment: OpaquePointer, _ directory: String) {
+        path = directory + "/" + StoreFolder.data
+        var file: mdb_filehandle_t = -1
+        mdb_env_get_fd(environment, &file)
+        var status = stat()
+        self.file = file
+        pageBytes = Int(sysconf(Int32(_SC_PAGESIZE)))
+        count = fstat(file, &status) == 0 ? UInt64(max(0, Int(status.st_size) / pageBytes)) : 0
+        isOwn = false
+    }
+
+    deinit { if isOwn { close(file) } }
 
     /// Neighbouring pages; nil where the file ends before, or the disk does not give them.
     func read(_ first: UInt64, pages: Int = 1) -> [UInt8]? {

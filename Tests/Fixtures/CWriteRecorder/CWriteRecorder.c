@@ -25,6 +25,8 @@
 struct journal {
     pthread_mutex_t mutex;
     bool is_on, is_full;
+    int failing;
+    bool are_stalled, is_stalled;
     char folder[PATH_MAX];
     uint64_t capacity, used;
     uint32_t files;
@@ -68,6 +70,10 @@ const void *wr_journal(uint64_t *bytes) {
     *bytes = journal->used;
     return journal->is_full ? NULL : journal->bytes;
 }
+
+void wr_fail_flushes(int error) { __atomic_store_n(&journal->failing, error, __ATOMIC_SEQ_CST); }
+void wr_stall_flushes(bool are_stalled) { __atomic_store_n(&journal->are_stalled, are_stalled, __ATOMIC_SEQ_CST); }
+bool wr_is_stalled(void) { return __atomic_load_n(&journal->is_stalled, __ATOMIC_SEQ_CST); }
 
 static bool is_on(void) { return journal && __atomic_load_n(&journal->is_on, __ATOMIC_SEQ_CST); }
 
@@ -236,6 +242,15 @@ int ftruncate(int file, off_t length) {
 static int flush(int file, long call) {
     const struct descriptor *target = known(file);
     if (!target) return (int)syscall(call, file);
+    int failing = __atomic_load_n(&journal->failing, __ATOMIC_SEQ_CST);
+    if (failing != 0) {
+        errno = failing;
+        return -1;
+    }
+    if (__atomic_load_n(&journal->are_stalled, __ATOMIC_SEQ_CST)) {
+        __atomic_store_n(&journal->is_stalled, true, __ATOMIC_SEQ_CST);
+        while (true) pause();
+    }
     pthread_mutex_lock(&journal->mutex);
     uint64_t number = journal->used;
     append(WR_FLUSH_BEGIN, target->file, number, 0);

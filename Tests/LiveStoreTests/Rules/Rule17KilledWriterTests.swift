@@ -19,7 +19,7 @@ import TracedSync
 struct Rule17KilledWriterTests {
     private struct Tally: Sendable {
         var kills = 0
-        /// The lock was held: inside a write block or a commit.
+        /// A lock was held: inside a write block, a commit, or the flush that it waits for.
         var holding = 0
         /// The last commit was there and had not been acknowledged.
         var unacknowledged = 0
@@ -51,7 +51,7 @@ struct Rule17KilledWriterTests {
             let slowestMs = (own.map(\.slowestNs).max() ?? 0) / 1_000_000
             print(
                 """
-                .\(durability): \(sum(\.kills)) writers killed, \(sum(\.holding)) of them holding the lock, \
+                .\(durability): \(sum(\.kills)) writers killed, \(sum(\.holding)) of them holding a lock, \
                 \(sum(\.unacknowledged)) after a commit that was not acknowledged; \(sum(\.commits)) commits, the next \
                 writer began within \(slowestMs) ms at most (TIDEGAUGE_SEED=\(SeededRandom.base))
                 """)
@@ -86,7 +86,8 @@ struct Rule17KilledWriterTests {
             try writer.killNow()
             let acknowledged = writer.lines.last.flatMap { Int($0) } ?? before
             tally.kills += 1
-            if cp_mutex_owner(store.core.storage.page.mutex) != 0 { tally.holding += 1 }
+            let page = store.core.storage.page
+            if cp_mutex_owner(page.mutex) != 0 || cp_mutex_owner(page.flushMutex) != 0 { tally.holding += 1 }
 
             let startNs = monotonicNs()
             var tookNs: Int64 = 0

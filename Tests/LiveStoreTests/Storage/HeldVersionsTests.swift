@@ -12,7 +12,7 @@ import Testing
 @Suite("Versions that are held for long", .serialized, .onThreads)
 struct HeldVersionsTests {
     private func makeStore(_ notes: Int, _ durability: Durability = .relaxed) throws -> TestStore {
-        let test = try TestStore(durability: durability)
+        let test = try TestStore(durability: durability, flushes: .off)
         test.store.core.storage.heldVersions.patienceNs.store(0, ordering: .relaxed)
         try test.store.write { connection in
             for id in 0..<notes { try connection.add(Note(id: id, score: id % 10, title: "note \(id)", group: id % 7)) }

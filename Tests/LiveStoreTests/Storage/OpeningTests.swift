@@ -65,7 +65,7 @@ struct OpeningTests {
         #expect(!FileManager.default.fileExists(atPath: path + "/data.mdb"))
         try Store(.init(path: path, models: [Note.self])).write { try $0.add(Note(id: 1)) }
         let files = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-        #expect(files == ["data.mdb", "lock.mdb", "shared"])
+        #expect(files == ["data.mdb", "durable.mdb", "lock.mdb", "shared"])
     }
 
     @Test("behind a writer that stands still, opening gives up in the time it was given and names the process")

@@ -6,7 +6,7 @@ import Testing
 @Suite("Power cuts", .serialized, .onThreads)
 struct PowerCutTests {
     /// Everything that was flushed is there, and of what came later any part: whole writes, pages, sectors, in any order.
-    @Test("every image opens whole, at or after the last commit that had to survive", arguments: ["full"])
+    @Test("every image opens whole, at or after the last commit that had to survive", arguments: ["full", "relaxed"])
     func images(_ durability: String) throws {
         let arguments = ["--durability", durability, "--images", "250", "--commits", "20", "--seed", "17"]
         let run = try FixtureProcess("livestore-powercut", arguments)
@@ -14,5 +14,32 @@ struct PowerCutTests {
         run.waitUntilReaped()
         #expect(
             run.output.value.lines.last == "seed 17: 250 images, \(durability): 250 whole", "\(run.output.value.lines)")
+    }
+
+    @Test(
+        "a flush that fails is told to all who wait, and the store goes on from the last one that did not",
+        arguments: ["full", "relaxed"])
+    func failedFlush(_ durability: String) throws {
+        #expect(
+            try lines(["failed-flush", "--durability", durability]) == [
+                "told 4", "refused", "opened at 1", "goes on to 2",
+            ])
+    }
+
+    @Test("who waits for a flush by a process that is killed has it made by another one")
+    func killedFlush() throws {
+        #expect(try lines(["killed-flush"]) == ["the waiter ended with 0", "opened at 3"])
+    }
+
+    @Test(
+        "a store that another process has open is filled to its limit, and emptied, whatever is kept for the last flush"
+    )
+    func fullMap() throws { #expect(try lines(["full-map"]) == ["full, emptied, and filled by half"]) }
+
+    private func lines(_ arguments: [String]) throws -> [String] {
+        let run = try FixtureProcess("livestore-powercut", arguments)
+        try run.waitForEnd()
+        run.waitUntilReaped()
+        return run.output.value.lines
     }
 }

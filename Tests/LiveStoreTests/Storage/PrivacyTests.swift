@@ -13,6 +13,8 @@ import TracedSync
 struct PrivacyTests {
     private static func newPath() -> String { NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)" }
 
+    private static let files = ["shared", "data.mdb", "lock.mdb", "durable.mdb"]
+
     private func mode(_ path: String) -> mode_t {
         var status = stat()
         return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
@@ -21,7 +23,7 @@ struct PrivacyTests {
     @Test("nothing is written through a link that stands where a store's file belongs", arguments: Durability.allCases)
     func links(_ durability: Durability) throws {
         // For `.memory` a folder on a memory file system, where the files lie in the folder itself.
-        for name in ["shared", "data.mdb", "lock.mdb"] {
+        for name in Self.files {
             let parent = durability == .memory ? "/dev/shm/" : NSTemporaryDirectory()
             let path = parent + "livestore-test-\(UUID().uuidString)"
             let victim = Self.newPath()
@@ -52,7 +54,7 @@ struct PrivacyTests {
         let path = Self.newPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let store = try Store(.init(path: path, models: [Note.self], durability: durability))
-        for name in ["shared", "data.mdb", "lock.mdb"] { #expect(mode(path + "/" + name) == 0o600, "\(name)") }
+        for name in Self.files { #expect(mode(path + "/" + name) == 0o600, "\(name)") }
         #expect(mode(path) == 0o700)
         try store.compact(to: path + "/copy")
         #expect(mode(path + "/copy/data.mdb") == 0o600 && mode(path + "/copy") == 0o700)
@@ -65,7 +67,7 @@ struct PrivacyTests {
         let path = Self.newPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let store = try Store(.init(path: path, models: [Note.self], durability: .relaxed, fileMode: 0o640))
-        for name in ["shared", "data.mdb", "lock.mdb"] { #expect(mode(path + "/" + name) == 0o640, "\(name)") }
+        for name in Self.files { #expect(mode(path + "/" + name) == 0o640, "\(name)") }
         #expect(mode(path) == 0o750)
         withExtendedLifetime(store) {}
     }

@@ -13,11 +13,12 @@ final class TestStore: Sendable {
 
     init(
         _ models: [StoredObject.Type] = [Note.self], durability: Durability = .relaxed,
-        upkeepPollNs: Int64? = Upkeep.pollNs
+        upkeepPollNs: Int64? = Upkeep.pollNs, flushes: FlushPlan = .init()
     ) throws {
         path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
         var configuration = Store.Configuration(path: path, models: models, durability: durability)
         configuration.upkeepPollNs = upkeepPollNs
+        configuration.flushes = flushes
         store = try Store(configuration)
     }
 
@@ -41,6 +42,15 @@ final class TestStore: Sendable {
         }
         try isHeld.wait("the lock") { $0 }
         try body(letGo)
+    }
+}
+
+extension FlushPlan {
+    /// For tests of what something else keeps in the file.
+    static var off: FlushPlan {
+        var plan = FlushPlan()
+        plan.isOn = false
+        return plan
     }
 }
 

@@ -43,4 +43,11 @@ void wr_note(const char *text);
 /// The journal so far, or NULL where it has not found room.
 const void *wr_journal(uint64_t *bytes);
 
+/// Has the disk refuse flushes by this error number; 0: none.
+void wr_fail_flushes(int error);
+/// Whether flushes that begin from here on never end.
+void wr_stall_flushes(bool are_stalled);
+/// Whether one of them has begun.
+bool wr_is_stalled(void);
+
 #endif

@@ -1,0 +1,95 @@
+// Which flush a store's file has seen last, so that it is known whether a record of a flush is of that file as it is. It stands behind
+// the engine's header, in the second sector of the first two pages, which the engine never writes: the first has what began last, the
+// second what ended last. Pure.
+//
+// A flush marks the file before it has it brought to the disk, and again once its record is there. So the disk has no record of which
+// the file has no mark; and a file that has been restored, or has gone on without its record, has the mark of another flush.
+//
+//     512 magic (8), 520 number (8), 528 token of the flush that ended last (8), 536 of the one that began last (8),
+//     544 checksum of those (4)
+
+struct FlushMark: Equatable {
+    static let places = 2
+    /// In its page.
+    static let offset = 512
+    static let bytes = 36
+    private static let magic: UInt64 = 0x4c53_6d61_726b_0001  // "LSmark", 1
+
+    /// The larger one is newer.
+    let number: UInt64
+    /// 0: none.
+    let ended: UInt64
+    let begun: UInt64
+
+    /// Of a flush that begins: its record is not there yet.
+    /// - Parameter last: the token of the flush before.
+    static func begin(_ record: FlushRecord, after last: UInt64) -> FlushMark {
+        FlushMark(number: 2 * record.number, ended: last, begun: record.token)
+    }
+
+    /// Of one whose record is on the disk.
+    static func end(_ record: FlushRecord) -> FlushMark {
+        FlushMark(number: 2 * record.number + 1, ended: record.token, begun: record.token)
+    }
+
+    var place: Int { Int(number % UInt64(Self.places)) }
+    /// Of the record that it comes with.
+    var recordNumber: UInt64 { number / 2 }
+
+    var encoded: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Self.bytes)
+        bytes.withUnsafeMutableBytes { bytes in
+            for (index, word) in [Self.magic, number, ended, begun].enumerated() {
+                bytes.storeBytes(of: word, toByteOffset: index * 8, as: UInt64.self)
+            }
+            let sum = FlushRecord.sum(of: UnsafeRawBufferPointer(rebasing: bytes[..<32]))
+            bytes.storeBytes(of: sum, toByteOffset: 32, as: UInt32.self)
+        }
+        return bytes
+    }
+
+    private init(number: UInt64, ended: UInt64, begun: UInt64) {
+        (self.number, self.ended, self.begun) = (number, ended, begun)
+    }
+
+    /// nil where it is none, or only a part of one.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        func word(_ index: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
+        guard bytes.count == Self.bytes, word(0) == Self.magic,
+            bytes.loadUnaligned(fromByteOffset: 32, as: UInt32.self)
+                == FlushRecord.sum(of: UnsafeRawBufferPointer(rebasing: bytes[..<32]))
+        else { return nil }
+        self.init(number: word(1), ended: word(2), begun: word(3))
+    }
+}
+
+/// What the two places of a file say together.
+struct FlushMarks {
+    private(set) var newest: FlushMark?
+    /// Whether one of them is damaged, or was being written as the machine went down: then they tell nothing for sure.
+    private(set) var isTorn = false
+
+    /// - Parameter pages: the file's first two, nil where they cannot be read.
+    init(_ pages: [[UInt8]?]) {
+        let end = FlushMark.offset + FlushMark.bytes
+        for page in pages {
+            guard let page, page.count >= end else {
+                isTorn = true
+                continue
+            }
+            let bytes = page[FlushMark.offset..<end]
+            if bytes.allSatisfy({ $0 == 0 }) { continue }
+            guard let mark = Array(bytes).withUnsafeBytes({ FlushMark($0) }) else {
+                isTorn = true
+                continue
+            }
+            if mark.number >= newest?.number ?? 0 { newest = mark }
+        }
+    }
+
+    /// Whether a record may be that of the last flush.
+    func allow(_ record: FlushRecord) -> Bool {
+        guard !isTorn else { return true }
+        return record.token != 0 && (record.token == newest?.ended || record.token == newest?.begun)
+    }
+}
