@@ -18,7 +18,12 @@ func inChild(_ body: () -> Int32) -> Int32 {
 
 func startChild(_ body: () -> Int32) -> pid_t {
     let child = forkProcess()
-    if child == 0 { _exit(body()) }
+    if child == 0 {
+        let status = body()
+        // Not while another thread has written something that the journal does not have yet.
+        wr_leave()
+        _exit(status)
+    }
     if child < 0 { refuse("no process can be started: \(String(cString: strerror(errno)))") }
     return child
 }

@@ -50,6 +50,7 @@ bool wr_reserve(uint64_t bytes) {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&made->mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
     journal = made;
@@ -77,6 +78,16 @@ bool wr_is_stalled(void) { return __atomic_load_n(&journal->is_stalled, __ATOMIC
 
 static bool is_on(void) { return journal && __atomic_load_n(&journal->is_on, __ATOMIC_SEQ_CST); }
 
+static void take(void) {
+    if (pthread_mutex_lock(&journal->mutex) == EOWNERDEAD) pthread_mutex_consistent(&journal->mutex);
+}
+
+static void give(void) { pthread_mutex_unlock(&journal->mutex); }
+
+void wr_leave(void) {
+    if (is_on()) take();
+}
+
 // With the mutex held.
 static char *append(uint32_t kind, uint32_t file, uint64_t offset, uint64_t payload_bytes) {
     uint64_t bytes = sizeof(wr_step) + ((payload_bytes + 7) & ~7ull);
@@ -98,9 +109,9 @@ static void append_text(uint32_t kind, uint32_t file, const char *text, uint64_t
 
 void wr_note(const char *text) {
     if (!is_on()) return;
-    pthread_mutex_lock(&journal->mutex);
+    take();
     append_text(WR_NOTE, 0, text, strlen(text));
-    pthread_mutex_unlock(&journal->mutex);
+    give();
 }
 
 /// The name of a file of the folder; NULL for others. A relative path is one below an open folder, which is the store's.
@@ -127,7 +138,7 @@ static void opened(int file, const char *path, int flags, bool is_new) {
         descriptors[file] = (struct descriptor){.file = 0, .is_known = name[0] == 0};
         return;
     }
-    pthread_mutex_lock(&journal->mutex);
+    take();
     uint32_t number = journal->files - 1;
     while (number > 0 && journal->inodes[number] != status.st_ino) number--;
     if (is_new || number == 0) {
@@ -138,7 +149,7 @@ static void opened(int file, const char *path, int flags, bool is_new) {
         append_text(WR_LINK, number, name, strlen(name));
     }
     if (flags & O_TRUNC) append(WR_TRUNCATE, number, 0, 0);
-    pthread_mutex_unlock(&journal->mutex);
+    give();
     descriptors[file] =
         (struct descriptor){.file = number, .is_known = true, .is_synced = (flags & (O_DSYNC | O_SYNC)) != 0};
 }
@@ -198,12 +209,12 @@ static void wrote(const struct descriptor *known, uint64_t offset, const struct 
 ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
     const struct descriptor *target = known(file);
     if (!target) return syscall(SYS_pwrite64, file, bytes, count, offset);
-    pthread_mutex_lock(&journal->mutex);
+    take();
     ssize_t written = syscall(SYS_pwrite64, file, bytes, count, offset);
     int error = errno;
     struct iovec part = {(void *)bytes, count};
     wrote(target, (uint64_t)offset, &part, 1, written);
-    pthread_mutex_unlock(&journal->mutex);
+    give();
     errno = error;
     return written;
 }
@@ -211,12 +222,12 @@ ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
 ssize_t writev(int file, const struct iovec *parts, int count) {
     const struct descriptor *target = known(file);
     if (!target) return syscall(SYS_writev, file, parts, count);
-    pthread_mutex_lock(&journal->mutex);
+    take();
     off_t offset = syscall(SYS_lseek, file, 0, SEEK_CUR);
     ssize_t written = syscall(SYS_writev, file, parts, count);
     int error = errno;
     wrote(target, (uint64_t)offset, parts, count, written);
-    pthread_mutex_unlock(&journal->mutex);
+    give();
     errno = error;
     return written;
 }
@@ -230,11 +241,11 @@ ssize_t write(int file, const void *bytes, size_t count) {
 int ftruncate(int file, off_t length) {
     const struct descriptor *target = known(file);
     if (!target) return (int)syscall(SYS_ftruncate, file, length);
-    pthread_mutex_lock(&journal->mutex);
+    take();
     int result = (int)syscall(SYS_ftruncate, file, length);
     int error = errno;
     if (result == 0) append(WR_TRUNCATE, target->file, (uint64_t)length, 0);
-    pthread_mutex_unlock(&journal->mutex);
+    give();
     errno = error;
     return result;
 }
@@ -251,17 +262,17 @@ static int flush(int file, long call) {
         __atomic_store_n(&journal->is_stalled, true, __ATOMIC_SEQ_CST);
         while (true) pause();
     }
-    pthread_mutex_lock(&journal->mutex);
+    take();
     uint64_t number = journal->used;
     append(WR_FLUSH_BEGIN, target->file, number, 0);
-    pthread_mutex_unlock(&journal->mutex);
+    give();
     int result = (int)syscall(call, file);
     int error = errno;
     if (result == 0) {
-        pthread_mutex_lock(&journal->mutex);
+        take();
         // Says which one has ended: several of a file may go on at the same time.
         append(WR_FLUSH_END, target->file, number, 0);
-        pthread_mutex_unlock(&journal->mutex);
+        give();
     }
     errno = error;
     return result;
@@ -274,7 +285,7 @@ int rename(const char *from, const char *to) {
     const char *old = is_on() ? name_of(from) : NULL, *new = is_on() ? name_of(to) : NULL;
     // One that comes from elsewhere is noted when it is opened here.
     if (!old || !new) return (int)syscall(SYS_rename, from, to);
-    pthread_mutex_lock(&journal->mutex);
+    take();
     int result = (int)syscall(SYS_rename, from, to);
     int error = errno;
     if (result == 0) {
@@ -285,7 +296,7 @@ int rename(const char *from, const char *to) {
             memcpy(place + old_bytes, new, new_bytes);
         }
     }
-    pthread_mutex_unlock(&journal->mutex);
+    give();
     errno = error;
     return result;
 }
@@ -293,11 +304,11 @@ int rename(const char *from, const char *to) {
 int unlink(const char *path) {
     const char *name = is_on() ? name_of(path) : NULL;
     if (!name) return (int)syscall(SYS_unlink, path);
-    pthread_mutex_lock(&journal->mutex);
+    take();
     int result = (int)syscall(SYS_unlink, path);
     int error = errno;
     if (result == 0) append_text(WR_UNLINK, 0, name, strlen(name));
-    pthread_mutex_unlock(&journal->mutex);
+    give();
     errno = error;
     return result;
 }

@@ -40,6 +40,8 @@ void wr_begin(const char *folder);
 void wr_end(void);
 /// Puts text into the journal.
 void wr_note(const char *text);
+/// Before a process ends while threads of it still write: what is written is in the journal, and no thread writes any more.
+void wr_leave(void);
 /// The journal so far, or NULL where it has not found room.
 const void *wr_journal(uint64_t *bytes);
 
