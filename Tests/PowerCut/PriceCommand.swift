@@ -14,14 +14,20 @@ struct PriceCommand: ParsableCommand {
     @Option(help: "What commits are to survive: full or relaxed.")
     var durability = Durability.relaxed
 
+    @Option(help: "Commits from one flush to the next.")
+    var every: UInt64 = 256
+
     @Flag(help: "Without flushes that nobody waits for.")
     var off = false
 
     func run() throws {
         let root = try ScratchFolder()
         var configuration = Store.Configuration(
-            path: root.path + "/store", models: Content.models, durability: durability)
+            path: root.path + "/store", models: Content.models, durability: durability,
+            // More is refused under valgrind.
+            mapBytes: 1 << 30)
         configuration.flushes.isOn = !off
+        configuration.flushes.everyCommits = every
         configuration.flushes.intervalNs = nil
         let store = try Store(configuration)
         try store.write { connection in
