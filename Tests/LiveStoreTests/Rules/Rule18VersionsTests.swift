@@ -214,6 +214,31 @@ struct Rule18VersionsTests {
         #expect(test.store.oldestPin == nil)
     }
 
+    @Test("who writes lets go of a process that was killed while it held a version, and the file does not grow for it")
+    func killedHolder() throws {
+        let test = try TestStore(Batches.models, flushes: .off)
+        func commit(_ times: Int) throws {
+            for _ in 0..<times { try test.store.write { try Batches.increment("n", $0) } }
+        }
+        try commit(1)
+        let other = try FixtureProcess(test, "observe")
+        try other.go()
+        try other.waitForLines(1)
+        try other.pause()
+        let before = test.store.fileBytes
+        try commit(300)
+        // What it holds is there: with its end the same must be gone.
+        #expect(test.store.activeVersions == 301 && test.store.fileBytes - before > 1 << 20)
+        try other.killNow()
+        other.waitUntilReaped()
+        try commit(Int(Storage.deadReaderInterval))
+        #expect(test.store.oldestPin == nil && test.store.activeVersions <= 2)
+        let after = test.store.fileBytes
+        try commit(2_000)
+        // Of 50 MB that it would have kept.
+        #expect(test.store.fileBytes - after <= 1 << 16)
+    }
+
     @Test("at the limit of snapshots a live connection still commits and cancels")
     func snapshotLimit() throws {
         struct Stop: Error {}
