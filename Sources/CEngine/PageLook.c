@@ -5,7 +5,7 @@
 //             of a large value: 12 how many pages (4), 16 the value
 //     entry   of a leaf: 0 length of the value (4), 4 flags (2), 6 length of the key (2), 8 key, value
 //             of a branch: 0 number of the page below (6), 6 length of the key (2), 8 key; the first one's key is below all
-//     tree    4 flags (2), 6 depth (2), 40 number of the root (8)
+//     tree    0 bytes of a value, of values of one length (4), 4 flags (2), 6 depth (2), 40 number of the root (8)
 //     meta    40 tree of the free pages, 88 tree of tables, 136 the last page, 144 number of the transaction
 //
 // With the write lock.
@@ -23,7 +23,10 @@ enum { OF_NUMBERS = 0x08, WITH_VALUES = 0x04 };
 
 struct tree {
     uint64_t root;
+    uint32_t value_bytes;
+    // Flags are those of a table; 0 of the values of a key.
     uint16_t depth, flags;
+    bool is_of_values;
 };
 
 struct engine_look {
@@ -63,7 +66,8 @@ static uint64_t u64(const uint8_t *at) {
 static uint64_t child(const uint8_t *entry) { return u64(entry) & 0xffffffffffff; }
 
 static struct tree tree_at(const uint8_t *record) {
-    return (struct tree){.root = u64(record + 40), .depth = u16(record + 6), .flags = u16(record + 4)};
+    return (struct tree){
+        .root = u64(record + 40), .value_bytes = u32(record), .depth = u16(record + 6), .flags = u16(record + 4)};
 }
 
 static bool is_empty(struct tree tree) { return tree.root == UINT64_MAX; }
@@ -151,35 +155,36 @@ static bool is_whole(const struct engine_look *look, const uint8_t *page, bool i
 }
 
 // Whether a page is what a tree has at a depth, counted from below: leaves are at 1.
-static bool look_at(struct engine_look *look, uint64_t number, uint16_t depth, uint16_t flags, bool of_values) {
+static bool look_at(struct engine_look *look, uint64_t number, uint16_t depth, struct tree tree) {
     if (number < 2 || number > look->last) return false;
     const uint8_t *page = look->map + number * PAGE;
-    uint16_t kind = u16(page + 10) & ~LEFT_DIRTY;
-    uint16_t expected = depth > 1 ? BRANCH : of_values ? LEAF | VALUES : LEAF;
-    if (u64(page) != number || kind != expected) return false;
+    bool has_values = depth == 1 && tree.is_of_values;
+    uint16_t expected = depth > 1 ? BRANCH : has_values ? LEAF | VALUES : LEAF;
+    if (u64(page) != number || (u16(page + 10) & ~LEFT_DIRTY) != expected) return false;
+    // The engine goes by what the tree says.
+    if (has_values && u16(page + 8) != tree.value_bytes) return false;
     if (number >= look->pages) return true;
     uint64_t bit = 1ull << (number % 64);
     if (look->seen[number / 64] & bit) return true;
-    if (kind & VALUES ? !are_values(page, PAGE) : !is_whole(look, page, depth > 1, flags)) return false;
+    if (has_values ? !are_values(page, PAGE) : !is_whole(look, page, depth > 1, tree.flags)) return false;
     look->seen[number / 64] |= bit;
     return true;
 }
 
 // MARK: A way
 
-static int way(struct engine_look *look, struct tree tree, bool of_values, const MDB_val *key, const MDB_val *value) {
+static int way(struct engine_look *look, struct tree tree, const MDB_val *key, const MDB_val *value) {
     if (is_empty(tree)) return tree.depth == 0 ? 0 : MDB_CORRUPTED;
     if (tree.depth == 0 || tree.depth > MOST_DEPTH) return MDB_CORRUPTED;
-    uint16_t flags = of_values ? 0 : tree.flags;
     uint64_t number = tree.root;
     for (uint16_t depth = tree.depth;; depth--) {
-        if (!look_at(look, number, depth, flags, of_values)) return MDB_CORRUPTED;
+        if (!look_at(look, number, depth, tree)) return MDB_CORRUPTED;
         const uint8_t *page = look->map + number * PAGE;
-        if (depth == 1 && (of_values || !(flags & WITH_VALUES) || !value)) return 0;
+        if (depth == 1 && (!(tree.flags & WITH_VALUES) || !value)) return 0;
         int low = depth > 1, high = count_of(page);
         while (low < high) {
             int middle = (low + high) / 2;
-            int order = compare_keys(flags, key->mv_data, key->mv_size, entry_at(page, middle));
+            int order = compare_keys(tree.flags, key->mv_data, key->mv_size, entry_at(page, middle));
             if (depth > 1 ? order < 0 : order <= 0) high = middle;
             else low = middle + 1;
         }
@@ -187,24 +192,27 @@ static int way(struct engine_look *look, struct tree tree, bool of_values, const
             if (low == count_of(page)) return 0;
             const uint8_t *entry = entry_at(page, low);
             if (u16(entry + 4) != (HAS_VALUES | HAS_TREE)) return 0;
-            if (compare_keys(flags, key->mv_data, key->mv_size, entry) != 0) return 0;
-            return way(look, tree_at(entry + ENTRY + u16(entry + 6)), true, value, NULL);
+            if (compare_keys(tree.flags, key->mv_data, key->mv_size, entry) != 0) return 0;
+            struct tree values = tree_at(entry + ENTRY + u16(entry + 6));
+            values.flags = 0;
+            values.is_of_values = true;
+            return way(look, values, value, NULL);
         }
         // Beside it what it may be joined with.
         for (int index = low - 2; index <= low; index += 2) {
             if (index < 0 || index >= count_of(page)) continue;
-            if (!look_at(look, child(entry_at(page, index)), depth - 1, flags, of_values)) return MDB_CORRUPTED;
+            if (!look_at(look, child(entry_at(page, index)), depth - 1, tree)) return MDB_CORRUPTED;
         }
         number = child(entry_at(page, low - 1));
     }
 }
 
-static int whole(struct engine_look *look, uint64_t number, uint16_t depth, uint16_t flags) {
-    if (!look_at(look, number, depth, flags, false)) return MDB_CORRUPTED;
+static int whole(struct engine_look *look, uint64_t number, uint16_t depth, struct tree tree) {
+    if (!look_at(look, number, depth, tree)) return MDB_CORRUPTED;
     if (depth == 1) return 0;
     const uint8_t *page = look->map + number * PAGE;
     for (int index = 0; index < count_of(page); index++) {
-        int code = whole(look, child(entry_at(page, index)), depth - 1, flags);
+        int code = whole(look, child(entry_at(page, index)), depth - 1, tree);
         if (code != 0) return code;
     }
     return 0;
@@ -212,7 +220,7 @@ static int whole(struct engine_look *look, uint64_t number, uint16_t depth, uint
 
 static int whole_tree(struct engine_look *look, struct tree tree) {
     if (is_empty(tree)) return 0;
-    return tree.depth == 0 || tree.depth > MOST_DEPTH ? MDB_CORRUPTED : whole(look, tree.root, tree.depth, tree.flags);
+    return tree.depth == 0 || tree.depth > MOST_DEPTH ? MDB_CORRUPTED : whole(look, tree.root, tree.depth, tree);
 }
 
 // Whether a value of the tree of free pages is how many it lists, and they are pages of the file that are listed once: the engine
@@ -323,7 +331,7 @@ int look_at_way(
     struct engine_look *look, uint64_t transaction, unsigned int table, const MDB_val *key, const MDB_val *value) {
     struct tree tree;
     int code = tree_of(look, transaction, table, &tree);
-    return code != 0 ? code : way(look, tree, false, key, value);
+    return code != 0 ? code : way(look, tree, key, value);
 }
 
 int look_at_tree(struct engine_look *look, uint64_t transaction, unsigned int table) {

@@ -4,19 +4,9 @@
 import Basis
 import Synchronization
 
-/// Unchecked because of the pointer, which never changes, to numbers that are atomic.
-final class CheckedNodes: @unchecked Sendable {
+final class CheckedNodes: Sendable {
     /// One that is put where another is remembered takes its place.
-    private static let slotCount = 512
-
-    private let slots: UnsafeMutablePointer<Atomic<UInt64>>
-
-    init() {
-        slots = .allocate(capacity: Self.slotCount)
-        for slot in 0..<Self.slotCount { (slots + slot).initialize(to: Atomic(0)) }
-    }
-
-    deinit { slots.deallocate() }
+    private let slots = InlineArray<512, Atomic<UInt64>> { _ in Atomic(0) }
 
     @inline(__always)
     private static func mix(_ key: RankKey, _ sum: UInt32) -> UInt64 {
@@ -24,13 +14,16 @@ final class CheckedNodes: @unchecked Sendable {
     }
 
     @inline(__always)
+    private static func slot(_ mixed: UInt64) -> Int { Int(mixed & 511) }
+
+    @inline(__always)
     func contains(_ key: RankKey, _ sum: UInt32) -> Bool {
         let mixed = Self.mix(key, sum)
-        return slots[Int(mixed & UInt64(Self.slotCount - 1))].load(ordering: .relaxed) == mixed
+        return slots[Self.slot(mixed)].load(ordering: .relaxed) == mixed
     }
 
     func insert(_ key: RankKey, _ sum: UInt32) {
         let mixed = Self.mix(key, sum)
-        slots[Int(mixed & UInt64(Self.slotCount - 1))].store(mixed, ordering: .relaxed)
+        slots[Self.slot(mixed)].store(mixed, ordering: .relaxed)
     }
 }
