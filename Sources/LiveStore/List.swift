@@ -26,10 +26,10 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     private var stored: StoredList? { owner?.binding.map { StoredList($0, ordinal) } }
 
-    private func query(_ list: StoredList) -> ConnectionQuery {
+    private func query(_ list: StoredList) -> ListQuery {
         // An object whose addition was cancelled is another one when it is added again.
         if let known = box.query, known.owner == list.binding.id { return known.query }
-        let query = list.makeQuery()
+        let query = ListQuery()
         box.query = (query, list.binding.id)
         return query
     }
@@ -173,7 +173,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     func observed() throws(StoreError) -> (Connection, ConnectionQuery) {
         guard let stored else { throw .notStored(type: owner.map { "\(type(of: $0))" } ?? "List") }
-        return (stored.connection, query(stored))
+        return (stored.connection, stored.query(query(stored)))
     }
 }
 

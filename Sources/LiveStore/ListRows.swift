@@ -9,16 +9,16 @@ struct ListRows {
     }
 
     private let list: StoredList
-    private let query: ConnectionQuery
+    private let query: ListQuery
     private let order: Order
     private var connection: Connection { list.binding.connection }
 
-    init(_ list: StoredList, _ query: ConnectionQuery) {
+    init(_ list: StoredList, _ query: ListQuery) {
         (self.list, self.query) = (list, query)
         let connection = list.binding.connection
         connection.checkScheduler()
-        let source = connection.listSource(query)
-        order = source.map { .stored($0) } ?? .shown(connection.shownRows(query).tree)
+        let source = connection.listSource { list.query(query) }
+        order = source.map { .stored($0) } ?? .shown(connection.shownRows(list.query(query)).tree)
     }
 
     var count: Int { count(near: 0) }
@@ -71,6 +71,7 @@ struct ListRows {
             if let found { remember(found.run) }
             return found?.rank
         case .shown(let tree):
+            let query = list.query(query)
             return query.key(row, element, connection.currentSource).flatMap {
                 tree.rank(of: query.form.shownKey($0))
             }

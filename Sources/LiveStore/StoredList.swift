@@ -29,7 +29,14 @@ struct StoredList {
     // MARK: Reading
 
     /// The list as a query: the elements of this owner, by their positions.
-    func makeQuery() -> ConnectionQuery {
+    func query(_ kept: ListQuery) -> ConnectionQuery {
+        if let made = kept.made { return made }
+        let query = makeQuery()
+        kept.made = query
+        return query
+    }
+
+    private func makeQuery() -> ConnectionQuery {
         let owner = FilterExpression.compare(column: ListTable.owner, .equal, .link(binding.id), isOptional: true)
         let plan = QueryPlan(
             table: elements, filter: owner, sort: [SortTerm(column: ListTable.position, ascending: true)])
@@ -115,7 +122,7 @@ struct StoredList {
         return wanted.reader.columns(differingFrom: row, elements.schema) & 1 << UInt64(ListTable.value) == 0
     }
 
-    func insert(_ value: (RowBuffer, Int) -> Void, at index: Int, _ query: ConnectionQuery) throws(StoreError) {
+    func insert(_ value: (RowBuffer, Int) -> Void, at index: Int, _ query: ListQuery) throws(StoreError) {
         let rows = ListRows(self, query)
         checkIndex(index, of: try length(of: rows, near: index) + 1, "places to insert at in \(elements.schema.name)")
         let before = position(rows, index - 1)
@@ -142,15 +149,15 @@ struct StoredList {
         return ListPosition.between(before, after, change)
     }
 
-    func set(_ value: (RowBuffer, Int) -> Void, at index: Int, _ query: ConnectionQuery) throws(StoreError) {
+    func set(_ value: (RowBuffer, Int) -> Void, at index: Int, _ query: ListQuery) throws(StoreError) {
         try update(try id(at: index, ListRows(self, query)), ListTable.value, value)
         _ = try count(1)
     }
 
-    func remove(at index: Int, _ query: ConnectionQuery) throws(StoreError) { try remove(index..<index + 1, query) }
+    func remove(at index: Int, _ query: ListQuery) throws(StoreError) { try remove(index..<index + 1, query) }
 
     /// Takes elements off the list, and off the rows shown even where somebody else has done so first.
-    func remove(_ indices: Range<Int>, _ query: ConnectionQuery) throws(StoreError) {
+    func remove(_ indices: Range<Int>, _ query: ListQuery) throws(StoreError) {
         if indices.isEmpty { return }
         let rows = ListRows(self, query)
         for index in [indices.lowerBound, indices.upperBound - 1] {
@@ -170,7 +177,7 @@ struct StoredList {
         _ = try count(ids.count)
     }
 
-    func move(from source: Int, to target: Int, _ query: ConnectionQuery) throws(StoreError) {
+    func move(from source: Int, to target: Int, _ query: ListQuery) throws(StoreError) {
         let rows = ListRows(self, query)
         let id = try id(at: source, rows)
         checkIndex(target, of: rows.count, whatItHas)
@@ -181,7 +188,7 @@ struct StoredList {
         try setPosition(id, place(before, after, try count(1)))
     }
 
-    func swap(_ first: Int, _ second: Int, _ query: ConnectionQuery) throws(StoreError) {
+    func swap(_ first: Int, _ second: Int, _ query: ListQuery) throws(StoreError) {
         let rows = ListRows(self, query)
         let (a, b) = (try id(at: first, rows), try id(at: second, rows))
         guard a != b, let atA = position(rows, first), let atB = position(rows, second) else { return }

@@ -49,7 +49,7 @@ public struct Listed<Element: ListElement> {
 /// The elements of a list that is not stored, and the query of one that is.
 final class ListBox<Element: ListElement> {
     var elements: [Element]
-    var query: (query: ConnectionQuery, owner: ObjectID)?
+    var query: (query: ListQuery, owner: ObjectID)?
 
     init(_ elements: [Element] = []) { self.elements = elements }
 }

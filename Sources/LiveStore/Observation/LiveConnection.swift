@@ -145,7 +145,8 @@ final class LiveConnection: Connection {
     }
 
     /// Own writes are on the newest version: what that has is shown, if nobody else has written to the lists since the delivery.
-    override func listSource(_ query: ConnectionQuery) -> (any RowSource)? {
+    override func listSource(_ query: () -> ConnectionQuery) -> (any RowSource)? {
+        let query = query()
         if query.deliveredToAnyVariant != nil { return nil }
         if let wholeSource { return wholeSource }
         guard own.shownFrom == 0, let delivered, let source = currentSource else { return nil }

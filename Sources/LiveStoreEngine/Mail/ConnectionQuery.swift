@@ -31,8 +31,6 @@ package final class ConnectionQuery: @unchecked Sendable {
     @exclusivity(unchecked) private var deliveredRanks: Range<Int>?
     /// The rows as the connection shows them; nil until somebody asks, and after each delivery.
     @exclusivity(unchecked) package var shown: ShownTree?
-    /// Of a list that is read in the store: the elements read last, for as long as neither number has changed.
-    @exclusivity(unchecked) package var run: (elements: ListRun, epoch: Int, generation: Int)?
     package let form: TreeForm
     @exclusivity(unchecked) private var encoder: SortKeyEncoder
     private let residual: RowTest
