@@ -28,10 +28,8 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
 
     private func query(_ list: StoredList) -> ListQuery {
         // An object whose addition was cancelled is another one when it is added again.
-        if let known = box.query, known.owner == list.binding.id { return known.query }
-        let query = ListQuery()
-        box.query = (query, list.binding.id)
-        return query
+        box.belong(to: list.binding.id)
+        return box
     }
 
     private func rows(_ list: StoredList) -> ListRows { ListRows(list, query(list)) }

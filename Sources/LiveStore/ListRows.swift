@@ -17,8 +17,12 @@ struct ListRows {
         (self.list, self.query) = (list, query)
         let connection = list.binding.connection
         connection.checkScheduler()
-        let source = connection.listSource { list.query(query) }
-        order = source.map { .stored($0) } ?? .shown(connection.shownRows(list.query(query)).tree)
+        if let source = connection.anyListSource {
+            order = .stored(source)
+        } else {
+            let query = list.query(query)
+            order = connection.listSource(query).map { .stored($0) } ?? .shown(connection.shownRows(query).tree)
+        }
     }
 
     var count: Int { count(near: 0) }

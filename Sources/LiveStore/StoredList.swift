@@ -29,6 +29,7 @@ struct StoredList {
     // MARK: Reading
 
     /// The list as a query: the elements of this owner, by their positions.
+    @inline(__always)
     func query(_ kept: ListQuery) -> ConnectionQuery {
         if let made = kept.made { return made }
         let query = makeQuery()

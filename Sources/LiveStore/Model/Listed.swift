@@ -47,9 +47,8 @@ public struct Listed<Element: ListElement> {
 }
 
 /// The elements of a list that is not stored, and the query of one that is.
-final class ListBox<Element: ListElement> {
+final class ListBox<Element: ListElement>: ListQuery {
     var elements: [Element]
-    var query: (query: ListQuery, owner: ObjectID)?
 
     init(_ elements: [Element] = []) { self.elements = elements }
 }

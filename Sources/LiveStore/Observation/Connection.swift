@@ -122,7 +122,10 @@ public class Connection {
     }
 
     /// Where the elements of a list that this connection shows are those there are; nil where it takes a tree.
-    func listSource(_ query: () -> ConnectionQuery) -> (any RowSource)? { wholeSource }
+    func listSource(_ query: ConnectionQuery) -> (any RowSource)? { wholeSource }
+
+    /// The same for any list, where nothing is observed; nil where the list has to be asked.
+    var anyListSource: (any RowSource)? { wholeSource }
 
     /// Has upkeep keep the sums and extremes of a column, for a query that is observed here.
     func measure(_ query: ConnectionQuery, _ column: Int) {}

@@ -145,8 +145,9 @@ final class LiveConnection: Connection {
     }
 
     /// Own writes are on the newest version: what that has is shown, if nobody else has written to the lists since the delivery.
-    override func listSource(_ query: () -> ConnectionQuery) -> (any RowSource)? {
-        let query = query()
+    override var anyListSource: (any RowSource)? { nil }
+
+    override func listSource(_ query: ConnectionQuery) -> (any RowSource)? {
         if query.deliveredToAnyVariant != nil { return nil }
         if let wholeSource { return wholeSource }
         guard own.shownFrom == 0, let delivered, let source = currentSource else { return nil }
