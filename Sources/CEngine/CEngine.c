@@ -81,6 +81,7 @@ int engine_look(MDB_env *environment, const void *map) {
     struct context *context = context_of(environment);
     MDB_envinfo info;
     mdb_env_info(environment, &info);
+    if (info.me_last_pgno >= info.me_mapsize / 4096) return MDB_CORRUPTED;
     context->look = look_begin(map, info.me_last_pgno, info.me_mapsize / 4096);
     atomic_store_explicit(&any_look, true, memory_order_relaxed);
     return context->look ? 0 : ENOMEM;
@@ -105,6 +106,12 @@ static int breaks(MDB_env *environment) {
 
 static struct engine_look *look_of(MDB_txn *transaction) {
     return atomic_load_explicit(&any_look, memory_order_relaxed) ? context_of(mdb_txn_env(transaction))->look : NULL;
+}
+
+// Looks at what changing a key may change, where that has to be looked at.
+static int look_first(MDB_txn *transaction, MDB_dbi table, const MDB_val *key, const MDB_val *value) {
+    struct engine_look *look = look_of(transaction);
+    return look ? look_at_way(look, mdb_txn_id(transaction), table, key, value) : 0;
 }
 
 // Never inlined into a caller, whose locals would have to be in memory.
@@ -165,11 +172,8 @@ static GUARDED int drop(MDB_txn *transaction, MDB_dbi table, int del) {
 
 int engine_drop(MDB_txn *transaction, MDB_dbi table, int del) {
     struct engine_look *look = look_of(transaction);
-    if (look) {
-        int code = look_at_tree(look, mdb_txn_id(transaction), table);
-        if (code != 0) return code;
-    }
-    return drop(transaction, table, del);
+    int code = look ? look_at_tree(look, mdb_txn_id(transaction), table) : 0;
+    return code != 0 ? code : drop(transaction, table, del);
 }
 
 GUARDED int engine_get(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value) {
@@ -181,12 +185,8 @@ static GUARDED int put(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_va
 }
 
 int engine_put(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value, unsigned int flags) {
-    struct engine_look *look = look_of(transaction);
-    if (look) {
-        int code = look_at_way(look, mdb_txn_id(transaction), table, key, value);
-        if (code != 0) return code;
-    }
-    return put(transaction, table, key, value, flags);
+    int code = look_first(transaction, table, key, value);
+    return code != 0 ? code : put(transaction, table, key, value, flags);
 }
 
 static GUARDED int del(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value) {
@@ -194,12 +194,8 @@ static GUARDED int del(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_va
 }
 
 int engine_del(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value) {
-    struct engine_look *look = look_of(transaction);
-    if (look) {
-        int code = look_at_way(look, mdb_txn_id(transaction), table, key, value);
-        if (code != 0) return code;
-    }
-    return del(transaction, table, key, value);
+    int code = look_first(transaction, table, key, value);
+    return code != 0 ? code : del(transaction, table, key, value);
 }
 
 GUARDED int engine_cursor_open(MDB_txn *transaction, MDB_dbi table, MDB_cursor **cursor) {
@@ -219,12 +215,8 @@ static GUARDED int cursor_put(MDB_cursor *cursor, MDB_val *key, MDB_val *value, 
 }
 
 int engine_cursor_put(MDB_cursor *cursor, MDB_val *key, MDB_val *value, unsigned int flags) {
-    struct engine_look *look = look_of(mdb_cursor_txn(cursor));
-    if (look) {
-        int code = look_at_way(look, mdb_txn_id(mdb_cursor_txn(cursor)), mdb_cursor_dbi(cursor), key, value);
-        if (code != 0) return code;
-    }
-    return cursor_put(cursor, key, value, flags);
+    int code = look_first(mdb_cursor_txn(cursor), mdb_cursor_dbi(cursor), key, value);
+    return code != 0 ? code : cursor_put(cursor, key, value, flags);
 }
 
 static GUARDED int cursor_del(MDB_cursor *cursor, unsigned int flags) {
@@ -232,11 +224,10 @@ static GUARDED int cursor_del(MDB_cursor *cursor, unsigned int flags) {
 }
 
 int engine_cursor_del(MDB_cursor *cursor, unsigned int flags) {
-    struct engine_look *look = look_of(mdb_cursor_txn(cursor));
-    if (look) {
+    if (look_of(mdb_cursor_txn(cursor))) {
         MDB_val key, value;
         int code = engine_cursor_get(cursor, &key, &value, MDB_GET_CURRENT);
-        if (code == 0) code = look_at_way(look, mdb_txn_id(mdb_cursor_txn(cursor)), mdb_cursor_dbi(cursor), &key, &value);
+        if (code == 0) code = look_first(mdb_cursor_txn(cursor), mdb_cursor_dbi(cursor), &key, &value);
         if (code != 0) return code;
     }
     return cursor_del(cursor, flags);

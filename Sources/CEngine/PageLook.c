@@ -281,7 +281,7 @@ static struct tree find(const struct engine_look *look, struct tree tables, cons
 // MARK: From outside
 
 struct engine_look *look_begin(const void *map, uint64_t last, uint64_t most) {
-    struct engine_look *look = last < most ? calloc(1, sizeof(struct engine_look)) : NULL;
+    struct engine_look *look = calloc(1, sizeof(struct engine_look));
     if (!look) return NULL;
     look->map = map;
     look->most = most;

@@ -44,8 +44,7 @@ package final class Flushing: Sendable {
     /// Of an environment that is open, and whose folder no other process can open meanwhile.
     init(
         _ environment: OpaquePointer, _ directory: StoreDirectory, _ page: SharedPage, _ writeLock: WriteLock,
-        waits: Bool,
-        isNew: Bool, _ recovery: Recovery, _ plan: FlushPlan
+        waits: Bool, isNew: Bool, _ recovery: Recovery, _ plan: FlushPlan
     ) throws(StoreError) {
         (self.environment, self.page, self.writeLock, self.plan) = (environment, page, writeLock, plan)
         self.directory = directory.path
