@@ -201,7 +201,7 @@ let package = Package(
         // The system below.
         .target(name: "CPlatform"),
         // Calls of LMDB that outlive damaged pages.
-        .target(name: "CEngine", dependencies: ["CLMDB"]),
+        .target(name: "CEngine", dependencies: ["CLMDB", "CPlatform"]),
         .target(name: "CFaults"),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),

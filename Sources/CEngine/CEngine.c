@@ -5,6 +5,7 @@
 // `current` is a thread's own. Of the process: the handlers before these, written once, and whether any environment is broken.
 #include "CEngine.h"
 
+#include "CPlatform.h"
 #include "PageLook.h"
 
 #include <errno.h>
@@ -39,15 +40,21 @@ static void leave(void) {
     __builtin_longjmp(call->jump, 1);
 }
 
+static void leave_handler(int signal) {
+    if (!current) return;
+    // Whoever is jumped out of does not end the handler.
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, signal);
+    pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
+    leave();
+}
+
+// As zeros it would be followed like any other: a search in a page that counts its entries wrongly would go on in it without an end.
+static void page_is_missing(void) { leave_handler(SIGBUS); }
+
 static void handle(int signal, siginfo_t *information, void *context) {
-    if (current) {
-        // Whoever is jumped out of does not end the handler.
-        sigset_t blocked;
-        sigemptyset(&blocked);
-        sigaddset(&blocked, signal);
-        pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
-        leave();
-    }
+    leave_handler(signal);
     // Somebody else's: as if this handler were not there.
     struct sigaction *earlier = signal == SIGBUS ? &earlier_bus : signal == SIGFPE ? &earlier_division : &earlier_fault;
     if (earlier->sa_flags & SA_SIGINFO && earlier->sa_sigaction) return earlier->sa_sigaction(signal, information, context);
@@ -61,6 +68,7 @@ static void install(void) {
     sigaction(SIGSEGV, &action, &earlier_fault);
     sigaction(SIGBUS, &action, &earlier_bus);
     sigaction(SIGFPE, &action, &earlier_division);
+    cp_on_missing_page(page_is_missing);
 }
 
 static void asserted(MDB_env *environment, const char *text) {

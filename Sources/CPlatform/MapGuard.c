@@ -25,6 +25,7 @@ static struct {
 
 static struct sigaction earlier;
 static uintptr_t page_bytes;
+static _Atomic(void (*)(void)) on_missing;
 
 // Which map an address lies in; negative for none.
 static int guarded_place(uintptr_t address) {
@@ -40,6 +41,8 @@ static void handle(int signal, siginfo_t *information, void *context) {
     uintptr_t address = (uintptr_t)information->si_addr;
     int place = information->si_code == BUS_ADRERR ? guarded_place(address) : -1;
     if (place >= 0) {
+        void (*missing)(void) = atomic_load_explicit(&on_missing, memory_order_relaxed);
+        if (missing) missing();
         // Before anybody reads a zero.
         int first = atomic_load_explicit(&guarded[place].first, memory_order_relaxed);
         atomic_store_explicit(&guarded[first].is_cut, true, memory_order_release);
@@ -77,6 +80,8 @@ int32_t cp_guard_map(const void *begin, uint64_t bytes, int32_t first) {
     pthread_mutex_unlock(&lock);
     return found;
 }
+
+void cp_on_missing_page(void (*missing)(void)) { atomic_store_explicit(&on_missing, missing, memory_order_relaxed); }
 
 void cp_unguard_map(int32_t place) {
     if (place >= 0) atomic_store_explicit(&guarded[place].begin, 0, memory_order_release);

@@ -9,9 +9,9 @@
 #include "../../CLMDB/shim.h"
 
 /// Has what the engine meets in this environment be errors of the calls below: assertions that do not hold, addresses that are
-/// not mapped, and divisions by a zero. They return MDB_CORRUPTED. One that writes leaves the environment broken: what it has changed by then, in memory of the
-/// transaction, is not known, so nothing is committed there any more. Before it is opened. 0, or an error of the
-/// system.
+/// not mapped, pages behind the end of the file, and divisions by a zero. They return MDB_CORRUPTED. One that writes leaves the
+/// environment broken: what it has changed by then, in memory of the transaction, is not known, so nothing is committed there any
+/// more. Before it is opened. 0, or an error of the system.
 int engine_guard(MDB_env *environment);
 
 /// Has what writes look first at the pages that it is going to change, each once: for a file that others may have damaged while

@@ -100,6 +100,10 @@ int cp_pipe(int ends[2]);
 int32_t cp_guard_map(const void *begin, uint64_t bytes, int32_t first);
 void cp_unguard_map(int32_t place);
 
+/// Has `missing` called, in the handler, before such a page becomes zeros: who leaves by a jump is who has followed a number that leads
+/// nowhere, and nothing is said to be cut. For all maps, once.
+void cp_on_missing_page(void (*missing)(void));
+
 /// Has the kernel copy a page of a private map of a file: nothing changes for those who read it meanwhile, nor later.
 void cp_copy_private_page(void *page);
 /// Whether anybody has read zeros so.

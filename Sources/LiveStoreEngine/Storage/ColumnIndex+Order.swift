@@ -40,9 +40,14 @@ extension ColumnIndex {
             guard try visit(cursor, key.bytes, &value, direction.idsAscend ? MDB_NEXT_DUP : MDB_PREV_DUP, body) else {
                 return
             }
+            let last = key.bytes
             let step = isUnique ? (MDB_NEXT, MDB_PREV) : (MDB_NEXT_NODUP, MDB_PREV_NODUP)
             isFound = try LMDB.found(
                 engine_cursor_get(cursor, &key, &value, direction.keysAscend ? step.0 : step.1))
+            // A page that is led to twice may be led to without an end.
+            if isFound, !(direction.keysAscend ? last.precedes(key.bytes) : key.bytes.precedes(last)) {
+                throw isUnique ? .damagedKey(table) : .damagedIndex(table, column)
+            }
         }
     }
 

@@ -197,12 +197,14 @@ enum LMDB {
             key = start
             return code
         }
+        var lowest = first
         while code == MDB_SUCCESS {
             let id = key.number
+            // A page that is led to twice, or from where another one should be, may be led to without an end.
+            if id < lowest { throw EngineFailure(code: MDB_CORRUPTED) }
             guard try body(id, value.bytes) else { return }
-            code = engine_cursor_get(cursor, &key, &value, MDB_NEXT)
-            // A page that is led to twice may be led to without an end.
-            if code == MDB_SUCCESS, key.number <= id { throw EngineFailure(code: MDB_CORRUPTED) }
+            (lowest, code) = (id &+ 1, engine_cursor_get(cursor, &key, &value, MDB_NEXT))
+            if lowest == 0, code == MDB_SUCCESS { throw EngineFailure(code: MDB_CORRUPTED) }
         }
         _ = try found(code)
     }
@@ -218,8 +220,10 @@ enum LMDB {
         var value = MDB_val()
         var isFound = try found(engine_cursor_get(cursor, &key, &value, MDB_LAST))
         while isFound {
-            guard try body(key.number, value.bytes) else { return }
+            let id = key.number
+            guard try body(id, value.bytes) else { return }
             isFound = try found(engine_cursor_get(cursor, &key, &value, MDB_PREV))
+            if isFound, key.number >= id { throw EngineFailure(code: MDB_CORRUPTED) }
         }
     }
 

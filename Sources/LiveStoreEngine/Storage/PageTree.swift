@@ -1,8 +1,9 @@
 // Reads a table of a snapshot where the engine has mapped it. Pages of a snapshot do not change as long as it is held, so
 // that takes no cursor, no lock, and a fraction of the instructions.
 //
-// The engine stays the judge. What is not as expected here (a page of no kind, a number beyond the file, an entry that does
-// not fit) is asked of the engine, which finds the row or says what is wrong. Nothing here is an error.
+// Of one row the engine stays the judge: what is not found here is asked of it, which finds the row or says what is wrong. It takes a page
+// for the one that was asked for, though, whatever that says of itself, so that a page that is not as expected (of no kind, of another
+// number, beyond the file) is damage where nothing is found, and where all rows are visited.
 import CLMDB
 import RankedTree
 
@@ -47,6 +48,19 @@ struct PageTree {
         return nil
     }
 
+    /// Whether each page on the way to a key is one: where it is not, it does not follow from nothing being found that nothing is there.
+    /// O(log n).
+    @inline(never)
+    func isWhole(to key: some PageKey) -> Bool {
+        var number = root
+        for _ in 0..<Self.maxDepth {
+            guard let page = page(number) else { return false }
+            if !page.isBranch { return true }
+            number = page.child(page.childIndex(key))
+        }
+        return false
+    }
+
     @inline(__always)
     private func value(_ page: MappedPage, _ index: Int) -> UnsafeRawBufferPointer? {
         let entry = page.entry(index)
@@ -84,6 +98,8 @@ struct PageTree {
             // Only where the way down has led may all rows be before the first that is asked for. A page that is led to again
             // would be nothing but passed, over and over.
             guard let last = rows.last?.id.rawValue else { return isFirst ? .finished : .unreadable }
+            // One whose rows do not ascend would lead back.
+            guard last >= next else { return .unreadable }
             next = last &+ 1
             return body(rows) ? .finished : .stopped
         }

@@ -108,7 +108,7 @@ extension Snapshot: RowSource {
         var next: UInt64?
         scanRuns(table, from: first) { rows, source in
             body(rows, source)
-            next = rows.last.map { $0.id.rawValue + 1 }
+            next = rows.last.flatMap { $0.id.rawValue == .max ? nil : $0.id.rawValue + 1 }
             return false
         }
         return next
@@ -130,7 +130,8 @@ extension Snapshot: RowSource {
                 }
             }
             if let failure { return keep(failure) }
-            if outcome != .unreadable { return }
+            // The engine would follow the page, wherever that leads.
+            return outcome == .unreadable ? keep(EngineFailure(code: MDB_CORRUPTED)) : ()
         }
         readingRows { (transaction, source) throws(EngineFailure) in
             try LMDB.scanRuns(transaction, table.rows, from: next) { (rows) throws(EngineFailure) in
@@ -166,7 +167,9 @@ private final class HeldRows: RowSource {
     func row(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let row = snapshot.mappedRow(table, id) { return row }
         return reading(or: nil) { (transaction) throws(EngineFailure) in
-            try table.row(id, transaction, at: version)
+            if let row = try table.row(id, transaction, at: version) { return row }
+            try snapshot.checkAbsence(table, id)
+            return nil
         }
     }
 

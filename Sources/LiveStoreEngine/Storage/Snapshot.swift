@@ -71,7 +71,20 @@ package final class Snapshot: Sendable {
             return table.checked.contains(id.rawValue, at: version)
                 ? RowReader(unchecked: bytes) : checkedRow(table, id, bytes)
         }
-        return reading(or: nil) { (transaction) throws(EngineFailure) in try table.row(id, transaction, at: version) }
+        return reading(or: nil) { (transaction) throws(EngineFailure) in
+            if let row = try table.row(id, transaction, at: version) { return row }
+            try checkAbsence(table, id)
+            return nil
+        }
+    }
+
+    /// What is not found is not there, unless a page on the way to it is damaged: the engine follows what leads to another one.
+    func checkAbsence(_ table: Table, _ id: ObjectID) throws(EngineFailure) {
+        try requireWhole(table.rows, to: IDKey(id: id.rawValue))
+    }
+
+    private func requireWhole(_ handle: MDB_dbi, to key: some PageKey) throws(EngineFailure) {
+        if let pages = reader.roots.known(handle), !pages.isWhole(to: key) { throw EngineFailure(code: MDB_CORRUPTED) }
     }
 
     /// The row of an object, for who has the engine's lock: where it is found without the engine, and has been checked.
@@ -94,14 +107,20 @@ package final class Snapshot: Sendable {
 
     /// The object with this primary key.
     package func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
+        let number = table.hasNumberKeys ? PrimaryKey.number(of: primaryKey) : nil
         // The engine finds what is not here, or says what is wrong.
-        PrimaryKey.number(of: primaryKey).flatMap { find(table, $0) } ?? findStored(table, primaryKey: primaryKey)
+        if let id = number.flatMap({ find(table, $0) }) ?? findStored(table, primaryKey: primaryKey) { return id }
+        guard let number, let index = table.primaryIndex else { return nil }
+        return reading(or: nil) { (_) throws(EngineFailure) in
+            try requireWhole(index, to: NumberKey(number))
+            return nil
+        }
     }
 
     /// By a key that is a number, as `PrimaryKey` orders it; nil where there is none, or where the engine has to be asked.
     @inline(__always)
     private func find(_ table: Table, _ key: UInt64) -> ObjectID? {
-        guard table.hasNumberKeys, let index = table.primaryIndex,
+        guard let index = table.primaryIndex,
             let entry = pages(index, table.keysName)?.value(NumberKey(key))
         else { return nil }
         let sum = withUnsafeBytes(of: key.bigEndian) { Checksum.key($0, table.id, nil) }

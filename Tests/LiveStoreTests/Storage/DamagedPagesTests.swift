@@ -32,7 +32,7 @@ struct DamagedPagesTests {
         private var file: URL { URL(fileURLWithPath: path + "/data.mdb") }
 
         func open(_ body: (Store) throws -> Void) throws {
-            try body(Store(.init(path: path, models: [Note.self], durability: .relaxed)))
+            try body(Store(.init(path: path, models: [Note.self, Person.self], durability: .relaxed)))
         }
 
         static func touch(_ store: Store, _ id: Int) throws {
@@ -45,6 +45,13 @@ struct DamagedPagesTests {
 
         func set(_ number: some FixedWidthInteger, at offset: Int) {
             withUnsafeBytes(of: number) { bytes.replaceSubrange(offset..<offset + $0.count, with: $0) }
+        }
+
+        func swap(_ one: Int, _ other: Int) {
+            let (first, second) = (one..<one + Self.pageBytes, other..<other + Self.pageBytes)
+            let kept = Data(bytes[first])
+            bytes.replaceSubrange(first, with: Data(bytes[second]))
+            bytes.replaceSubrange(second, with: kept)
         }
 
         func save() throws { try bytes.write(to: file) }
@@ -104,6 +111,33 @@ struct DamagedPagesTests {
         try closed.open { store in
             expectDamage { _ = try store.read { try $0.object(Note.self, forPrimaryKey: 999)?.title } }
             expectDamage { try ClosedStore.touch(store, 999) }
+        }
+    }
+
+    @Test("a count of entries that leads behind the file is an error of who reads, and of nobody else")
+    func count() throws {
+        let closed = try ClosedStore()
+        try #require(!closed.branches.isEmpty)
+        // Taken for a number without a sign, of entries less than none.
+        for branch in closed.branches { closed.set(UInt16(0), at: branch + 12) }
+        try closed.save()
+        try closed.open { store in
+            expectDamage { _ = try store.read { try $0.object(Note.self, forPrimaryKey: 999)?.title } }
+            try store.write { try $0.add(Person()) }
+            #expect(try store.read { try $0.objects(Person.self).count } == 1)
+        }
+    }
+
+    @Test("pages that stand in each other's place are an error of who goes over the rows")
+    func order() throws {
+        let closed = try ClosedStore()
+        let (early, late) = (closed.leaves(holding: "note 200"), closed.leaves(holding: "note 800"))
+        try #require(!early.isEmpty && Set(early).isDisjoint(with: late))
+        for (one, other) in zip(early, late) { closed.swap(one, other) }
+        try closed.save()
+        try closed.open { store in
+            // A loop asks for the rows behind the ones it has had, and would be led back each time.
+            expectDamage { try store.read { for note in try $0.objects(Note.self) { _ = note.title } } }
         }
     }
 
