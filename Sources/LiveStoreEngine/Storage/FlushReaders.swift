@@ -11,7 +11,7 @@ struct FlushReader: Sendable {
     nonisolated(unsafe) let transaction: LMDBTransaction
 
     /// What it reads.
-    var number: UInt64 { UInt64(mdb_txn_id(transaction)) }
+    var number: UInt64 { LMDB.number(of: transaction) }
 }
 
 final class FlushReaders: Sendable {

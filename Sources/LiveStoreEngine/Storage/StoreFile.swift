@@ -44,7 +44,10 @@ enum StoreFile {
         return limit.rlim_cur < UInt(length(descriptor(environment)) + marginBytes)
     }
 
-    /// Refuses a file that has lost its end: reading there would be a bus error. Pages at the end that are free may never
+    /// What no store comes to.
+    private static let mostTransactions = 1 << 56
+
+    /// Refuses a file whose header counts what cannot be, and one that has lost its end: reading there would be a bus error. Pages at the end that are free may never
     /// have been written, so they may be missing. Other processes have the file open only if it passed.
     static func checkLength(_ environment: OpaquePointer, _ directory: String, isAlone: Bool) throws(StoreError) {
         var info = MDB_envinfo()
@@ -57,7 +60,7 @@ enum StoreFile {
         // As the header says, whatever that is.
         let (pages, isTooMany) = info.me_last_pgno.addingReportingOverflow(1)
         let (bytes, isTooLong) = pages.multipliedReportingOverflow(by: pageBytes)
-        guard !isTooMany, !isTooLong, pages > 0, pageBytes > 0 else {
+        guard !isTooMany, !isTooLong, pages > 0, pageBytes > 0, (0..<mostTransactions).contains(info.me_last_txnid) else {
             throw openingError(MDB_CORRUPTED, directory)
         }
         guard isAlone, present < bytes else { return }

@@ -67,7 +67,7 @@ package final class WriteTransaction {
         let code = mdb_txn_begin(storage.environment, nil, 0, &transaction)
         try storage.check(code, "begin write")
         self.transaction = transaction!
-        engineNumber = UInt64(mdb_txn_id(transaction))
+        engineNumber = LMDB.number(of: transaction)
         do throws(EngineFailure) {
             version = try ChangeLog.version(transaction!, storage.log) + 1
         } catch {

@@ -141,6 +141,14 @@ struct DamagedPagesTests {
         }
     }
 
+    @Test("a file that counts more commits than any store comes to is refused", arguments: [0, 4_096])
+    func commits(_ header: Int) throws {
+        let closed = try ClosedStore()
+        closed.set(closed.number(at: header + 144, UInt64.self) | 1 << 63, at: header + 144)
+        try closed.save()
+        expectDamage { try closed.open { _ in } }
+    }
+
     @Test("a list of free pages that is longer than it can be is an error of who writes")
     func freePages() throws {
         let closed = try ClosedStore()
