@@ -175,6 +175,15 @@ extension StoreSchema {
 extension TableSchema {
     fileprivate var isPossible: Bool {
         columns.count <= StoreSchema.maxColumns && primaryKey.map(columns.indices.contains) ?? true
-            && Set(visibleNames).count == visibleNames.count
+            && Set(visibleNames).count == visibleNames.count && (!isOfList || hasFormOfList)
+    }
+
+    /// Types have no such names.
+    private var isOfList: Bool { name.contains(".") }
+
+    /// The columns of such a table are known by their places.
+    private var hasFormOfList: Bool {
+        columns.map(\.name) == ListTable.columnNames && columns[ListTable.owner].type == .link
+            && columns[ListTable.position].type == .data
     }
 }

@@ -60,9 +60,9 @@ enum StoreFile {
         // As the header says, whatever that is.
         let (pages, isTooMany) = info.me_last_pgno.addingReportingOverflow(1)
         let (bytes, isTooLong) = pages.multipliedReportingOverflow(by: pageBytes)
-        guard !isTooMany, !isTooLong, pages > 0, pageBytes > 0, (0..<mostTransactions).contains(info.me_last_txnid) else {
-            throw openingError(MDB_CORRUPTED, directory)
-        }
+        guard !isTooMany, !isTooLong, pages > 0, pageBytes > 0,
+            (0..<mostTransactions).contains(info.me_last_txnid)
+        else { throw openingError(MDB_CORRUPTED, directory) }
         guard isAlone, present < bytes else { return }
         // From here on what is missing reads as zeros.
         guard ftruncate(file, off_t(bytes)) == 0 else { throw .diskFull(path: directory) }
