@@ -85,4 +85,39 @@ struct MappedRowsTests {
         }
         #expect(storage.pageMap.isKnown && held.last?.snapshot.pages(table.rows, table.rowsName) != nil)
     }
+
+    /// Where a number would stand if all lay evenly is too far up for most of them, or too far down.
+    @Test("are found where few numbers stand in some pages and many in others", arguments: [true, false])
+    func uneven(_ isSparseFirst: Bool) throws {
+        let half = 2_000
+        let test = try TestStore(durability: .memory)
+        let storage = test.store.core.storage
+        let table = try storage.table(of: Note.self)
+        func isSparse(_ index: Int) -> Bool { (index < half) == isSparseFirst }
+        // Of keys that lie far apart a page has few of a range of numbers; of rows with titles it has few at all.
+        var keys = [0]
+        for index in 1..<2 * half { keys.append(keys[index - 1] + (isSparse(index) ? 1_000 : 1)) }
+        try test.store.write { connection in
+            for (index, key) in keys.enumerated() {
+                let title = String(repeating: "t", count: isSparse(index) ? 0 : 1_000)
+                try connection.add(Note(id: key, score: index, title: title))
+            }
+        }
+        let snapshot = try storage.openSnapshot()
+        // Who misses one there asks the engine, and nothing but the time it takes would tell: so the trees are asked themselves.
+        let rows = try #require(snapshot.pages(table.rows, table.rowsName))
+        let keyed = try #require(table.primaryIndex.flatMap { snapshot.pages($0, table.keysName) })
+        for (index, key) in keys.enumerated() {
+            let number = try #require(PrimaryKey.number(of: .int(key)))
+            #expect(keyed.value(NumberKey(number)) != nil, "key \(key)")
+            let id = try #require(snapshot.find(table, primaryKey: .int(key)))
+            let row = try #require(snapshot.row(table, id))
+            #expect(rows.value(IDKey(id: id.rawValue))?.baseAddress == row.base, "row of \(key)")
+            #expect(Int._read(row, 2) == index, "row of \(key)")
+            var first: ObjectID?
+            _ = snapshot.scanRun(table, from: id.rawValue) { rows, _ in first = rows.first?.id }
+            #expect(first == id, "from \(id)")
+        }
+        #expect(snapshot.failure == nil)
+    }
 }
