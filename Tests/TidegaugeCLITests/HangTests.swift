@@ -16,6 +16,13 @@ import Testing
             ["run", "\(Self.scenarios)/\(name).yaml", "--profile", "ci", "--quiet"] + arguments, in: folder)
     }
 
+    private func expectPassed(
+        _ name: String, in folder: Folder, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let ran = try run(name, in: folder)
+        #expect(ran.status == 0, "\(ran.output)\n\(ran.errors)", sourceLocation: sourceLocation)
+    }
+
     @Test func aKnownDeadlockIsFoundNamedKeptAndReplayed() throws {
         let folder = try Folder()
         let ran = try run("main-after-background", in: folder)
@@ -37,25 +44,25 @@ import Testing
 
     @Test func locksThatNobodyTracesAreNamedByTheKernel() throws {
         let folder = try Folder()
-        #expect(try run("foreign-locks", in: folder).status == 0)
+        try expectPassed("foreign-locks", in: folder)
         #expect(hangs(folder).contains { $0.contains(",deadlock,background>pthread mutex;main>pthread mutex,") })
     }
 
     @Test func aTrapIsNoHang() throws {
         let folder = try Folder()
-        #expect(try run("own-queue", in: folder).status == 0)
+        try expectPassed("own-queue", in: folder)
         #expect(hangs(folder).contains { $0.contains("flawed-sync-on-own-queue,,0,") && $0.contains(",trap,") })
     }
 
     @Test func aWakeUpThatIsLostIsAStall() throws {
         let folder = try Folder()
-        #expect(try run("drop-token-while-refresh", in: folder).status == 0)
+        try expectPassed("drop-token-while-refresh", in: folder)
         #expect(hangs(folder).contains { $0.contains(",stall,") && $0.contains("'main' waits for answers") })
     }
 
     @Test func aRefreshThatACloseForgetsIsAStall() throws {
         let folder = try Folder()
-        #expect(try run("close-while-refresh", in: folder).status == 0)
+        try expectPassed("close-while-refresh", in: folder)
         #expect(hangs(folder).contains { $0.contains("flawed-close-forgets-refresh") && $0.contains(",stall,") })
     }
 
