@@ -5,6 +5,9 @@ final class BoardView: Observer, @unchecked Sendable {
     private let bound: BoundBoardQuery
     private let columns: BoardColumns
     private var kept: [BoardValue]?
+    /// When a row was told last, and at which versions there was a call: what a violation says besides.
+    private var toldAt: [ObjectID: UInt64] = [:]
+    private var calls: [UInt64] = []
 
     /// Subscribes; nil when what the query is about is not there. On the place.
     init?(
@@ -49,6 +52,8 @@ final class BoardView: Observer, @unchecked Sendable {
         load.verdict.expectNone(
             .i1, problem.map { "\($0)\n\(Replay.text(changes))\nversion \(connection.version)" }, description)
         guard problem == nil else { return }
+        for index in changes.insertions + changes.modificationsNew { toldAt[kept![index].id] = connection.version }
+        calls = calls.suffix(4) + [connection.version]
         if columns == .shallow {
             load.verdict.expect(
                 .i1, changes.modifications.isEmpty, description, "a modification, where none is wanted")
@@ -81,7 +86,15 @@ final class BoardView: Observer, @unchecked Sendable {
         let told = Difference.first(
             "told", (kept ?? []).map { $0.only(columns) }, "from scratch", expected.map { $0.only(columns) },
             { $0.description })
-        load.verdict.expectNone(.i1, told.map { "\($0)\nversion \(version)" }, description)
+        load.verdict.expectNone(.i1, told.map { "\($0)\nversion \(version), \(history(expected))" }, description)
+    }
+
+    /// When that row was told last whose value is not the one that it has.
+    private func history(_ expected: [BoardValue]) -> String {
+        let rows = zip(kept ?? [], expected).filter { $0.0.only(columns) != $0.1.only(columns) }.map { $0.0.id }
+        let told = rows.map { id in "\(id) told at \(toldAt[id].map { "\($0)" } ?? "the first call")" }
+        let shown = bound.results.filter { row in rows.contains { $0 == row.objectID } }.map { "\(BoardValue($0))" }
+        return "\(told.joined(separator: ", ")), last called at \(calls), shown now: \(shown.joined(separator: ", "))"
     }
 
     override func checkAtRest(_ connection: Connection) {
