@@ -37,6 +37,12 @@ static int guarded_place(uintptr_t address) {
     return -1;
 }
 
+void cp_note_cut(int32_t place) {
+    if (place < 0) return;
+    int first = atomic_load_explicit(&guarded[place].first, memory_order_relaxed);
+    atomic_store_explicit(&guarded[first].is_cut, true, memory_order_release);
+}
+
 static void handle(int signal, siginfo_t *information, void *context) {
     uintptr_t address = (uintptr_t)information->si_addr;
     int place = information->si_code == BUS_ADRERR ? guarded_place(address) : -1;
@@ -44,8 +50,7 @@ static void handle(int signal, siginfo_t *information, void *context) {
         void (*missing)(void) = atomic_load_explicit(&on_missing, memory_order_relaxed);
         if (missing) missing();
         // Before anybody reads a zero.
-        int first = atomic_load_explicit(&guarded[place].first, memory_order_relaxed);
-        atomic_store_explicit(&guarded[first].is_cut, true, memory_order_release);
+        cp_note_cut(place);
         void *page = (void *)(address & ~(page_bytes - 1));
         void *zeros = mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         if (zeros == page) return;

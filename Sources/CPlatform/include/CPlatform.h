@@ -100,14 +100,15 @@ int cp_pipe(int ends[2]);
 int32_t cp_guard_map(const void *begin, uint64_t bytes, int32_t first);
 void cp_unguard_map(int32_t place);
 
-/// Has `missing` called, in the handler, before such a page becomes zeros: who leaves by a jump is who has followed a number that leads
-/// nowhere, and nothing is said to be cut. For all maps, once.
+/// Has `missing` called, in the handler, before such a page becomes zeros: it may leave by a jump, and find out whether the file was cut
+/// or a number has led nowhere. For all maps, once.
 void cp_on_missing_page(void (*missing)(void));
 
 /// Has the kernel copy a page of a private map of a file: nothing changes for those who read it meanwhile, nor later.
 void cp_copy_private_page(void *page);
-/// Whether anybody has read zeros so.
+/// Whether anybody has read zeros so, or it was noted.
 bool cp_map_is_cut(int32_t place);
+void cp_note_cut(int32_t place);
 /// Lets a child to be spawned begin in `folder` (where it is not NULL), with no descriptor open but the first three.
 int cp_isolate_spawn(posix_spawn_file_actions_t *actions, const char *folder);
 /// A descriptor that is readable when the child `pid` has ended, or -1 where the kernel has none.

@@ -51,6 +51,8 @@ final class PageMap: @unchecked Sendable {
     /// Whether somebody has read zeros there. What was read before, and checked, may have become zeros too.
     var isCut: Bool { cp_map_is_cut(guarded.load(ordering: .relaxed)) }
 
+    func noteCut() { cp_note_cut(guarded.load(ordering: .relaxed)) }
+
     /// Before the file is closed.
     func endGuard() { cp_unguard_map(guarded.exchange(-1, ordering: .relaxed)) }
 

@@ -111,10 +111,8 @@ package final class Snapshot: Sendable {
         // The engine finds what is not here, or says what is wrong.
         if let id = number.flatMap({ find(table, $0) }) ?? findStored(table, primaryKey: primaryKey) { return id }
         guard let number, let index = table.primaryIndex else { return nil }
-        return reading(or: nil) { (_) throws(EngineFailure) in
-            try requireWhole(index, to: NumberKey(number))
-            return nil
-        }
+        do throws(EngineFailure) { try requireWhole(index, to: NumberKey(number)) } catch { keep(error) }
+        return nil
     }
 
     /// By a key that is a number, as `PrimaryKey` orders it; nil where there is none, or where the engine has to be asked.

@@ -275,6 +275,9 @@ package final class Storage: @unchecked Sendable {
             flushing?.expectNoRoom()
             return .mapFull(limitBytes: mapBytes)
         }
+        // A call of the engine that meets the end of the file is left, and does not know why it came there.
+        if code == MDB_CORRUPTED, StoreFile.isCut(environment) { pageMap.noteCut() }
+        if code == MDB_CORRUPTED, let cutFailure { return cutFailure }
         // The engine calls a write that could be done in part only an input/output error.
         if code == EIO, StoreFile.isFull(environment, directory) { return .diskFull(path: directory) }
         return LMDB.error(code, operation, path: directory)

@@ -44,11 +44,18 @@ enum StoreFile {
         return limit.rlim_cur < UInt(length(descriptor(environment)) + marginBytes)
     }
 
+    /// Whether an open file does not have its last page.
+    static func isCut(_ environment: OpaquePointer) -> Bool {
+        var info = MDB_envinfo()
+        mdb_env_info(environment, &info)
+        return length(descriptor(environment)) / MappedPage.bytes <= info.me_last_pgno
+    }
+
     /// What no store comes to.
     private static let mostTransactions = 1 << 56
 
-    /// Refuses a file whose header counts what cannot be, and one that has lost its end: reading there would be a bus error. Pages at the end that are free may never
-    /// have been written, so they may be missing. Other processes have the file open only if it passed.
+    /// Refuses a file whose header counts what cannot be, and one that has lost its end: reading there would be a bus error. Pages at
+    /// the end that are free may never have been written, so they may be missing. Other processes have the file open only if it passed.
     static func checkLength(_ environment: OpaquePointer, _ directory: String, isAlone: Bool) throws(StoreError) {
         var info = MDB_envinfo()
         var status = MDB_stat()

@@ -141,6 +141,30 @@ struct DamagedPagesTests {
         }
     }
 
+    @Test("nothing is written to a file that was cut short, where only the engine has met its end")
+    func cut() throws {
+        let test = try TestStore([Person.self])
+        try test.store.write { connection in
+            for number in 0..<1_000 {
+                let person = Person()
+                person.name = "person \(number)"
+                try connection.add(person)
+            }
+        }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: test.path + "/data.mdb"))
+        defer { try? file.close() }
+        try file.truncate(atOffset: 2 * 4_096)
+        // Names are looked up by the engine.
+        #expect(throws: StoreError.self) {
+            _ = try test.store.read { try $0.object(Person.self, forPrimaryKey: "person 500") }
+        }
+        for _ in 0..<2 {
+            let error = #expect(throws: StoreError.self) { try test.store.write { try $0.add(Person()) } }
+            let text = error.map { "\($0)" } ?? "none"
+            #expect(text.contains("cut short"), "\(text)")
+        }
+    }
+
     @Test("a file that counts more commits than any store comes to is refused", arguments: [0, 4_096])
     func commits(_ header: Int) throws {
         let closed = try ClosedStore()
