@@ -150,8 +150,7 @@ static GUARDED int open_table(MDB_txn *transaction, const char *name, unsigned i
 int engine_open_table(MDB_txn *transaction, const char *name, unsigned int flags, MDB_dbi *table) {
     int code = open_table(transaction, name, flags, table);
     struct engine_look *look = look_of(transaction);
-    if (code == 0 && look) look_name(look, *table, name);
-    return code;
+    return code == 0 && look && !look_name(look, *table, name) ? ENOMEM : code;
 }
 
 static GUARDED int commit(MDB_txn *transaction) { WRITE(transaction, mdb_txn_commit(transaction)); }

@@ -37,12 +37,14 @@ struct engine_look {
     uint64_t last, most;
     bool has_tables;
     uint64_t *seen;
-    char *names[MOST_TABLES];
-    // Of the transaction that is named, as it began.
-    struct {
+    // By their handles, as many as have been opened: room for all that may be would be a third of what opening takes.
+    unsigned int count;
+    struct table {
+        char *name;
+        // Of the transaction that is named, as it began.
         uint64_t transaction;
         struct tree tree;
-    } trees[MOST_TABLES];
+    } *tables;
 };
 
 static uint16_t u16(const uint8_t *at) {
@@ -294,13 +296,27 @@ struct engine_look *look_begin(const void *map, uint64_t last, uint64_t most) {
 
 void look_end(struct engine_look *look) {
     if (!look) return;
-    for (int table = 0; table < MOST_TABLES; table++) free(look->names[table]);
+    for (unsigned int table = 0; table < look->count; table++) free(look->tables[table].name);
+    free(look->tables);
     free(look->seen);
     free(look);
 }
 
-void look_name(struct engine_look *look, unsigned int table, const char *name) {
-    if (table < MOST_TABLES && !look->names[table]) look->names[table] = strdup(name);
+bool look_name(struct engine_look *look, unsigned int table, const char *name) {
+    if (table >= look->count) {
+        unsigned int count = table + 16;
+        struct table *tables = realloc(look->tables, count * sizeof(struct table));
+        if (!tables) return false;
+        memset(tables + look->count, 0, (count - look->count) * sizeof(struct table));
+        look->tables = tables;
+        look->count = count;
+    }
+    struct table *named = &look->tables[table];
+    if (named->name && strcmp(named->name, name) == 0) return true;
+    // A handle is used again once its table has been deleted.
+    free(named->name);
+    *named = (struct table){.name = strdup(name)};
+    return named->name != NULL;
 }
 
 static int tree_of(struct engine_look *look, uint64_t transaction, unsigned int table, struct tree *tree) {
@@ -318,12 +334,13 @@ static int tree_of(struct engine_look *look, uint64_t transaction, unsigned int 
         look->has_tables = true;
     }
     *tree = (struct tree){.root = UINT64_MAX};
-    if (table >= MOST_TABLES || !look->names[table]) return 0;
-    if (look->trees[table].transaction != transaction) {
-        look->trees[table].tree = find(look, tree_at(meta + 88), look->names[table]);
-        look->trees[table].transaction = transaction;
+    if (table >= look->count || !look->tables[table].name) return 0;
+    struct table *named = &look->tables[table];
+    if (named->transaction != transaction) {
+        named->tree = find(look, tree_at(meta + 88), named->name);
+        named->transaction = transaction;
     }
-    *tree = look->trees[table].tree;
+    *tree = named->tree;
     return 0;
 }
 

@@ -77,7 +77,7 @@ public final class Store: Sendable {
         let limit = try TimeLimit(seconds: configuration.openTimeoutSeconds, "openTimeoutSeconds")
         let directory = try configuration.directory()
         let storage = try StorageRegistry.storage(directory.path) {
-            try Storage(
+            try Storage.open(
                 directory, durability: configuration.durability, mapBytes: configuration.mapBytes,
                 schema: SchemaRequest(
                     models: configuration.models.map { ModelLayout.declaration(of: $0) },

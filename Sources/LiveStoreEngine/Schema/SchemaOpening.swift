@@ -17,25 +17,38 @@ package struct SchemaRequest: Sendable {
         self.version = version
         self.migration = migration
     }
+
+    /// How many tables of the engine's its models may need: for rows and keys, for each property's index, and for each list's
+    /// elements, their order and what finds them; and one each for the log and the schema.
+    var mostTables: Int { models.reduce(2) { $0 + 2 + $1.columns.count + 3 * $1.elements.count } }
 }
 
 struct SchemaOpening {
     let request: SchemaRequest
     let engine: MigrationEngine
+    /// Whether the store may be changed for it.
+    let mayChange: Bool
 
     private var path: String { engine.storage.directory }
     /// Whether no other process has the store open.
     private var isAlone: Bool { engine.storage.page.wasAlone }
 
     /// Brings the stored schema together with the models, and stores it again if that changed it.
-    /// - Returns: each model with its table, and the tables of their lists.
-    func open() throws -> [(model: ObjectIdentifier?, table: Table)] {
+    /// - Returns: each model with its table, and the tables of their lists; nil where the store has to be changed and must not be.
+    func open() throws -> [(model: ObjectIdentifier?, table: Table)]? {
         for model in request.models { try check(model) }
         let stored = try StoreSchema.read(engine.transaction, engine.storage.meta, path: path)
+        let isOfThisFormat = stored?.format == StoreSchema.currentFormat
+        if !mayChange, !isOfThisFormat { return nil }
         if let stored, stored.format < StoreSchema.currentFormat { try upgrade(stored) }
         let change = try SchemaChange(stored?.upgraded ?? StoreSchema(version: request.version), request)
-        try migrate(change)
-        if change.isDifferent || stored?.format != StoreSchema.currentFormat {
+        if mayChange {
+            try migrate(change)
+        } else {
+            change.matchRest()
+            if change.isAny { return nil }
+        }
+        if change.isDifferent || !isOfThisFormat {
             try change.schema.write(engine.transaction, engine.storage.meta, path: path)
         }
         let layouts = LayoutSet()
@@ -165,6 +178,9 @@ package final class SchemaChange {
     }
 
     var isDifferent: Bool { schema.tables != old.tables || schema.version != old.version }
+
+    /// Whether there is anything to be changed, or to be refused.
+    var isAny: Bool { isDifferent || !newColumns.isEmpty || differences.values.contains { !$0.isEmpty } }
 
     /// Whether the table has its new form already.
     package func isMatched(_ name: String) -> Bool { unmatched[name] == nil && schema.table(name) != nil }

@@ -13,7 +13,8 @@ enum LMDB {
     /// Each model takes one, and one more for its primary key; the log and the schema take two.
     static let maxTables: UInt32 = 512
 
-    /// An environment that is not open yet. Its transactions, and its end, cost something for each table that it may have.
+    /// An environment that is not open yet. Its transactions, and its end, cost something for each table that it may open: 16 000
+    /// instructions for as many as there may be.
     static func makeEnvironment(
         mapBytes: Int, path: String, tables: UInt32 = maxTables
     ) throws(StoreError) -> OpaquePointer {

@@ -27,17 +27,17 @@ package final class Storage: @unchecked Sendable {
     private let mapBytes: Int
     package let page: SharedPage
     package let writeLock: WriteLock
-    // Set while the store is opened, before anybody else has it; every read and write asks for them.
-    @exclusivity(unchecked) package private(set) var log: MDB_dbi = 0
-    private(set) var meta: MDB_dbi = 0
+    // Set while the store is opened, before anybody else has it (Storage+Opening.swift); every read and write asks for them.
+    @exclusivity(unchecked) package internal(set) var log: MDB_dbi = 0
+    var meta: MDB_dbi = 0
     /// Keyed by the model class.
-    @exclusivity(unchecked) package private(set) var tables: [ObjectIdentifier: Table] = [:]
+    @exclusivity(unchecked) package internal(set) var tables: [ObjectIdentifier: Table] = [:]
     /// Keyed by the table number in the log.
-    @exclusivity(unchecked) package private(set) var tablesByID: [UInt32: Table] = [:]
+    @exclusivity(unchecked) package internal(set) var tablesByID: [UInt32: Table] = [:]
 
     /// Space behind the data file that is known to exist; grown ahead of every write through the map, because a full
     /// memory file system would otherwise be a SIGBUS. Guarded by the write lock.
-    private var reserved: MapReservation?
+    var reserved: MapReservation?
 
     /// Where the file's pages can be read without the engine.
     let pageMap: PageMap
@@ -70,11 +70,12 @@ package final class Storage: @unchecked Sendable {
     /// How many forks lie before the process that has opened it.
     private let generation = cp_fork_generation()
 
-    /// - Parameter limit: how long to wait for other processes.
-    package init(
-        _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest,
-        flushes: FlushPlan = .init(),
-        limit: TimeLimit
+    /// - Parameters:
+    ///   - tables: how many of the engine's can be opened.
+    ///   - limit: how long to wait for other processes.
+    init(
+        _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest, flushes: FlushPlan,
+        tables: UInt32, limit: TimeLimit
     ) throws {
         directory = folder.path
         ownsFolder = folder.isOwn
@@ -96,7 +97,7 @@ package final class Storage: @unchecked Sendable {
         let recovery = try Self.recover(folder, page, isNew: isNew, flushes, durability)
 
         // From here on everything is initialised: if something throws, `deinit` runs and closes the environment.
-        environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory)
+        environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory, tables: tables)
         pageMap = PageMap(environment)
         heldVersions = HeldVersions(environment, page, pins, directory)
         current = Guarded("read map", ReadMap(of: environment, pageMap))
@@ -221,47 +222,6 @@ package final class Storage: @unchecked Sendable {
             }
         }
         if isRegistered { StorageRegistry.closed(directory) }
-    }
-
-    private func openTables(_ request: SchemaRequest, deadlineNs: Int64) throws {
-        _ = try writeLock.lock(TimeLimit(untilNs: deadlineNs))
-        defer {
-            // New tables are a commit too, and whoever starts a snapshot counts on hearing of every commit.
-            page.ringAll()
-            writeLock.unlock()
-        }
-        try reserved?.ensure()
-        try flushing?.beforeWrite()
-        let oldRows = request.migration == nil ? nil : try OldRows(environment, path: directory)
-        var transaction: LMDBTransaction?
-        try LMDB.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin", path: directory)
-        // If the last owner of the lock was killed in its commit, that commit may be visible from here on.
-        page.ringAll()
-        do {
-            log = try openTable(transaction!, "log", MDB_INTEGERKEY)
-            meta = try openTable(transaction!, "meta", 0)
-            let engine = MigrationEngine(transaction: transaction!, storage: self, old: oldRows)
-            let opened = try SchemaOpening(request: request, engine: engine).open()
-            for (_, table) in opened { tablesByID[table.id] = table }
-            for (id, links) in try TableLinks.open(transaction!, opened.map(\.1.schema), tablesByID, self) {
-                tablesByID[id]?.links = links
-            }
-            for case (let model?, let table) in opened { tables[model] = tablesByID[table.id] }
-            let version = try reading("read log") { () throws(EngineFailure) in
-                try ChangeLog.version(transaction!, log)
-            }
-            checkedVersions.begin(at: version)
-        } catch {
-            engine_abort(transaction)
-            throw error
-        }
-        try check(engine_commit(transaction), "commit")
-    }
-
-    private func openTable(_ transaction: LMDBTransaction, _ name: String, _ flags: Int32) throws -> MDB_dbi {
-        var handle: MDB_dbi = 0
-        try check(engine_open_table(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open table \(name)")
-        return handle
     }
 
     /// Throws the error that `code` stands for, unless it is success.

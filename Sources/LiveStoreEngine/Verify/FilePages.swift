@@ -132,6 +132,12 @@ final class FilePages {
         return isWhole ? bytes : nil
     }
 
+    /// How many tables of the engine's a store's file has; none where there is no store. Who opens it says what is wrong with it.
+    static func tables(in directory: String) -> Int {
+        let found = (try? FilePages(directory))?.metaPages().map(\.tables.entries).max() ?? 0
+        return Int(min(found, UInt64(LMDB.maxTables)))
+    }
+
     /// The meta pages that are some.
     func metaPages() -> [MetaPage] {
         [0, 1].compactMap { number in

@@ -78,6 +78,8 @@ struct OpeningTests {
         try holder.waitForLines(1)
         try holder.pause()
         var configuration = Store.Configuration(path: path, models: Batches.models, durability: .relaxed)
+        let models = configuration.models
+        configuration.models += [Note.self]
         for seconds in [0.02, 0, -1] {
             configuration.openTimeoutSeconds = seconds
             let text = refusal { _ = try Store(configuration) }
@@ -86,6 +88,17 @@ struct OpeningTests {
         }
         configuration.openTimeoutSeconds = .nan
         #expect(refusal { _ = try Store(configuration) }.contains("openTimeoutSeconds is not a number"))
+        // Where the store has all that the models need, nobody is waited for, and nobody woken.
+        configuration.openTimeoutSeconds = 0
+        configuration.models = models
+        let store = try Store(configuration)
+        let rung = store.core.storage.page.bellCount
+        let other = try FixtureProcess(path: path, .relaxed, ["freeze", "1"])
+        try other.go()
+        try other.waitForLines(1)
+        #expect(store.core.storage.page.bellCount == rung)
+        try other.killNow()
+        store.close()
         holder.resume()
         try holder.killNow()
         configuration.openTimeoutSeconds = .infinity
