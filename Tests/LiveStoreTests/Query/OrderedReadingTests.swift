@@ -244,4 +244,37 @@ struct OrderedReadingTests {
             #expect(all.sorted(by: \.key)[2_000].key == 2_000)
         }
     }
+
+    @Test("are found anew after each write and each delivery")
+    func anew() throws {
+        let test = try TestStore([Graded.self], durability: .memory)
+        func raise(_ key: Int, to score: Int, _ connection: Connection) throws {
+            try connection.object(Graded.self, forPrimaryKey: key)?.score = score
+        }
+        func best(_ connection: Connection) throws -> Results<Graded> {
+            try connection.objects(Graded.self).sorted(by: \.score, ascending: false)
+        }
+        try test.store.write { connection in
+            for key in 0..<5 {
+                let row = Graded()
+                (row.key, row.score) = (key, key)
+                try connection.add(row)
+            }
+            let best = try best(connection)
+            #expect(best.prefix(2).map(\.key) == [4, 3])
+            try raise(0, to: 9, connection)
+            #expect(best.prefix(2).map(\.key) == [0, 4] && best[0].key == 0)
+        }
+        let feed = try Feed(test.store)
+        let shown = try best(feed.connection)
+        #expect(shown.prefix(2).map(\.key) == [0, 4])
+        try test.store.write { try raise(1, to: 10, $0) }
+        #expect(shown.prefix(2).map(\.key) == [0, 4])
+        try feed.catchUp()
+        #expect(shown.prefix(2).map(\.key) == [1, 0] && shown[0].key == 1)
+        try feed.connection.write { try raise(2, to: 11, feed.connection) }
+        #expect(shown.prefix(2).map(\.key) == [2, 1])
+        try feed.connection.write { try raise(3, to: 12, feed.connection) }
+        #expect(shown.prefix(2).map(\.key) == [3, 2] && shown[0].key == 3)
+    }
 }
