@@ -13,7 +13,6 @@ struct MapReservation {
 
     private let file: mdb_filehandle_t
     private let path: String
-    private let base: UInt
     private let environment: OpaquePointer
     private var reservedBytes = 0
     /// Bytes of the file up to the highest page known to be in use.
@@ -25,23 +24,7 @@ struct MapReservation {
         var file: mdb_filehandle_t = -1
         try LMDB.check(mdb_env_get_fd(environment, &file), "get file", path: path)
         self.file = file
-        guard let base = Self.address(ofMapOf: path + "/data.mdb") else {
-            throw .cannotOpen(path: path, reason: "its map is not in /proc/self/maps; is /proc mounted?")
-        }
-        self.base = base
         try ensure()
-    }
-
-    /// Where the file is mapped: LMDB tells the address of fixed maps only, the kernel that of all.
-    private static func address(ofMapOf file: String) -> UInt? {
-        var status = stat()
-        guard stat(file, &status) == 0 else { return nil }
-        // start-end permissions offset device inode path
-        return KernelFile.first("/proc/self/maps") { fields in
-            guard fields.count >= 5, UInt64(fields[4]) == UInt64(status.st_ino), UInt64(fields[2], radix: 16) == 0
-            else { return nil }
-            return fields[0].split(separator: "-").first.flatMap { UInt($0, radix: 16) }
-        }
     }
 
     /// Makes sure that the margin exists behind what is in use. Throws `diskFull`.
@@ -60,7 +43,9 @@ struct MapReservation {
     /// Notes that something was just stored at `address`, and keeps the margin behind it.
     @inline(__always)
     mutating func stored(at address: UnsafeRawPointer) throws(StoreError) {
-        let end = Int(UInt(bitPattern: address) - base) + Self.pageBytes
+        // A page begins with its number. Where the file is mapped would say the same, but in a forked child it is mapped twice.
+        let page = address - Int(bitPattern: UInt(bitPattern: address) % UInt(Self.pageBytes))
+        let end = (Int(truncatingIfNeeded: page.load(as: UInt64.self)) &+ 1) &* Self.pageBytes
         guard end > usedBytes else { return }
         usedBytes = end
         if end + Self.marginBytes > reservedBytes { try grow(to: end + Self.marginBytes) }

@@ -29,6 +29,15 @@ func useInChild(_ store: Store) throws {
     // Whoever could have it alone would have taken its locks away.
     let file = open(memoryFolder(store) + "/shared", O_RDWR)
     say("parent alone \(flock(file, LOCK_EX | LOCK_NB) == 0)")
+    say("file below 64 MB \(store.fileBytes < 64 << 20)")
+}
+
+/// Opens a store where there is room for further maps of it above its own: the system takes the highest that is free.
+func openLow(_ configuration: Store.Configuration) throws -> Store {
+    let bytes = 4 * configuration.mapBytes
+    let room = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    defer { munmap(room, bytes) }
+    return try Store(configuration)
 }
 
 private func useAsChild(_ inherited: Store) throws {

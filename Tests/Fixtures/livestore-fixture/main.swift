@@ -101,7 +101,8 @@ do {
         case "misuse": Batches.models + [Shelf.self]
         default: Batches.models
         }
-    let store = try Store(.init(path: arguments[0], models: models, durability: durability))
+    let configuration = Store.Configuration(path: arguments[0], models: models, durability: durability)
+    let store = try arguments[2] == "fork" ? openLow(configuration) : Store(configuration)
     switch (arguments[2], Array(arguments[3...])) {
     case ("increment", let given) where given.count == 3:
         let input = waitForGo()

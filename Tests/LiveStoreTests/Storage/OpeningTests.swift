@@ -144,11 +144,11 @@ struct OpeningTests {
         let parent = try FixtureProcess(test, "fork")
         try parent.go()
         // The parent's own store, then the child's, then the parent's again.
-        let lines = try parent.waitForLines(8)
+        let lines = try parent.waitForLines(9)
         #expect(
             lines == [
                 "parent 1", "inherited refused", "child 2", "child sees 2", "child ended 0", "parent 3",
-                "parent's snapshot 1", "parent alone false",
+                "parent's snapshot 1", "parent alone false", "file below 64 MB true",
             ])
         #expect(try test.store.read { try Batches.value("batches", $0) } == 3)
         #expect(try test.store.write { try Batches.insert($0) } == 4)
