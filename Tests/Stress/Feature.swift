@@ -12,6 +12,7 @@ enum Feature: Int, CaseIterable, Sendable {
     case frozenResults, skipsCrossed, slowCallbacks
     case refreshes, refreshRequired, refreshesWhilePaused
     case endedInCallback, endedElsewhere, dropped, loopsCancelled, reopened
+    case heldForLong, forks, neighbours
     case kills, strictKills
 
     var text: String {
@@ -63,6 +64,9 @@ enum Feature: Int, CaseIterable, Sendable {
         case .dropped: "tokens dropped"
         case .loopsCancelled: "loops cancelled"
         case .reopened: "connections reopened"
+        case .heldForLong: "versions held for long"
+        case .forks: "forked children"
+        case .neighbours: "damaged neighbours"
         case .kills: "processes killed"
         case .strictKills: "killed in silence"
         }

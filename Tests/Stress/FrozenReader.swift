@@ -32,6 +32,7 @@ final class FrozenReader: Sendable {
                 .i2, Difference.first("frozen", frozen.rows(), "shown then", shown),
                 "\(who), frozen at version \(frozen.version)")
             load.tally.count(.frozenResults)
+            if load.pulse.version >= Int(frozen.version) + Limits.commitsOfLongHold { load.tally.count(.heldForLong) }
             heldVersion.store(Self.none, ordering: .relaxed)
             isBusy.store(false, ordering: .releasing)
         }

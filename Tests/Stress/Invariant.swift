@@ -7,7 +7,7 @@ import TracedSync
 
 enum Invariant: Int, CaseIterable, Sendable {
     case i1, i2, i3, i4, i5, i6, i7, i8, i9, i10
-    case holdings
+    case holdings, forks
     case stall
     case noError
     case pause
@@ -19,6 +19,7 @@ enum Invariant: Int, CaseIterable, Sendable {
     var name: String {
         switch self {
         case .holdings: "holdings"
+        case .forks: "forks"
         case .stall: "stall"
         case .noError: "no error"
         case .pause: "pause"
@@ -45,6 +46,8 @@ enum Invariant: Int, CaseIterable, Sendable {
         case .i10: "all views of a connection advance together"
         case .holdings:
             "no descriptor stays when a run is over, and no commit adds more than \(Limits.heapBytesPerCommit) bytes to the heap"
+        case .forks:
+            "a forked child is refused what it has inherited, opens the store again, and takes nothing of its parent's"
         case .stall: "everyone shows signs of life, every \(Int(Limits.stallS)) s at least"
         case .noError: "the store throws only what its documentation says"
         case .pause: "with autorefresh off a connection stays at its version until refresh()"

@@ -12,17 +12,18 @@ final class Monitor: Sendable {
     private let load: Load
     private let sites: [Site]
     private let foreign: ForeignWriters
+    private let forker: Forker
     private let heartbeats: [Heartbeat]
     private let isOver = Atomic<Bool>(false)
     private let onStall: @Sendable () -> Void
 
     init(
-        _ load: Load, _ sites: [Site], _ foreign: ForeignWriters, _ heartbeats: [Heartbeat],
+        _ load: Load, _ sites: [Site], _ foreign: ForeignWriters, _ forker: Forker, _ heartbeats: [Heartbeat],
         onStall: @escaping @Sendable () -> Void
     ) {
         self.load = load
         self.sites = sites
-        self.foreign = foreign
+        (self.foreign, self.forker) = (foreign, forker)
         self.onStall = onStall
         // A place shows that it turns by answering.
         self.heartbeats = heartbeats
@@ -81,7 +82,7 @@ final class Monitor: Sendable {
             return oldestKept
         }
         // Upkeep stands where its observers do, or later.
-        let inFile = min(newest, load.pulse.version, foreign.oldestKept(newest))
+        let inFile = min(newest, load.pulse.version, foreign.oldestKept(newest), forker.oldestKept(newest))
         let oldest = (sites.map(\.oldestKept) + [load.frozen.oldestKept]).reduce(inFile, min)
         load.tally.heldCommits.raise(to: newest - oldestKept.byAnybody)
         load.tally.pinnedCommits.raise(to: newest - oldestKept.inFile)

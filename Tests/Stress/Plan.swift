@@ -59,6 +59,8 @@ struct Plan: Sendable {
     func localWriter(_ number: Int) -> Int { 100 + number }
     func siteWriter(_ number: Int) -> Int { 200 + number }
     func foreignWriter(_ number: Int) -> Int { 300 + number }
+    /// Of forked children.
+    static let forkedWriter = 400
     static func isForeign(_ writer: Int) -> Bool { writer >= 300 }
 
     func random(_ actor: String) -> SeededRandom { SeededRandom(seed: seed, actor: actor) }

@@ -94,6 +94,8 @@ enum Limits {
     /// So many commits after a version is held in memory at most what was freed meanwhile is let go of: 64 until somebody looks, twice; and
     /// room for a busy machine.
     static let heldVersionCommits = 1_024
+    /// So far a version lies behind before memory holds it (`HeldVersions.patienceVersions`).
+    static let commitsOfLongHold = 256
     /// What a commit may then add to the file.
     static let fileBytesPerHeldCommit = 1 << 10
     /// While a version is held by a process that is stopped, and before it is found to be held, no page that a commit replaces can be used again, so a commit costs as many pages of 4 KB as

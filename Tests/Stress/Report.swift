@@ -59,6 +59,8 @@ struct Report {
                     ("SIGKILL", tally.kills.value), ("of these in silence", tally.strictKills.value),
                     ("slowest recovery in ms", tally.slowestRecoveryUs.value / 1_000),
                 ]),
+            line("forks", [("children", tally.value(of: .forks)), ("stood still", tally.forksStoodStill.value)]),
+            line("neighbours", [("damaged", tally.value(of: .neighbours)), ("errors", tally.neighboursErrors.value)]),
             line(
                 "tokens",
                 [

@@ -20,6 +20,8 @@ final class Run: @unchecked Sendable {
     private let wantedCallbacks: Int
     private let folder: String
     private let isFolderKept: Bool
+    /// For other stores than the one under load.
+    private let neighboursFolder: String
     private let mainPlace = MainPlace()
     private let mainQueuePlace = MainQueuePlace()
     /// Written by the director before the main loop ends.
@@ -33,6 +35,7 @@ final class Run: @unchecked Sendable {
         self.seconds = seconds
         isFolderKept = folder != nil
         self.folder = try folder ?? ScratchFolder.make(inMemory: plan.durability == .memory)
+        neighboursFolder = try ScratchFolder.make()
     }
 
     func runOnMainThread() -> Outcome {
@@ -53,7 +56,7 @@ final class Run: @unchecked Sendable {
     }
 
     private func direct() {
-        defer { if !isFolderKept { try? FileManager.default.removeItem(atPath: folder) } }
+        defer { removeFolders() }
         do {
             let load = try Load(plan, path: folder)
             try load.fill()
@@ -74,15 +77,18 @@ final class Run: @unchecked Sendable {
         let writers = (0..<plan.localWriters).map { LocalWriter($0, load, sites) }
         let foreign = ForeignWriters(load)
         let churner = Churner(load, sites)
+        let forker = Forker(load)
+        let neighbours = Neighbours(load, in: neighboursFolder)
         let monitor = Monitor(
-            load, sites, foreign,
-            writers.map(\.heartbeat) + [foreign.heartbeat, churner.heartbeat]
+            load, sites, foreign, forker,
+            writers.map(\.heartbeat) + [foreign.heartbeat, churner.heartbeat, forker.heartbeat, neighbours.heartbeat]
         ) { [self] in endAtOnce(load) }
 
         load.pulse.start(load)
         for site in sites { site.place.perform { site.open() } }
         let monitoring = monitor.start()
-        let threads = writers.map { $0.start() } + [foreign.start(), churner.start()]
+        let threads =
+            writers.map { $0.start() } + [foreign.start(), churner.start(), forker.start(), neighbours.start()]
         let untilNs = monotonicNs() + Int64(seconds * 1e9)
         let latestNs = untilNs + Int64(Self.extraS * 1e9)
         while load.verdict.isClean {
@@ -169,7 +175,13 @@ final class Run: @unchecked Sendable {
     private func endAtOnce(_ load: Load) {
         print(Report(load, seconds: seconds).text)
         fflush(nil)
-        if !isFolderKept { try? FileManager.default.removeItem(atPath: folder) }
+        removeFolders()
         _exit(1)
+    }
+
+    private func removeFolders() {
+        for path in isFolderKept ? [neighboursFolder] : [folder, neighboursFolder] {
+            try? FileManager.default.removeItem(atPath: path)
+        }
     }
 }

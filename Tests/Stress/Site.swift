@@ -319,7 +319,8 @@ final class Site: @unchecked Sendable {
     /// In a callback.
     func freezeSometimes(_ freeze: () throws -> FrozenRows, shown: () -> [RowValue]) {
         guard random.oneIn(40) else { return }
-        load.frozen.take(load, name, holdUs: random.from(500...120_000), freeze, shown())
+        let holdUs = random.oneIn(12) ? random.from(300_000...2_500_000) : random.from(500...120_000)
+        load.frozen.take(load, name, holdUs: holdUs, freeze, shown())
     }
 
     /// What callbacks do now and then besides looking: take long, write, end tokens, add observers.

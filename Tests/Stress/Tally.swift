@@ -22,6 +22,11 @@ struct Tally: Sendable {
     let storeCallbacks = Counter()
     let objectCallbacks = Counter()
 
+    /// Forked children that came to a lock which another thread had at the fork.
+    let forksStoodStill = Counter()
+    /// What damaged neighbours have refused.
+    let neighboursErrors = Counter()
+
     let kills = Counter()
     let strictKills = Counter()
     let slowestRecoveryUs = Counter()
