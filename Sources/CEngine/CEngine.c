@@ -9,19 +9,26 @@
 #include "PageLook.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-// What an environment carries. With the write lock.
+enum { PAGE = 4096 };
+
+// What an environment carries. With the write lock, but for the map, which is known before anybody else has the environment.
 struct context {
     bool is_broken;
     struct engine_look *look;
+    // NULL: not known.
+    const char *map;
 };
 
 struct call {
     void *jump[5];
+    // That the call changes; NULL where it only reads.
+    MDB_txn *transaction;
 };
 
 static _Thread_local struct call *current;
@@ -33,10 +40,26 @@ static struct context *context_of(MDB_env *environment) { return mdb_env_get_use
 
 #define SET_JUMP(call) __builtin_setjmp((call).jump)
 
+// While it changes a tree the engine keeps cursors of its own on the stack, and its transaction refers to them: those that a call leaves
+// behind would be freed with the transaction, as if they had been allocated. What is found in the transaction's memory of them becomes what
+// comes after them; a cursor begins with the next one of its list.
+static void forget_cursors(const struct call *call) {
+    enum { MOST_STACK = 1 << 17, MOST_CURSORS = 64 };
+    uintptr_t end = (uintptr_t)call;
+    uintptr_t *words = (uintptr_t *)call->transaction;
+    size_t count = malloc_usable_size(call->transaction) / sizeof(uintptr_t);
+    for (size_t index = 0; index < count; index++) {
+        for (int left = MOST_CURSORS; words[index] < end && words[index] >= end - MOST_STACK; left--) {
+            words[index] = left > 0 ? *(uintptr_t *)words[index] : 0;
+        }
+    }
+}
+
 static void leave(void) {
     struct call *call = current;
     if (!call) return;
     current = NULL;
+    if (call->transaction) forget_cursors(call);
     __builtin_longjmp(call->jump, 1);
 }
 
@@ -89,11 +112,30 @@ int engine_look(MDB_env *environment, const void *map) {
     struct context *context = context_of(environment);
     MDB_envinfo info;
     mdb_env_info(environment, &info);
-    if (info.me_last_pgno >= info.me_mapsize / 4096) return MDB_CORRUPTED;
-    context->look = look_begin(map, info.me_last_pgno, info.me_mapsize / 4096);
+    if (info.me_last_pgno >= info.me_mapsize / PAGE) return MDB_CORRUPTED;
+    context->look = look_begin(map, info.me_last_pgno, info.me_mapsize / PAGE);
     atomic_store_explicit(&any_look, true, memory_order_relaxed);
     return context->look ? 0 : ENOMEM;
 }
+
+void engine_map(MDB_env *environment, const void *map) { context_of(environment)->map = map; }
+
+// Whether a value goes on behind the last page of the file, as no value does. One that is no longer than a page is not asked.
+static bool is_outside(MDB_env *environment, const MDB_val *value) {
+    const char *map = context_of(environment)->map;
+    if (!map) return false;
+    MDB_envinfo info;
+    mdb_env_info(environment, &info);
+    size_t offset = (size_t)((const char *)value->mv_data - map);
+    // A page that a transaction has made lies elsewhere.
+    if (offset >= info.me_mapsize) return false;
+    size_t most = info.me_mapsize / PAGE, pages = info.me_last_pgno < most ? info.me_last_pgno + 1 : most;
+    return offset > pages * PAGE || value->mv_size > pages * PAGE - offset;
+}
+
+// What a read has come to.
+#define INSIDE(code, transaction, value) \
+    ((code) == 0 && (value)->mv_size > PAGE && is_outside(mdb_txn_env(transaction), value) ? MDB_CORRUPTED : (code))
 
 void engine_close(MDB_env *environment) {
     struct context *context = context_of(environment);
@@ -124,8 +166,9 @@ static int look_first(MDB_txn *transaction, MDB_dbi table, const MDB_val *key, c
 
 // Never inlined into a caller, whose locals would have to be in memory.
 #define GUARDED __attribute__((noinline))
-#define RUN(on_damage, engine_call)            \
+#define RUN(changed, on_damage, engine_call)   \
     struct call here;                          \
+    here.transaction = changed;                \
     if (SET_JUMP(here)) return on_damage;      \
     current = &here;                           \
     atomic_signal_fence(memory_order_seq_cst); \
@@ -133,10 +176,10 @@ static int look_first(MDB_txn *transaction, MDB_dbi table, const MDB_val *key, c
     atomic_signal_fence(memory_order_seq_cst); \
     current = NULL;                            \
     return code
-#define READ(engine_call) RUN(MDB_CORRUPTED, engine_call)
+#define READ(engine_call) RUN(NULL, MDB_CORRUPTED, engine_call)
 #define WRITE(transaction, engine_call)                                   \
     if (engine_is_broken(mdb_txn_env(transaction))) return MDB_CORRUPTED; \
-    RUN(breaks(mdb_txn_env(transaction)), engine_call)
+    RUN(transaction, breaks(mdb_txn_env(transaction)), engine_call)
 
 // What it has locked by then goes with the files that the environment closes.
 GUARDED int engine_open(MDB_env *environment, const char *path, unsigned int flags, mdb_mode_t mode) {
@@ -147,16 +190,27 @@ static GUARDED int open_table(MDB_txn *transaction, const char *name, unsigned i
     WRITE(transaction, mdb_dbi_open(transaction, name, flags, table));
 }
 
+static bool writes(MDB_txn *transaction) {
+    MDB_envinfo info;
+    mdb_env_info(mdb_txn_env(transaction), &info);
+    return mdb_txn_id(transaction) > info.me_last_txnid;
+}
+
 int engine_open_table(MDB_txn *transaction, const char *name, unsigned int flags, MDB_dbi *table) {
-    int code = open_table(transaction, name, flags, table);
     struct engine_look *look = look_of(transaction);
+    int code = open_table(transaction, name, look ? flags & ~(unsigned int)MDB_CREATE : flags, table);
+    if (look && code == MDB_NOTFOUND && flags & MDB_CREATE) {
+        // One that is not found may only be hidden by damage of the tree that it is about to be put in.
+        code = writes(transaction) ? look_at_tables(look, mdb_txn_id(transaction)) : 0;
+        if (code == 0) code = open_table(transaction, name, flags, table);
+    }
     return code == 0 && look && !look_name(look, *table, name) ? ENOMEM : code;
 }
 
 static GUARDED int commit(MDB_txn *transaction) { WRITE(transaction, mdb_txn_commit(transaction)); }
 
 static GUARDED int end(MDB_txn *transaction) {
-    RUN(breaks(mdb_txn_env(transaction)), (mdb_txn_abort(transaction), 0));
+    RUN(NULL, breaks(mdb_txn_env(transaction)), (mdb_txn_abort(transaction), 0));
 }
 
 int engine_commit(MDB_txn *transaction) {
@@ -183,8 +237,13 @@ int engine_drop(MDB_txn *transaction, MDB_dbi table, int del) {
     return code != 0 ? code : drop(transaction, table, del);
 }
 
-GUARDED int engine_get(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value) {
+static GUARDED int get(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value) {
     READ(mdb_get(transaction, table, key, value));
+}
+
+int engine_get(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value) {
+    int code = get(transaction, table, key, value);
+    return INSIDE(code, transaction, value);
 }
 
 static GUARDED int put(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value, unsigned int flags) {
@@ -213,8 +272,13 @@ GUARDED int engine_cursor_renew(MDB_txn *transaction, MDB_cursor *cursor) {
     READ(mdb_cursor_renew(transaction, cursor));
 }
 
-GUARDED int engine_cursor_get(MDB_cursor *cursor, MDB_val *key, MDB_val *value, MDB_cursor_op op) {
+static GUARDED int cursor_get(MDB_cursor *cursor, MDB_val *key, MDB_val *value, MDB_cursor_op op) {
     READ(mdb_cursor_get(cursor, key, value, op));
+}
+
+int engine_cursor_get(MDB_cursor *cursor, MDB_val *key, MDB_val *value, MDB_cursor_op op) {
+    int code = cursor_get(cursor, key, value, op);
+    return INSIDE(code, mdb_cursor_txn(cursor), value);
 }
 
 static GUARDED int cursor_put(MDB_cursor *cursor, MDB_val *key, MDB_val *value, unsigned int flags) {

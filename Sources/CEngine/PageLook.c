@@ -319,20 +319,28 @@ bool look_name(struct engine_look *look, unsigned int table, const char *name) {
     return named->name != NULL;
 }
 
-static int tree_of(struct engine_look *look, uint64_t transaction, unsigned int table, struct tree *tree) {
-    // Of the two meta pages the one that the last transaction has written.
-    const uint8_t *meta = look->map + ((transaction - 1) & 1) * PAGE;
+// Of the two meta pages the one that the last transaction has written.
+static const uint8_t *meta_before(const struct engine_look *look, uint64_t transaction) {
+    return look->map + ((transaction - 1) & 1) * PAGE;
+}
+
+int look_at_tables(struct engine_look *look, uint64_t transaction) {
+    const uint8_t *meta = meta_before(look, transaction);
     look->last = u64(meta + 136);
     if (u64(meta + 144) != transaction - 1 || look->last >= look->most) return MDB_CORRUPTED;
-    if (!look->has_tables) {
-        // What each commit changes. O(free pages), once.
-        struct tree unused = tree_at(meta + 40);
-        unused.flags = OF_NUMBERS;
-        int code = free_pages(look, unused);
-        if (code == 0) code = whole_tree(look, tree_at(meta + 88));
-        if (code != 0) return code;
-        look->has_tables = true;
-    }
+    if (look->has_tables) return 0;
+    struct tree unused = tree_at(meta + 40);
+    unused.flags = OF_NUMBERS;
+    int code = free_pages(look, unused);
+    if (code == 0) code = whole_tree(look, tree_at(meta + 88));
+    look->has_tables = code == 0;
+    return code;
+}
+
+static int tree_of(struct engine_look *look, uint64_t transaction, unsigned int table, struct tree *tree) {
+    int code = look_at_tables(look, transaction);
+    if (code != 0) return code;
+    const uint8_t *meta = meta_before(look, transaction);
     *tree = (struct tree){.root = UINT64_MAX};
     if (table >= look->count || !look->tables[table].name) return 0;
     struct table *named = &look->tables[table];

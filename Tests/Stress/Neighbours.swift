@@ -21,15 +21,22 @@ final class Neighbours: Sendable {
     func start() -> TracedThread { TracedThread("neighbours") { [self] in run() } }
 
     private func run() {
-        var random = load.plan.random("neighbours")
-        if let whole = load.expectNoError("neighbours", { try makeWhole(&random) }) {
+        if let whole = load.expectNoError("neighbours", makeWhole) {
+            var number = 0
             while !load.isStopping {
                 heartbeat.beat()
-                _ = load.expectNoError("neighbours") { try visit(Self.damaged(whole, &random), &random) }
-                sleep(us: random.from(1_000...30_000))
+                _ = load.expectNoError("neighbour \(number)") { try visit(number, whole) }
+                sleep(us: 1_000 + 997 * (number % 30))
+                number += 1
             }
         }
         heartbeat.end()
+    }
+
+    /// One of them, which the seed decides.
+    func visit(_ number: Int, _ whole: Data) throws {
+        var random = load.plan.random("neighbour \(number)")
+        try visit(Self.damaged(whole, &random), &random)
     }
 
     private func configuration(_ path: String) -> Store.Configuration {
@@ -37,7 +44,8 @@ final class Neighbours: Sendable {
     }
 
     /// The bytes of a store.
-    private func makeWhole(_ random: inout SeededRandom) throws -> Data {
+    func makeWhole() throws -> Data {
+        var random = load.plan.random("neighbours")
         let path = folder + "/whole"
         let store = try Store(configuration(path))
         let commit = Commit(writer: Plan.setupWriter, plan: load.plan)

@@ -8,7 +8,9 @@ struct Stress: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "livestore-stress",
         abstract: "Loads a store from many threads and processes and checks at every callback what it promises.",
-        subcommands: [RunCommand.self, PlanCommand.self, PinCommand.self, ForeignWriterCommand.self],
+        subcommands: [
+            RunCommand.self, PlanCommand.self, PinCommand.self, NeighboursCommand.self, ForeignWriterCommand.self,
+        ],
         defaultSubcommand: RunCommand.self)
 }
 

@@ -19,6 +19,11 @@ int engine_guard(MDB_env *environment);
 /// - `map`: where its first page lies.
 int engine_look(MDB_env *environment, const void *map);
 
+/// Has values that are read be checked to lie in the file: one that goes on behind its end is MDB_CORRUPTED. Before anybody else has the
+/// environment.
+/// - `map`: where its first page lies.
+void engine_map(MDB_env *environment, const void *map);
+
 void engine_close(MDB_env *environment);
 
 /// Whether a call that writes has met damage. With the write lock.

@@ -10,23 +10,20 @@ package struct MigrationEngine {
     /// The rows as they were; nil where no block migrates.
     package let old: OldRows?
 
-    private func handle(_ name: String, _ flags: Int32) throws(StoreError) -> MDB_dbi {
-        var handle: MDB_dbi = 0
-        let code = engine_open_table(transaction, name, UInt32(flags | MDB_CREATE), &handle)
-        try storage.check(code, "open table \(name)")
-        return handle
+    private func rows(_ table: UInt32, mayMake: Bool = true) throws(StoreError) -> MDB_dbi {
+        try storage.openTable(transaction, EngineName.rows(table), MDB_INTEGERKEY, mayMake: mayMake)
     }
 
-    private func rows(_ table: UInt32) throws(StoreError) -> MDB_dbi {
-        try handle(EngineName.rows(table), MDB_INTEGERKEY)
+    private func keys(_ table: UInt32, mayMake: Bool = true) throws(StoreError) -> MDB_dbi {
+        try storage.openTable(transaction, EngineName.keys(table), 0, mayMake: mayMake)
     }
 
-    private func keys(_ table: UInt32) throws(StoreError) -> MDB_dbi { try handle(EngineName.keys(table), 0) }
-
-    func open(_ schema: TableSchema, _ layout: TableLayout) throws(StoreError) -> Table {
+    /// - Parameter stored: the table as the file had it; nil for a new one.
+    func open(_ schema: TableSchema, _ layout: TableLayout, stored: TableSchema?) throws(StoreError) -> Table {
         Table(
-            schema: schema, layout: layout, rows: try rows(schema.id),
-            primaryIndex: schema.primaryKey == nil ? nil : try keys(schema.id),
+            schema: schema, layout: layout, rows: try rows(schema.id, mayMake: stored == nil),
+            primaryIndex: schema.primaryKey == nil
+                ? nil : try keys(schema.id, mayMake: stored?.primaryKey == nil),
             checked: CheckedRows(storage.checkedVersions))
     }
 

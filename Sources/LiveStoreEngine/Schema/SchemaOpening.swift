@@ -56,7 +56,9 @@ struct SchemaOpening {
             guard let schema = change.schema.table(model.name) else { throw StoreError.unknownModel(type: model.name) }
             let tables = [schema] + change.schema.listTables(of: schema)
             return try tables.enumerated().map { index, schema in
-                let table = try engine.open(schema, TableLayout(index == 0 ? model : nil, schema, in: layouts))
+                let stored = change.old.tables.first { $0.id == schema.id }
+                let table = try engine.open(
+                    schema, TableLayout(index == 0 ? model : nil, schema, in: layouts), stored: stored)
                 layouts.add(table.layout, schema.name)
                 return (index == 0 ? model.model.id : nil, table)
             }

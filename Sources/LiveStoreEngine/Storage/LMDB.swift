@@ -230,6 +230,8 @@ enum LMDB {
 
     /// The engine's own table: by transaction, how many pages it has freed, and their numbers.
     static let freePages: MDB_dbi = 0
+    /// The table of tables.
+    static let tables: MDB_dbi = 1
 
     /// Visits the pages that an entry of the table of free pages lists.
     static func forEachPage(

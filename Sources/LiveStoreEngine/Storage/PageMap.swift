@@ -32,8 +32,7 @@ final class PageMap: @unchecked Sendable {
         let transaction = try LMDB.beginReading(environment)
         defer { mdb_txn_abort(transaction) }
         // The tree of tables lies in the map, like all that is read.
-        let tables: MDB_dbi = 1
-        let cursor = try LMDB.openCursor(transaction, tables)
+        let cursor = try LMDB.openCursor(transaction, LMDB.tables)
         defer { mdb_cursor_close(cursor) }
         var key = MDB_val()
         var value = MDB_val()
@@ -42,7 +41,7 @@ final class PageMap: @unchecked Sendable {
         }
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
-        _ = address(holding: entry, lastPage: info.me_last_pgno)
+        if let base = address(holding: entry, lastPage: info.me_last_pgno) { engine_map(environment, base) }
     }
 
     /// Where the file's first page is mapped; nil before that was asked for, and where its format is not known.

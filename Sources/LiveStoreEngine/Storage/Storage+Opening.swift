@@ -86,8 +86,11 @@ extension Storage {
     private func openTables(
         _ request: SchemaRequest, _ transaction: LMDBTransaction, old: OldRows?, mayChange: Bool
     ) throws -> Bool {
-        log = try openTable(transaction, "log", MDB_INTEGERKEY)
-        meta = try openTable(transaction, "meta", 0)
+        let isEmpty = try reading("read tables") { () throws(EngineFailure) in
+            try LMDB.count(transaction, LMDB.tables) == 0
+        }
+        log = try openTable(transaction, "log", MDB_INTEGERKEY, mayMake: isEmpty)
+        meta = try openTable(transaction, "meta", 0, mayMake: isEmpty)
         let engine = MigrationEngine(transaction: transaction, storage: self, old: old)
         guard let opened = try SchemaOpening(request: request, engine: engine, mayChange: mayChange).open() else {
             return false
@@ -104,9 +107,21 @@ extension Storage {
         return true
     }
 
-    private func openTable(_ transaction: LMDBTransaction, _ name: String, _ flags: Int32) throws -> MDB_dbi {
+    /// - Parameter mayMake: false for one that was stored: made anew it would be empty, and nobody would hear of what was in it.
+    func openTable(
+        _ transaction: LMDBTransaction, _ name: String, _ flags: Int32, mayMake: Bool
+    ) throws(StoreError) -> MDB_dbi {
         var handle: MDB_dbi = 0
-        try check(engine_open_table(transaction, name, UInt32(flags | MDB_CREATE), &handle), "open table \(name)")
+        let code = engine_open_table(transaction, name, UInt32(mayMake ? flags | MDB_CREATE : flags), &handle)
+        if code == MDB_NOTFOUND {
+            throw .cannotOpen(
+                path: directory,
+                reason: """
+                    it is damaged: its table '\(name)' is not there any more; restore it from a backup, or write what is whole to a \
+                    new one with Store.salvage
+                    """)
+        }
+        try check(code, "open table \(name)")
         return handle
     }
 }

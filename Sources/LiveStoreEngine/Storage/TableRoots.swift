@@ -54,11 +54,10 @@ struct TableRoots: @unchecked Sendable {
     func find(
         _ handle: MDB_dbi, _ name: [UInt8], _ transaction: LMDBTransaction, _ pageMap: PageMap
     ) throws(EngineFailure) -> PageTree? {
-        let tables: MDB_dbi = 1
         let (rootOffset, recordBytes) = (40, 48)
         guard UInt64(handle) < 1 << Self.handleBits, pageMap.isKnown,
             let record = try name.withUnsafeBufferPointer({ (key) throws(EngineFailure) in
-                try LMDB.get(transaction, tables, key: UnsafeRawBufferPointer(key))
+                try LMDB.get(transaction, LMDB.tables, key: UnsafeRawBufferPointer(key))
             }),
             record.count == recordBytes, let begin = record.baseAddress
         else { return nil }

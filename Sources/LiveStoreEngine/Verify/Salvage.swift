@@ -142,6 +142,7 @@ package enum Salvage {
                 let next = max(check.nextRows[table.id] ?? 1, rows.last(table.id) &+ 1)
                 try self.check(RowCounter.store(table.id, next, transaction, meta), "store the next number")
                 _ = try self.table(EngineName.rows(table.id), MDB_INTEGERKEY)
+                if table.primaryKey != nil { _ = try self.table(EngineName.keys(table.id), 0) }
                 if lists.contains(table.name) { try order(elements[table.id] ?? [], table) }
             }
             let (last, log) = try table("log", MDB_INTEGERKEY)

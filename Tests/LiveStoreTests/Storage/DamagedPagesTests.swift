@@ -1,5 +1,6 @@
 // Pages of a closed store that lead nowhere, or would have a writer write where it may not: an error of that store, not the end of
 // the process, and nothing is changed. `make damage` looks for what these do not say.
+import CLMDB
 import Foundation
 import LiveStoreFixtures
 import Testing
@@ -74,6 +75,20 @@ struct DamagedPagesTests {
             }
         }
 
+        /// Where the entries of a leaf begin.
+        func entries(of leaf: Int) -> [Int] {
+            let end = leaf + Int(number(at: leaf + 12, UInt16.self))
+            return stride(from: leaf + 16, to: end, by: 2).map { leaf + Int(number(at: $0, UInt16.self)) }
+        }
+
+        /// Where entries have a key of these bytes.
+        func keys(_ key: String) -> [Int] {
+            let wanted = Data(key.utf8)
+            let all = pages(Kind.leaf).flatMap { entries(of: $0) }
+            let places = all.filter { number(at: $0 + 6, UInt16.self) == UInt16(wanted.count) }.map { $0 + 8 }
+            return places.filter { Data(bytes[$0..<$0 + wanted.count]) == wanted }
+        }
+
         /// The root of the tree of free pages, as the newest commit has it.
         var freePages: Int {
             let (first, second) = (number(at: 144, UInt64.self), number(at: Self.pageBytes + 144, UInt64.self))
@@ -99,6 +114,42 @@ struct DamagedPagesTests {
             try ClosedStore.touch(store, 999)
             #expect(try store.read { try $0.object(Note.self, forPrimaryKey: 999)?.score } == 1)
         }
+    }
+
+    @Test("a value that says that it goes on behind the end of the file is not read")
+    func value() throws {
+        let closed = try ClosedStore()
+        let leaves = closed.leaves(holding: "note 500")
+        try #require(!leaves.isEmpty)
+        for entry in leaves.flatMap({ closed.entries(of: $0) }) { closed.set(UInt32(1 << 30), at: entry) }
+        try closed.save()
+        try closed.open { store in
+            let error = #expect(throws: StoreError.self) {
+                _ = try store.read { try $0.object(Note.self, forPrimaryKey: 500)?.title }
+            }
+            guard case .storage(_, code: MDB_CORRUPTED, _) = error else {
+                Issue.record("\(error.map { "\($0)" } ?? "nothing")")
+                return
+            }
+            let other = try store.read { try $0.object(Note.self, forPrimaryKey: 999)?.title }
+            #expect(other == "note 999")
+        }
+    }
+
+    @Test(
+        "a stored table that is not found is damage, and not made anew: it would be an empty one",
+        arguments: ["log", "meta", "rows"])
+    func table(_ name: String) throws {
+        let closed = try ClosedStore()
+        let table = name == "rows" ? EngineName.rows(1) : name
+        let places = closed.keys(table)
+        try #require(!places.isEmpty)
+        // It stands where it stood.
+        let last = UInt8(table.utf8.last!)
+        for place in places { closed.set(last + 1, at: place + table.utf8.count - 1) }
+        try closed.save()
+        let error = #expect(throws: StoreError.self) { try closed.open { _ in } }
+        #expect(error.map { "\($0)" }?.contains("'\(table)'") == true, "\(error.map { "\($0)" } ?? "none")")
     }
 
     @Test("an assertion of the engine that does not hold is an error of who reads")
