@@ -36,7 +36,7 @@ import Testing
         #expect(bytes[..<3].allSatisfy { $0 <= 1_024 } && bytes[3] == 1_024, "\(ran.output)")
     }
 
-    /// Among them are some that had a write leave the engine amid a change, and tables made in a tree that nobody had looked at.
+    /// Among them are some that were made tables in a tree that nobody had looked at, and ended the process.
     @Test("damaged stores end nothing but themselves", arguments: [(1, 400, 60), (3, 2_900, 60)])
     func neighbours(seed: Int, first: Int, count: Int) throws {
         let ran = try run(["neighbours", "--seed", "\(seed)", "--first", "\(first)", "--count", "\(count)"])
