@@ -15,8 +15,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { PAGE = 4096 };
-
 // What an environment carries. With the write lock, but for the map, which is known before anybody else has the environment.
 struct context {
     bool is_broken;

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { PAGE = 4096 };
+
 struct engine_look;
 
 // - `last`: the number of the file's last page. `most`: how many pages its map has room for.

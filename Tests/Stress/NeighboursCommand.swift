@@ -16,6 +16,10 @@ struct NeighboursCommand: ParsableCommand {
     @Option(help: "How many.")
     var count = 1_000
 
+    func validate() throws {
+        if first < 0 || count < 1 { throw ValidationError("give --first 0 or more, and --count 1 or more") }
+    }
+
     func run() throws {
         let folder = try ScratchFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }

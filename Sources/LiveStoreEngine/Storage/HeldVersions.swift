@@ -114,7 +114,7 @@ package final class HeldVersions: @unchecked Sendable {
 
     /// Copies what was freed since the last turn, and moves on.
     private func follow() throws(EngineFailure) {
-        let next = try begin(spare)
+        let next = try LMDB.beginReading(environment, again: spare, at: page)
         spare = next
         let newest = LMDB.number(of: next)
         let first = retired.map(\.passed).min() ?? newest
@@ -134,20 +134,6 @@ package final class HeldVersions: @unchecked Sendable {
         }
         if let trail { mdb_txn_reset(trail) }
         (trail, spare) = (next, trail)
-    }
-
-    /// Starts a read transaction at the newest version, as a snapshot starts.
-    private func begin(_ known: LMDBTransaction?) throws(EngineFailure) -> LMDBTransaction {
-        var transaction = known
-        while true {
-            let before = page.bellCount
-            let code =
-                transaction == nil
-                ? mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction) : mdb_txn_renew(transaction)
-            guard code == 0, let transaction else { throw EngineFailure(code: code) }
-            if page.bellCount == before { return transaction }
-            mdb_txn_reset(transaction)
-        }
     }
 
     /// Ends its transactions. When the storage goes, and with it whoever read.

@@ -168,6 +168,23 @@ enum LMDB {
         return transaction!
     }
 
+    /// Begins to read at the newest version, as a snapshot does: a start during which the bell rang is not trusted.
+    /// - Parameter known: one that holds nothing, to be used again.
+    static func beginReading(
+        _ environment: OpaquePointer, again known: LMDBTransaction? = nil, at page: SharedPage
+    ) throws(EngineFailure) -> LMDBTransaction {
+        var transaction = known
+        while true {
+            let before = page.bellCount
+            let code =
+                transaction == nil
+                ? mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction) : mdb_txn_renew(transaction)
+            guard code == 0, let transaction else { throw EngineFailure(code: code) }
+            if page.bellCount == before { return transaction }
+            mdb_txn_reset(transaction)
+        }
+    }
+
     static func openCursor(_ transaction: LMDBTransaction, _ table: MDB_dbi) throws(EngineFailure) -> LMDBCursor {
         var cursor: LMDBCursor?
         try require(engine_cursor_open(transaction, table, &cursor))

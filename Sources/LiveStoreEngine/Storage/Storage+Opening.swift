@@ -8,7 +8,7 @@ extension Storage {
     /// - Parameter limit: how long to wait for other processes.
     package static func open(
         _ folder: StoreDirectory, durability: Durability, mapBytes: Int, schema: SchemaRequest,
-        flushes: FlushPlan = .init(), limit: TimeLimit
+        flushes: FlushPlan, limit: TimeLimit
     ) throws -> Storage {
         func open(tables: UInt32) throws -> Storage {
             try Storage(
@@ -53,7 +53,9 @@ extension Storage {
     /// long is not waited for, and with nothing to commit, which would wake whoever observes the store.
     /// - Returns: false where something has to be changed, and nothing is open.
     private func openUnchanged(_ request: SchemaRequest) throws -> Bool {
-        let transaction = try beginAtNewest()
+        let transaction = try reading("begin") { () throws(EngineFailure) in
+            try LMDB.beginReading(environment, at: page)
+        }
         do {
             if try openTables(request, transaction, old: nil, mayChange: false) {
                 try check(engine_commit(transaction), "open tables")
@@ -68,18 +70,6 @@ extension Storage {
         engine_abort(transaction)
         (tables, tablesByID) = ([:], [:])
         return false
-    }
-
-    private func beginAtNewest() throws(StoreError) -> LMDBTransaction {
-        while true {
-            let before = page.bellCount
-            var transaction: LMDBTransaction?
-            try LMDB.check(
-                mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction), "begin", path: directory)
-            // As where a snapshot starts.
-            if page.bellCount == before { return transaction! }
-            engine_abort(transaction)
-        }
     }
 
     /// - Returns: false where something has to be changed and must not be.
