@@ -32,11 +32,14 @@ struct ImagesCommand: ParsableCommand {
     @Option(help: "What commits are to survive: full or relaxed.")
     var durability = Durability.full
 
-    @Option(help: "Commits of each writer of a recording, of which there are six.")
-    var commits = 40
+    @Option(help: "Commits of each writer of a recording, of which there are eight.")
+    var commits = 30
 
     @Option(help: "Images made of one recording.")
     var perRecording = 250
+
+    @Option(help: "What is recorded: processes that are killed somewhere, or one as its flush ends or as it names new files.")
+    var script = Recording.Script.anywhere
 
     func validate() throws {
         if durability == .memory { throw ValidationError("--durability memory survives nothing: give full or relaxed") }
@@ -65,7 +68,7 @@ struct ImagesCommand: ParsableCommand {
         var random = SeededRandom(seed: seed)
         let recording = Recording(seed: seed, durability: durability, commits: commits, folder: "\(root)/store")
         try FileManager.default.createDirectory(atPath: recording.folder, withIntermediateDirectories: true)
-        recording.run()
+        recording.run(script)
         let journal = Journal()
         let history = History(journal, seed: seed)
         var disk = Disk()
@@ -144,6 +147,7 @@ struct Tally {
 }
 
 extension Durability: ExpressibleByArgument {}
+extension Recording.Script: ExpressibleByArgument {}
 
 /// Ends the program where it cannot do what it is for.
 func refuse(_ reason: String) -> Never {

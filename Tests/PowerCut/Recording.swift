@@ -2,6 +2,7 @@
 import CWriteRecorder
 import Foundation
 import LiveStore
+import SeededRandom
 import TracedSync
 
 /// The C library's; its header hides it from Swift.
@@ -35,16 +36,94 @@ struct Recording {
     let commits: Int
     let folder: String
 
-    /// Records: two threads; then, from the open store that these leave behind, two processes at the same time; at last one that
-    /// closes the store.
-    func run() {
+    /// Behind the engine's header in the second page.
+    private static let endMarkOffset: UInt64 = 4_096 + 512
+    enum Script: String, CaseIterable {
+        case anywhere
+        case killedAtMark = "killed-at-mark"
+        case killedAtNames = "killed-at-names"
+    }
+
+    func run(_ script: Script) {
         wr_begin(folder)
         defer { wr_end() }
-        let first = startChild { write(by: [1, 2], closes: false) }
-        end(first)
-        let both = [startChild { write(by: [3], closes: false) }, startChild { write(by: [4, 5], closes: true) }]
+        switch script {
+        case .anywhere: runKilledAnywhere()
+        case .killedAtMark: runKilledAtMark()
+        case .killedAtNames: runKilledAtNames()
+        }
+    }
+
+    /// Steps that a commit takes, or more.
+    private static let stepsPerCommit = 9
+
+    /// Records: two threads; then, from the open store that these leave behind, two processes at the same time; then two of which one
+    /// is killed somewhere while the other one goes on; at last one that closes the store. The first two are killed as often as not.
+    private func runKilledAnywhere() {
+        var random = SeededRandom(seed: seed)
+        func somewhere(_ writers: Int) -> Int { 1 + random.below(writers * commits * Self.stepsPerCommit) }
+        end(start([1, 2], .killed(after: somewhere(4))))
+        let both = [start([3], .killed(after: somewhere(2))), start([4, 5], .closes)]
         for child in both { end(child) }
-        end(startChild { write(by: [6], closes: true) })
+        let others = [start([6], .closes), start([7], .killed(after: somewhere(1)))]
+        for child in others { end(child) }
+        end(start([8], .closes))
+    }
+
+    /// Records a process that is killed as it has just named the files of a new store, and one that goes on.
+    private func runKilledAtNames() {
+        end(start([1], .killedAtNames))
+        end(start([2], .closes))
+    }
+
+    /// Records a process that is killed once its flush is marked as ended, and before others are told; and one that was there all the
+    /// time, and flushes next.
+    private func runKilledAtMark() {
+        end(start([1], .closes))
+        var (ready, killed): ([Int32], [Int32]) = ([0, 0], [0, 0])
+        pipe(&ready)
+        pipe(&killed)
+        let other = startChild {
+            do {
+                let store = try Store(configuration())
+                try write(store, by: 2)
+                try store.synchronize()
+                Glibc.write(ready[1], "x", 1)
+                var byte: UInt8 = 0
+                read(killed[0], &byte, 1)
+                try write(store, by: 3)
+                store.close()
+            } catch { refuse("\(error)") }
+            return 0
+        }
+        var byte: UInt8 = 0
+        guard read(ready[0], &byte, 1) == 1 else { refuse("the other process has said nothing") }
+        end(start([4], .killedAtMark))
+        Glibc.write(killed[1], "x", 1)
+        end(other)
+    }
+
+    /// How a process ends.
+    private enum End {
+        case closes
+        /// With the mark of its first flush that ends.
+        case killedAtMark
+        /// With the second of the two names of a new store's files.
+        case killedAtNames
+        /// After so many steps of the journal; where it does less it leaves the store open.
+        case killed(after: Int)
+    }
+
+    private func start(_ writers: [Int], _ end: End) -> pid_t {
+        startChild {
+            switch end {
+            case .closes: break
+            case .killedAtMark: wr_end_process_at(UInt32(WR_WRITE), Self.endMarkOffset, 1)
+            case .killedAtNames: wr_end_process_at(UInt32(WR_RENAME), 0, 2)
+            case .killed(let steps): wr_end_process_after(UInt64(steps))
+            }
+            return write(by: writers, end)
+        }
     }
 
     private func end(_ child: pid_t) {
@@ -63,8 +142,7 @@ struct Recording {
     }
 
     /// What a process does.
-    /// - Parameter closes: or ends as if it were killed.
-    private func write(by writers: [Int], closes: Bool) -> Int32 {
+    private func write(by writers: [Int], _ end: End) -> Int32 {
         do {
             let store = try Store(configuration())
             let threads = writers.map { writer in
@@ -73,7 +151,11 @@ struct Recording {
                 }
             }
             for thread in threads { thread.join() }
-            if !closes { _exit(0) }
+            guard case .closes = end else {
+                // Not while the thread that flushes has written something that the journal does not have yet.
+                wr_leave()
+                _exit(0)
+            }
             store.close()
         } catch {
             refuse("\(error)")
@@ -107,6 +189,11 @@ struct History {
     init(_ journal: Journal, seed: UInt64) {
         var content = Content()
         for case .note(.begins(let count, let writer, let step)) in journal.steps {
+            // One that a killed process had begun, and has not made.
+            if count == contents.count - 1 {
+                contents.removeLast()
+                content = contents.last!
+            }
             guard count == contents.count else { refuse("commit \(count) came as number \(contents.count)") }
             for change in content.changes(seed: seed, writer: writer, step: step) { content.apply(change) }
             contents.append(content)

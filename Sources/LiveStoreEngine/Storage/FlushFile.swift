@@ -7,8 +7,10 @@ final class FlushFile: Sendable {
     private let path: String
 
     /// Opens it, and makes it if there is none.
-    /// - Parameter isEmptied: whether what it says is of no store.
-    init(_ directory: String, _ modes: FileModes, isEmptied: Bool) throws(StoreError) {
+    /// - Parameters:
+    ///   - isEmptied: whether what it says is of no store.
+    ///   - isNamed: whether the names of the store's files are known to be on the disk.
+    init(_ directory: String, _ modes: FileModes, isEmptied: Bool, isNamed: Bool) throws(StoreError) {
         path = directory + "/" + StoreFolder.durable
         let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_DSYNC
         var file = open(path, flags)
@@ -19,13 +21,15 @@ final class FlushFile: Sendable {
         }
         guard file >= 0 else { throw FolderLock.failure("open", path) }
         self.file = file
-        guard isNew || isEmptied else { return }
-        // Its room is there before it is needed.
-        let zeros = [UInt8](repeating: 0, count: FlushRecord.places * FlushRecord.strideBytes)
-        guard pwrite(file, zeros, zeros.count, 0) == zeros.count, fsync(file) == 0 else {
-            throw errno == ENOSPC || errno == EDQUOT ? .diskFull(path: directory) : FolderLock.failure("write", path)
+        if isNew || isEmptied {
+            // Its room is there before it is needed.
+            let zeros = [UInt8](repeating: 0, count: FlushRecord.places * FlushRecord.strideBytes)
+            guard pwrite(file, zeros, zeros.count, 0) == zeros.count, fsync(file) == 0 else {
+                throw errno == ENOSPC || errno == EDQUOT
+                    ? .diskFull(path: directory) : FolderLock.failure("write", path)
+            }
         }
-        try StoreFolder.synchronize(directory)
+        if isNew || !isNamed { try StoreFolder.synchronize(directory) }
     }
 
     deinit { close(file) }

@@ -55,7 +55,7 @@ struct FlushMark: Equatable {
     /// nil where it is none, or only a part of one.
     init?(_ bytes: UnsafeRawBufferPointer) {
         func word(_ index: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
-        guard bytes.count == Self.bytes, word(0) == Self.magic,
+        guard bytes.count == Self.bytes, word(0) == Self.magic, word(1) / 2 <= FlushRecord.mostNumber,
             bytes.loadUnaligned(fromByteOffset: 32, as: UInt32.self)
                 == FlushRecord.sum(of: UnsafeRawBufferPointer(rebasing: bytes[..<32]))
         else { return nil }

@@ -32,6 +32,8 @@ struct FlushRecord: Equatable {
     private static let sumOffset = 196
     private static let headOffset = 56
     static let bytes = 512
+    /// No store comes near it; what says more was not written by one.
+    static let mostNumber = UInt64.max / 4
     /// What the engine keeps of a version: from its magic number to its transaction.
     static let header = 16..<152
 
@@ -48,6 +50,15 @@ struct FlushRecord: Equatable {
     let header: [UInt8]
 
     var place: Int { Int(number % UInt64(Self.places)) }
+
+    /// For the next record.
+    /// - Parameters:
+    ///   - begun: the largest number there was, of a record or of a flush that has come to none.
+    ///   - kept: that of the record which counts until the next one is there: not in its place.
+    static func nextNumber(after begun: UInt64, keeping kept: UInt64) -> UInt64 {
+        let next = max(begun, kept) + 1
+        return (next - kept).isMultiple(of: UInt64(places)) ? next + 1 : next
+    }
 
     var encoded: [UInt8] {
         var bytes = [UInt8](repeating: 0, count: Self.bytes)
@@ -79,7 +90,9 @@ struct FlushRecord: Equatable {
                 == Self.sum(of: UnsafeRawBufferPointer(rebasing: bytes[..<Self.sumOffset]))
         else { return nil }
         func word(_ index: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
-        guard word(0) == Self.magic, let pageBytes = Int(exactly: word(5)) else { return nil }
+        guard word(0) == Self.magic, word(1) <= Self.mostNumber, let pageBytes = Int(exactly: word(5)) else {
+            return nil
+        }
         let boot = BootID(high: word(2), low: word(3))
         self.init(
             number: word(1), boot: boot == BootID(high: 0, low: 0) ? nil : boot, transaction: word(4),

@@ -49,12 +49,14 @@ package final class Flushing: Sendable {
         (self.environment, self.page, self.writeLock, self.plan) = (environment, page, writeLock, plan)
         self.directory = directory.path
         self.waits = waits
-        file = try FlushFile(directory.path, directory.modes, isEmptied: isNew)
+        file = try FlushFile(
+            directory.path, directory.modes, isEmptied: isNew, isNamed: !page.wasAlone || recovery.isNamed)
         readers = FlushReaders(environment, page, directory.path)
         thread = FlushThread(page, plan)
         guard page.wasAlone else { return }
         cp_store64(page.flushed, recovery.flushed)
         cp_store64(page.flushNumber, recovery.number)
+        cp_store64(page.flushBegun, recovery.begun)
         cp_store64(page.flushToken, recovery.token)
     }
 
@@ -263,14 +265,17 @@ package final class Flushing: Sendable {
         let reader = try readers.begin()
         let header = try FlushHeader(of: reader, readers, environment, directory)
         let beganNs = monotonicNs()
+        // One that a process was killed in has had its number, and its marks stand as the newest until there is a larger one.
+        let number = FlushRecord.nextNumber(
+            after: cp_load64(page.flushBegun), keeping: cp_load64(page.flushNumber))
+        cp_store64(page.flushBegun, number)
         let record = FlushRecord(
-            number: cp_load64(page.flushNumber) + 1, boot: plan.boot, transaction: reader.number,
-            pageBytes: header.pageBytes, token: .random(in: 1 ... .max), rootsSum: header.rootsSum, header: header.bytes
-        )
-        var code = write(.begin(record, after: cp_load64(page.flushToken)))
+            number: number, boot: plan.boot, transaction: reader.number, pageBytes: header.pageBytes,
+            token: .random(in: 1 ... .max), rootsSum: header.rootsSum, header: header.bytes)
+        var code = write(.begin(record, after: cp_load64(page.flushToken)), header.pageBytes)
         if code == 0 { code = mdb_env_sync(environment, 1) }
         if code == 0 { code = file.write(record) }
-        if code == 0 { code = write(.end(record)) }
+        if code == 0 { code = write(.end(record), header.pageBytes) }
         guard code == 0 else {
             // The system forgets what it could not write, and would call the next flush a success.
             cp_store32(page.flushFailure, UInt32(bitPattern: code))
@@ -286,10 +291,9 @@ package final class Flushing: Sendable {
 
     /// Marks the store's file, in the system's memory.
     /// - Returns: an error number, or 0.
-    private func write(_ mark: FlushMark) -> Int32 {
+    private func write(_ mark: FlushMark, _ pageBytes: Int) -> Int32 {
         var descriptor: mdb_filehandle_t = -1
         mdb_env_get_fd(environment, &descriptor)
-        let place = off_t(mark.place * Int(sysconf(Int32(_SC_PAGESIZE))) + FlushMark.offset)
-        return FlushFile.write(mark.encoded, descriptor, place)
+        return FlushFile.write(mark.encoded, descriptor, off_t(mark.place * pageBytes + FlushMark.offset))
     }
 }

@@ -7,10 +7,16 @@ import Logging
 struct Recovery {
     /// The last version that is known to be on the disk; 0 where none is.
     private(set) var flushed: UInt64 = 0
-    /// The number of the last record, of this store or another.
+    /// The number of the record that says so; 0 where none is.
     private(set) var number: UInt64 = 0
+    /// The largest number of a record, of this store or another, or of a flush that came to none.
+    private(set) var begun: UInt64 = 0
     /// Which flush that was; 0 where none is known.
     private(set) var token: UInt64 = 0
+
+    /// False where whoever made the store may have been killed before the names of its files were on the disk: it is flushed once
+    /// before it has them.
+    var isNamed: Bool { number > 1 }
 
     /// Of a store of which nothing is known.
     init() {}
@@ -23,7 +29,7 @@ struct Recovery {
         let pages = try FilePages(directory)
         let marks = FlushMarks((0..<FlushMark.places).map { pages.read(UInt64($0)) })
         let records = try FlushFile.records(directory)
-        number = max(records.first?.number ?? 0, marks.newest?.recordNumber ?? 0)
+        begun = max(records.first?.number ?? 0, marks.newest?.recordNumber ?? 0)
         if records.isEmpty { return }
         let found = pages.metaPages()
         // The one before the newest, where that was written by a process that was killed before it could say so.
@@ -36,19 +42,25 @@ struct Recovery {
             )
             return
         }
-        (flushed, token) = (record.transaction, record.token)
-        if record.isOfSameBoot(boot), !isForced { return }
+        (flushed, token, number) = (record.transaction, record.token, record.number)
+        if record.isOfSameBoot(boot), !isForced {
+            // One that a killed process was writing may be in the system's memory alone.
+            if marks.newest?.ended != record.token {
+                try StoreFolder.synchronize(directory + "/" + StoreFolder.durable)
+            }
+            return
+        }
         let isSettled = found.count == FlushRecord.places && newest.transaction == record.transaction
         if !isSettled { try Self.begin(with: record, pages) }
         // From here on what is written is there again, for as long as the machine runs.
         record.boot = boot
-        record.number = number + 1
-        let code = try FlushFile(directory, modes, isEmptied: false).write(record)
+        record.number = FlushRecord.nextNumber(after: begun, keeping: number)
+        let code = try FlushFile(directory, modes, isEmptied: false, isNamed: true).write(record)
         guard code == 0 else {
             errno = code
             throw FolderLock.failure("write", directory + "/" + StoreFolder.durable)
         }
-        number = record.number
+        (number, begun) = (record.number, record.number)
     }
 
     /// Whether a file has the pages that a record's trees begin with.

@@ -12,6 +12,8 @@ extension SharedPage {
     var flushed: UnsafeMutablePointer<UInt64> { longWord(Layout.flushed) }
     var flushNumber: UnsafeMutablePointer<UInt64> { longWord(Layout.flushNumber) }
     var flushToken: UnsafeMutablePointer<UInt64> { longWord(Layout.flushToken) }
+    /// The number of the flush that has begun last, which may have come to no end.
+    var flushBegun: UnsafeMutablePointer<UInt64> { longWord(Layout.flushBegun) }
     /// Counts flushes as they end.
     var flushRound: UnsafeMutablePointer<UInt32> { word(Layout.flushRound) }
     /// Counts wishes for one.

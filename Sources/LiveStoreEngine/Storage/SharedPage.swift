@@ -13,7 +13,7 @@ import TracedSync
 /// nobody else has the page.
 package final class SharedPage: @unchecked Sendable {
     struct Layout {
-        static let magic: UInt64 = 0x4c53_5061_6765_0004  // "LSPage", layout 4
+        static let magic: UInt64 = 0x4c53_5061_6765_0005  // "LSPage", layout 5
         static let magicOffset = 0
         static let bell = 8
         static let waiting = 16
@@ -30,6 +30,7 @@ package final class SharedPage: @unchecked Sendable {
         static let flushWish = 212
         static let flushFailure = 216
         static let flushToken = 224
+        static let flushBegun = 232
         static let slots = 512
         static let slotStride = 32
         static let slotCount = 96

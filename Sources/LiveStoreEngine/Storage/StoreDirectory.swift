@@ -13,7 +13,7 @@ package struct StoreDirectory {
     /// Makes the folder.
     /// - Parameter place: as the program names it.
     package init(_ place: String, _ durability: Durability, _ modes: FileModes) throws {
-        try StoreFolder.make(place, modes)
+        try StoreFolder.make(place, modes, isDurable: durability != .memory)
         let path = try Self.canonical(place)
         guard durability == .memory, !cp_is_memory_file_system(path) else {
             self.path = path

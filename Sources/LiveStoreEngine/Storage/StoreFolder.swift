@@ -30,18 +30,20 @@ enum StoreFolder {
     static let all = [data, lock, newData, newLock, shared, durable]
 
     /// Makes a folder and those above it. One that is there is left as it is.
-    static func make(_ path: String, _ modes: FileModes) throws(StoreError) {
-        if mkdir(path, modes.folder) == 0 {
-            // What was asked for, whatever the process takes from files that it makes.
-            guard chmod(path, modes.folder) == 0 else { throw FolderLock.failure("set the mode of", path) }
-            return
+    /// - Parameter isDurable: whether it is to be there after a power cut.
+    static func make(_ path: String, _ modes: FileModes, isDurable: Bool = true) throws(StoreError) {
+        var code = mkdir(path, modes.folder)
+        if code != 0, errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            try make(String(path[..<slash]), modes, isDurable: isDurable)
+            code = mkdir(path, modes.folder)
         }
-        if errno == EEXIST { return }
-        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+        guard code == 0 else {
+            if errno == EEXIST { return }
             throw FolderLock.failure("make folder", path)
         }
-        try make(String(path[..<slash]), modes)
-        if mkdir(path, modes.folder) != 0, errno != EEXIST { throw FolderLock.failure("make folder", path) }
+        // What was asked for, whatever the process takes from files that it makes.
+        guard chmod(path, modes.folder) == 0 else { throw FolderLock.failure("set the mode of", path) }
+        if isDurable { try synchronize(path + "/..") }
     }
 
     /// Refuses files that are something else: a link leads to a file that nobody meant.

@@ -35,6 +35,10 @@ struct journal {
 };
 
 static struct journal *journal;
+/// Steps that this process still does; 0: no end to them.
+static uint64_t steps_left;
+/// Which step is the last of this process; a count of 0: none.
+static struct { uint32_t kind; uint64_t offset, count; } last;
 
 struct descriptor {
     uint32_t file;
@@ -82,7 +86,18 @@ static void take(void) {
     if (pthread_mutex_lock(&journal->mutex) == EOWNERDEAD) pthread_mutex_consistent(&journal->mutex);
 }
 
-static void give(void) { pthread_mutex_unlock(&journal->mutex); }
+static void give(void) {
+    // With the mutex, so that no thread writes any more.
+    if (steps_left > 0 && --steps_left == 0) _exit(0);
+    pthread_mutex_unlock(&journal->mutex);
+}
+
+void wr_end_process_after(uint64_t steps) { steps_left = steps; }
+void wr_end_process_at(uint32_t kind, uint64_t offset, uint64_t count) {
+    last.kind = kind;
+    last.offset = offset;
+    last.count = count;
+}
 
 void wr_leave(void) {
     if (is_on()) take();
@@ -90,6 +105,7 @@ void wr_leave(void) {
 
 // With the mutex held.
 static char *append(uint32_t kind, uint32_t file, uint64_t offset, uint64_t payload_bytes) {
+    if (last.count > 0 && kind == last.kind && offset == last.offset && --last.count == 0) steps_left = 1;
     uint64_t bytes = sizeof(wr_step) + ((payload_bytes + 7) & ~7ull);
     if (journal->used + bytes > journal->capacity) {
         journal->is_full = true;

@@ -16,6 +16,15 @@ struct PowerCutTests {
             run.output.value.lines.last == "seed 17: 250 images, \(durability): 250 whole", "\(run.output.value.lines)")
     }
 
+    /// Each image of short recordings: the power goes at any step after the death of the process.
+    @Test(
+        "whatever a process leaves half said when it is killed, the store opens whole after a power cut",
+        arguments: ["killed-at-mark", "killed-at-names"])
+    func killed(_ script: String) throws {
+        let arguments = ["--durability", "relaxed", "--images", "60", "--commits", "3", "--seed", "1"]
+        #expect(try lines(arguments + ["--script", script]) == ["seed 1: 60 images, relaxed: 60 whole"])
+    }
+
     @Test(
         "a flush that fails is told to all who wait, and the store goes on from the last one that did not",
         arguments: ["full", "relaxed"])

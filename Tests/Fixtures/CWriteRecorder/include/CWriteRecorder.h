@@ -42,6 +42,10 @@ void wr_end(void);
 void wr_note(const char *text);
 /// Before a process ends while threads of it still write: what is written is in the journal, and no thread writes any more.
 void wr_leave(void);
+/// Ends this process, as if it were killed, once it has done so many more steps. Before it has other threads.
+void wr_end_process_after(uint64_t steps);
+/// The same once it has done so many steps of a kind, at so many bytes from the beginning of a file.
+void wr_end_process_at(uint32_t kind, uint64_t offset, uint64_t count);
 /// The journal so far, or NULL where it has not found room.
 const void *wr_journal(uint64_t *bytes);
 
