@@ -38,7 +38,7 @@ struct ImagesCommand: ParsableCommand {
     @Option(help: "Images made of one recording.")
     var perRecording = 250
 
-    @Option(help: "What is recorded: processes that are killed somewhere, or one as its flush ends or as it names new files.")
+    @Option(help: "Who is killed: processes anywhere, one as its flush ends, or one as it names a new store.")
     var script = Recording.Script.anywhere
 
     func validate() throws {
@@ -94,6 +94,8 @@ struct ImagesCommand: ParsableCommand {
 
     /// The steps before which the power goes, in order: half of them next to flushes.
     private func places(_ count: Int, _ journal: Journal, _ random: inout SeededRandom) -> [Int] {
+        // What others had written beside that flush is on its way.
+        if script == .killedAtMark { return Array(repeating: journal.steps.count, count: count) }
         let flushes = journal.steps.indices.filter { journal.steps[$0].isFlush }
         return (0..<count).map { index in
             guard index.isMultiple(of: 2), !flushes.isEmpty else { return random.below(journal.steps.count + 1) }

@@ -77,7 +77,7 @@ struct Recording {
     }
 
     /// Records a process that is killed once its flush is marked as ended, and before others are told; and one that was there all the
-    /// time, and flushes next.
+    /// time, and is killed in its turn once it has recorded its next flush.
     private func runKilledAtMark() {
         end(start([1], .closes))
         var (ready, killed): ([Int32], [Int32]) = ([0, 0], [0, 0])
@@ -85,20 +85,24 @@ struct Recording {
         pipe(&killed)
         let other = startChild {
             do {
-                let store = try Store(configuration())
+                let store = try Store(configuration(flushesUnasked: false))
                 try write(store, by: 2)
                 try store.synchronize()
                 Glibc.write(ready[1], "x", 1)
                 var byte: UInt8 = 0
                 read(killed[0], &byte, 1)
-                try write(store, by: 3)
-                store.close()
+                wr_write_beside_flushes(UInt64(3 * Self.stepsPerCommit))
+                wr_end_process_at(UInt32(WR_WRITE_SYNCED), WR_ANYWHERE, 1)
+                _ = TracedThread("flush") {
+                    do { try store.synchronize() } catch { refuse("\(error)") }
+                }
+                for writer in 4... { try write(store, by: writer) }
             } catch { refuse("\(error)") }
             return 0
         }
         var byte: UInt8 = 0
         guard read(ready[0], &byte, 1) == 1 else { refuse("the other process has said nothing") }
-        end(start([4], .killedAtMark))
+        end(start([3], .killedAtMark))
         Glibc.write(killed[1], "x", 1)
         end(other)
     }
@@ -106,12 +110,16 @@ struct Recording {
     /// How a process ends.
     private enum End {
         case closes
-        /// With the mark of its first flush that ends.
+        /// With the mark of its flush, once that has ended.
         case killedAtMark
         /// With the second of the two names of a new store's files.
         case killedAtNames
         /// After so many steps of the journal; where it does less it leaves the store open.
         case killed(after: Int)
+
+        var flushesUnasked: Bool {
+            if case .killedAtMark = self { false } else { true }
+        }
     }
 
     private func start(_ writers: [Int], _ end: End) -> pid_t {
@@ -132,25 +140,30 @@ struct Recording {
         if status != 0 { refuse("a process of the recording ended with \(status)") }
     }
 
-    func configuration() -> Store.Configuration {
+    /// - Parameter flushesUnasked: what nobody waits for too.
+    func configuration(flushesUnasked: Bool = true) -> Store.Configuration {
         var configuration = Store.Configuration(path: folder, models: Content.models, durability: durability)
         // Often, so that there is much to cut.
-        configuration.flushes.everyCommits = 6
-        configuration.flushes.mostCommits = 24
-        configuration.flushes.intervalNs = 2_000_000
+        configuration.flushes.everyCommits = flushesUnasked ? 6 : .max
+        configuration.flushes.mostCommits = flushesUnasked ? 24 : .max
+        configuration.flushes.intervalNs = flushesUnasked ? 2_000_000 : nil
         return configuration
     }
 
     /// What a process does.
     private func write(by writers: [Int], _ end: End) -> Int32 {
         do {
-            let store = try Store(configuration())
+            let store = try Store(configuration(flushesUnasked: end.flushesUnasked))
             let threads = writers.map { writer in
                 TracedThread("writer \(writer)") {
                     do { try write(store, by: writer) } catch { refuse("writer \(writer): \(error)") }
                 }
             }
             for thread in threads { thread.join() }
+            if case .killedAtMark = end {
+                try store.synchronize()
+                refuse("nothing was flushed")
+            }
             guard case .closes = end else {
                 // Not while the thread that flushes has written something that the journal does not have yet.
                 wr_leave()

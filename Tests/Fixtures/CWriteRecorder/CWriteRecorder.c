@@ -28,7 +28,7 @@ struct journal {
     int failing;
     bool are_stalled, is_stalled;
     char folder[PATH_MAX];
-    uint64_t capacity, used;
+    uint64_t capacity, used, steps;
     uint32_t files;
     ino_t inodes[MOST_FILES];
     char bytes[];
@@ -39,6 +39,8 @@ static struct journal *journal;
 static uint64_t steps_left;
 /// Which step is the last of this process; a count of 0: none.
 static struct { uint32_t kind; uint64_t offset, count; } last;
+/// How many steps others do while this process flushes, before that ends.
+static uint64_t steps_beside_flush;
 
 struct descriptor {
     uint32_t file;
@@ -103,9 +105,13 @@ void wr_leave(void) {
     if (is_on()) take();
 }
 
+static uint64_t steps(void) { return __atomic_load_n(&journal->steps, __ATOMIC_SEQ_CST); }
+
 // With the mutex held.
 static char *append(uint32_t kind, uint32_t file, uint64_t offset, uint64_t payload_bytes) {
-    if (last.count > 0 && kind == last.kind && offset == last.offset && --last.count == 0) steps_left = 1;
+    bool is_place = last.offset == WR_ANYWHERE || offset == last.offset;
+    if (last.count > 0 && kind == last.kind && is_place && --last.count == 0) steps_left = 1;
+    __atomic_add_fetch(&journal->steps, 1, __ATOMIC_SEQ_CST);
     uint64_t bytes = sizeof(wr_step) + ((payload_bytes + 7) & ~7ull);
     if (journal->used + bytes > journal->capacity) {
         journal->is_full = true;
@@ -129,6 +135,8 @@ void wr_note(const char *text) {
     append_text(WR_NOTE, 0, text, strlen(text));
     give();
 }
+
+void wr_write_beside_flushes(uint64_t steps) { steps_beside_flush = steps; }
 
 /// The name of a file of the folder; NULL for others. A relative path is one below an open folder, which is the store's.
 static const char *name_of(const char *path) {
@@ -281,7 +289,9 @@ static int flush(int file, long call) {
     take();
     uint64_t number = journal->used;
     append(WR_FLUSH_BEGIN, target->file, number, 0);
+    uint64_t until = steps() + steps_beside_flush;
     give();
+    while (steps() < until) usleep(100);
     int result = (int)syscall(call, file);
     int error = errno;
     if (result == 0) {

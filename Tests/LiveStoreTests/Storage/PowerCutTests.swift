@@ -19,10 +19,13 @@ struct PowerCutTests {
     /// Each image of short recordings: the power goes at any step after the death of the process.
     @Test(
         "whatever a process leaves half said when it is killed, the store opens whole after a power cut",
-        arguments: ["killed-at-mark", "killed-at-names"])
-    func killed(_ script: String) throws {
-        let arguments = ["--durability", "relaxed", "--images", "60", "--commits", "3", "--seed", "1"]
-        #expect(try lines(arguments + ["--script", script]) == ["seed 1: 60 images, relaxed: 60 whole"])
+        arguments: [("killed-at-mark", "relaxed"), ("killed-at-names", "full")])
+    func killed(_ script: String, _ durability: String) throws {
+        let arguments = ["--script", script, "--durability", durability]
+        #expect(
+            try lines(arguments + ["--images", "60", "--commits", "6", "--seed", "1"]) == [
+                "seed 1: 60 images, \(durability): 60 whole"
+            ])
     }
 
     @Test(

@@ -44,8 +44,11 @@ void wr_note(const char *text);
 void wr_leave(void);
 /// Ends this process, as if it were killed, once it has done so many more steps. Before it has other threads.
 void wr_end_process_after(uint64_t steps);
+static const uint64_t WR_ANYWHERE = UINT64_MAX;
 /// The same once it has done so many steps of a kind, at so many bytes from the beginning of a file.
 void wr_end_process_at(uint32_t kind, uint64_t offset, uint64_t count);
+/// Has each flush of this process end only when so many more steps were done.
+void wr_write_beside_flushes(uint64_t steps);
 /// The journal so far, or NULL where it has not found room.
 const void *wr_journal(uint64_t *bytes);
 
