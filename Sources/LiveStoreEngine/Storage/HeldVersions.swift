@@ -15,11 +15,15 @@ import TracedSync
 
 /// Unchecked because `lock` guards everything but the count.
 package final class HeldVersions: @unchecked Sendable {
-    /// How far a version lies behind before its mapping is retired. A new one costs some 20 000 instructions.
-    static let patienceVersions: UInt64 = 256
-    /// How long it is held before that; tests do not wait. An observer that commits outrun lies behind by hundreds of versions,
-    /// for milliseconds: one mapping after the other for it took up to four fifths of the commits of a writer that never pauses.
+    /// How far a version lies behind before its mapping is retired: more in a large file, of which it then keeps a smaller part.
+    private static let patienceVersions: ClosedRange<UInt64> = 16...256
+    /// A commit keeps seven to ten pages, which may be a quarter of the file.
+    private static let pagesPerVersion = 40
+    /// How long it is held before that, if not for so long at each version that it lies behind; tests do not wait. An observer that
+    /// commits outrun lies behind by hundreds of versions, for milliseconds: one mapping after the other for it took up to four
+    /// fifths of the commits of a writer that never pauses. Where commits are rare, copies for it are a small part of the time.
     package let patienceNs = Atomic<Int64>(50_000_000)
+    private static let patiencePerVersionNs: Int64 = 200_000
 
     private let environment: OpaquePointer
     private let page: SharedPage
@@ -47,9 +51,7 @@ package final class HeldVersions: @unchecked Sendable {
         let problem = lock.withLock { () -> String? in
             let map = current()
             var problem: String?
-            if map.isApart, let oldest = pins.oldest(readBy: map), newest >= oldest.version + Self.patienceVersions,
-                monotonicNs(CLOCK_MONOTONIC_COARSE) - oldest.sinceNs >= patienceNs.load(ordering: .relaxed)
-            {
+            if map.isApart, let oldest = pins.oldest(readBy: map), isOverdue(oldest, newest) {
                 problem = retire(map, current, replace)
             }
             if !retired.isEmpty { problem = turn(current) ?? problem }
@@ -72,6 +74,18 @@ package final class HeldVersions: @unchecked Sendable {
     }
 
     // MARK: With the lock
+
+    private func isOverdue(_ oldest: (version: UInt64, sinceNs: Int64), _ newest: UInt64) -> Bool {
+        let behind = newest - min(oldest.version, newest)
+        if behind < Self.patienceVersions.lowerBound { return false }
+        if behind < Self.patienceVersions.upperBound {
+            var info = MDB_envinfo()
+            mdb_env_info(environment, &info)
+            if behind < UInt64(info.me_last_pgno / Self.pagesPerVersion) { return false }
+        }
+        let heldNs = monotonicNs(CLOCK_MONOTONIC_COARSE) - oldest.sinceNs
+        return heldNs >= min(patienceNs.load(ordering: .relaxed), Int64(clamping: behind) &* Self.patiencePerVersionNs)
+    }
 
     /// - Returns: why not all could be done.
     private func turn(_ current: () -> ReadMap) -> String? {

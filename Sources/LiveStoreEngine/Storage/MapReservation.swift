@@ -7,7 +7,7 @@ import Glibc
 struct MapReservation {
     private static let pageBytes = 4_096
     /// It grows by an eighth of what there is, between these two: a small store is a small file.
-    private static let stepBytes = 1 << 20...8 << 20
+    private static let stepBytes = 1 << 17...8 << 20
     /// What one change of a small row may take behind the highest page seen so far: copies of a path in two trees.
     static let marginBytes = 1 << 20
 
