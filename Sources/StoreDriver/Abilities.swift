@@ -25,9 +25,16 @@ public protocol AsynchronousWriting: DrivenStore {
 /// A snapshot can be held while others write.
 public protocol Pinning: DrivenStore {
     /// Holds the newest version until the result is released; any thread.
-    func pin() throws -> AnyObject
+    func pin() throws -> any HeldVersion
     /// Versions that are kept, the newest one included. Any thread.
     func activeVersions() throws -> Int
+}
+
+/// A version of a `Pinning` store that is held. Any thread.
+public protocol HeldVersion: AnyObject, Sendable {
+    var version: Int64 { get }
+    /// What `contents(of:)` gave at that version.
+    func contents(of query: Query) throws -> [Item]
 }
 
 /// A store can be rewritten without what its versions have left behind.

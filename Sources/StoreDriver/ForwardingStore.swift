@@ -47,7 +47,7 @@ extension ForwardingStore: AsynchronousWriting where Base: AsynchronousWriting {
 }
 
 extension ForwardingStore: Pinning where Base: Pinning {
-    public func pin() throws -> AnyObject { try base.pin() }
+    public func pin() throws -> any HeldVersion { try base.pin() }
     public func activeVersions() throws -> Int { try base.activeVersions() }
 }
 

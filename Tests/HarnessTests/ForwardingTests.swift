@@ -58,8 +58,9 @@ private final class LateStore: NotingStore, AsynchronousWriting, @unchecked Send
     }
 }
 
-private final class PinnedStore: NotingStore, Pinning, @unchecked Sendable {
-    func pin() throws -> AnyObject {
+private final class PinnedStore: NotingStore, Pinning, HeldVersion, @unchecked Sendable {
+    let version: Int64 = 0
+    func pin() throws -> any HeldVersion {
         asked.append("pin")
         return self
     }

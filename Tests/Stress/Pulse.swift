@@ -94,7 +94,7 @@ enum Limits {
     /// So many commits after a version is held in memory at most what was freed meanwhile is let go of: 64 until somebody looks, twice; and
     /// room for a busy machine.
     static let heldVersionCommits = 1_024
-    /// So far a version lies behind before memory holds it (`HeldVersions.patienceVersions`).
+    /// So far a version lies behind before memory holds it (`HeldVersions.patienceVersions.upperBound`).
     static let commitsOfLongHold = 256
     /// What a commit may then add to the file.
     static let fileBytesPerHeldCommit = 1 << 10

@@ -11,7 +11,8 @@ protocol DrivenRows: Sendable {
         to query: Query, _ connection: Connection, _ configuration: StoreConfiguration, _ sink: any DeliverySink
     ) throws -> any AnsweringSubscription
     func contents(of query: Query, _ connection: Connection) throws -> [Item]
-    func pin(_ store: Store) throws -> AnyObject
+    /// Holds the newest version until nothing has the result any more, which asks the store as it is there.
+    func pin(_ store: Store) throws -> FrozenRead
     /// Objects per transaction while rows are loaded.
     var loadBatch: Int { get }
     func forEachRow(of query: Query, _ connection: Connection, _ body: (WholeRow) -> Void) throws
@@ -53,7 +54,14 @@ struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
         Shown.results(query, try connection.objects(Shown.self))
     }
 
-    func pin(_ store: Store) throws -> AnyObject { try HeldVersion<Row>(store) }
+    func pin(_ store: Store) throws -> FrozenRead {
+        let frozen = try store.read { connection in
+            let first = try connection.object(Row.self, forPrimaryKey: Row.primaryKey(0))
+            return try (first ?? connection.objects(Row.self).first)?.freeze()
+        }
+        guard let frozen else { throw DriverUnavailable("a version can be held by a row alone, and there is none") }
+        return FrozenRead(version: frozen.version) { try frozen.read($0) }
+    }
 
     /// Few enough for the log to list, enough to cost nothing.
     var loadBatch: Int { 50_000 }
@@ -64,16 +72,8 @@ struct RowsOf<Row: DrivenRow, Shown: DrivenRow>: DrivenRows {
     }
 }
 
-/// Keeps a version of the store alive as a frozen object does.
-final class HeldVersion<Row: DrivenRow> {
-    private let frozen: Frozen<Row>
-
-    init(_ store: Store) throws {
-        let frozen = try store.read { connection in
-            let first = try connection.object(Row.self, forPrimaryKey: Row.primaryKey(0))
-            return try (first ?? connection.objects(Row.self).first)?.freeze()
-        }
-        guard let frozen else { throw DriverUnavailable("a version can be held by a row alone, and there is none") }
-        self.frozen = frozen
-    }
+/// A version that a frozen object keeps alive.
+struct FrozenRead: Sendable {
+    let version: UInt64
+    let read: @Sendable ((Connection) throws -> [Item]) throws -> [Item]
 }

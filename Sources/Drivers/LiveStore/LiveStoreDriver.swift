@@ -94,10 +94,7 @@ public final class DrivenLiveStore: ConnectedStore, Pinning, Compacting, SiteFor
     public func forget(_ site: DeliverySite) { _ = connections.remove(site) }
 
     public func contents(of query: Query) throws -> [Item] {
-        try store.read { connection in
-            if query.order == .list { return try RowList.rows(connection).map(\.item) }
-            return try rows.contents(of: query, connection)
-        }
+        try store.read { try rows.items(query, $0) }
     }
 
     public func compactedBytes() throws -> Int {
@@ -118,5 +115,25 @@ public final class DrivenLiveStore: ConnectedStore, Pinning, Compacting, SiteFor
 
     public func activeVersions() throws -> Int { store.activeVersions }
 
-    public func pin() throws -> AnyObject { try rows.pin(store) }
+    public func pin() throws -> any HeldVersion { HeldRows(rows, try rows.pin(store)) }
+}
+
+/// The rows of a store at one version.
+private final class HeldRows: HeldVersion {
+    private let rows: any DrivenRows
+    private let frozen: FrozenRead
+
+    init(_ rows: any DrivenRows, _ frozen: FrozenRead) { (self.rows, self.frozen) = (rows, frozen) }
+
+    var version: Int64 { Int64(frozen.version) }
+
+    func contents(of query: Query) throws -> [Item] { try frozen.read { try rows.items(query, $0) } }
+}
+
+extension DrivenRows {
+    /// In the order that the query asks for.
+    fileprivate func items(_ query: Query, _ connection: Connection) throws -> [Item] {
+        if query.order == .list { return try RowList.rows(connection).map(\.item) }
+        return try contents(of: query, connection)
+    }
 }

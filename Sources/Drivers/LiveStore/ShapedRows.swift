@@ -70,7 +70,7 @@ struct ShapedRows: DrivenRows {
         try rows.contents(of: query, connection)
     }
 
-    func pin(_ store: Store) throws -> AnyObject { try rows.pin(store) }
+    func pin(_ store: Store) throws -> FrozenRead { try rows.pin(store) }
 
     func forEachRow(of query: Query, _ connection: Connection, _ body: (WholeRow) -> Void) throws {
         for row in try rows.results(query, connection) { body(try whole(row, connection)) }

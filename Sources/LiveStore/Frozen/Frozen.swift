@@ -30,6 +30,14 @@ public struct Frozen<Object: StoredObject>: Sendable {
     /// Writing to it is an error.
     public var object: Object { FrozenConnection(pin).makeObject(table, objectID) }
 
+    /// Asks the whole store as it was at this version: queries, lists, other classes. Any thread; the connection, and what it gives,
+    /// are for the block alone, which can neither write nor observe. A query is evaluated at each call: O(rows of its table), or what
+    /// its index leaves of them.
+    /// - Throws: what `body` throws.
+    public func read<Result>(_ body: (Connection) throws -> Result) rethrows -> Result {
+        try body(FrozenConnection(pin))
+    }
+
     /// The live object on `connection`; nil if it has been deleted since. On the connection's scheduler.
     ///
     /// A connection that stands at an older version reads the newest one from here on.

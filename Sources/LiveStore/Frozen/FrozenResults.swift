@@ -33,6 +33,12 @@ public struct FrozenResults<Object: StoredObject>: RandomAccessCollection, Senda
         return ObjectID(rawValue: element.slot(ListTable.value))
     }
 
+    /// Asks the whole store as it was at this version. As `Frozen.read`.
+    /// - Throws: what `body` throws.
+    public func read<Result>(_ body: (Connection) throws -> Result) rethrows -> Result {
+        try body(FrozenConnection(pin))
+    }
+
     /// The same query, live on `connection`, at the version the connection stands at. On its scheduler.
     /// - Throws: `otherStore`, `closed`.
     public func thaw(on connection: Connection) throws -> Results<Object> {

@@ -16,7 +16,7 @@ import TracedSync
 /// Unchecked because `lock` guards everything but the count.
 package final class HeldVersions: @unchecked Sendable {
     /// How far a version lies behind before its mapping is retired: more in a large file, of which it then keeps a smaller part.
-    private static let patienceVersions: ClosedRange<UInt64> = 16...256
+    static let patienceVersions: ClosedRange<UInt64> = 16...256
     /// A commit keeps seven to ten pages, which may be a quarter of the file.
     private static let pagesPerVersion = 40
     /// How long it is held before that, if not for so long at each version that it lies behind; tests do not wait. An observer that

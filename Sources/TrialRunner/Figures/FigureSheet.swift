@@ -57,6 +57,7 @@ struct FigureSheet {
             "row_samples": verdict.samplesCompared,
         ]
         if verdict.answersCompared > 0 { result.counts["answers"] = verdict.answersCompared }
+        if verdict.heldRowsCompared > 0 { result.counts["held_rows"] = verdict.heldRowsCompared }
         result.recordings = recordings
         result.noise = findings.noise
         result.allocations = findings.allocations

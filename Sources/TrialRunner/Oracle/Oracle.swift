@@ -56,6 +56,20 @@ struct Oracle {
         return verdict
     }
 
+    /// Asks versions that were held while writers went on what they show of each query.
+    func check(_ held: [any HeldVersion], _ verdict: inout OracleVerdict) throws {
+        if held.isEmpty || !capabilities.hasContents || history.disorder != nil { return }
+        let startNs = MonotonicClock.nowNs()
+        for (query, history) in zip(plan.queries, history.queries).prefix(HeldCheck.mostQueries) {
+            var check = HeldCheck(query, history, dataset, initialRows.rows(of: query))
+            for version in held.sorted(by: { $0.version < $1.version }) {
+                if let violation = try check.violation(version, self.history) { verdict.add(violation) }
+            }
+            verdict.heldRowsCompared += check.rowsCompared
+        }
+        verdict.costNs += MonotonicClock.nowNs() - startNs
+    }
+
     /// Replays one representative of observers that were told the same; `rows` ends as the final state of their query.
     private func replay(_ alike: [ObserverLog], _ rows: inout OrderedRows, _ verdict: inout OracleVerdict) {
         let log = alike[0]
@@ -166,6 +180,8 @@ struct OracleVerdict: Sendable {
     var samplesCompared = 0
     /// Answers given inside callbacks that were compared with the version that they name.
     var answersCompared = 0
+    /// Rows of versions that were held which were compared.
+    var heldRowsCompared = 0
     /// What checking took, off the clock.
     var costNs: Int64 = 0
 

@@ -13,7 +13,7 @@ final class VersionMeter: Companion {
     private let counted: (any Pinning)?
     /// Whose file is compared with its content.
     private let compared: (any Compacting)?
-    private var pinned: [AnyObject] = []
+    private var pinned: [any HeldVersion] = []
     private var figures = VersionFigures()
 
     init(_ setup: TrialSetup) throws {
@@ -46,6 +46,7 @@ final class VersionMeter: Companion {
         if let compared {
             figures.amplification = Double(try store.fileBytes()) / Double(max(1, try compared.compactedBytes()))
         }
+        figures.held = pinned
         pinned = []
         findings.versions = figures
     }

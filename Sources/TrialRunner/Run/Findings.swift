@@ -2,6 +2,7 @@
 import Measure
 import Scenario
 import Statistics
+import StoreDriver
 import Trials
 
 struct Findings {
@@ -52,6 +53,8 @@ struct VersionFigures: Sendable {
     var highest: Int?
     var last: Int?
     var amplification: Double?
+    /// For the oracle, which lets go of them.
+    var held: [any HeldVersion] = []
 }
 
 struct HoldingsFigures: Sendable {

@@ -73,6 +73,8 @@ public struct Trial {
         try past.finish(&history, logs, into: &findings)
         let oracle = Oracle(spec, driver.capabilities, setup.dataset, plan, history, logs + echoes.flatMap(\.logs))
         var verdict = try oracle.verdict(setup.store, group)
+        try oracle.check(findings.versions.held, &verdict)
+        findings.versions.held = []
         try companions.close(logs, into: &findings)
         verdict.add(findings.violations)
 

@@ -51,6 +51,41 @@ struct Rule15FrozenTests {
         #expect(frozen.count == 50 && frozen[0].score == 990 && frozen.last?.score == 500)
     }
 
+    @Test("a whole store is asked as it was where something was frozen, on any thread")
+    func wholeStore() throws {
+        let test = try makeStore(notes: 100)
+        let (one, all) = try test.store.read { connection in
+            let notes = try connection.objects(Note.self)
+            return (try notes.sorted(by: \.id)[7].freeze(), try notes.freeze())
+        }
+        // More than a version may lie behind before it is kept elsewhere.
+        for round in 0..<600 {
+            try test.store.write { connection in
+                let id = round % 120
+                if let note = try connection.object(Note.self, forPrimaryKey: id) {
+                    if id.isMultiple(of: 3) { try connection.delete(note) } else { note.score = -round }
+                } else {
+                    try connection.add(Note(id: id, score: 5_000, title: "new"))
+                }
+            }
+        }
+        let thread = TracedThread("reader") {
+            for ask in [one.read, all.read] as [((Connection) throws -> [Int]) throws -> [Int]] {
+                let found = try? ask { connection in
+                    let notes = try connection.objects(Note.self).where(\.score >= 500)
+                    return notes.sorted(by: \.score, ascending: false).map(\.id)
+                }
+                #expect(found == (50..<100).reversed())
+                let byKey = try? ask { connection in
+                    try (0..<120).filter { try connection.object(Note.self, forPrimaryKey: $0)?.score == $0 * 10 }
+                }
+                #expect(byKey == Array(0..<100))
+            }
+            #expect(throws: StoreError.self) { try one.read { try $0.add(Note(id: 500)) } }
+        }
+        thread.join()
+    }
+
     @Test("frozen results on a connection with own writes hold one version: the newest it reads")
     func afterOwnWrites() throws {
         let test = try makeStore(notes: 3)

@@ -189,7 +189,7 @@ struct Rule18VersionsTests {
         let unpinned = test.store.fileBytes - free
         let frozen = try test.store.read { try $0.objects(Note.self).freeze() }
         let before = test.store.fileBytes
-        let commits = Int(HeldVersions.patienceVersions) - 56
+        let commits = Int(HeldVersions.patienceVersions.upperBound) - 56
         try change(test, times: commits)
         let perCommit = (test.store.fileBytes - before) / commits
         print("\(notes) rows, pinned: \(perCommit) bytes of file per commit; unpinned: \(unpinned) in 500 commits")
