@@ -1,5 +1,5 @@
-// Observers in a process that writes: the same as the trial's own, on the same queries, recorded here and judged there. The worker's
-// conducting thread.
+// Observers in a process of a host, which may write too: the same as the trial's own, on the same queries, recorded here and judged
+// there. The worker's conducting thread.
 import Measure
 import Scenario
 import StoreDriver

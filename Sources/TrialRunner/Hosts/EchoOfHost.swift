@@ -7,7 +7,8 @@ extension Echo {
     /// - Parameter plan: of the trial.
     init(_ station: HostStation, _ window: Window, _ plan: QueryAssignment) throws {
         let (link, host) = (station.link, station.link.host.name)
-        let startNs = link.clock.remote(window.startNs)
+        let isDistant = station.writers.isEmpty
+        let startNs = isDistant ? window.startNs : link.clock.remote(window.startNs)
         let sites = Set(station.observations.map(\.site)).map {
             ($0, DeliveryContext("observer-\($0) on \(host)", .queue))
         }
@@ -21,13 +22,14 @@ extension Echo {
             }
             let observer = Observer(
                 "observer \(seen.observer) on \(host)", query: plan.queryOfObserver[seen.observer], site: site,
-                recorder: try CallbackRecorder(callbacks, indices: indices), showing: ShownItems(items),
-                subscribedNs: seen.subscribedNs)
+                recorder: try CallbackRecorder(isDistant ? station.local(callbacks) : callbacks, indices: indices),
+                showing: ShownItems(items),
+                subscribedNs: isDistant ? station.local(seen.subscribedNs) : seen.subscribedNs)
             return ObserverLog(observer)
         }
         self.init(
             writers: station.writers, window: Window(startNs: startNs, endNs: startNs + window.lengthNs),
-            endNs: station.observations.map(\.endNs).max() ?? startNs, records: station.shownRecords, logs: logs)
+            endNs: station.observations.map { isDistant ? station.local($0.endNs) : $0.endNs }.max() ?? startNs, records: station.shownRecords, logs: logs)
     }
 
     /// What its observers have to cover: the last version of each query whose commits, with those behind it, change anything.

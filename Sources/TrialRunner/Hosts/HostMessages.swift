@@ -29,6 +29,8 @@ struct HostOrder: Codable, Sendable {
     var storeDirectory: String
     /// See `StoreConfiguration.address`.
     var storeAddress: String?
+    /// Whether there are as many observers as in the trial's process beside the writers, of whom there may be none.
+    var observes = false
     /// Where the agent reads what writers have committed, in their order.
     var recordFiles: [String] = []
 

@@ -32,13 +32,18 @@ final class RemoteWriterGroup: WritingSide {
     deinit { dismiss() }
 
     /// Writers that follow one another on one host are two where one is killed.
-    private var writersPerHost: Int { spec.writersShareSchedule ? 1 : spec.writers.threads / setup.hosts.count }
+    private var writersPerHost: Int {
+        spec.writersShareSchedule ? 1 : spec.writers.threads / (spec.writers.hosts ?? 1)
+    }
 
     func launch() throws -> Window {
         stations = try setup.hosts.enumerated().map { place, host in
-            let first = place * writersPerHost
-            let all = spec.writersShareSchedule ? 0..<spec.writers.threads : first..<first + writersPerHost
-            return HostStation(try HostLink(host), writers: all)
+            let writing = spec.writers.hosts ?? 1
+            let first = min(place, writing) * writersPerHost
+            let own = first..<(place < writing ? first + writersPerHost : first)
+            return HostStation(
+                try HostLink(host), writers: spec.writersShareSchedule ? 0..<spec.writers.threads : own,
+                observes: spec.observingHosts.contains(place))
         }
         let sha = setup.hosts.allSatisfy(\.isHere) ? nil : try Fingerprint.sha256OfThisBinary()
         for station in stations { try station.greet(binarySHA: sha, setup) }
@@ -54,11 +59,13 @@ final class RemoteWriterGroup: WritingSide {
     }
 
     private func order(_ station: HostStation, first: Int, dueTimesDone: Int) throws {
-        let role = HostOrder.Role.writers(first: first, count: writersPerHost, dueTimesDone: dueTimesDone)
+        let count = spec.writersShareSchedule ? 1 : station.writers.count
+        let role = HostOrder.Role.writers(first: first, count: count, dueTimesDone: dueTimesDone)
         // A login begins in a folder of its own.
         let directory = URL(fileURLWithPath: setup.directory).path
         var order = HostOrder(spec: spec, role: role, storeDirectory: directory)
         order.storeAddress = (setup.store as? any ReachableStore)?.address
+        order.observes = station.observes
         station.link.send(try HostFrame(.order, order))
     }
 
@@ -102,12 +109,13 @@ final class RemoteWriterGroup: WritingSide {
 
     /// Its writers are through, as far as it says.
     private func isThrough(_ station: HostStation) -> Bool {
-        station.report != nil || spec.observers.besideWriters != nil && station.hasLoaded
+        station.report != nil || station.observes && station.hasLoaded
     }
 
-    /// Has observers beside writers wait for the commits of all hosts, and takes what they have recorded.
+    /// Has observers of hosts wait for the commits of all hosts, and takes what they have recorded.
     func settle(_ history: History, _ plan: QueryAssignment) throws -> [Echo] {
-        guard spec.observers.besideWriters != nil else { return [] }
+        let stations = stations.filter(\.observes)
+        guard !stations.isEmpty else { return [] }
         let goal = try HostFrame(.settle, Echo.goal(history))
         for station in stations { station.link.send(goal) }
         // It waits until nobody has been called for that long, and then has to send it all.
