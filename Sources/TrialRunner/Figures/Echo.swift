@@ -1,5 +1,6 @@
 // What a host has observed: of its own commits, both on one clock, its own, so that no time between them is uncertain; or, where it
 // does not write, of those of others, on the trial's clock, as well as that is known. Values only.
+import Foundation
 import Measure
 
 struct Echo: Sendable {
@@ -13,4 +14,6 @@ struct Echo: Sendable {
     let records: [[CommitRecord]]
     /// What its observers were told.
     let logs: [ObserverLog]
+    /// Where versions are known only afterwards: see `LateVersions.shown`.
+    var shown: Data?
 }

@@ -34,7 +34,7 @@ public enum AgentWorker {
             throw TrialFault.harness("this binary has no driver '\(spec.driver)'")
         }
         var configuration = StoreConfiguration(spec, directory: order.storeDirectory)
-        configuration.address = order.storeAddress
+        (configuration.address, configuration.secret) = (order.storeAddress, order.storeSecret)
         let store = try driver.open(configuration)
         switch order.role {
         case .writers(_, _, let done):

@@ -36,7 +36,9 @@ final class HostStation {
     /// - Parameter binarySHA: of this process's file.
     func greet(binarySHA: String?, _ setup: TrialSetup) throws {
         let hello = try link.awaitHello(binarySHA: link.host.isHere ? nil : binarySHA)
-        if hello.clock.bootID != ClockName.current().bootID, !(setup.store is any ReachableStore) {
+        if let reachable = setup.store as? any ReachableStore {
+            if let obstacle = reachable.obstacle(from: hello.place) { throw link.fault(obstacle) }
+        } else if hello.place == .otherMachine {
             throw link.fault(
                 "it is another machine, and the store of '\(setup.spec.driver)' is a file of this one: choose a driver whose "
                     + "store is a server (tidegauge list drivers)")

@@ -64,7 +64,8 @@ final class RemoteWriterGroup: WritingSide {
         // A login begins in a folder of its own.
         let directory = URL(fileURLWithPath: setup.directory).path
         var order = HostOrder(spec: spec, role: role, storeDirectory: directory)
-        order.storeAddress = (setup.store as? any ReachableStore)?.address
+        let reachable = setup.store as? any ReachableStore
+        (order.storeAddress, order.storeSecret) = (reachable?.address, reachable?.secret)
         order.observes = station.observes
         station.link.send(try HostFrame(.order, order))
     }
@@ -113,10 +114,10 @@ final class RemoteWriterGroup: WritingSide {
     }
 
     /// Has observers of hosts wait for the commits of all hosts, and takes what they have recorded.
-    func settle(_ history: History, _ plan: QueryAssignment) throws -> [Echo] {
+    func settle(_ history: History, _ plan: QueryAssignment, tokens: [Int64: Int64]?) throws -> [Echo] {
         let stations = stations.filter(\.observes)
         guard !stations.isEmpty else { return [] }
-        let goal = try HostFrame(.settle, Echo.goal(history))
+        let goal = try HostFrame(.settle, Echo.goal(history, tokens))
         for station in stations { station.link.send(goal) }
         // It waits until nobody has been called for that long, and then has to send it all.
         let mostNs = 2 * spec.hangTimeoutNs + HostLink.readyNs

@@ -31,7 +31,10 @@ struct TrialSetup {
         dataset = Dataset(spec)
 
         report(.init(.loading))
-        let configuration = StoreConfiguration(asked, directory: directory)
+        var configuration = StoreConfiguration(asked, directory: directory)
+        (configuration.server.guests, configuration.server.reachedAt) = (
+            asked.hosts ?? 0, self.hosts.first?.serverAddress
+        )
         let opened = try driver.open(configuration)
         let injected = InjectedFault(asked.fault)
         store = injected.wrap(asked.shim?.wrap(opened) ?? opened)
