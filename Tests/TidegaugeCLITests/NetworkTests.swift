@@ -52,7 +52,7 @@ import Testing
             purpose: Do two hosts write to one server?
             represents: itself
             drivers: [postgres-poll, postgres-notify, postgres-wal]
-            durability: relaxed
+            durability: memory
             dataset: { items: 600 }
             observers: { count: 2, match: 0.5, sort: -score, deliver: run-loop, beside_writers: true }
             writers: { hosts: 2, threads: 2, load: open, rate: 200/s, arrivals: uniform }
@@ -135,5 +135,24 @@ import Testing
         #expect(
             notes.contains("'b': the trial's server is reached by this machine's loopback interface alone"), "\(notes)")
         #expect(notes.contains("server: true, address: 10.0.0.1"), "\(notes)")
+    }
+
+    /// Its agent is there, its commits do not return: a row that names the host, with what all hosts had until then.
+    @Test(.enabled(if: missing == nil, "\(missing ?? "")")) func aLinkThatGoesDownIsARow() throws {
+        let folder = try Folder()
+        try folder.write("two.yaml", scenario("hang_timeout: 2s\nduration: 14s"))
+        try folder.write(
+            "hosts.yaml", hosts(relay: "--after-ms, \"500\", --then, run, --run, ip link set way down"))
+        let ran = try run("postgres-notify", in: folder)
+        #expect(ran.status == 3, "\(ran.errors)")
+        let trial = try trial(folder)
+        let notes = try #require(trial["notes"] as? [String]).joined(separator: "\n")
+        #expect(notes.contains("'b': no commit returned for 2000 ms"), "\(notes)")
+        #expect(notes.contains("ms after the start of the measured window; the other hosts were stopped"), "\(notes)")
+        let hosts = try #require(trial["hosts"] as? [[String: Any]])
+        #expect(hosts.map { ($0["loss"] as? String)?.contains("'b'") } == [nil, true], "\(hosts)")
+        #expect(hosts.allSatisfy { ($0["commits"] as? Int ?? 0) > 0 }, "\(hosts)")
+        let kept = (trial["counts"] as? [String: Int])?["measured_commits"] ?? 0
+        #expect(kept > 0 && kept == hosts.reduce(0) { $0 + ($1["commits"] as? Int ?? 0) }, "\(kept), \(hosts)")
     }
 }

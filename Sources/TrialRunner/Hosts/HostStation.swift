@@ -13,7 +13,9 @@ final class HostStation {
     private(set) var commits = 0
     private(set) var report: HostReport?
     /// Why it is not waited for any more.
-    var loss: String?
+    private(set) var loss: String?
+    /// Its agent, that is: it says nothing any more.
+    private(set) var isGone = false
     /// Of each writer, on the host's clock.
     private(set) var shownRecords: [[CommitRecord]]
     /// The widest that one of its moments has been.
@@ -43,6 +45,12 @@ final class HostStation {
                 "it is another machine, and the store of '\(setup.spec.driver)' is a file of this one: choose a driver whose "
                     + "store is a server (tidegauge list drivers)")
         }
+    }
+
+    /// It is not waited for any more: its agent is gone, or what the agent has started has failed.
+    func lose(_ fault: TrialFault) {
+        loss = loss ?? fault.description
+        if case .host = fault { isGone = true }
     }
 
     /// Where the clock is this process's own, a few to see that it is.

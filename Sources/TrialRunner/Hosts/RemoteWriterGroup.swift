@@ -91,9 +91,11 @@ final class RemoteWriterGroup: WritingSide {
         do {
             try awaitReports(look)
             // What is known of a clock at the end of the window is known from both sides.
-            for station in stations where !station.link.clock.isSame { try station.learnClock() }
+            for station in stations where !station.link.clock.isSame {
+                try losing(station) { try station.learnClock() }
+            }
         } catch let fault as TrialFault {
-            guard case .host = fault, spec.writers.hosts != nil else { throw fault }
+            guard spec.writers.hosts != nil, stations.contains(where: { $0.loss != nil }) else { throw fault }
             let sinceNs = MonotonicClock.nowNs() - window.startNs
             salvage()
             let records = stations.flatMap { $0.localRecords() }
@@ -142,12 +144,9 @@ final class RemoteWriterGroup: WritingSide {
             try look(nowNs)
             let pinged = pingNext(nowNs) ?? waiting
             for (place, station) in stations.enumerated() where !isThrough(station) {
-                do {
+                try losing(station) {
                     try hear(station, untilNs: place == pinged ? nowNs + Self.lookEveryNs : nowNs)
                     try station.checkSilence(mostNs: spec.hangTimeoutNs + HostFrame.silenceMarginNs)
-                } catch let fault as TrialFault {
-                    station.loss = fault.description
-                    throw fault
                 }
             }
             if commitsSoFar != seen || nowNs < window.startNs {
@@ -156,6 +155,16 @@ final class RemoteWriterGroup: WritingSide {
             } else if deadline.hasPassed() {
                 throw TrialFault.hang("no commit returned in the writing process for \(timeoutNs / 1_000_000) ms")
             }
+        }
+    }
+
+    /// Notes of a host what is thrown because of it.
+    private func losing(_ station: HostStation, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let fault as TrialFault {
+            station.lose(fault)
+            throw fault
         }
     }
 
@@ -194,19 +203,19 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Stops the others, and takes what they have.
+    /// Stops those that are there, and takes what they have.
     private func salvage() {
         let deadlineNs = MonotonicClock.nowNs() + HostLink.stopNs
-        let others = stations.filter { $0.loss == nil && $0.report == nil }
-        for station in others { station.link.send(HostFrame(kind: .stop)) }
-        for station in others {
+        let there = stations.filter { !$0.isGone && $0.report == nil }
+        for station in there { station.link.send(HostFrame(kind: .stop)) }
+        for station in there {
             do {
                 while station.report == nil, let frame = try station.link.next(untilNs: deadlineNs) {
                     _ = try station.take(frame)
                 }
                 if station.report == nil { throw station.link.fault("it did not stop when it was told to") }
             } catch {
-                station.loss = TrialFault(error).description
+                station.lose(TrialFault(error))
             }
         }
     }
