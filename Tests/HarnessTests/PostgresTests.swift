@@ -20,12 +20,13 @@ let missingPostgres: String? = {
 
 /// A server of one's own, in a folder that goes with it.
 func withPostgres(
-    _ durability: DurabilityLevel = .memory, settings: [String] = [], _ body: (PostgresServer) throws -> Void
+    _ durability: DurabilityLevel = .memory, over transport: ServerConfiguration.Transport = .unix,
+    settings: [String] = [], _ body: (PostgresServer) throws -> Void
 ) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let server = try PostgresServer(in: folder.path, durability, settings: settings)
+    let server = try PostgresServer(in: folder.path, durability, over: transport, settings: settings)
     defer { server.stop() }
     try body(server)
 }

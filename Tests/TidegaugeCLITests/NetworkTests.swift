@@ -102,7 +102,7 @@ import Testing
     /// What each process has shown is one order of commits, and every observer is held to it.
     @Test(
         .enabled(if: missing == nil, "\(missing ?? "")"),
-        arguments: ["postgres-poll", "postgres-notify", "postgres-wal"])
+        arguments: ["postgres-notify", "postgres-wal"])
     func twoHostsWriteAndObserveOverALink(_ driver: String) throws {
         let folder = try Folder()
         try folder.write("two.yaml", scenario("duration: 400ms"))
