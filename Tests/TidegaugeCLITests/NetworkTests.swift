@@ -1,5 +1,5 @@
-// PostgreSQL across hosts that share no network but a link: the trial and its server are in a network of their own, host `b` in another
-// one, and what leads to `b` takes its agent there. Links go down when a test says so. Nobody here looks at a clock.
+// Hosts that share no network but a link: the trial, and PostgreSQL's server where there is one, are in a network of their own, host `b`
+// is in another one, and what leads to `b` takes its agent there. Links go down when a test says so. Nobody here looks at a clock.
 import Foundation
 import Measure
 import TestThreads
@@ -25,6 +25,10 @@ import Testing
         ip addr add 10.77.0.1/24 dev way
         ip link set way up
         nsenter -t $holder -n sh -c 'ip link set lo up; ip addr add 10.77.0.2/24 dev way-b; ip link set way-b up'
+        if [ -e sshd.sh ]; then
+            setpriv --pdeathsig TERM nsenter -t $holder -n sh sshd.sh &
+            until grep -q 'Server listening' sshd.log; do sleep 0.01; done
+        fi
         if [ -e hosts.yaml ]; then sed -i "s/HOLDER/$holder/" hosts.yaml; fi
         status=0
         "$@" || status=$?
@@ -32,18 +36,21 @@ import Testing
         exit $status
         """
 
-    /// nil where it can be had, or why not.
-    static let missing: String? = {
+    /// nil where there can be two networks, or why not.
+    private static let missingNetwork: String? = {
         guard Subprocess.find("ip") != nil else { return "no 'ip' here (of iproute2)" }
         guard FileManager.default.isExecutableFile(atPath: Binary.peers.path) else { return "no tidegauge-peers here" }
-        let places = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
-        guard Subprocess.find("postgres") != nil || !places.isEmpty else {
-            return "no PostgreSQL server: `make servers` installs it"
-        }
         let program = Subprocess.find("unshare") ?? "unshare"
         let words = Array(apart.dropFirst()) + ["sh", "-c", script, "network", "true"]
         let ran = try? Subprocess.run(program, words)
         return ran?.isSuccess == true ? nil : "no network namespaces here for this user"
+    }()
+
+    /// The same with a server of PostgreSQL's.
+    private static let missing: String? = {
+        let places = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+        let isThere = Subprocess.find("postgres") != nil || !places.isEmpty
+        return isThere ? missingNetwork : "no PostgreSQL server: `make servers` installs it"
     }()
 
     private func scenario(_ more: String = "") -> Data {
@@ -154,5 +161,51 @@ import Testing
         #expect(hosts.allSatisfy { ($0["commits"] as? Int ?? 0) > 0 }, "\(hosts)")
         let kept = (trial["counts"] as? [String: Int])?["measured_commits"] ?? 0
         #expect(kept > 0 && kept == hosts.reduce(0) { $0 + ($1["commits"] as? Int ?? 0) }, "\(kept), \(hosts)")
+    }
+
+    /// A host behind ssh says nothing any more, and neither end of the connection is told.
+    @Test(
+        .enabled(
+            if: missingNetwork == nil && SecureShellTests.programs != nil,
+            "no network namespaces, or no sshd here that this user can start"))
+    func aLinkToAHostBehindSSHGoesDown() throws {
+        let folder = try Folder()
+        let server = try SecureShellServer(folder, at: "10.77.0.2", port: 2_222)
+        try folder.write(
+            "sshd.sh", Data("exec \(server.command.map { "'\($0)'" }.joined(separator: " ")) 2>sshd.log\n".utf8))
+        try folder.write(
+            "two.yaml",
+            Data(
+                """
+                purpose: Do two hosts write?
+                represents: itself
+                drivers: [livestore]
+                durability: memory
+                dataset: { items: 600 }
+                observers: { count: 1, match: 0.5, sort: -score, deliver: run-loop }
+                writers: { hosts: 2, load: open, rate: 200/s, arrivals: uniform }
+                measure: [write_service_time, missed_final]
+                gate: write_service_time
+                warm_up: 0s
+                hang_timeout: 1s
+                duration: 14s
+                """.utf8))
+        let way = [
+            "relay", "--after-ms", "\"500\"", "--then", "run", "--run", "ip link set way down", "--", "/usr/bin/env",
+        ]
+        let words = [Binary.fixture.path] + way + server.client.map { "\"\($0)\"" }
+        try folder.write(
+            "hosts.yaml",
+            Data(
+                "a: { run: [] }\nb: { run: [\(words.joined(separator: ", "))], binary: \(Binary.peers.path) }\n".utf8))
+        let ran = try run("livestore", in: folder)
+        #expect(ran.status == 70, "\(ran.errors)")
+        let trial = try trial(folder)
+        let notes = try #require(trial["notes"] as? [String]).joined(separator: "\n")
+        #expect(notes.contains("'b': it has said nothing for 6000 ms"), "\(notes)\n\(folder.read("sshd.log"))")
+        let hosts = try #require(trial["hosts"] as? [[String: Any]])
+        #expect(hosts.map { ($0["loss"] as? String)?.contains("'b'") } == [nil, true], "\(hosts)")
+        #expect((hosts[0]["commits"] as? Int ?? 0) > 0, "\(hosts)")
+        #expect((trial["counts"] as? [String: Int])?["measured_commits"] == hosts[0]["commits"] as? Int, "\(trial)")
     }
 }
