@@ -49,7 +49,7 @@ struct TrialGroup {
         var baseline = spec
         (baseline.observers.count, baseline.observers.bystanders, baseline.observers.operators) = (0, 0, 0)
         (baseline.observers.calls, baseline.observers.subscribe, baseline.observers.audit) = (.none, .idle, .none)
-        baseline.observers.besideWriters = nil
+        (baseline.observers.besideWriters, baseline.observers.hosts) = (nil, nil)
         // What counts allocations allocates nothing itself, but asks for them to be counted.
         let counting = spec.metrics.filter(\.countsAllocations)
         baseline.measure = ([.processCPU, .achievedRate, .writeServiceTime] + counting).map(\.rawValue)

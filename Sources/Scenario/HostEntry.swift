@@ -7,6 +7,8 @@ public struct HostEntry: Codable, Sendable, Equatable {
     public var run: [String]
     /// Where the binary stands there; nil: where it stands here.
     public var binary: String?
+    /// Where it reaches a server that is started beside the trial; nil: nobody has said.
+    public var serverAddress: String?
 
     public init(name: String, run: [String] = [], binary: String? = nil) {
         (self.name, self.run, self.binary) = (name, run, binary)

@@ -3,10 +3,12 @@
 import Foundation
 
 public struct HostsFile {
-    private static let keys = ["run", "binary", "server"]
+    private static let keys = ["run", "binary", "server", "address"]
     private static let example = "b: { run: [ssh, -T, b.example] }"
 
     private var problems: ProblemList
+    /// Of the server that is started beside the trial.
+    private var address: String?
 
     /// The hosts of a file, in its order, those left out that only have a server: writers and observers are put on them.
     /// - Throws: everything that is wrong with it.
@@ -39,7 +41,8 @@ public struct HostsFile {
                 root.position, "expects a host's name with its command, '\(Self.example)', found \(root.description)")
             return []
         }
-        let hosts = entries.compactMap { host($0) }
+        var hosts = entries.compactMap { host($0) }
+        for index in hosts.indices { hosts[index].serverAddress = address }
         if hosts.isEmpty, problems.isEmpty {
             problems.add(root.position, "no host for writers is left beside the server; say '\(Self.example)'")
         }
@@ -75,7 +78,16 @@ public struct HostsFile {
         }
         var host = HostEntry(name: name, run: words(run))
         if let binary = keys.first(where: { $0.key == "binary" }) { host.binary = path(binary) }
-        guard let server = keys.first(where: { $0.key == "server" }), flag(server) else { return host }
+        let address = keys.first { $0.key == "address" }
+        guard let server = keys.first(where: { $0.key == "server" }), flag(server) else {
+            if let address {
+                problems.add(
+                    address.position,
+                    "'address' is where hosts reach the trial's server: it stands beside 'server: true'")
+            }
+            return host
+        }
+        if let address { self.address = networkName(address) }
         if !host.run.isEmpty {
             problems.add(
                 server.position,
@@ -103,6 +115,20 @@ public struct HostsFile {
         problems.add(
             entry.value.position,
             "'binary' expects a path from the root there, such as /opt/tidegauge, found \(entry.value.description)")
+        return nil
+    }
+
+    /// What the server listens at, which takes several after commas.
+    private mutating func networkName(_ entry: YAMLNode.Entry) -> String? {
+        if case .scalar(let name, _) = entry.value.content, !name.isEmpty,
+            name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-.:".contains($0)) })
+        {
+            return name
+        }
+        problems.add(
+            entry.value.position,
+            "'address' expects one name or number of this machine that the hosts reach, such as 10.0.0.1, found "
+                + entry.value.description)
         return nil
     }
 

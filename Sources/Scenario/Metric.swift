@@ -400,8 +400,9 @@ public enum Metric: String, CaseIterable, Sendable, Codable {
         case .clockUncertainty:
             .init(
                 .ns, .clock, needs: [.setting(.hosts)], about: .harness,
-                "by how much moments of another host may be wrong on the trial's clock, either way: half the width of what is "
-                    + "known of the clocks' difference, at the commit where it is widest; 0 where both read one clock")
+                "by how much a time between two hosts may be wrong, either way: half the width of what is known of the clocks' "
+                    + "difference, at the moment where it is widest, of who writes and of who observes; 0 where all read one clock"
+            )
         case .harnessCost:
             .init(
                 .nsPerCommit, .processor, from: .companions, needs: [.noop], about: .harness,

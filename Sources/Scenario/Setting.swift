@@ -30,6 +30,7 @@ public enum Setting: String, CaseIterable, Sendable, Codable {
     case operators = "observers.operators"
     case churn = "observers.churn"
     case besideWriters = "observers.beside_writers"
+    case observerHosts = "observers.hosts"
     case writerThreads = "writers.threads"
     case writerHosts = "writers.hosts"
     case process = "writers.process"
@@ -189,6 +190,13 @@ extension Setting {
                 \.spec.observers.besideWriters, .wordsOrNil(.no), default: nil, since: 11,
                 "Whether as many observers as here are in each process of `writers.hosts` too. Latencies are theirs then, each of the "
                     + "commits of its own host: one clock, and the whole way through the store.")
+        case .observerHosts:
+            .init(
+                \.spec.observers.hosts, .integerOrNil(0...WritersSpec.maximumHosts), default: 0, since: 12,
+                "Hosts that observe, each with as many observers as here. With `beside_writers` they are the first of all, so that they "
+                    + "write as well as far as `writers.hosts` goes; without it they are those behind the ones that write, latencies are "
+                    + "theirs, and begin on the clock of another host than they end on. 0: those that `beside_writers` says, or none."
+            )
 
         // MARK: writers
         case .writerThreads:

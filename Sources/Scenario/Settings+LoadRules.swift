@@ -77,7 +77,8 @@ extension Settings {
     // MARK: Where
 
     func checkHosts(_ blame: Blame) {
-        if observers.besideWriters != nil { checkBesideWriters(blame) }
+        if observers.besideWriters != nil { checkObservers(.besideWriters, blame) }
+        if observers.hosts != nil { checkObservers(.observerHosts, blame) }
         guard writers.hosts != nil else { return }
         blame(
             writers.process == .own, [.writerHosts, .process],
@@ -96,19 +97,21 @@ extension Settings {
                 + "\(WritersSpec.maximumThreads) are the most")
     }
 
-    private func checkBesideWriters(_ blame: Blame) {
-        let name = "'observers.beside_writers'"
+    /// - Parameter asking: what puts observers on hosts.
+    private func checkObservers(_ asking: Setting, _ blame: Blame) {
+        let name = "'\(asking.rawValue)'"
         blame(
-            writers.hosts == nil, [.besideWriters, .writerHosts],
-            "\(name) are on the hosts that write, and there are none (add 'writers.hosts')")
+            writers.hosts == nil, [asking, .writerHosts],
+            asking == .besideWriters
+                ? "\(name) are on the hosts that write, and there are none (add 'writers.hosts')"
+                : "\(name) are told of what other hosts write, and there are none (add 'writers.hosts')")
+        blame(observers.count == 0, [asking, .observerCount], "\(name) observe as here: 'observers.count' is 0")
         blame(
-            observers.count == 0, [.besideWriters, .observerCount], "\(name) observe as here: 'observers.count' is 0")
-        blame(
-            observers.reads != nil, [.besideWriters, .reads],
+            observers.reads != nil, [asking, .reads],
             "\(name) read nothing in their callbacks (remove 'observers.reads')")
         for setting in [Setting.textCharacters, .payloadBytes, .tables] {
             blame(
-                value(setting) != setting.row.defaultValue, [.besideWriters, setting],
+                value(setting) != setting.row.defaultValue, [asking, setting],
                 "\(name) send rows of four numbers (remove '\(setting.rawValue)')")
         }
     }

@@ -5,7 +5,7 @@
 /// One trial: a scenario at one point of its sweep, on one driver, with one seed.
 public struct TrialSpec: Codable, Sendable, Equatable {
     /// Raised whenever a field changes its meaning; a binary refuses specs of another version.
-    public static let currentVersion = 11
+    public static let currentVersion = 12
     /// Of no scenario: what a point starts from.
     package static let blank = TrialSpec()
 
@@ -188,6 +188,8 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     public var churn: Int?
     /// nil: they do not.
     public var besideWriters: BesideWriters?
+    /// So many hosts observe, beside the trial's own process; nil: those that write, where `besideWriters` says so, or none.
+    public var hosts: Int?
 }
 
 public struct WritersSpec: Codable, Sendable, Equatable {
@@ -278,4 +280,17 @@ public struct WritersSpec: Codable, Sendable, Equatable {
 extension WritersSpec {
     /// Over all hosts.
     public var count: Int { threads * max(hosts ?? 1, 1) }
+}
+
+extension TrialSpec {
+    /// Those of a trial's hosts that observe, by their place among all: the ones that write from the first on, where observers are
+    /// beside writers, or else those behind them.
+    public var observingHosts: Range<Int> {
+        let writing = writers.hosts ?? 0
+        if observers.besideWriters != nil { return 0..<(observers.hosts ?? writing) }
+        return writing..<writing + (observers.hosts ?? 0)
+    }
+
+    /// How many hosts a trial has; nil: it is one process, or two.
+    public var hosts: Int? { writers.hosts.map { max($0, observingHosts.upperBound) } }
 }

@@ -1,5 +1,6 @@
 // What only some engines can do: a protocol each, which a driver's store conforms to where its engine can. Nothing is
 // declared beside: what a scenario may ask for is read off the type of the store.
+import Foundation
 
 /// Observing threads can turn to the store themselves.
 public protocol CallableOnSite: DrivenStore {
@@ -79,8 +80,12 @@ public protocol AnsweringSubscription: DriverSubscription {
 public protocol LateVersions: DrivenStore {
     /// The order of commits, of which all have returned, as far as deliveries tell it that were made until now. Any thread.
     /// O(commits log commits + deliveries).
-    /// - Parameter commits: what the writers of all processes were given.
-    func order(ofCommits commits: [Int64]) throws -> LateOrder
+    /// - Parameters:
+    ///   - commits: what the writers of all processes were given.
+    ///   - others: what processes that have the store open by its address have shown (`shown`).
+    func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder
+    /// What deliveries of this process have stood at, for the `order` of another one. Any thread.
+    func shown() throws -> Data
     /// Whether what a delivery shows contains a commit. Any thread, at any time.
     func shows(delivery: Int64, commit: Int64) -> Bool
 }
@@ -91,13 +96,17 @@ public struct LateOrder: Sendable {
     public var versions: [Int64: Int64]
     /// By a delivery's token: the version that it stands at, 0 before the first commit.
     public var standing: @Sendable (Int64) -> Int64
+    /// The same of deliveries of others, in the order in which what they have shown was given.
+    public var standingElsewhere: [@Sendable (Int64) -> Int64]
     /// What there is no order for, as a sentence: the store has shown two states of which none contains the other.
     public var problem: String?
 
     public init(
-        versions: [Int64: Int64], standing: @escaping @Sendable (Int64) -> Int64, problem: String? = nil
+        versions: [Int64: Int64], standing: @escaping @Sendable (Int64) -> Int64,
+        standingElsewhere: [@Sendable (Int64) -> Int64] = [], problem: String? = nil
     ) {
-        (self.versions, self.standing, self.problem) = (versions, standing, problem)
+        (self.versions, self.standing) = (versions, standing)
+        (self.standingElsewhere, self.problem) = (standingElsewhere, problem)
     }
 }
 
@@ -111,6 +120,19 @@ public protocol ServedStore: DrivenStore {
 public protocol ReachableStore: DrivenStore {
     /// What another process is given as `StoreConfiguration.address`, to open this very store. Without a password.
     var address: String { get }
+    /// What it is given as `StoreConfiguration.secret`; nil: none is needed, or whoever is there has it.
+    var secret: String? { get }
+    /// Why a process there cannot reach the store, and what to do about it; nil: as far as is known, it can.
+    func obstacle(from place: ProcessPlace) -> String?
+}
+
+/// Where a process is that is to open a store, as seen from the one that has made it.
+public enum ProcessPlace: Sendable, CaseIterable {
+    /// On this machine, with the same network.
+    case near
+    /// On this machine, in another network: that of a container, say.
+    case otherNetwork
+    case otherMachine
 }
 
 /// Has a server of its own, to which things can be done that happen to servers. On the thread that has opened the store, but where it

@@ -1,5 +1,6 @@
 // A store that stands in front of another one and changes what its writers and its observers see. It has the abilities of
 // the one behind, and no others: it conforms to each where that does.
+import Foundation
 
 public final class ForwardingStore<Base: DrivenStore>: DrivenStore {
     private let base: Base
@@ -68,7 +69,10 @@ extension ForwardingStore: WholeRowStore where Base: WholeRowStore {
 extension ForwardingStore: AnsweringStore where Base: AnsweringStore {}
 
 extension ForwardingStore: LateVersions where Base: LateVersions {
-    public func order(ofCommits commits: [Int64]) throws -> LateOrder { try base.order(ofCommits: commits) }
+    public func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder {
+        try base.order(ofCommits: commits, alsoShown: others)
+    }
+    public func shown() throws -> Data { try base.shown() }
     public func shows(delivery: Int64, commit: Int64) -> Bool { base.shows(delivery: delivery, commit: commit) }
 }
 
@@ -97,4 +101,6 @@ extension DrivenStore {
 
 extension ForwardingStore: ReachableStore where Base: ReachableStore {
     public var address: String { base.address }
+    public var secret: String? { base.secret }
+    public func obstacle(from place: ProcessPlace) -> String? { base.obstacle(from: place) }
 }

@@ -115,6 +115,10 @@ public struct ServerConfiguration: Sendable, Equatable {
     public var url: String?
     /// How one's own is reached.
     public var transport = Transport.unix
+    /// Where it is reached from other hosts, over TCP: a name or number of this machine's. nil: from nowhere else.
+    public var reachedAt: String?
+    /// So many processes of other hosts are going to open the store.
+    public var guests = 0
     /// Further connections that listen, to what nobody says.
     public var listeners = 0
     /// Further readers that are sent every commit, and throw it away.
@@ -150,6 +154,8 @@ public struct StoreConfiguration: Sendable {
     /// Of the store that a process of another host has made, as a `ReachableStore` says it; nil: this one makes it. Who opens it so
     /// neither loads it nor takes it away when it closes.
     public var address: String?
+    /// What whoever opens it by its address has to know besides, and nobody else may.
+    public var secret: String?
     /// Instructions are counted: what the engine can leave undone that goes by the clock, it leaves.
     public var isCounted: Bool
 

@@ -53,7 +53,7 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What hosts there are and how each is reached, for scenarios with 'writers.hosts'; without it these are processes here.",
+            "What hosts there are and how each is reached, for scenarios with 'writers.hosts' or 'observers.hosts'; without it these are processes here.",
             valueName: "file"), completion: .file()) var hosts: String?
 
     @Flag(

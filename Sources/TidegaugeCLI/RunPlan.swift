@@ -92,7 +92,7 @@ struct RunPlan {
 
     /// Whether there are as many hosts as scenarios ask for, and whether any does.
     private static func check(_ hosts: [HostEntry], _ file: String, _ jobs: [Runner.Job]) throws {
-        let asked = jobs.flatMap { job in job.trials.compactMap { ($0.writers.hosts, job.scenario) } }
+        let asked = jobs.flatMap { job in job.trials.compactMap { ($0.hosts, job.scenario) } }
         guard let (most, scenario) = asked.max(by: { $0.0 ?? 0 < $1.0 ?? 0 }), let most else {
             throw ValidationError("--hosts: no scenario asks for hosts ('writers.hosts'); leave it out")
         }

@@ -78,10 +78,6 @@ public enum CapabilityCheck {
         if spec.writers.hosts != nil, !capabilities.isShared, !capabilities.can(.reachable) {
             return "no process of another host can open its store"
         }
-        if spec.observers.besideWriters != nil, capabilities.can(.lateVersions) {
-            return
-                "the order of its commits is known to processes that observe, each by itself: none beside writers can be held to it"
-        }
         if spec.writers.process == .own || spec.fault.kind.needs == .sharedStore, !capabilities.isShared {
             return "no two processes can have its store open and hear of one another"
         }

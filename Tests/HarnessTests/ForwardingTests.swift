@@ -1,4 +1,5 @@
 // Stores that stand before another one pass on everything that they do not change, and have its abilities and no others.
+import Foundation
 import StoreDriver
 import Testing
 
@@ -88,9 +89,13 @@ private final class FullStore: NotingStore, WholeRowStore, @unchecked Sendable {
 private final class AskedStore: NotingStore, AnsweringStore, @unchecked Sendable {}
 
 private final class TokenStore: NotingStore, LateVersions, @unchecked Sendable {
-    func order(ofCommits commits: [Int64]) throws -> LateOrder {
-        asked.append("order")
+    func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder {
+        asked.append("order \(others.count)")
         return LateOrder(versions: [:], standing: { $0 })
+    }
+    func shown() -> Data {
+        asked.append("shown")
+        return Data([7])
     }
     func shows(delivery: Int64, commit: Int64) -> Bool {
         asked.append("shows")
@@ -119,6 +124,14 @@ private final class ReachedStore: NotingStore, ReachableStore, @unchecked Sendab
     var address: String {
         asked.append("address")
         return "there"
+    }
+    var secret: String? {
+        asked.append("secret")
+        return "word"
+    }
+    func obstacle(from place: ProcessPlace) -> String? {
+        asked.append("obstacle")
+        return place == .near ? nil : "far"
     }
 }
 
@@ -200,14 +213,17 @@ private final class NoSink: DeliverySink {
                 #expect(store.asked == ["forget"])
             case .lateVersions:
                 let late = try wrapped.conforming(to: (any LateVersions).self)
-                #expect(try late.order(ofCommits: []).standing(3) == 3 && late.shows(delivery: 1, commit: 2))
-                #expect(store.asked == ["order", "shows"])
+                #expect(try late.order(ofCommits: [], alsoShown: [Data()]).standing(3) == 3)
+                #expect(try late.shows(delivery: 1, commit: 2) && late.shown() == Data([7]))
+                #expect(store.asked == ["order 1", "shows", "shown"])
             case .served:
                 #expect(try wrapped.conforming(to: (any ServedStore).self).serverCPU() == ["all": 1])
                 #expect(store.asked == ["serverCPU"])
             case .reachable:
-                #expect(try wrapped.conforming(to: (any ReachableStore).self).address == "there")
-                #expect(store.asked == ["address"])
+                let reached = try wrapped.conforming(to: (any ReachableStore).self)
+                #expect(reached.address == "there" && reached.secret == "word")
+                #expect(reached.obstacle(from: .otherMachine) == "far" && reached.obstacle(from: .near) == nil)
+                #expect(store.asked == ["address", "secret", "obstacle", "obstacle"])
             case .harmableServer:
                 let server = try wrapped.conforming(to: (any HarmableServer).self)
                 try server.restartServer()

@@ -209,7 +209,7 @@ import Testing
         let first = stream.begin(at: try Self.beginning("700:703:701"))
         let second = stream.add(705, end: 10)
         let third = stream.add(701, end: 20)
-        let order = stream.order(ofCommits: [701, 705, 702, 709])
+        let order = try stream.order(ofCommits: [701, 705, 702, 709])
         #expect(order.versions == [702: 1, 705: 2, 701: 3, 709: 4])
         #expect([0, first, second, third].map(order.standing) == [0, 1, 2, 3])
         #expect(order.problem == nil)
@@ -223,21 +223,50 @@ import Testing
         let before = stream.add(700, end: 10)
         let again = stream.begin(at: try Self.beginning("703:703:"))
         let after = stream.add(703, end: 40)
-        let order = stream.order(ofCommits: [703, 702, 701, 700])
+        let order = try stream.order(ofCommits: [703, 702, 701, 700])
         #expect(order.versions == [700: 1, 701: 2, 702: 3, 703: 4])
         #expect([before, again, after].map(order.standing) == [1, 3, 4])
         #expect(order.problem == nil)
+    }
+
+    /// Two processes count the places of one log by themselves.
+    @Test func placesOfAnotherProcessAreVersionsHere() throws {
+        let (here, there) = (ShownStream(), ShownStream())
+        _ = here.begin(at: try Self.beginning("700:700:"))
+        _ = there.begin(at: try Self.beginning("700:702:700"))
+        var tokens: [Int64] = []
+        for (place, transaction) in [UInt32(702), 700, 703].enumerated() {
+            if place == 0 { _ = here.add(701, end: 5) }
+            _ = here.add(transaction, end: LogPosition(10 * (place + 1)))
+            if transaction != 703 { tokens.append(there.add(transaction, end: LogPosition(10 * (place + 1)))) }
+        }
+        let order = try here.order(ofCommits: [700, 701, 702, 703], alsoShown: [try there.shown()])
+        #expect(order.versions == [701: 1, 702: 2, 700: 3, 703: 4] && order.problem == nil)
+        #expect(tokens.map(try #require(order.standingElsewhere.first)) == [2, 3])
+    }
+
+    @Test func twoOrdersOfOneLogAreAFinding() throws {
+        let (here, there) = (ShownStream(), ShownStream())
+        for (stream, transactions) in [(here, [UInt32(700), 701]), (there, [701, 700])] {
+            _ = stream.begin(at: try Self.beginning("700:700:"))
+            for (place, transaction) in transactions.enumerated() {
+                _ = stream.add(transaction, end: LogPosition(place + 1))
+            }
+        }
+        let order = try here.order(ofCommits: [700, 701], alsoShown: [try there.shown()])
+        #expect(order.problem == "two processes were sent the same commits in different orders")
     }
 
     @Test func whatIsSentTwiceIsAFinding() throws {
         let stream = ShownStream()
         _ = stream.begin(at: try Self.beginning("700:702:"))
         _ = stream.add(701, end: 10)
-        #expect(stream.order(ofCommits: [701]).problem?.hasPrefix("overlap: the stream sends transaction 701") == true)
+        #expect(
+            try stream.order(ofCommits: [701]).problem?.hasPrefix("overlap: the stream sends transaction 701") == true)
         let other = ShownStream()
         _ = other.begin(at: try Self.beginning("700:700:"))
         _ = other.add(700, end: 20)
         _ = other.add(701, end: 10)
-        #expect(other.order(ofCommits: [700, 701]).problem != nil)
+        #expect(try other.order(ofCommits: [700, 701]).problem != nil)
     }
 }

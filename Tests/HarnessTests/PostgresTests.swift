@@ -1,5 +1,6 @@
 // Trials on a PostgreSQL of their own; left out, with the reason, where this machine has no server.
 import Foundation
+import Measure
 import StoreDriver
 import TestThreads
 import Testing
@@ -19,12 +20,13 @@ let missingPostgres: String? = {
 
 /// A server of one's own, in a folder that goes with it.
 func withPostgres(
-    _ durability: DurabilityLevel = .memory, settings: [String] = [], _ body: (PostgresServer) throws -> Void
+    _ durability: DurabilityLevel = .memory, over transport: ServerConfiguration.Transport = .unix,
+    settings: [String] = [], _ body: (PostgresServer) throws -> Void
 ) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidegauge-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let server = try PostgresServer(in: folder.path, durability, settings: settings)
+    let server = try PostgresServer(in: folder.path, durability, over: transport, settings: settings)
     defer { server.stop() }
     try body(server)
 }
@@ -76,6 +78,54 @@ extension TrialTests {
             let result = try runTrial(spec, on: driver) { ($0.counts["callbacks"] ?? 0) > 1 }
             #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
             #expect(result.value(.missedFinal) == 0)
+        }
+
+        /// Over a network, with a password that is made for one trial; who is a guest neither makes nor drops anything, and listens to
+        /// nothing unless somebody watches.
+        @Test func aStoreIsOpenedByItsAddress() throws {
+            let folder = try PrivateFolder()
+            defer { folder.remove() }
+            var configuration = StoreConfiguration(directory: folder.path, durability: .relaxed)
+            // Of the loopback interface too, whose own number whoever comes has all the same.
+            (configuration.server.transport, configuration.server.reachedAt) = (.tcp, "127.0.0.2")
+            configuration.server.guests = 1
+            let driver = PostgresDriver(.notify)
+            let store = try driver.open(configuration)
+            defer { #expect(throws: Never.self) { try store.close() } }
+            try store.load(count: 3) { Item(key: Int64($0), group: 0, score: Int64($0), stamp: 0) }
+            var asking = StoreConfiguration(directory: "/nowhere", durability: .relaxed)
+            asking.address = store.address
+            asking.secret = try #require(store.secret)
+            #expect(!store.address.contains(try #require(asking.secret)))
+            let asked = try PostgresSchema(at: store.address, password: asking.secret).connect()
+            let rules = try asked.run(
+                """
+                SELECT string_agg(DISTINCT address || ' ' || auth_method, ', ') FROM pg_hba_file_rules WHERE type = 'host'
+                """)
+            #expect(rules.text(0, 0) == "127.0.0.1 trust, ::1 trust, all scram-sha-256")
+            let kept = try asked.run("SELECT left(rolpassword, 13) FROM pg_authid WHERE rolname = current_user")
+            #expect(kept.text(0, 0) == "SCRAM-SHA-256")
+            #expect(!FileManager.default.fileExists(atPath: folder.path + "/password"))
+            let guest = try driver.open(asking)
+            let writer = try guest.makeWriter()
+            let change = Change(.updateScore, Item(key: 1, group: 0, score: 7, stamp: 5))
+            let token = try [change].withUnsafeBufferPointer { try writer.commit($0, locked: {}) }
+            #expect(token != nil && guest.serverCPU() == nil)
+            #expect((store.serverCPU()?["writer"] ?? 0) > 0)
+            try guest.close()
+            #expect(try store.contents(of: Query()).contains { $0.key == 1 && $0.score == 7 })
+        }
+
+        /// Whoever is somewhere else is told so before anything is measured.
+        @Test(arguments: ProcessPlace.allCases) func whoCannotReachAServerIsTold(_ place: ProcessPlace) {
+            var asked = ServerConfiguration()
+            #expect((PostgresStore.obstacle(asked, from: place) == nil) == (place != .otherMachine))
+            asked.transport = .tcp
+            #expect((PostgresStore.obstacle(asked, from: place) == nil) == (place == .near))
+            asked.reachedAt = "10.0.0.1"
+            #expect(PostgresStore.obstacle(asked, from: place) == nil)
+            (asked.reachedAt, asked.url) = (nil, "postgresql://db.example/postgres")
+            #expect(PostgresStore.obstacle(asked, from: place) == nil)
         }
 
         /// What a server does for a store is part of what the store takes.

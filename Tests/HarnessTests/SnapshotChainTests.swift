@@ -83,6 +83,20 @@ import Testing
         #expect(SnapshotChain([10, 11], [left, left]).problem == nil)
     }
 
+    /// Snapshots of two processes tell one order together, finer than either alone.
+    @Test func snapshotsOfAnotherProcessBelongToTheChain() throws {
+        let (here, there) = (ShownSnapshots(), ShownSnapshots())
+        _ = here.add(try #require(PostgresSnapshot("10:10:")))
+        let late = here.add(try #require(PostgresSnapshot("13:13:")))
+        let early = there.add(try #require(PostgresSnapshot("10:13:10,11")))
+        #expect(try here.order(ofCommits: [10, 11, 12]).versions == [10: 1, 11: 2, 12: 3])
+        let order = try here.order(ofCommits: [10, 11, 12], alsoShown: [try there.shown()])
+        #expect(order.versions == [12: 1, 10: 2, 11: 3] && order.problem == nil)
+        #expect(order.standing(late) == 3 && order.standingElsewhere.map { $0(early) } == [1])
+        // Taken after the order was told.
+        #expect(order.standing(here.add(try #require(PostgresSnapshot("11:13:11")))) == 2)
+    }
+
     @Test(arguments: ["", "1", "1:2", "a:b:", "1:b:"]) func whatIsNoSnapshotIsNone(_ text: String) {
         #expect(PostgresSnapshot(text) == nil)
     }

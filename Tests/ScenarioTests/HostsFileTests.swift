@@ -27,7 +27,21 @@ import Testing
         #expect(hosts.map(\.isHere) == [false, true, true])
     }
 
+    @Test func allHostsAreToldWhereTheServerIs() throws {
+        let hosts = try read(
+            "a: { run: [] }\ndb: { run: [], server: true, address: 10.0.0.1 }\nb: { run: [ssh, b] }")
+        #expect(hosts.map(\.serverAddress) == ["10.0.0.1", "10.0.0.1"])
+    }
+
     @Test(arguments: [
+        (
+            "a: { run: [], address: 10.0.0.1 }",
+            "hosts.yaml:1:15: 'address' is where hosts reach the trial's server: it stands beside 'server: true'"
+        ),
+        (
+            "a: { run: [] }\ndb: { run: [], server: true, address: '*' }",
+            "hosts.yaml:2:39: 'address' expects one name or number of this machine that the hosts reach, such as 10.0.0.1, found the text \"*\""
+        ),
         ("", "hosts.yaml:1:1: the file names no host; say 'b: { run: [ssh, -T, b.example] }'"),
         (
             "- a",

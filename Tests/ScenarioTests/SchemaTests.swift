@@ -176,7 +176,14 @@ private struct Validator {
             return tried.contains { $0.isEmpty }
                 ? [] : tried.joined().isEmpty ? ["\(place): none"] : Array(tried.joined())
         case "type": isFine = has(node, value as! String)
-        case "enum": isFine = text(node).map { (value as! [String]).contains($0) } ?? false
+        case "enum":
+            isFine = (value as! [Any]).contains { value in
+                switch scalar(node) {
+                case .text(let text)?: value as? String == text
+                case .truth(let truth)?: value as? Bool == truth
+                case .number?, .nothing?, .other?, nil: false
+                }
+            }
         case "const": isFine = text(node) == value as? String
         case "pattern":
             isFine = text(node).map { $0.range(of: value as! String, options: .regularExpression) != nil } ?? true

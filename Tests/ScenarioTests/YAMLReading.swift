@@ -10,7 +10,7 @@ enum YAMLReading: String, CaseIterable {
     enum Scalar: Equatable {
         case text(String)
         case number(Double)
-        case truth
+        case truth(Bool)
         case nothing
         /// A date, or one of the words that stand for no value at all, `<<` and `=`.
         case other
@@ -22,14 +22,16 @@ enum YAMLReading: String, CaseIterable {
         let truths = "true|True|TRUE|false|False|FALSE"
         switch self {
         case .yaml12:
-            if matches(text, truths) { return .truth }
+            if matches(text, truths) { return .truth(text.lowercased() == "true") }
             if matches(text, "[-+]?(\\.[0-9]+|[0-9]+(\\.[0-9]*)?)([eE][-+]?[0-9]+)?") {
                 return Double(text).map { .number($0) } ?? .other
             }
             if matches(text, "0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\\.(inf|Inf|INF)|\\.(nan|NaN|NAN)") { return .other }
         case .yaml11:
             let words = "y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF"
-            if matches(text, truths + "|" + words) { return .truth }
+            if matches(text, truths + "|" + words) {
+                return .truth(["y", "yes", "true", "on"].contains(text.lowercased()))
+            }
             let decimal = "[-+]?(0|[1-9][0-9_]*)|[-+]?([0-9][0-9_]*)\\.[0-9_]*([eE][-+][0-9]+)?"
             if matches(text, decimal) {
                 return Double(text.filter { $0 != "_" }).map { .number($0) } ?? .other

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.serialized, .onThreads) struct HostTests {
     private func scenario(
-        observers: String? = nil, hangTimeout: String = "5s", durationMs: Int = 400,
+        observers: String? = nil, writing: Int = 2, hangTimeout: String = "5s", durationMs: Int = 400,
         measure: String = "end_to_end_latency, write_service_time, clock_uncertainty, writer_share_min"
     ) -> Data {
         Data(
@@ -17,7 +17,7 @@ import Testing
             durability: relaxed
             dataset: { items: 600 }
             observers: { count: 2, match: 0.5, sort: -score, deliver: run-loop\(observers.map { ", " + $0 } ?? "") }
-            writers: { hosts: 2, threads: 2, load: open, rate: 400/s, arrivals: uniform, rows_per_commit: 2 }
+            writers: { hosts: \(writing), threads: 2, load: open, rate: 400/s, arrivals: uniform, rows_per_commit: 2 }
             measure: [\(measure), missed_final]
             gate: end_to_end_latency
             warm_up: 0s
@@ -113,6 +113,51 @@ import Testing
         }
     }
 
+    /// Who only observes is told of what others write: what passes between two clocks is known as well as both are.
+    @Test(arguments: [false, true]) func hostsThatOnlyObserve(besideWriters: Bool) throws {
+        let folder = try Folder()
+        let observers = besideWriters ? "beside_writers: true, hosts: 2" : "hosts: 1"
+        try folder.write(
+            "apart.yaml",
+            scenario(
+                observers: observers, writing: 1,
+                measure: "end_to_end_latency, delivery_latency, staleness, clock_uncertainty"))
+        let canShift = Self.hasTimeNamespaces
+        func shifted(_ seconds: Int) -> String {
+            canShift
+                ? "/usr/bin/unshare, --user, --map-root-user, -T, --monotonic, \"\(seconds)\", --fork, --kill-child, /usr/bin/env"
+                : "/usr/bin/env"
+        }
+        try folder.write(
+            "hosts.yaml",
+            Data(
+                """
+                a: { run: [\(shifted(1_000))], binary: \(Binary.tidegauge.path) }
+                b: \(relay("--there-ms, 0, --back-ms, 5", to: shifted(2_000)))
+                """.utf8))
+        let ran = try Binary.tidegauge.run(
+            ["run", "apart.yaml", "--profile", "smoke", "--hosts", "hosts.yaml"], in: folder)
+        #expect(ran.status == 0, "\(ran.errors)")
+        let figures = figures(folder)
+        #expect(figures["oracle_violations.value"]?["value"] == "0" && figures["missed_final.value"]?["value"] == "0")
+        let hosts = try #require(try trial(folder)["hosts"] as? [[String: Any]])
+        #expect(hosts.map { $0["commits"] as? Int } == [160, 0])
+        // Two observers here, two on each host that observes.
+        let replayed = try #require((try trial(folder)["counts"] as? [String: Int])?["replayed_callbacks"])
+        #expect(replayed > (besideWriters ? 6 : 4))
+        let latency = try #require(figures["end_to_end_latency.p50"])
+        #expect(Double(latency["value"] ?? "") ?? -1 > 0)
+        guard canShift else { return }
+        let widths = hosts.map { ($0["clock"] as? [String: Any])?["halfWidthNs"] as? Int ?? 0 }
+        let uncertainty = try #require(figures["clock_uncertainty.value"]?["value"])
+        #expect(
+            widths[0] > 0 && widths[1] > 2_500_000 && Int(uncertainty) == widths[0] + widths[1],
+            "\(widths), \(uncertainty)")
+        // Of commits of its own host nothing is in doubt.
+        #expect(latency["flags"]?.contains("across_hosts:±\(uncertainty)ns") == !besideWriters)
+        #expect(figures["staleness.p50"]?["flags"]?.contains("across_hosts:±\(uncertainty)ns") == true)
+    }
+
     private static let hasTimeNamespaces: Bool = {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
@@ -154,6 +199,9 @@ import Testing
         try folder.write("one.yaml", Data("a: { run: [] }\n".utf8))
         let few = try Binary.tidegauge.run(["run", "two.yaml", "--hosts", "one.yaml"], in: folder)
         #expect(few.status == 64 && few.errors.contains("asks for 2 hosts, and one.yaml has 1"), "\(few.errors)")
+        try folder.write("apart.yaml", scenario(observers: "hosts: 1"))
+        let fewer = try Binary.tidegauge.run(["run", "apart.yaml", "--hosts", "one.yaml"], in: folder)
+        #expect(fewer.status == 64 && fewer.errors.contains("asks for 3 hosts, and one.yaml has 1"), "\(fewer.errors)")
         try folder.write("bad.yaml", Data("a: { rnu: [] }\n".utf8))
         let bad = try Binary.tidegauge.run(["run", "two.yaml", "--hosts", "bad.yaml"], in: folder)
         #expect(bad.status == 65 && bad.errors.contains("bad.yaml:1:6: unknown key 'rnu'"), "\(bad.errors)")

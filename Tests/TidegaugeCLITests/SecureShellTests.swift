@@ -5,7 +5,7 @@ import TestThreads
 import Testing
 
 @Suite(.serialized, .onThreads) struct SecureShellTests {
-    private static let programs: (server: String, keygen: String)? = {
+    static let programs: (server: String, keygen: String)? = {
         let server = Subprocess.find("sshd") ?? ["/usr/sbin/sshd"].first { access($0, X_OK) == 0 }
         guard let server, let keygen = Subprocess.find("ssh-keygen"), Subprocess.find("ssh") != nil else { return nil }
         // As root it wants a user and a folder that only its package makes.
@@ -14,36 +14,17 @@ import Testing
         return words.contains("rivilege separation") ? nil : (server, keygen)
     }()
 
-    /// A server that takes the key in `folder`, on a port that nobody else has, and the words that lead to it.
+    /// A server on loopback, and the words that lead to it.
     private func server(_ folder: Folder) throws -> (process: Subprocess, words: [String]) {
-        let programs = try #require(Self.programs)
-        for name in ["host", "user"] {
-            let made = try Subprocess.run(
-                programs.keygen, ["-q", "-t", "ed25519", "-N", "", "-f", "\(folder.path)/\(name)"])
-            #expect(made.isSuccess)
-        }
-        let port = try freePort()
-        let options = [
-            "Port=\(port)", "ListenAddress=127.0.0.1", "HostKey=\(folder.path)/host", "PidFile=none", "UsePAM=no",
-            "StrictModes=no", "AuthorizedKeysFile=\(folder.path)/user.pub", "PasswordAuthentication=no",
-            "PermitRootLogin=prohibit-password",
-        ]
+        let server = try SecureShellServer(folder, at: "127.0.0.1", port: try freePort())
         let process = try Subprocess(
-            programs.server, ["-D", "-e", "-f", "/dev/null"] + options.flatMap { ["-o", $0] }, output: .discarded,
+            server.command[0], Array(server.command.dropFirst()), output: .discarded,
             errors: .file("\(folder.path)/sshd.log"))
         while !folder.read("sshd.log").contains("Server listening") {
             process.advance(untilNs: MonotonicClock.nowNs() + 10_000_000) { _, _ in }
             try #require(process.exit == nil, "\(folder.read("sshd.log"))")
         }
-        let client = [
-            "BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR",
-            "IdentitiesOnly=yes",
-        ]
-        return (
-            process,
-            ["ssh", "-T", "-F", "none", "-p", "\(port)", "-i", "\(folder.path)/user"]
-                + client.flatMap { ["-o", $0] } + ["127.0.0.1"]
-        )
+        return (process, server.client)
     }
 
     private func freePort() throws -> UInt16 {
@@ -108,5 +89,33 @@ import Testing
         #expect(ran.status == 70)
         let journal = folder.read("Reports/latest/journal.ndjson")
         #expect(journal.contains("'b': its agent is gone (exit status 255)") && journal.contains("Connection refused"))
+    }
+}
+
+/// A server that takes the key in a folder, at an address: how it is started, and the words that lead to it.
+struct SecureShellServer {
+    let command: [String]
+    let client: [String]
+
+    init(_ folder: Folder, at address: String, port: UInt16) throws {
+        let programs = try #require(SecureShellTests.programs)
+        for name in ["host", "user"] {
+            let made = try Subprocess.run(
+                programs.keygen, ["-q", "-t", "ed25519", "-N", "", "-f", "\(folder.path)/\(name)"])
+            #expect(made.isSuccess)
+        }
+        let options = [
+            "Port=\(port)", "ListenAddress=\(address)", "HostKey=\(folder.path)/host", "PidFile=none", "UsePAM=no",
+            "StrictModes=no", "AuthorizedKeysFile=\(folder.path)/user.pub", "PasswordAuthentication=no",
+            "PermitRootLogin=prohibit-password",
+        ]
+        command = [programs.server, "-D", "-e", "-f", "/dev/null"] + options.flatMap { ["-o", $0] }
+        let own = [
+            "BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR",
+            "IdentitiesOnly=yes",
+        ]
+        client =
+            ["ssh", "-T", "-F", "none", "-p", "\(port)", "-i", "\(folder.path)/user"]
+            + own.flatMap { ["-o", $0] } + [address]
     }
 }

@@ -1,6 +1,7 @@
 // The order of commits as deliveries of a process have told it: of those that stand at snapshots (Snapshots.swift), and of those that
 // stand at places of a stream.
 import Basis
+import Foundation
 import StoreDriver
 import TracedSync
 
@@ -9,30 +10,47 @@ protocol DeliveryOrder: Sendable {
     /// Whether a delivery with this token shows that commit.
     func sees(_ token: Int64, _ commit: Int64) -> Bool
     /// As `LateVersions.order`.
-    func order(ofCommits commits: [Int64]) -> LateOrder
+    func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder
+    /// As `LateVersions.shown`.
+    func shown() throws -> Data
+}
+
+extension DeliveryOrder {
+    func order(ofCommits commits: [Int64]) throws -> LateOrder { try order(ofCommits: commits, alsoShown: []) }
 }
 
 extension ShownSnapshots: DeliveryOrder {
-    func order(ofCommits commits: [Int64]) -> LateOrder {
-        let chain = SnapshotChain(commits, list)
+    func shown() throws -> Data { try JSONEncoder().encode(list) }
+
+    /// Snapshots of one server are one chain, whoever has taken them.
+    func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder {
+        let own = list
+        let lists = [own] + (try others.map { try JSONDecoder().decode([PostgresSnapshot].self, from: $0) })
+        let chain = SnapshotChain(commits, lists.flatMap { $0 })
         let versions = Dictionary(uniqueKeysWithValues: chain.commits.enumerated().map { ($1, Int64($0 + 1)) })
+        var first = 0
+        let standings = lists.map { list in
+            let seen = Array(chain.seen[first..<first + list.count])
+            first += list.count
+            return { @Sendable (token: Int64) in
+                seen.indices.contains(Int(token) - 1) ? Int64(seen[Int(token) - 1]) : nil
+            }
+        }
         return LateOrder(
             versions: versions,
-            standing: { [self] token in
-                if chain.seen.indices.contains(Int(token) - 1) { return Int64(chain.seen[Int(token) - 1]) }
-                return standing(token, behind: chain.commits)
-            }, problem: chain.problem)
+            standing: { [self] token in standings[0](token) ?? standing(token, behind: chain.commits) },
+            standingElsewhere: standings.dropFirst().map { standing in { standing($0) ?? 0 } }, problem: chain.problem)
     }
 }
 
 /// Commits in the order of the server's log, as its stream has sent them; and where a stream began anew, what was committed until
 /// then. Each of the two is a place, and a delivery's token is the last one it shows, counted from 1.
 final class ShownStream: DeliveryOrder, Sendable {
-    private struct State {
+    private struct State: Codable {
         var places: Int64 = 0
         /// By the transaction's number.
         var placeOf: [Int64: Int64] = [:]
-        var beginnings: [(place: Int64, snapshot: PostgresSnapshot)] = []
+        var beginnings: [Beginning] = []
         var lastEnd: LogPosition = 0
         var problem: String?
 
@@ -42,6 +60,11 @@ final class ShownStream: DeliveryOrder, Sendable {
         }
     }
 
+    private struct Beginning: Codable {
+        var place: Int64
+        var snapshot: PostgresSnapshot
+    }
+
     private let state = Guarded("postgres stream", State())
 
     /// A stream begins, behind what the snapshot sees.
@@ -49,7 +72,7 @@ final class ShownStream: DeliveryOrder, Sendable {
     func begin(at snapshot: PostgresSnapshot) -> Int64 {
         state.withLock { state in
             state.places += 1
-            state.beginnings.append((state.places, snapshot))
+            state.beginnings.append(Beginning(place: state.places, snapshot: snapshot))
             return state.places
         }
     }
@@ -80,15 +103,26 @@ final class ShownStream: DeliveryOrder, Sendable {
         state.withLock { state in state.place(of: commit).map { $0 <= token } ?? false }
     }
 
-    /// O(commits log commits).
-    func order(ofCommits commits: [Int64]) -> LateOrder {
-        let (places, problem) = state.withLock { state in (commits.map { state.place(of: $0) ?? .max }, state.problem) }
+    func shown() throws -> Data { try JSONEncoder().encode(state.withLock { $0 }) }
+
+    /// O(commits log commits), for each process.
+    func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder {
+        let own = state.withLock { $0 }
+        let theirs = try others.map { try JSONDecoder().decode(State.self, from: $0) }
+        let placed = commits.map { (place: own.place(of: $0) ?? .max, commit: $0) }
         // What came at one place was seen by nobody on its own; a writer's own transactions ascend.
-        let ordered = zip(places, commits).sorted { ($0.0, $0.1) < ($1.0, $1.1) }
-        let versions = Dictionary(uniqueKeysWithValues: ordered.enumerated().map { ($1.1, Int64($0 + 1)) })
-        let ascending = ordered.map(\.0)
+        let ordered = placed.sorted { ($0.place, $0.commit) < ($1.place, $1.commit) }
+        let versions = Dictionary(uniqueKeysWithValues: ordered.enumerated().map { ($1.commit, Int64($0 + 1)) })
+        let streams = [own] + theirs
+        let places = streams.map { stream in ordered.map { stream.place(of: $0.commit) ?? .max } }
+        // The log has one order, which all who read it are sent.
+        let isBroken = places.contains { zip($0, $0.dropFirst()).contains { $0 > $1 } }
+        let standings = places.map { places in
+            { @Sendable (token: Int64) in Int64(places.partitioningIndex { $0 > token }) }
+        }
         return LateOrder(
-            versions: versions,
-            standing: { token in Int64(ascending.partitioningIndex { $0 > token }) }, problem: problem)
+            versions: versions, standing: standings[0], standingElsewhere: Array(standings.dropFirst()),
+            problem: streams.lazy.compactMap(\.problem).first
+                ?? (isBroken ? "two processes were sent the same commits in different orders" : nil))
     }
 }

@@ -16,7 +16,7 @@ final class NotifyBatcher: Sendable {
 
     init(_ schema: PostgresSchema, everyMs: Int32, _ processes: ServerProcesses) throws {
         (bell, channel, everyNs) = (try Bell(), schema.name, Int64(everyMs) * 1_000_000)
-        let first = try schema.connect()
+        let first = try schema.connect(as: ServerProcesses.writerName)
         processes.add(first.serverProcess, .writer)
         // The thread's own from here on.
         nonisolated(unsafe) var connection: PostgresConnection? = first
@@ -27,7 +27,7 @@ final class NotifyBatcher: Sendable {
                 if leftNs <= 0, isDirty.exchange(false, ordering: .acquiringAndReleasing) {
                     nextNs = MonotonicClock.nowNs() + everyNs
                     do {
-                        let open = try connection ?? schema.connect()
+                        let open = try connection ?? schema.connect(as: ServerProcesses.writerName)
                         connection = open
                         try open.execute("NOTIFY \(channel)")
                     } catch {

@@ -1,4 +1,5 @@
 // A schema of the driver's own, in which all of its tables stand: what else the database has is not touched.
+import Foundation
 import StoreDriver
 
 /// Any thread; each connection belongs to who asked for it.
@@ -15,13 +16,44 @@ struct PostgresSchema: Sendable {
         (self.options, self.words) = (options, words)
     }
 
+    /// What a process elsewhere has to know, but for a password.
+    private struct Address: Codable {
+        var schema: String
+        /// libpq's, by turns keyword and value.
+        var options: [String]
+        var words: [String]
+    }
+
+    /// - Parameter host: under which the server is known elsewhere; nil: as here.
+    func address(at host: String?) -> String {
+        let options = options.map { ($0.0, $0.0 == "host" ? host ?? $0.1 : $0.1) }
+        let address = Address(schema: name, options: options.flatMap { [$0.0, $0.1] }, words: words)
+        // Strings have no value that JSON could not hold.
+        return (try? JSONEncoder().encode(address)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// As another process has said it.
+    /// - Throws: `DriverUnavailable`.
+    init(at address: String, password: String?) throws {
+        guard let address = try? JSONDecoder().decode(Address.self, from: Data(address.utf8)) else {
+            throw DriverUnavailable("'\(address.prefix(200))' is no address of a store of PostgreSQL's")
+        }
+        name = address.schema
+        words = address.words
+        let options = stride(from: 0, to: address.options.count - 1, by: 2).map {
+            (address.options[$0], address.options[$0 + 1])
+        }
+        self.options = options + (password.map { [("password", $0)] } ?? [])
+    }
+
     /// A connection for which the schema is the only one.
-    func connect() throws -> PostgresConnection {
+    /// - Parameter name: what the server calls it.
+    func connect(as name: String = "tidegauge") throws -> PostgresConnection {
         // Without compilation of plans, which starts anew in every connection; rows of several queries come one after the other.
-        let words = ["search_path=\(name)", "jit=off", "max_parallel_workers_per_gather=0"] + words
+        let words = ["search_path=\(self.name)", "jit=off", "max_parallel_workers_per_gather=0"] + words
         return try PostgresConnection(
             options + [
-                ("application_name", "tidegauge"), ("options", words.map { "-c \($0)" }.joined(separator: " ")),
+                ("application_name", name), ("options", words.map { "-c \($0)" }.joined(separator: " ")),
             ])
     }
 

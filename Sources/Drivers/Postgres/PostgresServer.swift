@@ -15,6 +15,8 @@ final class PostgresServer {
 
     /// What libpq has to know.
     let options: [(String, String)]
+    /// What whoever comes from another host has to know besides; nil: nobody does.
+    let password: String?
     /// The process that all others of the server are children of.
     private(set) var process: Int32
     private var child: Process
@@ -26,13 +28,17 @@ final class PostgresServer {
     private let shortFolder: PrivateFolder?
 
     /// Makes a cluster in `directory`, and starts its server.
-    /// - Parameter settings: more of the server's, by name.
+    /// - Parameters:
+    ///   - reachedAt: where it takes connections of other hosts as well, over TCP.
+    ///   - settings: more of the server's, by name.
     /// - Throws: `DriverUnavailable` where this machine has no server, or none can be started.
     init(
         in directory: String, _ durability: DurabilityLevel, over transport: ServerConfiguration.Transport = .unix,
-        settings: [String] = []
+        reachedAt: String? = nil, settings: [String] = []
     ) throws {
         let programs = try Self.programs()
+        // Its processes begin in a folder of their own.
+        let directory = URL(fileURLWithPath: directory).path
         account = geteuid() == 0 ? try ServerAccount(named: "postgres") : nil
         let data = directory + "/cluster"
         log = directory + "/server.log"
@@ -41,17 +47,21 @@ final class PostgresServer {
         let sockets: String
         (sockets, shortFolder) = try Self.socketFolder(directory, account)
         FileManager.default.createFile(atPath: log, contents: nil)
+        let guests = transport == .tcp && reachedAt != nil ? try Guests(directory, account) : nil
+        password = guests?.password
 
         let initdb = try Self.start(
             "\(programs)/initdb",
-            ["-D", data, "-U", Self.user, "-A", "trust", "-N", "--no-instructions", "--locale=C", "-E", "UTF8"], log,
-            account)
+            ["-D", data, "-U", Self.user, "-A", "trust", "-N", "--no-instructions", "--locale=C", "-E", "UTF8"]
+                + (guests == nil ? [] : ["--pwfile", guests!.file]), log, account)
         initdb.waitUntilExit()
         guard initdb.terminationStatus == 0 else { throw Self.failure("initdb failed", log, account) }
+        try guests?.admit(to: data)
 
         let port = transport == .tcp ? try Self.freePort() : Self.socketPort
+        let addresses = transport == .tcp ? [Self.loopback] + (reachedAt.map { [$0] } ?? []) : []
         let words =
-            ["listen_addresses=\(transport == .tcp ? Self.loopback : "")", "port=\(port)"]
+            ["listen_addresses=\(addresses.joined(separator: ","))", "port=\(port)"]
             + Self.words(durability) + settings
         command = ("\(programs)/postgres", ["-D", data, "-k", sockets] + words.flatMap { ["-c", $0] })
         child = try Self.start(command.program, command.arguments, log, account)
@@ -205,6 +215,35 @@ final class PostgresServer {
             ? ""
             : "; it runs as user postgres, who has to reach the folder: give --out one that all may enter, or run as another user"
         return DriverUnavailable("PostgreSQL: \(what): \(said.joined(separator: "; "))\(remedy)")
+    }
+}
+
+/// Those who come over a network, where anybody may try to: a password that is made for one trial, and stands in no report.
+private struct Guests {
+    let password: String
+    /// Where the server reads it once.
+    let file: String
+
+    init(_ directory: String, _ account: ServerAccount?) throws {
+        var random = SystemRandomNumberGenerator()
+        password = (0..<4).map { _ in String(random.next(), radix: 36) }.joined()
+        file = directory + "/password"
+        let isMade = FileManager.default.createFile(
+            atPath: file, contents: Data(password.utf8), attributes: [.posixPermissions: 0o600])
+        guard isMade else { throw DriverUnavailable("\(file): a password for the server cannot be written") }
+        try account?.give(file)
+    }
+
+    /// Whoever is here needs none, as the first lines of the server's own file say.
+    func admit(to cluster: String) throws {
+        try FileManager.default.removeItem(atPath: file)
+        guard let rules = FileHandle(forWritingAtPath: cluster + "/pg_hba.conf") else {
+            throw DriverUnavailable("\(cluster)/pg_hba.conf: cannot be written")
+        }
+        try rules.seekToEnd()
+        try rules.write(
+            contentsOf: Data("host all all all scram-sha-256\nhost replication all all scram-sha-256\n".utf8))
+        try rules.close()
     }
 }
 

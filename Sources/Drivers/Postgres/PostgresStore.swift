@@ -3,13 +3,15 @@ import Foundation
 import StoreDriver
 import TracedSync
 
-public final class PostgresStore: LateVersions, ServedStore, HarmableServer {
+public final class PostgresStore: LateVersions, ServedStore, ReachableStore, HarmableServer {
     /// Of who opens and closes the store; nil where it is another's.
     nonisolated(unsafe) private let server: PostgresServer?
+    /// The schema is another process's.
+    private let isGuest: Bool
     private let asked: ServerConfiguration
     private let way: PostgresWay
     private let schema: PostgresSchema
-    private let shown: any DeliveryOrder
+    private let deliveryOrder: any DeliveryOrder
     private let processes = ServerProcesses()
     private let watcher: PostgresWatcher
     private let batcher: NotifyBatcher?
@@ -21,38 +23,43 @@ public final class PostgresStore: LateVersions, ServedStore, HarmableServer {
     nonisolated(unsafe) private var company: ServerCompany?
 
     init(_ configuration: StoreConfiguration, _ way: PostgresWay) throws {
-        (asked, self.way) = (configuration.server, way)
+        (asked, self.way, isGuest) = (configuration.server, way, configuration.address != nil)
         let given = asked.url
         let server =
-            try given == nil
+            try given == nil && !isGuest
             ? PostgresServer(
                 in: configuration.directory, configuration.durability, over: asked.transport,
+                reachedAt: asked.reachedAt,
                 settings: Self.settings(asked, way)) : nil
         self.server = server
         do {
             // A server of one's own has been told.
             let waits = configuration.durability == .full ? "on" : "off"
-            schema = PostgresSchema(
-                server?.options ?? [("dbname", given ?? "")], server == nil ? ["synchronous_commit=\(waits)"] : [])
-            try schema.create(way)
+            schema =
+                try configuration.address.map { try PostgresSchema(at: $0, password: configuration.secret) }
+                ?? PostgresSchema(
+                    server?.options ?? [("dbname", given ?? "")], server == nil ? ["synchronous_commit=\(waits)"] : [])
+            if !isGuest { try schema.create(way) }
             do {
                 asking = try schema.connect()
                 let bell = try Bell()
                 if way == .wal {
                     let stream = ShownStream()
-                    shown = stream
+                    deliveryOrder = stream
                     watcher = PostgresWatcher(StreamRounds(schema, stream, bell), bell)
                 } else {
                     let snapshots = ShownSnapshots()
-                    shown = snapshots
-                    watcher = PostgresWatcher(try WatchRounds(schema, way, snapshots, processes, bell), bell)
+                    deliveryOrder = snapshots
+                    // A process that only writes listens to nothing.
+                    let rounds = try WatchRounds(schema, way, snapshots, processes, bell, connects: !isGuest)
+                    watcher = PostgresWatcher(rounds, bell)
                 }
                 batcher =
                     if case .batch(let everyMs) = way {
                         try NotifyBatcher(schema, everyMs: everyMs, processes)
                     } else { nil }
             } catch {
-                if server == nil { try? schema.drop() }
+                if server == nil, !isGuest { try? schema.drop() }
                 throw error
             }
         } catch {
@@ -64,9 +71,10 @@ public final class PostgresStore: LateVersions, ServedStore, HarmableServer {
 
     /// Of a server of one's own: room for who connects, and a log that rows can be read from, where somebody does.
     private static func settings(_ asked: ServerConfiguration, _ way: PostgresWay) -> [String] {
-        let slots = 10 + asked.slots
+        let slots = 10 + asked.slots + asked.guests
         return [
-            "max_connections=\(200 + asked.listeners)", "max_wal_senders=\(slots)", "max_replication_slots=\(slots)",
+            "max_connections=\(200 + asked.listeners + 4 * asked.guests)", "max_wal_senders=\(slots)",
+            "max_replication_slots=\(slots)",
         ]
             + (way.hearing == .stream || asked.slots > 0 ? ["wal_level=logical"] : [])
     }
@@ -116,18 +124,63 @@ public final class PostgresStore: LateVersions, ServedStore, HarmableServer {
         batcher?.close()
         company?.close()
         // What is one's own goes as a whole.
-        if let server { server.stop() } else { try schema.drop() }
+        if let server { server.stop() } else if !isGuest { try schema.drop() }
     }
 
     // MARK: LateVersions
 
-    public func order(ofCommits commits: [Int64]) throws -> LateOrder { shown.order(ofCommits: commits) }
+    public func order(ofCommits commits: [Int64], alsoShown others: [Data]) throws -> LateOrder {
+        try deliveryOrder.order(ofCommits: commits, alsoShown: others)
+    }
 
-    public func shows(delivery: Int64, commit: Int64) -> Bool { shown.sees(delivery, commit) }
+    public func shown() throws -> Data { try deliveryOrder.shown() }
+
+    public func shows(delivery: Int64, commit: Int64) -> Bool { deliveryOrder.sees(delivery, commit) }
+
+    // MARK: ReachableStore
+
+    public var address: String { schema.address(at: asked.reachedAt) }
+
+    public var secret: String? { server?.password }
+
+    public func obstacle(from place: ProcessPlace) -> String? { Self.obstacle(asked, from: place) }
+
+    /// Where another's server is, and who reaches it, is not known here.
+    static func obstacle(_ asked: ServerConfiguration, from place: ProcessPlace) -> String? {
+        guard asked.url == nil else { return nil }
+        switch (asked.transport, place) {
+        case (_, .near), (.unix, .otherNetwork): return nil
+        case (.unix, .otherMachine):
+            return
+                "the trial's server is reached by a socket of this machine's files: measure with 'server.transport: tcp', and "
+                + Self.remedy
+        case (.tcp, .otherNetwork), (.tcp, .otherMachine):
+            return asked.reachedAt == nil
+                ? "the trial's server is reached by this machine's loopback interface alone: " + Self.remedy : nil
+        }
+    }
+
+    private static let remedy =
+        "name in the hosts file an address of this machine that they reach ('db: { run: [], server: true, address: 10.0.0.1 }'), or a "
+        + "server that is there already by --set server.url="
 
     // MARK: ServedStore
 
-    public func serverCPU() -> [String: Int64]? { server == nil ? nil : processes.cpu() }
+    public func serverCPU() -> [String: Int64]? {
+        guard server != nil else { return nil }
+        if asked.guests > 0 { lookForGuests() }
+        return processes.cpu()
+    }
+
+    /// Who cannot be looked for is counted as nobody's.
+    private func lookForGuests() {
+        let writers = try? ask { connection in
+            let rows = try connection.run(
+                "SELECT pid::bigint FROM pg_stat_activity WHERE application_name = '\(ServerProcesses.writerName)'")
+            return (0..<rows.count).map { Int32(rows.integer($0, 0)) }
+        }
+        processes.addGuests(writers ?? [])
+    }
 
     // MARK: HarmableServer
 

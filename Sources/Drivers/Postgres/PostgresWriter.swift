@@ -23,7 +23,7 @@ final class PostgresWriter: StoreWriter {
 
     private func connected() throws -> PostgresConnection {
         if let connection { return connection }
-        let new = try schema.connect()
+        let new = try schema.connect(as: ServerProcesses.writerName)
         processes.add(new.serverProcess, .writer)
         connection = new
         return new

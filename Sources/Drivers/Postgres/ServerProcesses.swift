@@ -9,8 +9,14 @@ final class ServerProcesses: Sendable {
         case watcher
     }
 
+    /// What the server knows connections of writers by, those of other processes too.
+    static let writerName = "tidegauge-writer"
+
     private struct State {
         var server: Int32 = 0
+        /// Those that serve writers of other processes, and what had ended before these were known.
+        var guests: Set<Int32> = []
+        var endedBeforeNs: Int64 = 0
         var known: [Int32: Kind] = [:]
         /// Of connections that were closed, up to then.
         var done: [Kind: Int64] = [:]
@@ -33,17 +39,37 @@ final class ServerProcesses: Sendable {
         }
     }
 
+    /// Serve writers of other processes, whose connections are closed when nobody here looks: what ends from here on was theirs.
+    func addGuests(_ processes: [Int32]) {
+        let server = state.withLock { $0.server }
+        let endedNs = Self.endedNs(of: server)
+        state.withLock { state in
+            let new = Set(processes).subtracting(state.known.keys)
+            if state.guests.isEmpty, !new.isEmpty {
+                state.endedBeforeNs = max(0, endedNs - state.done.values.reduce(0, +))
+            }
+            state.guests.formUnion(new)
+        }
+    }
+
     /// By kind; others that have ended since the server began are one more, counted by the kernel's clock of 10 ms.
     func cpu() -> [String: Int64]? {
-        let (server, known, done) = state.withLock { ($0.server, $0.known, $0.done) }
+        let (server, known, done, guests, endedBeforeNs) = state.withLock {
+            ($0.server, $0.known, $0.done, $0.guests, $0.endedBeforeNs)
+        }
         guard let own = Self.cpuNs(of: server) else { return nil }
         var sums = ["postmaster": own, "ended": max(0, Self.endedNs(of: server) - done.values.reduce(0, +))]
         for (kind, timeNs) in done { sums[kind.rawValue] = timeNs }
+        if !guests.isEmpty, let endedNs = sums["ended"] {
+            sums["ended"] = min(endedNs, endedBeforeNs)
+            sums[Kind.writer.rawValue, default: 0] += max(0, endedNs - endedBeforeNs)
+        }
         let children =
             (try? String(contentsOfFile: "/proc/\(server)/task/\(server)/children", encoding: .utf8)) ?? ""
         for child in children.split(separator: " ").compactMap({ Int32($0) }) {
             guard let timeNs = Self.cpuNs(of: child) else { continue }
-            sums[known[child]?.rawValue ?? Self.kind(of: child), default: 0] += timeNs
+            let kind = guests.contains(child) ? .writer : known[child]
+            sums[kind?.rawValue ?? Self.kind(of: child), default: 0] += timeNs
         }
         return sums
     }

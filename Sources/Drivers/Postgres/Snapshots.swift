@@ -3,7 +3,7 @@
 import TracedSync
 
 /// `pg_current_snapshot()`: which transactions it sees.
-struct PostgresSnapshot: Sendable, Equatable {
+struct PostgresSnapshot: Sendable, Equatable, Codable {
     /// All below are seen.
     var lowest: Int64
     /// None from here on is seen.

@@ -36,13 +36,14 @@ final class WatchRounds: WatcherRounds {
     /// The highest number of an outbox that was seen.
     private var lastNumber: Int64 = 0
 
+    /// - Parameter connects: at once, and not when somebody watches.
     /// - Throws: what keeps it from the server.
     init(
         _ schema: PostgresSchema, _ way: PostgresWay, _ snapshots: ShownSnapshots, _ processes: ServerProcesses,
-        _ bell: Bell
+        _ bell: Bell, connects: Bool
     ) throws {
         (self.schema, self.way, self.snapshots, self.processes, self.bell) = (schema, way, snapshots, processes, bell)
-        try connect()
+        if connects { try connect() }
     }
 
     /// What is committed from here on is heard of, where anything is.
@@ -69,7 +70,7 @@ final class WatchRounds: WatcherRounds {
         while let new = orders() {
             waiting += new
             do {
-                if asking == nil {
+                if asking == nil, !(known.isEmpty && waiting.isEmpty) {
                     try connect()
                     try look()
                 }

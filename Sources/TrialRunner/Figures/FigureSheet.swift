@@ -17,6 +17,8 @@ struct FigureSheet {
     private let isEchoed: Bool
     /// From what was done to a server until every observer had heard of something later.
     let hearingAgainNs: Int64?
+    /// Of times between two hosts, either way; nil where no host took part.
+    let clockUncertaintyNs: Int64?
     private let asked: Set<Metric>
 
     /// - Parameter endNs: when `logs` were taken: what was not covered then is known to take longer than until then.
@@ -28,19 +30,21 @@ struct FigureSheet {
         asked = spec.neededMetrics
         hasObservers = plan.mainObservers > 0
         let wantsStaleness = !asked.isDisjoint(with: [.staleness, .versionLag])
-        let hosts = findings.hosts.map(\.clock.halfWidthNs)
-        var pairs = PairFigures(history, findings.window, endNs: endNs, uncertaintyNs: hosts.max())
-        // What a host has seen of its own commits stands on one clock; what is seen of them here is only told how old it is.
-        for log in logs.prefix(plan.mainObservers) {
+        clockUncertaintyNs = Self.uncertaintyNs(findings.hosts, spec)
+        var pairs = PairFigures(history, findings.window, endNs: endNs, uncertaintyNs: clockUncertaintyNs)
+        // What a host has seen of its own commits stands on one clock; what is seen of them elsewhere is only told how old it is.
+        // Observers of hosts that only observe stand for the ones here.
+        let (distant, beside) = (echoes.filter(\.writers.isEmpty), echoes.filter { !$0.writers.isEmpty })
+        for log in distant.isEmpty ? Array(logs.prefix(plan.mainObservers)) : distant.flatMap(\.logs) {
             if echoes.isEmpty { pairs.add(log) }
             if wantsStaleness { pairs.addStaleness(log) }
         }
-        for echo in echoes { pairs.add(echo) }
+        for echo in beside.isEmpty ? distant : beside { pairs.add(echo) }
         self.pairs = pairs
         hearingAgainNs = findings.harmedNs.flatMap { harmedNs in
             Self.heardAgainNs(after: harmedNs, history, logs.prefix(plan.mainObservers)).map { $0 - harmedNs }
         }
-        isEchoed = !echoes.isEmpty
+        isEchoed = !beside.isEmpty
         callbacks = (logs + echoes.flatMap(\.logs)).reduce(0) { $0 + $1.count }
     }
 
@@ -81,8 +85,12 @@ struct FigureSheet {
 
     var window: Window { findings.window }
 
-    /// Of moments of another host on this one's clock, either way; nil where no host took part.
-    var clockUncertaintyNs: Int64? { findings.hosts.map(\.clock.halfWidthNs).max() }
+    /// Of the clock of who writes, and, where observers are on hosts that only observe, of theirs as well.
+    private static func uncertaintyNs(_ hosts: [HostAccount], _ spec: TrialSpec) -> Int64? {
+        let widths = hosts.map(\.clock.halfWidthNs)
+        guard let writing = widths.prefix(spec.writers.hosts ?? 0).max() else { return nil }
+        return writing + (widths.dropFirst(spec.writers.hosts ?? 0).max() ?? 0)
+    }
 
     /// Commits due in the window.
     var measured: [CommitRecord] { history.commits.lazy.map(\.record).filter { window.contains($0.dueNs) } }

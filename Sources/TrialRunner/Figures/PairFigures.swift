@@ -64,8 +64,14 @@ struct PairFigures {
         told = ContiguousArray(repeating: Told(), count: history.commits.count)
     }
 
-    /// What observers beside writers were told of the commits of their own host: all of it on the clock there.
+    /// What observers of a host were told: of the commits of its own writers, all of it on the clock there; where it has none, of all
+    /// commits.
     mutating func add(_ echo: Echo) {
+        if echo.writers.isEmpty {
+            let view = View(writers: nil, window: window, endNs: echo.endNs, doubtNs: uncertaintyNs)
+            for log in echo.logs { add(log, view) }
+            return
+        }
         var made = Array(repeating: 0, count: echo.writers.count)
         for index in history.commits.indices where echo.writers.contains(history.commits[index].writer) {
             let writer = history.commits[index].writer - echo.writers.lowerBound

@@ -191,14 +191,16 @@ public final class Agent {
         nextProgressNs = MonotonicClock.nowNs() + Self.progressEveryNs
     }
 
-    /// Hands over everything; of what failed, why. It is over by now: nothing of this is done while anybody is measured.
+    /// Hands over everything; of what failed, why, and what it had recorded when the trial stops the rest. It is over by then: nothing
+    /// of this is done while anybody is measured.
     private func end(_ report: HostReport) throws {
         dismissWorker()
-        if report.failure != nil { kept = [] }
         var report = report
         if describes { report.environment = EnvironmentReport.capture(storeDirectories: []) }
-        for (writer, records) in kept { try send(records, of: writer) }
-        kept = []
+        if report.failure == nil {
+            for (writer, records) in kept { try send(records, of: writer) }
+            kept = []
+        }
         try channel.send(HostFrame(.done, report))
     }
 }

@@ -34,7 +34,7 @@ public enum AgentWorker {
             throw TrialFault.harness("this binary has no driver '\(spec.driver)'")
         }
         var configuration = StoreConfiguration(spec, directory: order.storeDirectory)
-        configuration.address = order.storeAddress
+        (configuration.address, configuration.secret) = (order.storeAddress, order.storeSecret)
         let store = try driver.open(configuration)
         switch order.role {
         case .writers(_, _, let done):
@@ -64,7 +64,7 @@ public enum AgentWorker {
         }
         let group = WriterGroup(spec, store, writers)
         let (noise, cpu) = (NoiseMeter(), CPUWindow(driver, store, group))
-        let beside = spec.observers.besideWriters == nil ? nil : try BesideObservers(spec, store)
+        let beside = order.observes ? try BesideObservers(spec, store) : nil
         try group.begin()
         try channel.send(HostFrame(kind: .ready))
         guard let startNs = try channel.expect(.start)?.integers(1)[0] else { return nil }

@@ -1,5 +1,5 @@
-// Observers in a process that writes: the same as the trial's own, on the same queries, recorded here and judged there. The worker's
-// conducting thread.
+// Observers in a process of a host, which may write too: the same as the trial's own, on the same queries, recorded here and judged
+// there. The worker's conducting thread.
 import Measure
 import Scenario
 import StoreDriver
@@ -7,11 +7,13 @@ import Trials
 
 struct BesideObservers {
     private let group: ObserverGroup
+    private let late: (any LateVersions)?
 
     /// Subscribes them, and returns when each has been called once.
     init(_ spec: TrialSpec, _ store: any DrivenStore) throws {
         var own = spec
         own.observers.bystanders = 0
+        late = store as? any LateVersions
         group = try ObserverGroup(own, QueryAssignment(own), store)
         try group.awaitInitialDeliveries()
     }
@@ -19,6 +21,10 @@ struct BesideObservers {
     /// Returns when each has covered what it has to, or none is called any more.
     func settle(_ goal: HostGoal) throws {
         try group.awaitCovering { observer in
+            if let late, let tokens = goal.tokens {
+                guard tokens.indices.contains(observer.query) else { return true }
+                return tokens[observer.query].allSatisfy { late.shows(delivery: observer.covered, commit: $0) }
+            }
             guard goal.versions.indices.contains(observer.query), let version = goal.versions[observer.query] else {
                 return true
             }
@@ -30,12 +36,13 @@ struct BesideObservers {
     func frames() throws -> [HostFrame] {
         let endNs = MonotonicClock.nowNs()
         let logs = try group.logs()
+        let shown = try late.map { PackedArray(Array(try $0.shown())) }
         let frames = try logs.enumerated().flatMap { number, log in
             try HostObservation(
                 observer: number, site: number % group.sites.count, subscribedNs: log.observer.subscribedNs,
                 endNs: endNs, callbacks: PackedArray(Array(log.records)),
                 indices: PackedArray(log.observer.recorder.allIndices),
-                items: PackedArray(try group.currentItems(of: log.observer))
+                items: PackedArray(try group.currentItems(of: log.observer)), shown: number == 0 ? shown : nil
             ).frames()
         }
         group.cancel()

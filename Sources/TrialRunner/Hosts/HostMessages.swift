@@ -11,8 +11,20 @@ struct HostHello: Codable, Sendable, Equatable {
     /// SHA-256 of the agent's file; nil unless it was asked to describe itself.
     var binarySHA: String?
     var clock: ClockName
+    /// Of its kernel's networks the one that it is in; nil where the kernel does not say.
+    var network: String? = Self.currentNetwork
     /// Cores that it may run on.
     var cores: Int
+
+    static var currentNetwork: String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/net")
+    }
+
+    /// As seen from this process.
+    var place: ProcessPlace {
+        if clock.bootID != ClockName.current().bootID { return .otherMachine }
+        return network == Self.currentNetwork ? .near : .otherNetwork
+    }
 }
 
 /// What a process of a host does in a trial.
@@ -29,6 +41,10 @@ struct HostOrder: Codable, Sendable {
     var storeDirectory: String
     /// See `StoreConfiguration.address`.
     var storeAddress: String?
+    /// See `StoreConfiguration.secret`.
+    var storeSecret: String?
+    /// Whether there are as many observers as in the trial's process beside the writers, of whom there may be none.
+    var observes = false
     /// Where the agent reads what writers have committed, in their order.
     var recordFiles: [String] = []
 

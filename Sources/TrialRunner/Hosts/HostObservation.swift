@@ -8,6 +8,8 @@ import Trials
 struct HostGoal: Codable, Sendable {
     /// By query, the version that its observers have to cover; none where nothing has changed its rows.
     var versions: [Int64?]
+    /// The same where versions are known only afterwards: the commits that what they are called with has to show.
+    var tokens: [[Int64]]?
 }
 
 /// All that one observer has recorded, and what it shows in the end.
@@ -22,6 +24,8 @@ struct HostObservation: Codable, Sendable, Equatable {
     var callbacks: PackedArray<CallbackRecord>
     var indices: PackedArray<Int32>
     var items: PackedArray<Item>
+    /// Of all observers of the process, with the first: see `LateVersions.shown`.
+    var shown: PackedArray<UInt8>?
 
     /// The frames that it travels in. The first byte of each says whether it is the last.
     func frames() throws -> [HostFrame] {

@@ -1,4 +1,4 @@
-// A host that writes, and what is known of it by now: how far it is, what it has sent, how its clock stands. The conducting thread.
+// A host that writes or observes, and what is known of it by now: how far it is, what it has sent, how its clock stands. The conducting thread.
 import Measure
 import Scenario
 import StoreDriver
@@ -6,13 +6,16 @@ import Trials
 
 final class HostStation {
     let link: HostLink
-    /// By number, over all hosts.
+    /// By number, over all hosts; none where it only observes.
     let writers: Range<Int>
+    let observes: Bool
     /// Commits that have returned, as it says now and then.
     private(set) var commits = 0
     private(set) var report: HostReport?
     /// Why it is not waited for any more.
-    var loss: String?
+    private(set) var loss: String?
+    /// Its agent, that is: it says nothing any more.
+    private(set) var isGone = false
     /// Of each writer, on the host's clock.
     private(set) var shownRecords: [[CommitRecord]]
     /// The widest that one of its moments has been.
@@ -26,8 +29,8 @@ final class HostStation {
     private static let firstExchanges = 32
     private static let pingsNs: Int64 = 4_000_000_000
 
-    init(_ link: HostLink, writers: Range<Int>) {
-        (self.link, self.writers) = (link, writers)
+    init(_ link: HostLink, writers: Range<Int>, observes: Bool = false) {
+        (self.link, self.writers, self.observes) = (link, writers, observes)
         shownRecords = Array(repeating: [], count: writers.count)
     }
 
@@ -35,11 +38,19 @@ final class HostStation {
     /// - Parameter binarySHA: of this process's file.
     func greet(binarySHA: String?, _ setup: TrialSetup) throws {
         let hello = try link.awaitHello(binarySHA: link.host.isHere ? nil : binarySHA)
-        if hello.clock.bootID != ClockName.current().bootID, !(setup.store is any ReachableStore) {
+        if let reachable = setup.store as? any ReachableStore {
+            if let obstacle = reachable.obstacle(from: hello.place) { throw link.fault(obstacle) }
+        } else if hello.place == .otherMachine {
             throw link.fault(
                 "it is another machine, and the store of '\(setup.spec.driver)' is a file of this one: choose a driver whose "
                     + "store is a server (tidegauge list drivers)")
         }
+    }
+
+    /// It is not waited for any more: its agent is gone, or what the agent has started has failed.
+    func lose(_ fault: TrialFault) {
+        loss = loss ?? fault.description
+        if case .host = fault { isGone = true }
     }
 
     /// Where the clock is this process's own, a few to see that it is.
@@ -106,14 +117,28 @@ final class HostStation {
         return shownRecords.map { records in
             records.map { record in
                 var record = record
-                for time in CommitRecord.times {
-                    let (ns, halfWidthNs) = link.clock.local(record[keyPath: time])
-                    record[keyPath: time] = ns
-                    self.halfWidthNs = max(self.halfWidthNs, halfWidthNs)
-                }
+                for time in CommitRecord.times { record[keyPath: time] = local(record[keyPath: time]) }
                 return record
             }
         }
+    }
+
+    /// What an observer was told, on this process's clock.
+    func local(_ callbacks: [CallbackRecord]) -> [CallbackRecord] {
+        callbacks.map { callback in
+            var callback = callback
+            callback.enterNs = local(callback.enterNs)
+            // 0: it has not ended.
+            if callback.exitNs > 0 { callback.exitNs = local(callback.exitNs) }
+            return callback
+        }
+    }
+
+    /// A moment there on this process's clock, whose doubt is part of the account from here on.
+    func local(_ ns: Int64) -> Int64 {
+        let (ns, halfWidthNs) = link.clock.local(ns)
+        self.halfWidthNs = max(self.halfWidthNs, halfWidthNs)
+        return ns
     }
 
     func account(_ window: Window) -> HostAccount {

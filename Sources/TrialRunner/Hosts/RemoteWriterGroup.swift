@@ -32,13 +32,18 @@ final class RemoteWriterGroup: WritingSide {
     deinit { dismiss() }
 
     /// Writers that follow one another on one host are two where one is killed.
-    private var writersPerHost: Int { spec.writersShareSchedule ? 1 : spec.writers.threads / setup.hosts.count }
+    private var writersPerHost: Int {
+        spec.writersShareSchedule ? 1 : spec.writers.threads / (spec.writers.hosts ?? 1)
+    }
 
     func launch() throws -> Window {
         stations = try setup.hosts.enumerated().map { place, host in
-            let first = place * writersPerHost
-            let all = spec.writersShareSchedule ? 0..<spec.writers.threads : first..<first + writersPerHost
-            return HostStation(try HostLink(host), writers: all)
+            let writing = spec.writers.hosts ?? 1
+            let first = min(place, writing) * writersPerHost
+            let own = first..<(place < writing ? first + writersPerHost : first)
+            return HostStation(
+                try HostLink(host), writers: spec.writersShareSchedule ? 0..<spec.writers.threads : own,
+                observes: spec.observingHosts.contains(place))
         }
         let sha = setup.hosts.allSatisfy(\.isHere) ? nil : try Fingerprint.sha256OfThisBinary()
         for station in stations { try station.greet(binarySHA: sha, setup) }
@@ -54,11 +59,14 @@ final class RemoteWriterGroup: WritingSide {
     }
 
     private func order(_ station: HostStation, first: Int, dueTimesDone: Int) throws {
-        let role = HostOrder.Role.writers(first: first, count: writersPerHost, dueTimesDone: dueTimesDone)
+        let count = spec.writersShareSchedule ? 1 : station.writers.count
+        let role = HostOrder.Role.writers(first: first, count: count, dueTimesDone: dueTimesDone)
         // A login begins in a folder of its own.
         let directory = URL(fileURLWithPath: setup.directory).path
         var order = HostOrder(spec: spec, role: role, storeDirectory: directory)
-        order.storeAddress = (setup.store as? any ReachableStore)?.address
+        let reachable = setup.store as? any ReachableStore
+        (order.storeAddress, order.storeSecret) = (reachable?.address, reachable?.secret)
+        order.observes = station.observes
         station.link.send(try HostFrame(.order, order))
     }
 
@@ -83,9 +91,11 @@ final class RemoteWriterGroup: WritingSide {
         do {
             try awaitReports(look)
             // What is known of a clock at the end of the window is known from both sides.
-            for station in stations where !station.link.clock.isSame { try station.learnClock() }
+            for station in stations where !station.link.clock.isSame {
+                try losing(station) { try station.learnClock() }
+            }
         } catch let fault as TrialFault {
-            guard case .host = fault, spec.writers.hosts != nil else { throw fault }
+            guard spec.writers.hosts != nil, stations.contains(where: { $0.loss != nil }) else { throw fault }
             let sinceNs = MonotonicClock.nowNs() - window.startNs
             salvage()
             let records = stations.flatMap { $0.localRecords() }
@@ -102,13 +112,14 @@ final class RemoteWriterGroup: WritingSide {
 
     /// Its writers are through, as far as it says.
     private func isThrough(_ station: HostStation) -> Bool {
-        station.report != nil || spec.observers.besideWriters != nil && station.hasLoaded
+        station.report != nil || station.observes && station.hasLoaded
     }
 
-    /// Has observers beside writers wait for the commits of all hosts, and takes what they have recorded.
-    func settle(_ history: History, _ plan: QueryAssignment) throws -> [Echo] {
-        guard spec.observers.besideWriters != nil else { return [] }
-        let goal = try HostFrame(.settle, Echo.goal(history))
+    /// Has observers of hosts wait for the commits of all hosts, and takes what they have recorded.
+    func settle(_ history: History, _ plan: QueryAssignment, tokens: [Int64: Int64]?) throws -> [Echo] {
+        let stations = stations.filter(\.observes)
+        guard !stations.isEmpty else { return [] }
+        let goal = try HostFrame(.settle, Echo.goal(history, tokens))
         for station in stations { station.link.send(goal) }
         // It waits until nobody has been called for that long, and then has to send it all.
         let mostNs = 2 * spec.hangTimeoutNs + HostLink.readyNs
@@ -133,12 +144,9 @@ final class RemoteWriterGroup: WritingSide {
             try look(nowNs)
             let pinged = pingNext(nowNs) ?? waiting
             for (place, station) in stations.enumerated() where !isThrough(station) {
-                do {
+                try losing(station) {
                     try hear(station, untilNs: place == pinged ? nowNs + Self.lookEveryNs : nowNs)
                     try station.checkSilence(mostNs: spec.hangTimeoutNs + HostFrame.silenceMarginNs)
-                } catch let fault as TrialFault {
-                    station.loss = fault.description
-                    throw fault
                 }
             }
             if commitsSoFar != seen || nowNs < window.startNs {
@@ -147,6 +155,16 @@ final class RemoteWriterGroup: WritingSide {
             } else if deadline.hasPassed() {
                 throw TrialFault.hang("no commit returned in the writing process for \(timeoutNs / 1_000_000) ms")
             }
+        }
+    }
+
+    /// Notes of a host what is thrown because of it.
+    private func losing(_ station: HostStation, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let fault as TrialFault {
+            station.lose(fault)
+            throw fault
         }
     }
 
@@ -185,19 +203,19 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Stops the others, and takes what they have.
+    /// Stops those that are there, and takes what they have.
     private func salvage() {
         let deadlineNs = MonotonicClock.nowNs() + HostLink.stopNs
-        let others = stations.filter { $0.loss == nil && $0.report == nil }
-        for station in others { station.link.send(HostFrame(kind: .stop)) }
-        for station in others {
+        let there = stations.filter { !$0.isGone && $0.report == nil }
+        for station in there { station.link.send(HostFrame(kind: .stop)) }
+        for station in there {
             do {
                 while station.report == nil, let frame = try station.link.next(untilNs: deadlineNs) {
                     _ = try station.take(frame)
                 }
                 if station.report == nil { throw station.link.fault("it did not stop when it was told to") }
             } catch {
-                station.loss = TrialFault(error).description
+                station.lose(TrialFault(error))
             }
         }
     }

@@ -101,8 +101,9 @@ protocol WritingSide: Companion {
     /// Returns once every writer has made its last commit.
     /// - Parameter look: called every 10 ms with the time.
     func awaitEnd(look: (Int64) throws -> Void) throws
-    /// What observers beside the writers have recorded, when they have covered all of the history; nothing where there are none.
-    func settle(_ history: History, _ plan: QueryAssignment) throws -> [Echo]
+    /// What observers of hosts have recorded, when they have covered all of the history; nothing where there are none.
+    /// - Parameter tokens: what versions were given as, where that is known only afterwards.
+    func settle(_ history: History, _ plan: QueryAssignment, tokens: [Int64: Int64]?) throws -> [Echo]
     var commitsSoFar: Int { get }
     /// Of each writer, in the order it committed; after `awaitEnd`.
     var records: [RecordBuffer<CommitRecord>] { get }
@@ -118,7 +119,7 @@ protocol WritingSide: Companion {
 }
 
 extension WritingSide {
-    func settle(_ history: History, _ plan: QueryAssignment) throws -> [Echo] { [] }
+    func settle(_ history: History, _ plan: QueryAssignment, tokens: [Int64: Int64]?) throws -> [Echo] { [] }
 
     func end(into findings: inout Findings) {
         dismiss()

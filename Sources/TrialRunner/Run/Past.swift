@@ -1,5 +1,6 @@
 // What writers have done, as a history: at once where commits return versions; where they return tokens, when the deliveries are
 // known that tell their order. The conducting thread, off the clock.
+import Foundation
 import Measure
 import Scenario
 import StoreDriver
@@ -18,24 +19,32 @@ struct Past {
     }
 
     /// Returns when every observer has been called for what changed its rows, or none is called any more.
-    /// - Returns: what is known by then; of late versions the order of the last commits may change until `finish`.
-    func settle() throws -> History {
+    /// - Returns: what is known by then; of late versions the order of the last commits may change until `finish`, and `tokens` are
+    ///   what they were given as.
+    func settle() throws -> (history: History, tokens: [Int64: Int64]?) {
         let order = try order()
         let history = history(order)
         try setup.group.awaitQuiescence(history, standing: order?.standing)
-        return history
+        let tokens = order.map { Dictionary($0.versions.map { ($1, $0) }) { $1 } }
+        return (history, tokens)
     }
 
-    /// Puts versions in place of tokens, in the history and in what observers have written down.
-    func finish(_ history: inout History, _ logs: [ObserverLog], into findings: inout Findings) throws {
-        guard let order = try order() else { return }
+    /// Puts versions in place of tokens, in the history and in what observers have written down, here and elsewhere.
+    func finish(
+        _ history: inout History, _ logs: [ObserverLog], _ echoes: [Echo], into findings: inout Findings
+    ) throws {
+        let telling = echoes.filter { $0.shown != nil }
+        guard let order = try order(alsoShown: telling.compactMap(\.shown)) else { return }
         history = self.history(order)
         for log in logs { log.observer.recorder.renumber(first: log.count, order.standing) }
+        for (echo, standing) in zip(telling, order.standingElsewhere) {
+            for log in echo.logs { log.observer.recorder.renumber(first: log.count, standing) }
+        }
         if let problem = order.problem { findings.violations.append(setup.spec.located(problem)) }
     }
 
-    private func order() throws -> LateOrder? {
-        try late?.order(ofCommits: records.flatMap { $0.lazy.map(\.version) })
+    private func order(alsoShown others: [Data] = []) throws -> LateOrder? {
+        try late?.order(ofCommits: records.flatMap { $0.lazy.map(\.version) }, alsoShown: others)
     }
 
     private func history(_ order: LateOrder?) -> History {

@@ -62,15 +62,15 @@ public struct Trial {
 
         report(.init(.settling))
         let past = Past(setup, window, writing.records)
-        var history = try past.settle()
-        let echoes = try writing.settle(history, plan)
+        var (history, tokens) = try past.settle()
+        let echoes = try writing.settle(history, plan, tokens: tokens)
         var findings = Findings(history, plan, window)
         try companions.end(into: &findings)
 
         report(.init(.checking))
         let endNs = MonotonicClock.nowNs()
         let logs = try group.logs()
-        try past.finish(&history, logs, into: &findings)
+        try past.finish(&history, logs, echoes, into: &findings)
         let oracle = Oracle(spec, driver.capabilities, setup.dataset, plan, history, logs + echoes.flatMap(\.logs))
         var verdict = try oracle.verdict(setup.store, group)
         try oracle.check(findings.versions.held, &verdict)

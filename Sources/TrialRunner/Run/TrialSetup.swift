@@ -16,7 +16,7 @@ struct TrialSetup {
     let group: ObserverGroup
     /// Those that were there before the first observer.
     let companions: [any Companion]
-    /// Where writers are that are elsewhere; as many as the spec asks for, at least.
+    /// Where writers and observers are that are elsewhere: as many as the spec asks for.
     let hosts: [HostEntry]
 
     /// - Parameter hosts: those that there are.
@@ -26,12 +26,15 @@ struct TrialSetup {
     ) throws {
         try CapabilityCheck.check(asked, driver.capabilities)
         spec = asked.underLoad
-        self.hosts = try HostEntry.writing(asked, among: hosts)
+        self.hosts = try HostEntry.all(of: asked, among: hosts)
         (self.driver, self.directory) = (driver, directory)
         dataset = Dataset(spec)
 
         report(.init(.loading))
-        let configuration = StoreConfiguration(asked, directory: directory)
+        var configuration = StoreConfiguration(asked, directory: directory)
+        (configuration.server.guests, configuration.server.reachedAt) = (
+            asked.hosts ?? 0, self.hosts.first?.serverAddress
+        )
         let opened = try driver.open(configuration)
         let injected = InjectedFault(asked.fault)
         store = injected.wrap(asked.shim?.wrap(opened) ?? opened)
@@ -67,13 +70,13 @@ extension TrialSpec {
 }
 
 extension HostEntry {
-    /// Those that a trial's writers are on; of this machine where nobody says.
-    fileprivate static func writing(_ spec: TrialSpec, among hosts: [HostEntry]) throws -> [HostEntry] {
-        guard let count = spec.writers.hosts else { return [.here] }
+    /// Those that a trial's writers and observers are on; of this machine where nobody says.
+    fileprivate static func all(of spec: TrialSpec, among hosts: [HostEntry]) throws -> [HostEntry] {
+        guard let count = spec.hosts else { return [.here] }
         if hosts.isEmpty { return (0..<count).map { HostEntry(name: "here-\($0)") } }
         guard count <= hosts.count else {
             throw TrialFault.refused(
-                "'writers.hosts' is \(count), and there are \(hosts.count) (more in the file of '--hosts')")
+                "the trial asks for \(count) hosts, and there are \(hosts.count) (more in the file of '--hosts')")
         }
         return Array(hosts.prefix(count))
     }

@@ -13,6 +13,8 @@ struct RelayCommand: ParsableCommand {
         case silence
         /// Something comes that is no frame.
         case garble
+        /// Nothing of the way itself: what `--run` says is run, and the way stays.
+        case run
     }
 
     static let configuration = CommandConfiguration(
@@ -27,13 +29,16 @@ struct RelayCommand: ParsableCommand {
     @Option(help: "How long after the agent's start it goes down.")
     var afterMs = 0.0
 
-    @Option(help: "How it goes down: kill, cut, silence or garble.")
+    @Option(help: "How it goes down: kill, cut, silence or garble; or run.")
     var then: End?
+
+    @Option(name: .customLong("run"), help: "What is run then, by a shell.")
+    var words = ""
 
     @Argument(parsing: .captureForPassthrough, help: "The command.")
     var command: [String]
 
-    func run() throws {
+    mutating func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let words = command.first == "--" ? Array(command.dropFirst()) : command
         let process = Process()
@@ -53,7 +58,10 @@ struct RelayCommand: ParsableCommand {
             if waiting[0].revents != 0 { there.read() }
             if waiting[1].revents != 0 { back.read() }
             if then != nil, endNs == nil, there.hasStarted { endNs = Way.nowNs() + UInt64(afterMs * 1e6) }
-            if let due = endNs, Way.nowNs() >= due { goDown(process) }
+            if let due = endNs, Way.nowNs() >= due {
+                goDown(process)
+                (then, endNs) = (nil, nil)
+            }
             there.write()
             back.write()
         }
@@ -64,6 +72,16 @@ struct RelayCommand: ParsableCommand {
     private func goDown(_ process: Process) {
         switch then {
         case nil: return
+        case .run:
+            let shell = Process()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments = ["-c", words]
+            shell.standardInput = FileHandle.nullDevice
+            shell.standardOutput = FileHandle.standardError
+            // A shell that does not start makes the test fail that waits for what it does.
+            try? shell.run()
+            shell.waitUntilExit()
+            return
         case .kill:
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()

@@ -30,7 +30,7 @@ import Testing
         (GRDBDriver(.pool), [.callableOnSite, .wholeRows, .answering]),
         (GRDBDriver(.memory), [.callableOnSite, .wholeRows, .answering]),
         (SQLiteHooksDriver(), [.callableOnSite, .wholeRows, .answering]), (NotificationQueueDriver(), []),
-        (TemplateDriver(), []), (PostgresDriver(.poll), [.lateVersions, .served, .harmableServer]),
+        (TemplateDriver(), []), (PostgresDriver(.poll), [.lateVersions, .served, .reachable, .harmableServer]),
         (NoopDriver(), [.callableOnSite, .rowless]), (ModelDriver(), [.siteForgetting, .wholeRows, .answering]),
         (LegacyDriver(), [.callableOnSite, .transactionalReading, .asynchronousWriting]),
         (FlawedDriver(.lockOrder), [.callableOnSite, .transactionalReading, .asynchronousWriting, .rowless]),
