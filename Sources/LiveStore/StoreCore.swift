@@ -125,8 +125,10 @@ final class StoreCore: Sendable {
             if transaction.version % Storage.deadReaderInterval == 0 { storage.releaseDeadReaders() }
         }
         storage.writeLock.unlock()
-        // Upkeep does that where there is one.
-        if transaction.isCommitted, transaction.version % SharedPage.Bell.slowInterval == 0, runningUpkeep == nil {
+        // Upkeep does that where it hears of commits.
+        if transaction.isCommitted, transaction.version % SharedPage.Bell.slowInterval == 0,
+            runningUpkeep?.hearsCommits.load(ordering: .sequentiallyConsistent) != true
+        {
             storage.tendHeldVersions(newest: transaction.version)
         }
         for wait in transaction.waitsForRoom { wait() }

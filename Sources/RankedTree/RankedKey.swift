@@ -4,24 +4,43 @@ import Glibc
 
 /// The bytes of a sort key behind its first eight, looked at only where those tie. Immutable, so any thread may read it.
 ///
-/// Unchecked because of the pointer: it is written in `init`, freed in `deinit` and only read between the two.
+/// Unchecked because of the memory that `word` may lead to: it is written in `init`, freed in `deinit` and only read between.
 @usableFromInline package final class SortKeyTail: @unchecked Sendable {
-    private let bytes: UnsafeMutableRawPointer
     let count: Int
+    /// Of up to eight bytes these themselves, the first of them the most significant; of more, where they are: most keys are two
+    /// numbers, and memory for each of them was a tenth of a first evaluation.
+    private let word: UInt64
 
     /// Copies `source`, which is not empty: a key of up to eight bytes has no tail.
     init(_ source: UnsafeRawBufferPointer) {
         assert(!source.isEmpty, "a sort key of at most eight bytes has no tail")
+        count = source.count
+        if source.count <= 8 {
+            word = Self.number(source)
+            return
+        }
         guard let bytes = malloc(source.count) else { fatalError("no memory for a key of \(source.count) bytes") }
         memcpy(bytes, source.baseAddress!, source.count)
-        self.bytes = bytes
-        count = source.count
+        word = UInt64(UInt(bitPattern: bytes))
     }
 
-    deinit { free(bytes) }
+    deinit { if count > 8 { free(UnsafeMutableRawPointer(bitPattern: UInt(word))) } }
 
+    /// The first eight bytes, the first of them the most significant; zeros for what is missing.
+    @inline(__always)
+    static func number(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        if bytes.count >= 8 { return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
+        var head: UInt64 = 0
+        withUnsafeMutableBytes(of: &head) { $0.copyMemory(from: bytes) }
+        return UInt64(bigEndian: head)
+    }
+
+    @inline(__always)
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        body(UnsafeRawBufferPointer(start: bytes, count: count))
+        if count > 8 {
+            return body(UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: UInt(word)), count: count))
+        }
+        return withUnsafeBytes(of: word.bigEndian) { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
     /// Bytewise order, a proper prefix first: negative, zero or positive.
@@ -30,8 +49,16 @@ import Glibc
         if left === right { return 0 }
         guard let left else { return -1 }
         guard let right else { return 1 }
-        let order = memcmp(left.bytes, right.bytes, min(left.count, right.count))
-        return order != 0 ? Int(order) : left.count - right.count
+        if left.count <= 8, right.count <= 8 {
+            if left.word != right.word { return left.word < right.word ? -1 : 1 }
+            return left.count - right.count
+        }
+        return left.withBytes { left in
+            right.withBytes { right in
+                let order = memcmp(left.baseAddress!, right.baseAddress!, min(left.count, right.count))
+                return order != 0 ? Int(order) : left.count - right.count
+            }
+        }
     }
 }
 
@@ -52,9 +79,7 @@ package struct SortKeyBound: Sendable, Equatable {
     }
 
     package init(bytes: UnsafeRawBufferPointer) {
-        var head: UInt64 = 0
-        withUnsafeMutableBytes(of: &head) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(8))) }
-        prefix = UInt64(bigEndian: head)
+        prefix = SortKeyTail.number(bytes)
         tail = bytes.count > 8 ? SortKeyTail(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(8))) : nil
     }
 

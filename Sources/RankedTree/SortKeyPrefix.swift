@@ -23,11 +23,15 @@ package struct SortKeyPrefix: Sendable, Hashable {
     package init(_ parts: [Part]) { self.parts = parts }
 
     /// How many of `bytes` the parts take. Keys shorter than eight bytes are padded with zeros: no part reads those.
-    package func length(in bytes: ArraySlice<UInt8>) -> Int {
-        var rest = bytes
-        for part in parts { rest = rest.dropFirst(part.length(in: rest)) }
-        return rest.startIndex - bytes.startIndex
+    package func length(in bytes: UnsafeRawBufferPointer) -> Int {
+        var start = 0
+        for part in parts {
+            start += part.length(in: UnsafeRawBufferPointer(rebasing: bytes[min(start, bytes.count)...]))
+        }
+        return min(start, bytes.count)
     }
+
+    package func length(in bytes: ArraySlice<UInt8>) -> Int { bytes.withUnsafeBytes { length(in: $0) } }
 }
 
 extension SortKeyPrefix.Part {
@@ -36,14 +40,20 @@ extension SortKeyPrefix.Part {
 
     /// How many bytes the part takes that `bytes` begin with.
     package func length(in bytes: ArraySlice<UInt8>) -> Int {
-        guard isOptional else { return plainLength(bytes) }
-        return bytes.first == mask ? 1 : 1 + plainLength(bytes.dropFirst())
+        bytes.withUnsafeBytes { min(length(in: $0), bytes.count) }
     }
 
-    private func plainLength(_ bytes: ArraySlice<UInt8>) -> Int {
-        if let width { return width }
-        var index = bytes.startIndex
-        while index + 1 < bytes.endIndex {
+    @inline(__always)
+    fileprivate func length(in bytes: UnsafeRawBufferPointer) -> Int {
+        guard isOptional else { return plainLength(bytes, from: 0) }
+        return bytes.first == mask ? 1 : plainLength(bytes, from: 1)
+    }
+
+    @inline(__always)
+    private func plainLength(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        if let width { return start + width }
+        var index = start
+        while index + 1 < bytes.count {
             guard bytes[index] == mask else {
                 index += 1
                 continue
@@ -52,6 +62,6 @@ extension SortKeyPrefix.Part {
             index += 2
             if bytes[index - 1] == mask ^ 1 { break }
         }
-        return index - bytes.startIndex
+        return index
     }
 }

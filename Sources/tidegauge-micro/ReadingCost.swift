@@ -18,12 +18,41 @@ final class ReadList: StoredObject {
     @Listed var numbers: List<Int>
 }
 
+protocol ReadNumbered: AnyObject {
+    var id: Int { get set }
+}
+
+/// Three links from a row to what it is ordered by.
+final class ReadHead: StoredObject, ReadNumbered {
+    @Stored(.primaryKey) var id = 0
+    @Stored var score = 0
+    @Stored var kind = 0
+    @Linked var next: ReadSecond?
+}
+
+final class ReadSecond: StoredObject, ReadNumbered {
+    @Stored(.primaryKey) var id = 0
+    @Linked var next: ReadThird?
+}
+
+final class ReadThird: StoredObject, ReadNumbered {
+    @Stored(.primaryKey) var id = 0
+    @Linked var next: ReadEnd?
+}
+
+final class ReadEnd: StoredObject, ReadNumbered {
+    @Stored(.primaryKey) var id = 0
+    @Stored var score = 0
+}
+
 enum ReadingCost {
     /// The command that runs one loop and nothing else: question, operations, folder of the store.
     static let loopCommand = "reading-loop"
     private static let rows = 100_000
     private static let kinds = 1_000
-    private static let listLength = 10_000
+    private static let listLengths = [100, 10_000, 100_000]
+    /// Rows of which each leads over three links.
+    private static let heads = 10_000
 
     private enum Place {
         /// All operations in one read block.
@@ -34,6 +63,10 @@ enum ReadingCost {
         case live
         /// On such a connection that observes the rows of half the scores, at each version somebody else has committed.
         case observed
+        /// As `write`, beside such a connection on which ten results were observed, and are not any more.
+        case unobserved
+        /// Each observes anew on such a connection, and waits for its first callback.
+        case first
         /// Each opens the store itself.
         case none
     }
@@ -108,25 +141,96 @@ enum ReadingCost {
         Question(name: "observed: one delivery, and the sum of half", place: .observed, operations: 2_000) {
             connection, _ in try observed(connection).sum(of: \.score)
         },
-        Question(name: "list of 10 000: move one", place: .write, operations: 40) { connection, number in
-            let list = try connection.object(ReadList.self, forPrimaryKey: 0)!.numbers
-            list.move(from: number * 7_919 % listLength, to: number * 104_729 % listLength)
-            return 1
+        Question(name: "first delivery of 10 000, by one property", place: .first, operations: 40) { connection, _ in
+            try untilTold { body in try heads(connection).sorted(by: \.score).observe { _ in body() } }
+        },
+        Question(name: "first delivery of 10 000, ordered over three links", place: .first, operations: 40) {
+            connection, _ in
+            try untilTold { body in
+                try heads(connection).sorted(by: \.next?.next?.next?.score).observe { _ in body() }
+            }
+        },
+        Question(name: "first delivery of 10 000, filtered over three links", place: .first, operations: 40) {
+            connection, _ in
+            try untilTold { body in
+                try heads(connection).where(\.next?.next?.next?.score >= 500).sorted(by: \.score).observe { _ in body()
+                }
+            }
+        },
+        Question(name: "first delivery of 10 000, distinct by 100 values", place: .first, operations: 40) {
+            connection, _ in
+            try untilTold { body in
+                try heads(connection).sorted(by: \.score).distinct(by: [\.kind]).observe { _ in body() }
+            }
+        },
+        Question(name: "first delivery of 10 000 in 100 sections", place: .first, operations: 40) { connection, _ in
+            try untilTold { body in
+                try heads(connection).sorted(by: \.score).sectioned(by: \.kind).observe { _ in body() }
+            }
+        },
+        Question(name: "commit of one row", place: .write, operations: 20_000) { connection, number in
+            try change(connection, number)
+        },
+        Question(name: "commit of one row, observed once", place: .unobserved, operations: 20_000) {
+            connection, number in try change(connection, number)
         },
         Question(name: "open the store", place: .none, operations: 100) { _, _ in 0 },
     ]
 
+    /// Of a list of each length.
+    private static let listQuestions = listLengths.enumerated().flatMap { key, length in
+        [
+            Question(name: "list of \(length): move one", place: .write, operations: 2_000) { connection, number in
+                let list = try connection.object(ReadList.self, forPrimaryKey: key)!.numbers
+                list.move(from: number * 7_919 % length, to: number * 104_729 % length)
+                return 1
+            },
+            Question(name: "list of \(length): insert and remove", place: .write, operations: 2_000) {
+                connection, number in
+                let list = try connection.object(ReadList.self, forPrimaryKey: key)!.numbers
+                list.insert(number, at: number * 7_919 % length)
+                list.remove(at: number * 104_729 % length)
+                return 1
+            },
+            Question(name: "list of \(length): read by index", place: .read, operations: 20_000) { connection, number in
+                try connection.object(ReadList.self, forPrimaryKey: key)!.numbers[number * 7_919 % length]
+            },
+        ]
+    }
+
     private static func all(_ connection: Connection) throws -> Results<ReadRow> {
         try connection.objects(ReadRow.self)
+    }
+
+    private static func heads(_ connection: Connection) throws -> Results<ReadHead> {
+        try connection.objects(ReadHead.self)
+    }
+
+    private static func change(_ connection: Connection, _ number: Int) throws -> Int {
+        try connection.object(ReadRow.self, forPrimaryKey: number * 7_919 % rows)!.score += 1
+        return 1
+    }
+
+    /// Runs this thread's run loop until what was observed has called back.
+    private static func untilTold(_ observe: (@escaping () -> Void) throws -> NotificationToken) throws -> Int {
+        var calls = 0
+        let token = try observe { calls += 1 }
+        while calls == 0 { _ = RunLoop.current.run(mode: .default, before: .distantFuture) }
+        token.invalidate()
+        return calls
     }
 
     private static func observed(_ connection: Connection) throws -> Results<ReadRow> {
         try all(connection).where(\.score >= 500).sorted(by: \.score)
     }
 
+    private static let models: [StoredObject.Type] = [
+        ReadRow.self, ReadList.self, ReadHead.self, ReadSecond.self, ReadThird.self, ReadEnd.self,
+    ]
+
     private static func open(_ path: String) throws -> Store {
         try Store(
-            .init(path: path, models: [ReadRow.self, ReadList.self], durability: .relaxed, mapBytes: 1 << 30))
+            .init(path: path, models: models, durability: .relaxed, mapBytes: 1 << 30))
     }
 
     /// - Returns: what the operations came to, so that none of them is for nothing, and what they took.
@@ -141,22 +245,37 @@ enum ReadingCost {
         defer { store.close() }
         var sum = 0
         if question.place == .observed { return try observedLoop(question, operations, store) }
-        let live = question.place == .live ? try store.connect(on: .runLoop) : nil
+        let live = [.live, .first, .unobserved].contains(question.place) ? try store.connect(on: .runLoop) : nil
+        defer { withExtendedLifetime(live) {} }
         // What an interface holds: the tree that is shown is made here, once.
-        let held = try live.map(all)
+        let held = question.place == .live ? try live.map(all) : nil
         sum &+= held.map { $0[$0.count - 1].id } ?? 0
         defer { withExtendedLifetime(held) {} }
-        let startNs = CPUProbe.currentThreadNs()
+        if question.place == .unobserved {
+            for number in 0..<10 {
+                let connection = live!
+                sum &+= try untilTold { body in
+                    try all(connection).where(\.score >= 50 * number).sorted(by: \.score).observe { _ in body() }
+                }
+            }
+            // Its connection is brought forward, as it is wherever a run loop runs, and lets go of its version.
+            for number in 0..<300 {
+                sum &+= try store.write { try question.ask($0, number) }
+                if number % 100 == 99 { RunLoop.current.run(until: Date(timeIntervalSinceNow: 0.2)) }
+            }
+        }
+        let startNs = CPUProbe.processNs()
         func run(_ connection: Connection) throws {
             for number in 0..<operations { sum &+= try question.ask(connection, number) }
         }
         switch question.place {
         case .read: try store.read(run)
-        case .live: try run(live!)
-        case .write: for number in 0..<operations { sum &+= try store.write { try question.ask($0, number) } }
+        case .live, .first: try run(live!)
+        case .write, .unobserved:
+            for number in 0..<operations { sum &+= try store.write { try question.ask($0, number) } }
         case .none, .observed: break
         }
-        return (sum, CPUProbe.currentThreadNs() - startNs)
+        return (sum, CPUProbe.processNs() - startNs)
     }
 
     /// Commits, and lets the deliveries be asked: the commits are in no figure.
@@ -190,9 +309,11 @@ enum ReadingCost {
 
     /// Runs the loop that the arguments name.
     static func runLoop(_ arguments: [String]) throws {
-        guard arguments.count == 3, let question = questions.first(where: { $0.name == arguments[0] }),
+        guard arguments.count == 3,
+            let question = (questions + listQuestions).first(where: { $0.name == arguments[0] }),
             let operations = Int(arguments[1])
         else { preconditionFailure("\(loopCommand) QUESTION OPERATIONS FOLDER") }
+        if !FileManager.default.fileExists(atPath: arguments[2]) { try fill(arguments[2]) }
         print(try loop(question, operations, arguments[2]).sum)
     }
 
@@ -203,7 +324,7 @@ enum ReadingCost {
         try fill(path)
         let counted = try InstructionCounted(in: folder.path)
         print("CPU µs     instructions   (one operation, \(rows) rows)")
-        for question in questions {
+        for question in questions + listQuestions {
             let cpuNs = Double(try loop(question, question.operations, path).cpuNs) / Double(question.operations)
             let instructions = try counted?.perOperation(of: question.operations) { operations in
                 [loopCommand, question.name, "\(operations)", path]
@@ -229,53 +350,21 @@ enum ReadingCost {
             }
         }
         try store.write { connection in
-            let list = ReadList()
-            try connection.add(list)
-            list.numbers.append(contentsOf: 0..<listLength)
+            for (key, length) in listLengths.enumerated() {
+                let list = ReadList()
+                list.id = key
+                try connection.add(list)
+                list.numbers.append(contentsOf: 0..<length)
+            }
         }
-    }
-}
-
-/// Counts the instructions of loops of this program.
-private struct InstructionCounted {
-    /// Of the operations of a timed run, the short and the long counted one do these parts: enough of cheap ones for what happens
-    /// once to disappear.
-    private static let fewPart = 50
-    private static let manyPart = 10
-
-    private let valgrind: String
-    /// Without debug information, which valgrind cannot read in the form that Swift writes.
-    private let program: String
-
-    /// nil where nothing counts.
-    init?(in folder: String) throws {
-        guard let valgrind = Subprocess.find(Callgrind.program), let strip = Subprocess.find("strip") else {
-            return nil
+        try store.write { connection in
+            for id in 0..<heads {
+                let (head, second, third, end) = (ReadHead(), ReadSecond(), ReadThird(), ReadEnd())
+                for object in [head, second, third, end] as [any ReadNumbered] { object.id = id }
+                (head.score, head.kind, end.score) = (id * 31 % 1_009, id * 7 % 100, id * 37 % 1_009)
+                (head.next, second.next, third.next) = (second, third, end)
+                try connection.add(head)
+            }
         }
-        self.valgrind = valgrind
-        program = "\(folder)/program"
-        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        guard try Subprocess.run(strip, ["--strip-debug", "-o", program, own]).isSuccess else { return nil }
-    }
-
-    /// - Parameter arguments: those of the program for so many operations.
-    func perOperation(of operations: Int, _ arguments: (Int) -> [String]) throws -> Int {
-        let few = max(1, operations / Self.fewPart)
-        let many = max(4, operations / Self.manyPart)
-        return (try count(arguments(many)) - count(arguments(few))) / (many - few)
-    }
-
-    private func count(_ arguments: [String]) throws -> Int {
-        let options = ["--tool=callgrind", "--callgrind-out-file=/dev/null", program]
-        let ran = try Subprocess.run(valgrind, options + arguments)
-        let line = String(decoding: ran.errors, as: UTF8.self).split(separator: "\n").last { $0.contains("Collected") }
-        guard ran.isSuccess, let count = line?.split(separator: " ").last.flatMap({ Int($0) }) else {
-            throw Failure(description: "\(arguments): \(String(decoding: ran.errors, as: UTF8.self))")
-        }
-        return count
-    }
-
-    private struct Failure: Error, CustomStringConvertible {
-        var description: String
     }
 }

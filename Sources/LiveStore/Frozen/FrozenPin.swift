@@ -9,7 +9,7 @@ final class FrozenPin: Sendable {
     init(_ store: Store, _ snapshot: Snapshot, file: String, line: Int) {
         self.store = store
         self.snapshot = snapshot
-        snapshot.storage.pins.add(ObjectIdentifier(self), version: snapshot.version, file: file, line: line)
+        snapshot.storage.addPin(ObjectIdentifier(self), version: snapshot.version, file: file, line: line)
     }
 
     deinit { snapshot.storage.pins.remove(ObjectIdentifier(self)) }

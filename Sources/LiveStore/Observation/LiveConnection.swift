@@ -90,7 +90,7 @@ final class LiveConnection: Connection {
     func sleep() {
         // At the limit of snapshots it keeps the one it has.
         guard attached.isEmpty, observedObjects.isEmpty, storeTokens.isEmpty, autorefresh,
-            let sleeping = try? core.storage.sleepingSnapshot()
+            let sleeping = try? core.storage.sleepingSnapshot(wakesUpkeep: true)
         else { return }
         versionBeforeSleep = version
         moveOn(to: sleeping)

@@ -56,7 +56,7 @@ struct FilterProgram: Sendable {
                     case .not: pending = (node.parts[0], whenFalse, whenTrue)
                     case .naming: pending = (node.parts[0], whenTrue, whenFalse)
                     case .linked(let column):
-                        place = add(.linked(column: column, FilterProgram(node.parts[0])), whenTrue, whenFalse)
+                        place = add(.linked(along: column, FilterProgram(node.parts[0])), whenTrue, whenFalse)
                     case .quantified(let column, let quantifier):
                         let condition = FilterProgram(node.parts[0])
                         place = add(.quantified(column: column, quantifier, condition), whenTrue, whenFalse)
@@ -76,6 +76,14 @@ struct FilterProgram: Sendable {
         }
     }
 
+    /// Where all that is asked is a condition on what a link leads to: the way there, and the condition.
+    fileprivate var onlyLink: (way: [Int], condition: FilterProgram)? {
+        guard steps.count == 1, start == 0, steps[0].whenTrue == Self.pass, steps[0].whenFalse == Self.fail,
+            case .linked(let way, let condition) = steps[0].test
+        else { return nil }
+        return (way, condition)
+    }
+
     private mutating func add(_ test: FilterTest, _ whenTrue: Int, _ whenFalse: Int) -> Int {
         steps.append(Step(test: test, whenTrue: whenTrue, whenFalse: whenFalse))
         return steps.count - 1
@@ -85,15 +93,22 @@ struct FilterProgram: Sendable {
 /// One condition that is not made of others on the same row.
 enum FilterTest: Sendable {
     case leaf(FilterExpression)
-    case linked(column: Int, FilterProgram)
+    case linked(way: [Int], FilterProgram)
     case quantified(column: Int, Quantifier, FilterProgram)
+
+    /// A condition on what a link leads to; on what links lead to one after the other, where that asks for nothing but what the next
+    /// one leads to.
+    static func linked(along column: Int, _ condition: FilterProgram) -> FilterTest {
+        guard let (way, condition) = condition.onlyLink else { return .linked(way: [column], condition) }
+        return .linked(way: [column] + way, condition)
+    }
 
     /// Allocates nothing, except for `oneOf` over strings and data, and for links.
     func matches(_ row: RowReader, _ reach: Reach?) -> Bool {
         switch self {
         case .leaf(let filter): filter.leafMatches(row, reach)
-        case .linked(let column, let condition):
-            reach?.target(of: row, column).map { condition.matches($0.0, $0.1) } ?? false
+        case .linked(let way, let condition):
+            reach?.end(of: way, from: row).map { condition.matches($0.0, $0.1) } ?? false
         case .quantified(let column, let quantifier, let condition):
             reach?.matches(row, column, quantifier, condition) ?? false
         }

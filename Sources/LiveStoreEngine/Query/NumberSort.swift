@@ -32,23 +32,32 @@ enum NumberSort {
         var next = order
         for byte in 0..<8 where differing >> UInt64(8 * byte) & 0xff != 0 {
             let shift = UInt64(8 * byte)
-            order.withUnsafeBufferPointer { order in
-                next.withUnsafeMutableBufferPointer { next in
-                    withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { starts in
-                        starts.initialize(repeating: 0)
-                        for number in numbers { starts[Int(number.prefix >> shift & 0xff)] += 1 }
-                        var start = 0
-                        for digit in 0..<256 { (start, starts[digit]) = (start + starts[digit], start) }
-                        for index in order {
-                            let digit = Int(numbers[Int(index)].prefix >> shift & 0xff)
-                            next[starts[digit]] = index
-                            starts[digit] += 1
-                        }
+            pass(&order, &next) { Int(numbers[Int($0)].prefix >> shift & 0xff) }
+        }
+        return order
+    }
+
+    /// Brings `order` into that of one byte, which leaves in order what has that byte in common. O(order).
+    /// - Parameters:
+    ///   - next: as long, for what is made.
+    ///   - byte: of what is numbered so.
+    @inline(__always)
+    static func pass(_ order: inout [UInt32], _ next: inout [UInt32], byte: (UInt32) -> Int) {
+        order.withUnsafeBufferPointer { order in
+            next.withUnsafeMutableBufferPointer { next in
+                withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { starts in
+                    starts.initialize(repeating: 0)
+                    for index in order { starts[byte(index)] += 1 }
+                    var start = 0
+                    for digit in 0..<256 { (start, starts[digit]) = (start + starts[digit], start) }
+                    for index in order {
+                        let digit = byte(index)
+                        next[starts[digit]] = index
+                        starts[digit] += 1
                     }
                 }
             }
-            swap(&order, &next)
         }
-        return order
+        swap(&order, &next)
     }
 }

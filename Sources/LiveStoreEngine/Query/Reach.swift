@@ -31,23 +31,37 @@ struct Reach {
 
     /// The row that a link leads to.
     func target(of row: RowReader, _ column: Int) -> (RowReader, Reach)? {
-        guard !row.isNull(column), let edge = links?.edge(column) else { return nil }
-        return target(ObjectID(rawValue: row.slot(column)), edge)
+        Self.target(of: row, column, links, source).map { ($0.row, Reach(source: source, links: $0.links, id: $0.id)) }
     }
 
     /// The row at the end of a way over links; nil where it ends early.
-    func end(of links: [Int], from row: RowReader) -> RowReader? {
-        var place = (row: row, reach: self)
-        for link in links {
-            guard let next = place.reach.target(of: place.row, link) else { return nil }
-            place = next
-        }
-        return place.row
+    func end(of way: [Int], from row: RowReader) -> (RowReader, Reach)? {
+        Self.end(of: way, from: row, links, source).map { ($0.row, Reach(source: source, links: $0.links, id: $0.id)) }
     }
 
-    private func target(_ id: ObjectID, _ edge: LinkEdge) -> (RowReader, Reach)? {
-        guard let table = source.storage.tablesByID[edge.target], let row = source.row(table, id) else { return nil }
-        return (row, Reach(source: source, links: table.links, id: id))
+    private typealias Target = (row: RowReader, links: TableLinks?, id: ObjectID)
+
+    @inline(__always)
+    private static func target(
+        of row: RowReader, _ column: Int, _ links: TableLinks?, _ source: any RowSource
+    ) -> Target? {
+        guard !row.isNull(column), let table = links?.target(column) else { return nil }
+        let id = ObjectID(rawValue: row.slot(column))
+        // Counted for as long as the storage lasts: a way over three links would count it a dozen times for each row.
+        return table._withUnsafeGuaranteedRef { table in source.row(table, id).map { ($0, table.links, id) } }
+    }
+
+    /// The same without a reach, which is more than an order asks for.
+    /// - Parameter links: of the row's table.
+    static func end(
+        of way: [Int], from row: RowReader, _ links: TableLinks?, _ source: any RowSource
+    ) -> (row: RowReader, links: TableLinks?, id: ObjectID)? {
+        var end: Target = (row, links, .none)
+        for column in way {
+            guard let next = target(of: end.row, column, end.links, source) else { return nil }
+            end = next
+        }
+        return end
     }
 
     /// Visits what a list holds, in its order, until `body` returns false.

@@ -47,12 +47,4 @@ package struct SectionTerm: Sendable, Hashable {
         guard let function else { return SortKeyLayout([term], table) }
         return SortKeyLayout([.init(type: function.type, isOptional: function.isOptional, ascending: term.ascending)])
     }
-
-    package func append(_ row: RowReader, _ column: ColumnSchema, to key: inout SortKeyBytes) {
-        if let function {
-            key.append(function(row), isOptional: function.isOptional, ascending: term.ascending)
-        } else {
-            key.append(row, term, column)
-        }
-    }
 }

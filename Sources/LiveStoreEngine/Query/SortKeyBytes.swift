@@ -9,33 +9,91 @@
 //
 // Descending terms are complemented. No key is a proper prefix of another's.
 import Foundation
+import Glibc
 
-/// The bytes being put together. One thread.
+/// A column as keys are made of it: nothing in it counts references.
+struct KeyColumn {
+    let column: Int
+    let type: ColumnType
+    let isOptional: Bool
+    let ascending: Bool
+
+    init(_ term: SortTerm, _ table: TableSchema) {
+        (column, ascending) = (term.column, term.ascending)
+        type = term.over?.type ?? table.columns[column].type
+        isOptional = term.over?.isOptional ?? table.columns[column].isOptional
+    }
+}
+
+/// The bytes being put together, of one key or of several behind each other. One thread.
 package struct SortKeyBytes {
-    package private(set) var bytes: [UInt8] = []
+    private var memory: [UInt8] = []
+    /// How many of those are in use; the rest is room.
+    private(set) var count = 0
 
-    package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+    package init() {}
 
+    package var bytes: [UInt8] { prefix(count) }
+
+    func prefix(_ most: Int) -> [UInt8] { Array(memory[..<min(count, most)]) }
+
+    mutating func removeAll() { count = 0 }
+
+    @inline(__always)
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        memory.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+
+    /// Takes so many bytes more in, which are not written yet.
+    /// - Returns: where they begin.
+    @inline(__always)
+    private mutating func extend(by more: Int) -> Int {
+        let start = count
+        count &+= more
+        if count > memory.count { makeRoom() }
+        return start
+    }
+
+    @inline(never)
+    private mutating func makeRoom() {
+        memory.append(contentsOf: repeatElement(0, count: max(32, 2 * count) - memory.count))
+    }
+
+    @inline(__always)
+    private mutating func append(byte: UInt8) { memory[extend(by: 1)] = byte }
+
+    @inline(__always)
     private mutating func append(_ number: UInt64) {
-        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+        let start = extend(by: 8)
+        memory.withUnsafeMutableBytes { $0.storeBytes(of: number.bigEndian, toByteOffset: start, as: UInt64.self) }
+    }
+
+    private mutating func append(contentsOf source: UnsafeRawBufferPointer) {
+        guard let from = source.baseAddress, !source.isEmpty else { return }
+        let start = extend(by: source.count)
+        memory.withUnsafeMutableBytes { if let to = $0.baseAddress { memcpy(to + start, from, source.count) } }
     }
 
     private mutating func appendEscaped(_ source: UnsafeRawBufferPointer) {
         appendOpen(source)
-        bytes.append(0)
-        bytes.append(1)
+        append(byte: 0)
+        append(byte: 1)
     }
 
     private mutating func appendOpen(_ source: UnsafeRawBufferPointer) {
-        for byte in source {
-            bytes.append(byte)
-            if byte == 0 { bytes.append(0xff) }
+        var rest = source
+        while let start = rest.baseAddress, let zero = memchr(start, 0, rest.count) {
+            let upToZero = UnsafeRawPointer(zero) - start + 1
+            append(contentsOf: UnsafeRawBufferPointer(rebasing: rest[..<upToZero]))
+            append(byte: 0xff)
+            rest = UnsafeRawBufferPointer(rebasing: rest[upToZero...])
         }
+        append(contentsOf: rest)
     }
 
     /// Appends what the keys of all strings begin with that begin with `prefix`.
     package mutating func append(prefix: [UInt8], ascending: Bool) {
-        let start = bytes.count
+        let start = count
         prefix.withUnsafeBytes { appendOpen($0) }
         if !ascending { complement(from: start) }
     }
@@ -48,24 +106,28 @@ package struct SortKeyBytes {
     }
 
     /// Appends one column of a row.
-    package mutating func append(_ row: RowReader, _ term: SortTerm, _ column: ColumnSchema) {
-        let start = bytes.count
-        let isNull = row.isNull(term.column)
-        if column.isOptional { bytes.append(isNull ? 0 : 1) }
-        if !(column.isOptional && isNull) { append(row, term.column, column.type) }
-        if !term.ascending { complement(from: start) }
+    mutating func append(_ row: RowReader, _ part: KeyColumn) {
+        let start = count
+        if part.isOptional {
+            let isNull = row.isNull(part.column)
+            append(byte: isNull ? 0 : 1)
+            if !isNull { append(row, part.column, part.type) }
+        } else {
+            append(row, part.column, part.type)
+        }
+        if !part.ascending { complement(from: start) }
     }
 
     /// Appends a column of what links lead to; null where they lead nowhere.
-    package mutating func append(_ end: RowReader?, _ term: SortTerm, _ column: LinkedColumn) {
-        let start = bytes.count
-        if let end, !(column.isOptional && end.isNull(term.column)) {
-            bytes.append(1)
-            append(end, term.column, column.type)
+    mutating func append(linked end: RowReader?, _ part: KeyColumn) {
+        let start = count
+        if let end, !(part.isOptional && end.isNull(part.column)) {
+            append(byte: 1)
+            append(end, part.column, part.type)
         } else {
-            bytes.append(0)
+            append(byte: 0)
         }
-        if !term.ascending { complement(from: start) }
+        if !part.ascending { complement(from: start) }
     }
 
     /// Appends a column that is not null, ascending and without a mark for that.
@@ -73,25 +135,25 @@ package struct SortKeyBytes {
         switch type {
         case .int, .list: append(Self.ordered(int: row.slot(column)))
         case .double, .date: append(Self.ordered(double: row.slot(column)))
-        case .bool: bytes.append(row.slot(column) == 0 ? 0 : 1)
+        case .bool: append(byte: row.slot(column) == 0 ? 0 : 1)
         case .string, .data: appendEscaped(row.bytes(column))
-        case .uuid: withUnsafeBytes(of: UUID._read(row, column).uuid) { bytes.append(contentsOf: $0) }
+        case .uuid: withUnsafeBytes(of: UUID._read(row, column).uuid) { append(contentsOf: $0) }
         case .link: append(row.slot(column))
         }
     }
 
     /// Appends a constant as the value of a column that is not optional; false when it is null.
     package mutating func append(_ value: ColumnValue, ascending: Bool) -> Bool {
-        let start = bytes.count
+        let start = count
         switch value {
         case .null: return false
         case .int(let value): append(Self.ordered(int: UInt64(bitPattern: Int64(value))))
         case .double(let value): append(Self.ordered(double: value.bitPattern))
         case .date(let value): append(Self.ordered(double: value.timeIntervalSinceReferenceDate.bitPattern))
-        case .bool(let value): bytes.append(value ? 1 : 0)
+        case .bool(let value): append(byte: value ? 1 : 0)
         case .string(var value): value.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
         case .data(let value): value.withUnsafeBytes { appendEscaped($0) }
-        case .uuid(let value): withUnsafeBytes(of: value.uuid) { bytes.append(contentsOf: $0) }
+        case .uuid(let value): withUnsafeBytes(of: value.uuid) { append(contentsOf: $0) }
         case .link(let value): append(value.rawValue)
         }
         if !ascending { complement(from: start) }
@@ -100,7 +162,7 @@ package struct SortKeyBytes {
 
     /// Appends a constant as the value of a column.
     package mutating func append(_ value: ColumnValue, isOptional: Bool, ascending: Bool) {
-        if isOptional { bytes.append((value == .null ? 0 : 1) ^ (ascending ? 0 : 0xff)) }
+        if isOptional { append(byte: (value == .null ? 0 : 1) ^ (ascending ? 0 : 0xff)) }
         _ = append(value, ascending: ascending)
     }
 
@@ -108,7 +170,7 @@ package struct SortKeyBytes {
     package static func ordered(_ column: ColumnSchema, ascending: Bool) -> (lower: [UInt8], upper: [UInt8]?) {
         func key(_ infinity: Double?) -> [UInt8] {
             var key = SortKeyBytes()
-            if column.isOptional { key.bytes.append(ascending ? 1 : 0xfe) }
+            if column.isOptional { key.append(byte: ascending ? 1 : 0xfe) }
             if let infinity { key.append(.double(infinity), isOptional: false, ascending: ascending) }
             return key.bytes
         }
@@ -122,7 +184,7 @@ package struct SortKeyBytes {
     package mutating func append(_ id: ObjectID) { append(id.rawValue) }
 
     private mutating func complement(from start: Int) {
-        for index in start..<bytes.count { bytes[index] = ~bytes[index] }
+        for index in start..<count { memory[index] = ~memory[index] }
     }
 
     /// The smallest bytes behind everything that starts with `prefix`; nil when there are none.

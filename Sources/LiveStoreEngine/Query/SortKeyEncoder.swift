@@ -9,43 +9,53 @@ struct SortKeyEncoder {
         case double(column: Int, flip: UInt64)
     }
 
-    /// What a key is put together from.
+    /// What a key is put together from. Nothing in it counts references: a loop over parts copies each.
     private enum Part {
-        case column(SortTerm, ColumnSchema)
-        case linked(SortTerm, LinkedColumn)
-        case section(SectionTerm, ColumnSchema)
+        case column(KeyColumn)
+        /// The way to it is one of `ways`.
+        case linked(KeyColumn, way: Int)
+        /// What `sectionFunction` makes of the row.
+        case section(isOptional: Bool, ascending: Bool)
         case id
     }
 
     private let parts: [Part]
+    private let ways: [[Int]]
+    private let sectionFunction: SectionFunction?
     private let fast: Fast?
-    /// Whether a key is made of other rows too.
-    private let needsReach: Bool
     private var scratch = SortKeyBytes()
 
     /// Makes base keys (TreeForm.swift): without groups and sections, the columns of the order.
     init(_ key: TreeKey, _ table: TableSchema) {
-        let section = key.section.map { [Part.section($0, table.columns[$0.term.column])] } ?? []
+        var ways: [[Int]] = []
+        let section: [Part] =
+            key.section.map { section in
+                guard let function = section.function else { return [.column(KeyColumn(section.term, table))] }
+                return [.section(isOptional: function.isOptional, ascending: section.term.ascending)]
+            } ?? []
         let order = key.sort.map { term in
-            term.over.map { Part.linked(term, $0) } ?? Part.column(term, table.columns[term.column])
+            guard let over = term.over else { return Part.column(KeyColumn(term, table)) }
+            ways.append(over.links)
+            return .linked(KeyColumn(term, table), way: ways.count - 1)
         }
-        let group = key.distinct.map { Part.column(SortTerm(column: $0, ascending: true), table.columns[$0]) }
+        let group = key.distinct.map { Part.column(KeyColumn(SortTerm(column: $0, ascending: true), table)) }
         if group.isEmpty {
             parts = section + order
         } else {
             parts = group + order + (section.isEmpty ? [] : [.id] + section)
         }
+        self.ways = ways
+        sectionFunction = key.section?.function
         fast = Self.fast(parts)
-        needsReach = key.sort.contains { $0.over != nil }
     }
 
     private static func fast(_ parts: [Part]) -> Fast? {
         guard let first = parts.first else { return .unsorted }
-        guard parts.count == 1, case .column(let term, let column) = first, !column.isOptional else { return nil }
-        let flip: UInt64 = term.ascending ? 0 : .max
+        guard parts.count == 1, case .column(let column) = first, !column.isOptional else { return nil }
+        let flip: UInt64 = column.ascending ? 0 : .max
         switch column.type {
-        case .int: return .int(column: term.column, flip: flip)
-        case .double, .date: return .double(column: term.column, flip: flip)
+        case .int: return .int(column: column.column, flip: flip)
+        case .double, .date: return .double(column: column.column, flip: flip)
         default: return nil
         }
     }
@@ -63,18 +73,30 @@ struct SortKeyEncoder {
         case .double(let column, let flip):
             return RankedKey(prefix: SortKeyBytes.ordered(double: row.slot(column)) ^ flip, id: id.rawValue)
         case nil:
-            let reach = needsReach ? source.map { Reach(source: $0, links: links, id: id) } : nil
-            scratch.removeAll()
-            for part in parts {
-                switch part {
-                case .column(let term, let column): scratch.append(row, term, column)
-                case .linked(let term, let column):
-                    scratch.append(reach?.end(of: column.links, from: row), term, column)
-                case .section(let section, let column): section.append(row, column, to: &scratch)
-                case .id: scratch.append(id)
-                }
+            var bytes = SortKeyBytes()
+            swap(&bytes, &scratch)
+            bytes.removeAll()
+            append(row, id, source, links, to: &bytes)
+            swap(&bytes, &scratch)
+            return scratch.withBytes { RankedKey(bytes: $0, id: id.rawValue) }
+        }
+    }
+
+    /// Appends the bytes of a row's key.
+    /// - Parameter source: as for `key`.
+    func append(
+        _ row: RowReader, _ id: ObjectID, _ source: (any RowSource)?, _ links: TableLinks?, to key: inout SortKeyBytes
+    ) {
+        for part in parts {
+            switch part {
+            case .column(let column): key.append(row, column)
+            case .linked(let column, let way):
+                key.append(linked: source.flatMap { Reach.end(of: ways[way], from: row, links, $0)?.row }, column)
+            case .section(let isOptional, let ascending):
+                guard let sectionFunction else { continue }
+                key.append(sectionFunction(row), isOptional: isOptional, ascending: ascending)
+            case .id: key.append(id)
             }
-            return scratch.bytes.withUnsafeBytes { RankedKey(bytes: $0, id: id.rawValue) }
         }
     }
 }

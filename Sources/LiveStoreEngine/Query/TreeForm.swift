@@ -9,6 +9,9 @@
 //
 //     base key of a tree with groups: group, order; with sections too: group, order, object id, section key
 
+import Glibc
+import RankedTree
+
 package struct TreeForm: Sendable {
     private let group: SortKeyPrefix?
     private let order: SortKeyPrefix
@@ -26,25 +29,19 @@ package struct TreeForm: Sendable {
     /// Whether the tree is its rows and nothing else.
     var isPlain: Bool { group == nil && section == nil }
 
-    /// A tree of rows whose base keys are numbers, which ascend. O(n).
-    func tree(sorted base: UnsafeBufferPointer<RankedNumber>, stamp: UInt64) -> RankedTree {
-        if isPlain { return RankedTree(sorted: base, stamp: stamp) }
-        return tree(sorted: base.lazy.map { RankedEntry(key: RankedKey(prefix: $0.prefix, id: $0.id), stamp: stamp) })
-    }
-
-    /// A tree of all rows. `base` ascends. O(n), and O(groups · log groups) with groups.
-    func tree(sorted base: some Sequence<RankedEntry>) -> RankedTree {
-        if isPlain { return RankedTree(sorted: base) }
-        let all = RankedTree(sorted: base)
+    /// A tree of all rows, by their base keys. O(n), and O(groups · log groups) with groups.
+    func tree(sorted keys: SortedKeys, stamp: UInt64) -> RankedTree {
+        let all = RankedTree(sorted: keys.entries(stamp: stamp))
+        if isPlain { return all }
         guard let group else { return all.with(groups: nil, sections: sections(of: all)) }
         var firsts: [RankedEntry] = []
-        var current: ArraySlice<UInt8>?
-        for entry in all.entries {
-            let bytes = entry.key.bytes
-            let length = group.length(in: bytes[...])
-            if let current, current == bytes[..<length] { continue }
-            current = bytes[..<length]
-            firsts.append(shown(entry, bytes, groupLength: length))
+        var current: UnsafeRawBufferPointer?
+        for place in 0..<keys.count {
+            let key = keys[place]
+            let length = group.length(in: key)
+            if let current, current.count == length, Self.areEqual(key, current, length) { continue }
+            current = UnsafeRawBufferPointer(rebasing: key[..<length])
+            firsts.append(RankedEntry(key: shown(key, id: keys.id(place), groupLength: length), stamp: stamp))
         }
         firsts.sort { $0.key < $1.key }
         let rows = RankedTree(sorted: firsts)
@@ -72,10 +69,10 @@ package struct TreeForm: Sendable {
             let old = first(bytes, group, in: before)
             let new = first(bytes, group, in: groups)
             if let new, new != old {
-                come.append(shown(new, new.key.bytes, groupLength: bytes.count))
+                come.append(shown(new, groupLength: bytes.count))
                 words?.append(contentsOf: groups.words(at: groups.lowerBound(of: new.key)))
             }
-            if let old, old.key != new?.key { gone.append(shown(old, old.key.bytes, groupLength: bytes.count).key) }
+            if let old, old.key != new?.key { gone.append(shown(old, groupLength: bytes.count).key) }
         }
         applyToRows(removals: gone, insertions: come, words, groups: groups, &tree)
     }
@@ -108,24 +105,31 @@ package struct TreeForm: Sendable {
         return Self.prefix(layout, entry.key) == bytes ? entry : nil
     }
 
+    /// The key that the first row of a group is shown by.
+    private func shown(_ base: UnsafeRawBufferPointer, id: UInt64, groupLength: Int) -> RankedKey {
+        let rest = UnsafeRawBufferPointer(rebasing: base[groupLength...])
+        if section == nil { return RankedKey(bytes: rest, id: id) }
+        let length = order.length(in: rest)
+        let key = Array(rest[(length + 8)...]) + rest[..<length]
+        return key.withUnsafeBytes { RankedKey(bytes: $0, id: id) }
+    }
+
     /// The first row of a group as the tree shows it.
-    private func shown(_ entry: RankedEntry, _ base: [UInt8], groupLength: Int) -> RankedEntry {
-        let rest = base[groupLength...]
-        let key: [UInt8]
-        if section == nil {
-            key = Array(rest)
-        } else {
-            let length = order.length(in: rest)
-            key = Array(rest.dropFirst(length + 8) + rest.prefix(length))
-        }
-        return RankedEntry(key: key.withUnsafeBytes { RankedKey(bytes: $0, id: entry.key.id) }, stamp: entry.stamp)
+    private func shown(_ entry: RankedEntry, groupLength: Int) -> RankedEntry {
+        let key = entry.key.bytes.withUnsafeBytes { shown($0, id: entry.key.id, groupLength: groupLength) }
+        return RankedEntry(key: key, stamp: entry.stamp)
+    }
+
+    private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ count: Int) -> Bool
+    {
+        guard count > 0, let left = left.baseAddress, let right = right.baseAddress else { return true }
+        return memcmp(left, right, count) == 0
     }
 
     /// The key that a row of this base key is shown by, where it is shown.
     package func shownKey(_ base: RankedKey) -> RankedKey {
         guard let group else { return base }
-        let bytes = base.bytes
-        return shown(RankedEntry(key: base, stamp: 0), bytes, groupLength: group.length(in: bytes[...])).key
+        return base.bytes.withUnsafeBytes { shown($0, id: base.id, groupLength: group.length(in: $0)) }
     }
 
     /// One entry per section key among `rows`. O(sections · log n).

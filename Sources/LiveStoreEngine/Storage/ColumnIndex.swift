@@ -43,14 +43,14 @@ package struct ColumnIndex: Sendable {
         if isOptional, row.isNull(column) { return nil }
         var key = SortKeyBytes()
         key.append(row, column, type)
-        return Array(key.bytes.prefix(Self.maxKeyBytes))
+        return key.prefix(Self.maxKeyBytes)
     }
 
     /// The key of a value; nil for null.
     static func key(_ value: ColumnValue) -> [UInt8]? {
         var key = SortKeyBytes()
         guard key.append(value, ascending: true) else { return nil }
-        return Array(key.bytes.prefix(maxKeyBytes))
+        return key.prefix(maxKeyBytes)
     }
 
     /// Ids of the rows under `key`, ascending.

@@ -26,7 +26,7 @@ package final class PinList: Sendable {
     private let state = Guarded("pins", State())
 
     /// Notes what holds a version, until that is removed.
-    package func add(_ pin: ObjectIdentifier, version: UInt64, file: String, line: Int) {
+    func add(_ pin: ObjectIdentifier, version: UInt64, file: String, line: Int) {
         state.withLock { $0.frozen[pin] = (version, file, line) }
     }
 
@@ -52,6 +52,9 @@ package final class PinList: Sendable {
     func leave(_ map: ReadMap, for next: ReadMap) -> Bool {
         readers.map { $0.leave(map, for: next) }.allSatisfy(\.self)
     }
+
+    /// Whether this process holds any version.
+    var isHolding: Bool { readers.contains { $0.held != nil } }
 
     /// The oldest version held by this process, and where it was frozen.
     func oldest() -> VersionPin? {

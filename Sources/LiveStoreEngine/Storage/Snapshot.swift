@@ -28,11 +28,14 @@ package final class Snapshot: Sendable {
     package let storage: Storage
     private let reader: SnapshotReader
     private let failed = AtomicLazyReference<Failure>()
+    /// Whether upkeep, which may hear of no commits, is told when it wakes.
+    private let wakesUpkeep: Bool
 
     /// - Parameter version: nil for one that is asleep.
-    init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64?) {
+    init(_ storage: Storage, _ reader: SnapshotReader, version: UInt64?, wakesUpkeep: Bool = false) {
         self.storage = storage
         self.reader = reader
+        self.wakesUpkeep = wakesUpkeep
         standing = Atomic(version ?? SharedPage.noVersion)
     }
 
@@ -49,7 +52,8 @@ package final class Snapshot: Sendable {
     /// Takes the newest version. Where it cannot be read, that is the first failure of this snapshot.
     @inline(never)
     private func wake() -> UInt64 {
-        reader.lock.withLock {
+        defer { if wakesUpkeep { storage.page.ring(.own) } }
+        return reader.lock.withLock {
             var version = standing.load(ordering: .relaxed)
             guard version == SharedPage.noVersion else { return version }
             version = 0

@@ -3,6 +3,12 @@ import CLMDB
 import Glibc
 
 extension Storage {
+    /// Notes what holds a version, until that is removed from `pins`; and tells upkeep, which may hear of no commits.
+    package func addPin(_ pin: ObjectIdentifier, version: UInt64, file: String, line: Int) {
+        pins.add(pin, version: version, file: file, line: line)
+        page.ring(.own)
+    }
+
     /// How many versions the file keeps: the newest, and all since the oldest that some process still reads.
     package func activeVersions() -> Int {
         var info = MDB_envinfo()

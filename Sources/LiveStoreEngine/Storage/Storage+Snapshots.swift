@@ -43,7 +43,10 @@ extension Storage {
     }
 
     /// A snapshot that holds no version until it is asked something. Throws `tooManySnapshots`.
-    package func sleepingSnapshot() throws(StoreError) -> Snapshot { Snapshot(self, try takeReader(), version: nil) }
+    /// - Parameter wakesUpkeep: whether upkeep is told then: false for its own.
+    package func sleepingSnapshot(wakesUpkeep: Bool) throws(StoreError) -> Snapshot {
+        Snapshot(self, try takeReader(), version: nil, wakesUpkeep: wakesUpkeep)
+    }
 
     /// Has a reader hold the newest version.
     func begin(_ reader: SnapshotReader) throws(StoreError) -> UInt64 {

@@ -38,14 +38,17 @@ package final class TableLinks: Sendable {
     let listOwner: (table: UInt32, column: Int)?
     /// For the elements of a list: how they are ordered.
     let order: ListOrder?
+    /// Where each column leads. Not owned, as tables lead in circles: the storage has them for as long as anybody reads.
+    private let targets: [Unmanaged<Table>?]
     /// Bit i: something is kept beside the rows that follows column i.
     let followedColumns: UInt64
 
     private init(
         _ table: UInt32, _ indexes: [ColumnIndex], outgoing: [LinkEdge], incoming: [LinkEdge], lists: [ListColumn],
-        listOwner: (table: UInt32, column: Int)?, order: ListOrder?
+        listOwner: (table: UInt32, column: Int)?, order: ListOrder?, targets: [Unmanaged<Table>?]
     ) {
         self.table = table
+        self.targets = targets
         self.indexes = indexes
         indexedColumns = indexes.reduce(0) { $0 | 1 << UInt64($1.column) }
         self.outgoing = outgoing
@@ -60,6 +63,10 @@ package final class TableLinks: Sendable {
     var leadsToObjects: Bool { !outgoing.isEmpty }
 
     package func edge(_ column: Int) -> LinkEdge? { outgoing.first { $0.column == column } }
+
+    /// The table that a link leads to; nil for what is none.
+    @inline(__always)
+    func target(_ column: Int) -> Unmanaged<Table>? { column < targets.count ? targets[column] : nil }
 
     package func list(_ column: Int) -> ListColumn? { lists.first { $0.column == column } }
 
@@ -118,9 +125,14 @@ package final class TableLinks: Sendable {
             let lists = lists[schema.id] ?? []
             let order = orders[schema.id]
             if outgoing.isEmpty, incoming.isEmpty, own.isEmpty, lists.isEmpty, order == nil { continue }
+            let targets = schema.columns.indices.map { column in
+                outgoing.first { $0.column == column }.flatMap { tables[$0.target] }.map {
+                    Unmanaged.passUnretained($0)
+                }
+            }
             opened[schema.id] = TableLinks(
                 schema.id, own, outgoing: outgoing, incoming: incoming, lists: lists, listOwner: owners[schema.id],
-                order: order)
+                order: order, targets: targets)
         }
         return opened
     }

@@ -5,15 +5,15 @@ struct GatheredRows {
     private let table: Table
     private var encoder: SortKeyEncoder
     private let isNumeric: Bool
-    private var keys: [RankedKey] = []
-    /// Used instead of `keys` where keys are numbers: half the size, and nothing to count references of.
+    private var keys = GatheredKeys()
+    /// Used instead of `keys` where keys are numbers and the tree is its rows alone: less than half the size.
     private var numbers: [RankedNumber] = []
 
     /// - Parameter key: that of any of the trees.
     init(_ key: TreeKey, _ table: Table) {
         self.table = table
         encoder = SortKeyEncoder(key, table.schema)
-        isNumeric = encoder.isNumeric
+        isNumeric = encoder.isNumeric && key.distinct.isEmpty && key.section == nil
     }
 
     var count: Int { isNumeric ? numbers.count : keys.count }
@@ -21,8 +21,11 @@ struct GatheredRows {
     /// Adds a row behind those that were added before.
     @inline(__always)
     mutating func add(_ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
-        let key = encoder.key(row, id, source, table.links)
-        if isNumeric { numbers.append(RankedNumber(prefix: key.prefix, id: id.rawValue)) } else { keys.append(key) }
+        if isNumeric {
+            numbers.append(RankedNumber(prefix: encoder.key(row, id, source, table.links).prefix, id: id.rawValue))
+        } else {
+            keys.add(id) { encoder.append(row, id, source, table.links, to: &$0) }
+        }
     }
 
     /// Brings the rows into order.
@@ -33,31 +36,28 @@ struct GatheredRows {
             numbers = order.map { numbers[Int($0)] }
             return order
         }
-        let order = keys.withUnsafeBufferPointer { keys in
-            keys.indices.map { UInt32($0) }.sorted { keys[Int($0)] < keys[Int($1)] }
-        }
-        keys = order.map { keys[Int($0)] }
-        return order
+        keys.sort()
+        return keys.order
     }
 
     /// A tree of all rows, which are in order.
     func tree(_ form: TreeForm, stamp: UInt64) -> RankedTree {
-        if isNumeric { return numbers.withUnsafeBufferPointer { form.tree(sorted: $0, stamp: stamp) } }
-        return form.tree(sorted: keys.lazy.map { RankedEntry(key: $0, stamp: stamp) })
+        if isNumeric { return numbers.withUnsafeBufferPointer { RankedTree(sorted: $0, stamp: stamp) } }
+        return keys.withKeys(keys.order) { form.tree(sorted: $0, stamp: stamp) }
     }
 
     /// A tree of some of the rows, which are in order.
     /// - Parameter places: ascending.
     func tree(_ form: TreeForm, stamp: UInt64, at places: [UInt32]) -> RankedTree {
         guard isNumeric else {
-            return form.tree(sorted: places.lazy.map { RankedEntry(key: keys[Int($0)], stamp: stamp) })
+            return keys.withKeys(places.map { keys.order[Int($0)] }) { form.tree(sorted: $0, stamp: stamp) }
         }
         return numbers.withUnsafeBufferPointer { numbers in
             withUnsafeTemporaryAllocation(of: RankedNumber.self, capacity: places.count) { chosen in
                 for (index, place) in places.enumerated() {
                     chosen.initializeElement(at: index, to: numbers[Int(place)])
                 }
-                return form.tree(sorted: UnsafeBufferPointer(rebasing: chosen[..<places.count]), stamp: stamp)
+                return RankedTree(sorted: UnsafeBufferPointer(rebasing: chosen[..<places.count]), stamp: stamp)
             }
         }
     }

@@ -12,7 +12,7 @@ extension Upkeep {
     /// Lets go of the version that it stands at: nobody is to be told how it comes to the next one.
     func rest() {
         // At the limit of snapshots it keeps the one it has.
-        guard let sleeping = try? storage.sleepingSnapshot() else { return }
+        guard let sleeping = try? storage.sleepingSnapshot(wakesUpkeep: false) else { return }
         if inbox.rest() { snapshot = sleeping }
     }
 

@@ -6,9 +6,10 @@
 // It takes no write lock and waits for nobody. Other threads reach it through `inbox` alone; everything else belongs to
 // the thread.
 import Logging
+import Synchronization
 import TracedSync
 
-/// Unchecked because everything but `inbox` is its thread's own, or set before there is one.
+/// Unchecked because everything but `inbox` and `hearsCommits` is its thread's own, or set before there is one.
 package final class Upkeep: @unchecked Sendable {
     /// Snapshots of connections that watch are renewed when they lag so far: each pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
@@ -23,6 +24,8 @@ package final class Upkeep: @unchecked Sendable {
     private let nowNs: @Sendable () -> Int64
     let evaluator: Evaluator
     package let inbox = UpkeepInbox()
+    /// Whether it comes by after so many commits. Where it does not, who writes does what it would do then.
+    package let hearsCommits = Atomic(true)
     /// Written once, in `init`.
     private var thread: TracedThread?
 
@@ -109,8 +112,7 @@ package final class Upkeep: @unchecked Sendable {
 
     private func run() {
         while true {
-            // Where nobody observes, a commit now and then is soon enough to let go of old versions.
-            let bell: SharedPage.Bell = isWatching ? .everyCommit : .slow
+            let bell = bell
             let seen = storage.page.count(bell)
             let (arrived, isLast) = inbox.take()
             if isLast {
@@ -122,14 +124,25 @@ package final class Upkeep: @unchecked Sendable {
             advance()
             bringHeld()
             answerRefreshes()
-            if inbox.isQuiet, isWatching == (bell == .everyCommit) {
-                if !isWatching { rest() }
+            guard inbox.isQuiet else { continue }
+            if !isWatching { rest() }
+            // Not yet where another one is to be heard: what rings that is looked for first.
+            if self.bell == bell {
+                hearsCommits.store(bell != .own, ordering: .sequentiallyConsistent)
                 storage.page.wait(for: bell, since: seen, timeoutNs: pollNs ?? -1)
+                hearsCommits.store(true, ordering: .sequentiallyConsistent)
             }
         }
         for waiting in catchingUp { waiting.reply.signal() }
         catchingUp = []
         if let slot { storage.page.releaseSlot(slot) }
+    }
+
+    /// What it waits for. Where nobody observes, a commit now and then is soon enough to let go of old versions; where none is held
+    /// either, no commit matters: who lets a version be held says so, or is found at the next poll.
+    private var bell: SharedPage.Bell {
+        if isWatching { return .everyCommit }
+        return pollNs == nil || storage.pins.isHolding ? .slow : .own
     }
 
     /// Whether every commit matters to somebody.

@@ -34,6 +34,7 @@ struct ListQueryTests {
         try #expect(
             friends.sorted(by: [SortKey(\.boss?.name, ascending: false), SortKey(\.age)]).map(\.id) == [1, 3, 3, 4])
         try #expect(friends.where(\.boss?.name == "a").map(\.id) == [1])
+        try #expect(friends.where(!(\.boss?.name == "a")).map(\.id) == [3, 4, 3])
         try #expect(friends.where("age > 10 SORT(age DESC) LIMIT(2)").map(\.id) == [4, 3])
         let old = try friends.where(\.age >= 30)
         #expect(old.where(\.name == "c").limited(to: 1).map(\.id) == [3])

@@ -116,6 +116,54 @@ struct Rule18VersionsTests {
         #expect(refreshed.version == (try test.store.read { $0.version }))
     }
 
+    /// Upkeep may have looked before the connection let go of its version, and looks again when the slow bell rings.
+    private func waitUntilNobodyHears(_ test: TestStore) throws {
+        let upkeep = try #require(test.store.core.runningUpkeep)
+        var isHearing: Bool { upkeep.hearsCommits.load(ordering: .sequentiallyConsistent) }
+        for _ in 0..<10_000 where isHearing {
+            try change(test, times: 64)
+            usleep(1_000)
+        }
+        try #require(!isHearing)
+    }
+
+    @Test("where nothing is observed and no version held, commits wake nobody, and who writes does what upkeep would")
+    func nobodyToHear() throws {
+        // Nothing is found by the clock.
+        let test = try makeStore(notes: 100, pollNs: 3_600_000_000_000)
+        let storage = test.store.core.storage
+        storage.heldVersions.patienceNs.store(0, ordering: .relaxed)
+        let (connection, scheduler) = try sleeper(test)
+        try waitUntilNobodyHears(test)
+        // A bell that has rung since says of nobody that he sleeps who does not.
+        try change(test, times: 200)
+        #expect(!storage.page.isAwaited(.everyCommit) && !storage.page.isAwaited(.slow))
+
+        try test.store.read { _ in
+            try change(test, times: 600)
+            #expect(test.store.activeVersions < 400)
+        }
+        // Of what stays it is told.
+        let frozen = try test.store.read { try #require(try $0.object(Note.self, forPrimaryKey: 3)).freeze() }
+        for _ in 0..<30_000 where !storage.page.isAwaited(.slow) { usleep(1_000) }
+        #expect(storage.page.isAwaited(.slow))
+        try withExtendedLifetime(frozen) { try change(test, times: 64) }
+        withExtendedLifetime((connection, scheduler)) {}
+    }
+
+    @Test("a connection that is used again is brought forward again, whatever upkeep hears until then")
+    func usedWhereNobodyHears() throws {
+        let test = try makeStore(notes: 100, pollNs: 3_600_000_000_000)
+        let (connection, scheduler) = try sleeper(test)
+        try waitUntilNobodyHears(test)
+        #expect(connection.version > 0 && !connection.isAsleep)
+        for _ in 0..<1_000 where !connection.isAsleep {
+            try change(test, times: 100)
+            scheduler.turnNow()
+        }
+        #expect(connection.isAsleep)
+    }
+
     @Test("what is committed as soon as somebody observes is news to him, though upkeep held no version until then")
     func observedAtRest() throws {
         // Without a clock by which he would be brought forward a second later.
