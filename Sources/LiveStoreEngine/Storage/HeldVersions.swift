@@ -19,11 +19,10 @@ package final class HeldVersions: @unchecked Sendable {
     static let patienceVersions: ClosedRange<UInt64> = 16...256
     /// A commit keeps seven to ten pages, which may be a quarter of the file.
     private static let pagesPerVersion = 40
-    /// How long it is held before that, if not for so long at each version that it lies behind; tests do not wait. An observer that
-    /// commits outrun lies behind by hundreds of versions, for milliseconds: one mapping after the other for it took up to four
+    /// How long it is held before that: at most, and where fewer versions came meanwhile as much less; tests do not wait. An observer
+    /// that commits outrun lies behind by hundreds of versions, for milliseconds: one mapping after the other for it took up to four
     /// fifths of the commits of a writer that never pauses. Where commits are rare, copies for it are a small part of the time.
     package let patienceNs = Atomic<Int64>(50_000_000)
-    private static let patiencePerVersionNs: Int64 = 200_000
 
     private let environment: OpaquePointer
     private let page: SharedPage
@@ -84,7 +83,8 @@ package final class HeldVersions: @unchecked Sendable {
             if behind < UInt64(info.me_last_pgno / Self.pagesPerVersion) { return false }
         }
         let heldNs = monotonicNs(CLOCK_MONOTONIC_COARSE) - oldest.sinceNs
-        return heldNs >= min(patienceNs.load(ordering: .relaxed), Int64(clamping: behind) &* Self.patiencePerVersionNs)
+        let most = Self.patienceVersions.upperBound
+        return heldNs >= patienceNs.load(ordering: .relaxed) / Int64(most) * Int64(min(behind, most))
     }
 
     /// - Returns: why not all could be done.

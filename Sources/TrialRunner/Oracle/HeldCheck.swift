@@ -33,13 +33,17 @@ struct HeldCheck {
         for touch in net { stamps[touch.key] = touch.stamp }
         let found = try held.contents(of: query)
         rowsCompared += found.count
-        let expected = replay.rows.rows
+        var expected = replay.rows.rows
         func fault(_ what: String) -> String { "held version \(held.version) of \(commits.commits.count): \(what)" }
         if found.count != expected.count {
             return fault("it shows \(found.count) rows, should be \(expected.count)")
         }
-        // Rows without an order are compared by key, which is how the model has them.
-        let shown = query.order == .none ? found.sorted { $0.key < $1.key } : found
+        // Rows without an order are compared by key.
+        var shown = found
+        if query.order == .none {
+            expected.sort { $0.key < $1.key }
+            shown.sort { $0.key < $1.key }
+        }
         for (index, (row, item)) in zip(expected, shown).enumerated() {
             let stamp = stamps[row.key] ?? dataset.item(at: Int(row.key)).stamp
             if item.key != row.key || item.stamp != stamp {

@@ -23,8 +23,10 @@ struct Oracle {
         initialRows = InitialRows(dataset)
     }
 
-    /// Checks everything; `store` and `group` are asked for the rows they show now.
-    func verdict(_ store: any DrivenStore, _ group: ObserverGroup) throws -> OracleVerdict {
+    /// Checks everything; `store` and `group` are asked for the rows they show now, and `held` for those of then.
+    func verdict(
+        _ store: any DrivenStore, _ group: ObserverGroup, held: [any HeldVersion] = []
+    ) throws -> OracleVerdict {
         let startNs = MonotonicClock.nowNs()
         var verdict = OracleVerdict(spec: spec)
         if let disorder = history.disorder {
@@ -51,15 +53,15 @@ struct Oracle {
         }
         for log in logs { checkAnswers(log, &verdict) }
         if capabilities.hasContents { verdict.add(try convergence.checkTable(store)) }
+        if capabilities.hasContents { try check(held, &verdict) }
         verdict.rowsCompared = convergence.rowsCompared
         verdict.costNs = MonotonicClock.nowNs() - startNs
         return verdict
     }
 
     /// Asks versions that were held while writers went on what they show of each query.
-    func check(_ held: [any HeldVersion], _ verdict: inout OracleVerdict) throws {
-        if held.isEmpty || !capabilities.hasContents || history.disorder != nil { return }
-        let startNs = MonotonicClock.nowNs()
+    private func check(_ held: [any HeldVersion], _ verdict: inout OracleVerdict) throws {
+        if held.isEmpty { return }
         for (query, history) in zip(plan.queries, history.queries).prefix(HeldCheck.mostQueries) {
             var check = HeldCheck(query, history, dataset, initialRows.rows(of: query))
             for version in held.sorted(by: { $0.version < $1.version }) {
@@ -67,7 +69,6 @@ struct Oracle {
             }
             verdict.heldRowsCompared += check.rowsCompared
         }
-        verdict.costNs += MonotonicClock.nowNs() - startNs
     }
 
     /// Replays one representative of observers that were told the same; `rows` ends as the final state of their query.

@@ -53,8 +53,13 @@ struct VersionFigures: Sendable {
     var highest: Int?
     var last: Int?
     var amplification: Double?
-    /// For the oracle, which lets go of them.
     var held: [any HeldVersion] = []
+
+    /// What is held, for who lets go of it.
+    mutating func handOver() -> [any HeldVersion] {
+        defer { held = [] }
+        return held
+    }
 }
 
 struct HoldingsFigures: Sendable {

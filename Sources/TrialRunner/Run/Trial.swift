@@ -72,9 +72,7 @@ public struct Trial {
         let logs = try group.logs()
         try past.finish(&history, logs, echoes, into: &findings)
         let oracle = Oracle(spec, driver.capabilities, setup.dataset, plan, history, logs + echoes.flatMap(\.logs))
-        var verdict = try oracle.verdict(setup.store, group)
-        try oracle.check(findings.versions.held, &verdict)
-        findings.versions.held = []
+        var verdict = try oracle.verdict(setup.store, group, held: findings.versions.handOver())
         try companions.close(logs, into: &findings)
         verdict.add(findings.violations)
 

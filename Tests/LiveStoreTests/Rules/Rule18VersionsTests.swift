@@ -64,7 +64,7 @@ struct Rule18VersionsTests {
         let scheduler = ManualScheduler()
         let connection = try test.store.connect(on: .scheduler(scheduler)).live()
         // How many commits that takes depends on which of them upkeep comes to look at.
-        for _ in 0..<10_000 where !connection.isAsleep {
+        try repeating(atMost: 10_000, until: { connection.isAsleep }) {
             try change(test, times: 100)
             scheduler.turnNow()
         }
@@ -78,7 +78,7 @@ struct Rule18VersionsTests {
         let (connection, scheduler) = try sleeper(test)
         try change(test, times: 10)
         // Upkeep lets go of its own at the end of a turn.
-        for _ in 0..<60_000 where test.store.oldestPin != nil { usleep(1_000) }
+        repeating(atMost: 60_000, until: { test.store.oldestPin == nil }) { usleep(1_000) }
         #expect(test.store.oldestPin == nil && test.store.activeVersions == 1)
         // From its next use on it stays at a version as ever, and so do its objects.
         let note = try #require(try connection.object(Note.self, forPrimaryKey: 3))
@@ -120,7 +120,7 @@ struct Rule18VersionsTests {
     private func waitUntilNobodyHears(_ test: TestStore) throws {
         let upkeep = try #require(test.store.core.runningUpkeep)
         var isHearing: Bool { upkeep.hearsCommits.load(ordering: .sequentiallyConsistent) }
-        for _ in 0..<10_000 where isHearing {
+        try repeating(atMost: 10_000, until: { !isHearing }) {
             try change(test, times: 64)
             usleep(1_000)
         }
@@ -145,7 +145,7 @@ struct Rule18VersionsTests {
         }
         // Of what stays it is told.
         let frozen = try test.store.read { try #require(try $0.object(Note.self, forPrimaryKey: 3)).freeze() }
-        for _ in 0..<30_000 where !storage.page.isAwaited(.slow) { usleep(1_000) }
+        repeating(atMost: 30_000, until: { storage.page.isAwaited(.slow) }) { usleep(1_000) }
         #expect(storage.page.isAwaited(.slow))
         try withExtendedLifetime(frozen) { try change(test, times: 64) }
         withExtendedLifetime((connection, scheduler)) {}
@@ -157,7 +157,7 @@ struct Rule18VersionsTests {
         let (connection, scheduler) = try sleeper(test)
         try waitUntilNobodyHears(test)
         #expect(connection.version > 0 && !connection.isAsleep)
-        for _ in 0..<1_000 where !connection.isAsleep {
+        try repeating(atMost: 1_000, until: { connection.isAsleep }) {
             try change(test, times: 100)
             scheduler.turnNow()
         }
@@ -235,6 +235,7 @@ struct Rule18VersionsTests {
         let free = test.store.fileBytes
         try change(test, times: 500)
         let unpinned = test.store.fileBytes - free
+        test.store.core.storage.heldVersions.patienceNs.store(.max, ordering: .relaxed)
         let frozen = try test.store.read { try $0.objects(Note.self).freeze() }
         let before = test.store.fileBytes
         let commits = Int(HeldVersions.patienceVersions.upperBound) - 56

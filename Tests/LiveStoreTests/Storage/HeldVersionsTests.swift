@@ -23,7 +23,7 @@ struct HeldVersionsTests {
     /// Commits, until upkeep has copied pages of versions that are held.
     private func commitUntilCopied(_ test: TestStore, _ change: () throws -> Void) throws {
         let versions = test.store.core.storage.heldVersions
-        for _ in 0..<1_000_000 where versions.copiedBytes.load(ordering: .relaxed) == 0 { try change() }
+        try repeating(atMost: 1_000_000, until: { versions.copiedBytes.load(ordering: .relaxed) > 0 }, change)
         try #require(versions.copiedBytes.load(ordering: .relaxed) > 0)
     }
 
@@ -58,7 +58,7 @@ struct HeldVersionsTests {
         #expect(test.store.oldestPin?.version == frozen.first?.version)
         frozen = []
         // With the last who reads, whether or not there is another commit; upkeep may be at its last step.
-        for _ in 0..<60_000 where try descriptors(of: test) != opened { usleep(1_000) }
+        try repeating(atMost: 60_000, until: { try descriptors(of: test) == opened }) { usleep(1_000) }
         #expect(test.store.heldBytes == 0)
         #expect(try descriptors(of: test) == opened)
     }
