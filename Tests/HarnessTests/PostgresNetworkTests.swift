@@ -9,38 +9,36 @@ import Trials
 @testable import PostgresDriver
 @testable import Scenario
 
-extension TrialTests {
-    @Suite(
-        .serialized, .onThreads,
-        .enabled(if: missingPostgres == nil, "no PostgreSQL server: `make servers` installs it"))
-    struct PostgresNetworkTests {
-        private static let delayNs: Int64 = 2_000_000
+@Suite(
+    .serialized, .onThreads,
+    .enabled(if: missingPostgres == nil, "no PostgreSQL server: `make servers` installs it"))
+struct PostgresNetworkTests {
+    private static let delayNs: Int64 = 2_000_000
 
-        /// Commits that were cut off are made once, observers find again what they have missed, and nobody hears of a commit sooner than
-        /// the way there and back takes.
-        @Test(arguments: [PostgresDriver.Way.notify, .wal])
-        func connectionsAreResetInTheMiddle(_ way: PostgresDriver.Way) throws {
-            try withPostgres(over: .tcp, settings: ["wal_level=logical"]) { server in
-                let port = try #require(server.options.first { $0.0 == "port" }.flatMap { UInt16($0.1) })
-                let relay = try TCPRelay(to: port, delayNs: Self.delayNs)
-                defer { relay.stop() }
-                let driver = RelayedDriver(base: PostgresDriver(way), relay: relay)
-                var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
-                spec.serverURL = "postgresql://tidegauge@127.0.0.1:\(relay.port)/postgres"
-                // Rows that are changed alone, so that what became of a commit can be told afterwards.
-                spec.writers.changes = ["update-score": 1]
-                (spec.writers.rateHz, spec.durationNs) = (100, 1_000_000_000)
-                (spec.fault.kind, spec.fault.atNs) = (.serverRestarted, 300_000_000)
-                let result = try runTrial(spec, on: driver) {
-                    $0.fate != .completed
-                        || ($0.value(.failedCommits) ?? 0) > 0 && $0.value(.recoveryTime, "max") != nil
-                }
-                #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
-                #expect(result.value(.missedFinal) == 0)
-                #expect((result.value(.failedCommits) ?? 0) > 0 && result.value(.recoveryTime, "max") != nil)
-                let quickestNs = try #require(result.value(.endToEndLatency, "p50"))
-                #expect(quickestNs >= Double(2 * Self.delayNs))
+    /// Commits that were cut off are made once, observers find again what they have missed, and nobody hears of a commit sooner than
+    /// the way there and back takes.
+    @Test(arguments: [PostgresDriver.Way.notify, .wal])
+    func connectionsAreResetInTheMiddle(_ way: PostgresDriver.Way) throws {
+        try withPostgres(over: .tcp, settings: ["wal_level=logical"]) { server in
+            let port = try #require(server.options.first { $0.0 == "port" }.flatMap { UInt16($0.1) })
+            let relay = try TCPRelay(to: port, delayNs: Self.delayNs)
+            defer { relay.stop() }
+            let driver = RelayedDriver(base: PostgresDriver(way), relay: relay)
+            var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
+            spec.serverURL = "postgresql://tidegauge@127.0.0.1:\(relay.port)/postgres"
+            // Rows that are changed alone, so that what became of a commit can be told afterwards.
+            spec.writers.changes = ["update-score": 1]
+            (spec.writers.rateHz, spec.durationNs) = (100, 1_000_000_000)
+            (spec.fault.kind, spec.fault.atNs) = (.serverRestarted, 300_000_000)
+            let result = try runTrial(spec, on: driver) {
+                $0.fate != .completed
+                    || ($0.value(.failedCommits) ?? 0) > 0 && $0.value(.recoveryTime, "max") != nil
             }
+            #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
+            #expect(result.value(.missedFinal) == 0)
+            #expect((result.value(.failedCommits) ?? 0) > 0 && result.value(.recoveryTime, "max") != nil)
+            let quickestNs = try #require(result.value(.endToEndLatency, "p50"))
+            #expect(quickestNs >= Double(2 * Self.delayNs))
         }
     }
 }

@@ -11,31 +11,28 @@ import TemplateDriver
 import TestThreads
 import Testing
 
-// Within the suite of trials, so that the two take turns: both need the cores for themselves.
-extension TrialTests {
-    @Suite(.serialized, .onThreads) struct ConformanceTests {
-        private static let drivers: [any StoreDriver] = [
-            NoopDriver(), ModelDriver(), TemplateDriver(), LiveStoreDriver(), GRDBDriver(.pool), GRDBDriver(.memory),
-            SQLiteHooksDriver(), NotificationQueueDriver(), NotificationQueueDriver(.typed),
-            FetchedResultsDriver(),
-        ]
+@Suite(.serialized, .onThreads) struct ConformanceTests {
+    private static let drivers: [any StoreDriver] = [
+        NoopDriver(), ModelDriver(), TemplateDriver(), LiveStoreDriver(), GRDBDriver(.pool), GRDBDriver(.memory),
+        SQLiteHooksDriver(), NotificationQueueDriver(), NotificationQueueDriver(.typed),
+        FetchedResultsDriver(),
+    ]
 
-        @Test(arguments: Self.drivers.map(\.name), Conformance.checks.map(\.name))
-        func aDriverConforms(driver name: String, check: String) throws {
-            let driver = try #require(Self.drivers.first { $0.name == name })
-            let complaints = Conformance(driver: driver).complaints(Conformance.checks.filter { $0.name == check })
-            #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
-        }
+    @Test(arguments: Self.drivers.map(\.name), Conformance.checks.map(\.name))
+    func aDriverConforms(driver name: String, check: String) throws {
+        let driver = try #require(Self.drivers.first { $0.name == name })
+        let complaints = Conformance(driver: driver).complaints(Conformance.checks.filter { $0.name == check })
+        #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
+    }
 
-        @Test(arguments: [
-            Fault.lostDelivery, .lostLast, .swappedDeliveries, .repeatedDelivery, .shiftedIndex, .lostModification,
-            .extraModification, .needlessMove, .wrongCount, .versionBack, .secondInitial, .noInitial, .tornSite,
-            .calledAfterCancel, .staleCollection, .wrongContents, .lostCommit, .commitError, .failedSubscription,
-            .readersWait,
-        ])
-        func aFaultyDriverDoesNot(fault: Fault) {
-            let conformance = Conformance(driver: FaultyDriver(fault), patienceNs: 300_000_000)
-            #expect(!conformance.complaints().isEmpty)
-        }
+    @Test(arguments: [
+        Fault.lostDelivery, .lostLast, .swappedDeliveries, .repeatedDelivery, .shiftedIndex, .lostModification,
+        .extraModification, .needlessMove, .wrongCount, .versionBack, .secondInitial, .noInitial, .tornSite,
+        .calledAfterCancel, .staleCollection, .wrongContents, .lostCommit, .commitError, .failedSubscription,
+        .readersWait,
+    ])
+    func aFaultyDriverDoesNot(fault: Fault) {
+        let conformance = Conformance(driver: FaultyDriver(fault), patienceNs: 300_000_000)
+        #expect(!conformance.complaints().isEmpty)
     }
 }
