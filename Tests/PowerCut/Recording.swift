@@ -100,6 +100,9 @@ struct Recording {
             } catch { refuse("\(error)") }
             return 0
         }
+        // From here on the end of that process is the end of what can be read.
+        close(ready[1])
+        defer { for end in [ready[0], killed[0], killed[1]] { close(end) } }
         var byte: UInt8 = 0
         guard read(ready[0], &byte, 1) == 1 else { refuse("the other process has said nothing") }
         end(start([3], .killedAtMark))

@@ -44,6 +44,7 @@ package final class SharedPage: @unchecked Sendable {
 
     let base: UnsafeMutableRawPointer
     private let generation = cp_fork_generation()
+    /// An atomic, as the bells in the page are; of this instance alone.
     private let ownBell: UnsafeMutablePointer<UInt32>
     /// −1 in a forked child that has opened the store again.
     private var file: Int32

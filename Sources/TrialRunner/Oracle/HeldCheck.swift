@@ -4,8 +4,10 @@ import StoreDriver
 
 /// The rows of one query at the versions that are asked about. One thread.
 struct HeldCheck {
-    /// A version evaluates each query anew.
+    // A version evaluates each query anew: as with the final state, the first ones are compared in any case, and `held_rows` tells how
+    // many rows were.
     static let mostQueries = 4
+    static let mostRows = 1_000_000
 
     private let query: Query
     private let history: QueryHistory

@@ -62,9 +62,10 @@ struct Oracle {
     /// Asks versions that were held while writers went on what they show of each query.
     private func check(_ held: [any HeldVersion], _ verdict: inout OracleVerdict) throws {
         if held.isEmpty { return }
+        let held = held.sorted { $0.version < $1.version }
         for (query, history) in zip(plan.queries, history.queries).prefix(HeldCheck.mostQueries) {
             var check = HeldCheck(query, history, dataset, initialRows.rows(of: query))
-            for version in held.sorted(by: { $0.version < $1.version }) {
+            for version in held where verdict.heldRowsCompared + check.rowsCompared < HeldCheck.mostRows {
                 if let violation = try check.violation(version, self.history) { verdict.add(violation) }
             }
             verdict.heldRowsCompared += check.rowsCompared
