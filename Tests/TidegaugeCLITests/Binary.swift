@@ -114,3 +114,17 @@ final class Folder {
         return lines.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(header, $0)) }
     }
 }
+
+extension Folder {
+    /// What the journal has of the one trial.
+    func trial() throws -> [String: Any] {
+        let lines = read("Reports/latest/journal.ndjson").split(separator: "\n")
+        let events = lines.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+        return try #require(events.compactMap { $0["trial"] as? [String: Any] }.last)
+    }
+
+    /// By `metric.statistic`.
+    func figures() -> [String: [String: String]] {
+        Dictionary(metrics().map { ("\($0["metric"]!).\($0["statistic"]!)", $0) }, uniquingKeysWith: { $1 })
+    }
+}

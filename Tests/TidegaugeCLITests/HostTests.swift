@@ -26,28 +26,17 @@ import Testing
             """.utf8)
     }
 
-    /// What the journal has of the one trial.
-    private func trial(_ folder: Folder) throws -> [String: Any] {
-        let lines = folder.read("Reports/latest/journal.ndjson").split(separator: "\n")
-        let events = lines.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
-        return try #require(events.compactMap { $0["trial"] as? [String: Any] }.last)
-    }
-
-    private func figures(_ folder: Folder) -> [String: [String: String]] {
-        Dictionary(folder.metrics().map { ("\($0["metric"]!).\($0["statistic"]!)", $0) }, uniquingKeysWith: { $1 })
-    }
-
     @Test func severalProcessesWriteAtOnce() throws {
         let folder = try Folder()
         try folder.write("two.yaml", scenario())
         let ran = try Binary.tidegauge.run(["run", "two.yaml", "--profile", "smoke"], in: folder)
         #expect(ran.status == 0, "\(ran.errors)")
-        let figures = figures(folder)
+        let figures = folder.figures()
         #expect(figures["oracle_violations.value"]?["value"] == "0" && figures["missed_final.value"]?["value"] == "0")
         #expect(figures["write_service_time.count"]?["value"] == "160")
         #expect(figures["clock_uncertainty.value"]?["value"] == "0")
         #expect(figures["end_to_end_latency.p50"]?["flags"]?.contains("across_hosts") == false)
-        let hosts = try #require(try trial(folder)["hosts"] as? [[String: Any]])
+        let hosts = try #require(try folder.trial()["hosts"] as? [[String: Any]])
         #expect(hosts.map { $0["name"] as? String } == ["here-0", "here-1"])
         #expect(hosts.map { $0["commits"] as? Int } == [80, 80])
         #expect(hosts.allSatisfy { ($0["clock"] as? [String: Any])?["isSame"] as? Bool == true })
@@ -69,13 +58,13 @@ import Testing
         let ran = try Binary.tidegauge.run(
             ["run", "two.yaml", "--profile", "smoke", "--hosts", "hosts.yaml"], in: folder)
         #expect(ran.status == 0, "\(ran.errors)")
-        let hosts = try #require(try trial(folder)["hosts"] as? [[String: Any]])
+        let hosts = try #require(try folder.trial()["hosts"] as? [[String: Any]])
         #expect(hosts.map { $0["name"] as? String } == ["a", "b"])
         #expect(hosts.map { $0["commits"] as? Int } == [80, 80])
         // Who was started from another file says what machine it is on.
         let environment = try #require(hosts[0]["environment"] as? [String: Any])
         #expect((environment["kernel"] as? String)?.isEmpty == false && hosts[1]["environment"] == nil)
-        #expect(figures(folder)["oracle_violations.value"]?["value"] == "0")
+        #expect(folder.figures()["oracle_violations.value"]?["value"] == "0")
         #expect(folder.read("Reports/latest/journal.ndjson").contains("\"hostsFile\":\"hosts.yaml\""))
     }
 
@@ -97,10 +86,10 @@ import Testing
         let ran = try Binary.tidegauge.run(
             ["run", "echo.yaml", "--profile", "smoke", "--hosts", "hosts.yaml"], in: folder)
         #expect(ran.status == 0, "\(ran.errors)")
-        let figures = figures(folder)
+        let figures = folder.figures()
         #expect(figures["oracle_violations.value"]?["value"] == "0" && figures["missed_final.value"]?["value"] == "0")
         // Two observers here, two on each host.
-        let replayed = try #require((try trial(folder)["counts"] as? [String: Int])?["replayed_callbacks"])
+        let replayed = try #require((try folder.trial()["counts"] as? [String: Int])?["replayed_callbacks"])
         #expect(replayed > 6)
         // No commit is another host's: as many pairs as commits that concern both observers of one.
         let latency = try #require(figures["end_to_end_latency.p50"])
@@ -138,12 +127,12 @@ import Testing
         let ran = try Binary.tidegauge.run(
             ["run", "apart.yaml", "--profile", "smoke", "--hosts", "hosts.yaml"], in: folder)
         #expect(ran.status == 0, "\(ran.errors)")
-        let figures = figures(folder)
+        let figures = folder.figures()
         #expect(figures["oracle_violations.value"]?["value"] == "0" && figures["missed_final.value"]?["value"] == "0")
-        let hosts = try #require(try trial(folder)["hosts"] as? [[String: Any]])
+        let hosts = try #require(try folder.trial()["hosts"] as? [[String: Any]])
         #expect(hosts.map { $0["commits"] as? Int } == [160, 0])
         // Two observers here, two on each host that observes.
-        let replayed = try #require((try trial(folder)["counts"] as? [String: Int])?["replayed_callbacks"])
+        let replayed = try #require((try folder.trial()["counts"] as? [String: Int])?["replayed_callbacks"])
         #expect(replayed > (besideWriters ? 6 : 4))
         let latency = try #require(figures["end_to_end_latency.p50"])
         #expect(Double(latency["value"] ?? "") ?? -1 > 0)
@@ -180,9 +169,9 @@ import Testing
             let ran = try Binary.tidegauge.run(
                 ["run", "two.yaml", "--profile", "smoke", "--hosts", "hosts.yaml", "--quiet"], in: folder)
             #expect(ran.status == 70, "\(end): \(ran.errors)")
-            let outcome = try #require(figures(folder)["trial_outcome.value"], "\(end)")
+            let outcome = try #require(folder.figures()["trial_outcome.value"], "\(end)")
             #expect(outcome["value"] == "5" && outcome["flags"] == "harness_fault:host", "\(end)")
-            let trial = try trial(folder)
+            let trial = try folder.trial()
             let notes = try #require(trial["notes"] as? [String]).joined(separator: "\n")
             #expect(notes.contains("'b': \(words)") && notes.contains("ms after the start of"), "\(end): \(notes)")
             let hosts = try #require(trial["hosts"] as? [[String: Any]])

@@ -96,16 +96,6 @@ import Testing
         return folder.ran(process)
     }
 
-    private func trial(_ folder: Folder) throws -> [String: Any] {
-        let lines = folder.read("Reports/latest/journal.ndjson").split(separator: "\n")
-        let events = lines.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
-        return try #require(events.compactMap { $0["trial"] as? [String: Any] }.last)
-    }
-
-    private func figures(_ folder: Folder) -> [String: [String: String]] {
-        Dictionary(folder.metrics().map { ("\($0["metric"]!).\($0["statistic"]!)", $0) }, uniquingKeysWith: { $1 })
-    }
-
     /// What each process has shown is one order of commits, and every observer is held to it.
     @Test(
         .enabled(if: missing == nil, "\(missing ?? "")"),
@@ -116,9 +106,9 @@ import Testing
         try folder.write("hosts.yaml", hosts())
         let ran = try run(driver, in: folder)
         #expect(ran.status == 0, "\(ran.errors)")
-        let figures = figures(folder)
+        let figures = folder.figures()
         #expect(figures["oracle_violations.value"]?["value"] == "0" && figures["missed_final.value"]?["value"] == "0")
-        let trial = try trial(folder)
+        let trial = try folder.trial()
         let hosts = try #require(trial["hosts"] as? [[String: Any]])
         #expect(hosts.map { $0["name"] as? String } == ["a", "b"])
         #expect(hosts.map { $0["commits"] as? Int } == [40, 40])
@@ -138,7 +128,7 @@ import Testing
         try folder.write("hosts.yaml", hosts(address: false))
         let ran = try run("postgres-notify", in: folder)
         #expect(ran.status == 70, "\(ran.errors)")
-        let notes = try #require(try trial(folder)["notes"] as? [String]).joined(separator: "\n")
+        let notes = try #require(try folder.trial()["notes"] as? [String]).joined(separator: "\n")
         #expect(
             notes.contains("'b': the trial's server is reached by this machine's loopback interface alone"), "\(notes)")
         #expect(notes.contains("server: true, address: 10.0.0.1"), "\(notes)")
@@ -152,7 +142,7 @@ import Testing
             "hosts.yaml", hosts(relay: "--after-ms, \"500\", --then, run, --run, ip link set way down"))
         let ran = try run("postgres-notify", in: folder)
         #expect(ran.status == 3, "\(ran.errors)")
-        let trial = try trial(folder)
+        let trial = try folder.trial()
         let notes = try #require(trial["notes"] as? [String]).joined(separator: "\n")
         #expect(notes.contains("'b': no commit returned for 2000 ms"), "\(notes)")
         #expect(notes.contains("ms after the start of the measured window; the other hosts were stopped"), "\(notes)")
@@ -200,7 +190,7 @@ import Testing
                 "a: { run: [] }\nb: { run: [\(words.joined(separator: ", "))], binary: \(Binary.peers.path) }\n".utf8))
         let ran = try run("livestore", in: folder)
         #expect(ran.status == 70, "\(ran.errors)")
-        let trial = try trial(folder)
+        let trial = try folder.trial()
         let notes = try #require(trial["notes"] as? [String]).joined(separator: "\n")
         #expect(notes.contains("'b': it has said nothing for 6000 ms"), "\(notes)\n\(folder.read("sshd.log"))")
         let hosts = try #require(trial["hosts"] as? [[String: Any]])
