@@ -218,8 +218,8 @@ let package = Package(
         .testTarget(
             name: "LiveStoreTests",
             dependencies: [
-                "CLMDB", "CPlatform", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "RankedTree", "TestThreads",
-                "TracedSync", "livestore-damage", "livestore-fixture", "livestore-stress",
+                "CEngine", "CLMDB", "CPlatform", "LiveStore", "LiveStoreEngine", "LiveStoreFixtures", "RankedTree",
+                "TestThreads", "TracedSync", "livestore-damage", "livestore-fixture", "livestore-stress",
                 "notes-example", "todo",
             ]),
         .testTarget(

@@ -10,6 +10,8 @@ package struct FlushPlan: Sendable {
     package var mostCommits: UInt64 = 1_024
     /// Time that a flush begins after, if there was any commit; nil: it goes by commits alone.
     package var intervalNs: Int64? = 250_000_000
+    /// Time that another try begins after, where a flush could not begin; nil: it goes by wishes alone.
+    package var retryNs: Int64? = 1_000_000_000
     /// During which the machine runs.
     package var boot = BootID.current
 

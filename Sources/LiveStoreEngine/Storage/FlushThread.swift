@@ -2,6 +2,7 @@
 // long as no process commits. `state` is a leaf; whether there is a thread is also an atomic, which every commit reads.
 import CPlatform
 import Glibc
+import Logging
 import Synchronization
 import TracedSync
 
@@ -22,21 +23,23 @@ final class FlushThread: Sendable {
     @inline(__always)
     var isRunning: Bool { hasStarted.load(ordering: .relaxed) }
 
+    /// What it does, by closures that it calls.
+    struct Work: Sendable {
+        /// Whether there is something to do.
+        let lags: @Sendable () -> Bool
+        /// How many commits are not flushed.
+        let ahead: @Sendable () -> UInt64
+        let flush: @Sendable () throws(StoreError) -> Void
+        /// Whether no flush can come to anything any more.
+        let isLost: @Sendable () -> Bool
+    }
+
     /// Starts it, where it does not run.
-    /// - Parameters:
-    ///   - lags: whether there is something to do.
-    ///   - ahead: how many commits are not flushed.
-    ///   - flush: does it; false where that is over for good.
     /// - Returns: false where the system has no room for a thread.
-    func start(
-        _ lags: @escaping @Sendable () -> Bool, ahead: @escaping @Sendable () -> UInt64,
-        flush: @escaping @Sendable () -> Bool
-    ) -> Bool {
+    func start(_ work: Work) -> Bool {
         state.withLock { state in
             if state.thread != nil || state.isStopped { return true }
-            guard let thread = try? TracedThread(starting: "livestore-flush", { self.run(lags, ahead, flush) }) else {
-                return false
-            }
+            guard let thread = try? TracedThread(starting: "livestore-flush", { self.run(work) }) else { return false }
             state.thread = thread
             hasStarted.store(true, ordering: .relaxed)
             return true
@@ -64,15 +67,31 @@ final class FlushThread: Sendable {
 
     private var isOver: Bool { isStopped.load(ordering: .sequentiallyConsistent) }
 
-    private func run(_ lags: () -> Bool, _ ahead: () -> UInt64, _ flush: () -> Bool) {
+    private func run(_ work: Work) {
+        var isFailing = false
         while !isOver {
             let seen = page.count(.everyCommit)
-            guard lags() else {
+            guard work.lags() else {
                 if !isOver { page.wait(for: .everyCommit, since: seen, timeoutNs: -1) }
                 continue
             }
-            gather(ahead)
-            if isOver || !flush() { return }
+            gather(work.ahead)
+            if isOver { return }
+            let wish = cp_load32(page.flushWish)
+            do throws(StoreError) {
+                try work.flush()
+                isFailing = false
+            } catch {
+                let isLost = work.isLost()
+                // Once, however long it lasts.
+                if isLost || !isFailing {
+                    let remedy = isLost ? "not any more" : "until a later try succeeds"
+                    Logger(label: "livestore").error("a store is not flushed, \(remedy): \(error)")
+                }
+                if isLost { return }
+                isFailing = true
+                if !isOver { _ = cp_futex_wait(page.flushWish, wish, plan.retryNs ?? -1) }
+            }
         }
     }
 

@@ -177,20 +177,13 @@ package final class Flushing: Sendable {
     @inline(never)
     private func startThread() -> Bool {
         // It ends before this goes, which joins it.
-        thread.start { [unowned self] in
-            // Of a process that holds nothing no number is larger.
-            newest > readers.held
-        } ahead: { [unowned self] in
-            newest &- min(flushed, newest)
-        } flush: { [unowned self] in
-            do throws(StoreError) {
-                try moveHold()
-                return true
-            } catch {
-                Logger(label: "livestore").error("\(directory) is not flushed any more: \(error)")
-                return false
-            }
-        }
+        thread.start(
+            .init(
+                // Of a process that holds nothing no number is larger.
+                lags: { [unowned self] in newest > readers.held },
+                ahead: { [unowned self] in newest &- min(flushed, newest) },
+                flush: { [unowned self] () throws(StoreError) in try moveHold() },
+                isLost: { [unowned self] in failure != nil }))
     }
 
     /// Returns once everything is on the disk that was committed before.

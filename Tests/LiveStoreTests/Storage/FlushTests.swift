@@ -1,5 +1,6 @@
 // What is on the disk when the machine goes down, by copies of a store's folder that another boot opens; and what being able to begin
 // there costs in the file. `PowerCutTests` lets the disk have any part of what was not flushed.
+import CPlatform
 import Foundation
 import LiveStoreFixtures
 import TestThreads
@@ -198,5 +199,43 @@ struct FlushTests {
         print("2 000 commits: \(grownKB) KB more")
         #expect(grownKB <= 2 * 64 * 30)
         #expect(store.activeVersions == 1 && store.oldestPin == nil)
+    }
+
+    @Test("a flush that could not begin is tried again")
+    func triedAgain() throws {
+        let copies = try Copies()
+        var configuration = configuration(copies.root + "/store")
+        configuration.flushes.retryNs = nil
+        let store = try Store(configuration)
+        try add(0..<5, store)
+        let page = store.core.storage.page
+        let before = cp_load64(page.flushed)
+        func wish(until isSo: () -> Bool) {
+            // The thread may not have come to where it waits for one.
+            repeating(atMost: 2_000, until: isSo) {
+                let round = cp_load32(page.flushRound)
+                _ = cp_add32(page.flushWish, 1)
+                _ = cp_futex_wake_all(page.flushWish)
+                _ = cp_futex_wait(page.flushRound, round, 10_000_000)
+            }
+        }
+        // The magic number of the newest header, which the engine does not read again.
+        let file = open(configuration.path + "/data.mdb", O_RDWR)
+        defer { close(file) }
+        func transaction(_ place: Int) -> UInt64 {
+            var number: UInt64 = 0
+            pread(file, &number, 8, off_t(place * 4_096 + 144))
+            return number
+        }
+        let place = off_t((transaction(1) > transaction(0) ? 4_096 : 0) + 16)
+        var magic: UInt32 = 0
+        try #require(pread(file, &magic, 4, place) == 4 && magic == 0xbeef_c0de)
+        try #require(pwrite(file, [0, 0, 0, 0], 4, place) == 4)
+        let round = cp_load32(page.flushRound)
+        wish { cp_load32(page.flushRound) != round }
+        #expect(cp_load64(page.flushed) == before && cp_load32(page.flushFailure) == 0)
+        try #require(pwrite(file, &magic, 4, place) == 4)
+        wish { cp_load64(page.flushed) > before }
+        #expect(cp_load64(page.flushed) >= max(transaction(0), transaction(1)))
     }
 }
