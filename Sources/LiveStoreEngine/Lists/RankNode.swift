@@ -107,7 +107,9 @@ struct RankNode {
 
     /// The raw parts, to be copied.
     func copyWords(_ range: Range<Int>) -> [UInt64] {
-        [UInt64](unsafeUninitializedCapacity: range.count) { buffer, filled in
+        // The initializer below writes to what all empty arrays share, which ThreadSanitizer reports.
+        if range.isEmpty { return [] }
+        return [UInt64](unsafeUninitializedCapacity: range.count) { buffer, filled in
             filled = range.count
             guard let to = buffer.baseAddress else { return }
             memcpy(to, base + Self.headerBytes + 8 * range.lowerBound, 8 * range.count)

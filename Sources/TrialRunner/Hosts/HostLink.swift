@@ -10,8 +10,6 @@ final class HostLink {
     static let helloNs: Int64 = 30_000_000_000
     /// A process that starts, opens a store and makes a hundred thousand rows for itself.
     static let readyNs: Int64 = 60_000_000_000
-    /// Until a host has to have sent what it has, that was told to stop because another is lost.
-    static let stopNs: Int64 = 2_000_000_000
     /// Of an agent that has been told to end.
     private static let endNs: Int64 = 1_000_000_000
     private static let mostErrorBytes = 1_000

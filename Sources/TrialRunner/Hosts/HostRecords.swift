@@ -40,7 +40,8 @@ struct HostRecords: Sendable, Equatable {
             throw .unreadable(.records, reason: "\(bytes.count) bytes of \(count) records")
         }
         writer = Int(header[0])
-        records = [CommitRecord](unsafeUninitializedCapacity: count) { buffer, initialized in
+        // The initializer below writes to what all empty arrays share, which ThreadSanitizer reports.
+        records = count == 0 ? [] : [CommitRecord](unsafeUninitializedCapacity: count) { buffer, initialized in
             UnsafeMutableRawBufferPointer(buffer).copyBytes(from: bytes)
             initialized = count
         }

@@ -203,9 +203,10 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Stops those that are there, and takes what they have.
+    /// Stops those that are there, and takes what they have. They have as long for it as a host may be silent: one that is busy is slow
+    /// to stop, and has recorded as much as another.
     private func salvage() {
-        let deadlineNs = MonotonicClock.nowNs() + HostLink.stopNs
+        let deadlineNs = MonotonicClock.nowNs() + spec.hangTimeoutNs + HostFrame.silenceMarginNs
         let there = stations.filter { !$0.isGone && $0.report == nil }
         for station in there { station.link.send(HostFrame(kind: .stop)) }
         for station in there {
