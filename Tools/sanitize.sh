@@ -16,8 +16,9 @@ case $kind in
 thread)
     name=ThreadSanitizer
     # The store leaves calls of its engine that meet a damaged page by a jump out of the handler of the signal (CEngine.c), which the
-    # sanitizer does not see: it would take all that the thread does from then on to be done within the handler.
-    export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 report_signal_unsafe=0 ${TSAN_OPTIONS:-}"
+    # sanitizer does not see: it would take all that the thread does from then on to be done within the handler. And a child of a fork
+    # that opens a store has threads.
+    export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 report_signal_unsafe=0 die_after_fork=0 ${TSAN_OPTIONS:-}"
     # Histories of values that one thread makes: no other thread, so no race, and an hour of instrumented arithmetic.
     skip='RankedHistoryTests|RankedTreeTests|ChangeSetTests|TextConditionTests|QueryTextTests|StatisticsTests'
     ;;
