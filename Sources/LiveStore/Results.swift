@@ -60,7 +60,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     public func `where`(_ condition: Filter<Object>) -> Results {
         refined { asked in
             do throws(StoreError) {
-                asked.filter = .and([asked.filter, try table.layout.stored(condition.expression, on: connection)])
+                asked.filter = asked.filter.and(try table.layout.stored(condition.expression, on: connection))
             } catch {
                 asked.fault = asked.fault ?? error
             }

@@ -1,8 +1,23 @@
-// Which columns a key path names: found by reading it on an object that notes what is read.
+// Which columns a key path names: found by reading it on an object that notes what is read. A property of the class itself is noted by
+// the key path's address, as a place in the program has one key path for good.
 
 extension ColumnPath {
+    private static let known = PointerCache("columns of key paths")
+
     /// The path that `keyPath` names. Stops the program where it names anything but stored properties.
     public init<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) {
+        if let column = Self.known.value(Unmanaged.passUnretained(keyPath).toOpaque()) {
+            self.init([column])
+            return
+        }
+        self.init(reading: keyPath)
+        guard columns.count == 1 else { return }
+        // One that is kept lives for ever, so that no other comes to lie at its address.
+        let held = Unmanaged.passRetained(keyPath)
+        if !Self.known.keep(column, held.toOpaque()) { held.release() }
+    }
+
+    private init<Object: StoredObject>(reading keyPath: PartialKeyPath<Object>) {
         let object = Object()
         let trace = AccessTrace(object)
         object.trace = trace

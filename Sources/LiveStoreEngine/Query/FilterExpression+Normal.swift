@@ -6,7 +6,8 @@ extension FilterExpression {
     /// (in)equality turned; a list of one value an equality. Passes the same rows. O(all parts), where nothing but
     /// conjunctions stands between conjunctions, and so with disjunctions.
     var normalized: FilterExpression {
-        folded(
+        guard case .node = self else { return normalLeaf }
+        return folded(
             0,
             inner: { node, _ in
                 // Taken together: what one level at a time has made flat would be gone through again at each further one.

@@ -53,7 +53,19 @@ package enum FilterExpression: Sendable, Hashable {
     func matches(_ row: RowReader, _ reach: Reach? = nil) -> Bool { FilterProgram(self).matches(row, reach) }
 
     /// The parts that must all hold. Nested conjunctions are one, `all` is no part; `none` stays.
-    package var conjuncts: [FilterExpression] { FilterNode.flattened([self], .and).filter { $0 != .all } }
+    package var conjuncts: [FilterExpression] {
+        switch self {
+        case .all: []
+        case .none, .identity, .column, .aggregate: [self]
+        case .node: FilterNode.flattened([self], .and).filter { $0 != .all }
+        }
+    }
+
+    /// What passes both.
+    package func and(_ other: FilterExpression) -> FilterExpression {
+        if case .all = self { return other }
+        return .and([self, other])
+    }
 
     /// Whether the filter looks beyond the row, and so needs a `Reach`.
     package var needsReach: Bool {

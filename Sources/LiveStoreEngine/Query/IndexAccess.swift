@@ -68,6 +68,9 @@ enum IndexAccess {
         guard case .column(let column, let test, _) = conditions[0], let index = table.index(column) else {
             return nil
         }
+        if conditions.count == 1, column == table.schema.primaryKey, case .compare(.equal, let key) = test {
+            return source.find(table, primaryKey: key) == nil ? 0 : 1
+        }
         var ranges = [WindowBounds(index: column)]
         if !conditions.allSatisfy({ ranges[0].take($0) }) {
             guard conditions.count == 1, let values = test.values else { return nil }

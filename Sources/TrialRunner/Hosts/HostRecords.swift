@@ -41,9 +41,12 @@ struct HostRecords: Sendable, Equatable {
         }
         writer = Int(header[0])
         // The initializer below writes to what all empty arrays share, which ThreadSanitizer reports.
-        records = count == 0 ? [] : [CommitRecord](unsafeUninitializedCapacity: count) { buffer, initialized in
-            UnsafeMutableRawBufferPointer(buffer).copyBytes(from: bytes)
-            initialized = count
-        }
+        records =
+            count == 0
+            ? []
+            : [CommitRecord](unsafeUninitializedCapacity: count) { buffer, initialized in
+                UnsafeMutableRawBufferPointer(buffer).copyBytes(from: bytes)
+                initialized = count
+            }
     }
 }

@@ -23,7 +23,7 @@ extension Results {
                 home.storage === connection.core.storage ? nil : "\(connection.otherStore(home.path))"
             })
         return refined { asked in
-            asked.filter = .and([asked.filter, query.filter])
+            asked.filter = asked.filter.and(query.filter)
             asked.sort = query.sort + asked.sort.filter { term in !query.sort.contains { $0.hasColumn(of: term) } }
             asked.distinct = query.distinct ?? asked.distinct
             if let limit = query.limit { asked.limit = Swift.min(limit, asked.limit ?? limit) }
