@@ -80,12 +80,19 @@ extension RankedNode {
         let first = used
         assert(isLeaf && first + numbers.count <= capacity && tails == nil && measures.count == 0)
         if isNarrow {
+            let stamp = UInt32(truncatingIfNeeded: stamp)
+            let (prefixes, ids, stamps) = (lowerHalves(.prefix), lowerHalves(.id), lowerHalves(.stamp))
             for index in 0..<numbers.count {
-                setNarrowEntry(numbers[index].prefix, numbers[index].id, stamp, at: first + index)
+                prefixes[first + index] = UInt32(truncatingIfNeeded: numbers[index].prefix)
+                ids[first + index] = UInt32(truncatingIfNeeded: numbers[index].id)
+                stamps[first + index] = stamp
             }
         } else {
+            let (prefixes, ids, stamps) = (prefixes + first, ids + first, stamps + first)
             for index in 0..<numbers.count {
-                setEntry(numbers[index].prefix, numbers[index].id, stamp, at: first + index)
+                prefixes[index] = numbers[index].prefix
+                ids[index] = numbers[index].id
+                stamps[index] = stamp
             }
         }
         used = first + numbers.count

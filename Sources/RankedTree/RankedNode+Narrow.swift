@@ -70,13 +70,13 @@ extension RankedNode {
         return narrow
     }
 
-    /// The format that holds what the leaf has, and entries that are numbers with it.
+    /// The format that holds what the leaf has, and entries that are numbers with it, in order.
     func format(holding numbers: UnsafeBufferPointer<RankedNumber>, stamp: UInt64) -> LeafFormat {
-        guard let first = numbers.first else { return format }
+        guard let first = numbers.first, let last = numbers.last else { return format }
         let format = format(holding: first.prefix, first.id, stamp)
         guard format.isNarrow else { return format }
-        var difference: UInt64 = 0
-        for number in numbers { difference |= (number.prefix ^ first.prefix) | (number.id ^ first.id) }
+        var difference = first.prefix ^ last.prefix
+        for index in 0..<numbers.count { difference |= numbers[index].id ^ first.id }
         return difference >> 32 == 0 ? format : .wide
     }
 
