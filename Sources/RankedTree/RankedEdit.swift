@@ -57,6 +57,11 @@ package struct RankedEdit: ~Copyable {
     /// `node`, if this edit made it; otherwise a copy that this edit may write to.
     private func owned(_ node: RankedNode) -> RankedNode { node.edit == id ? node : node.copy(edit: id) }
 
+    /// The same, of a format that holds all of it.
+    private func owned(_ node: RankedNode, _ format: LeafFormat) -> RankedNode {
+        node.edit == id && node.format == format ? node : node.copy(edit: id, format)
+    }
+
     private mutating func replaceRoot(by node: RankedNode) {
         guard node != root else { return }
         root.release()
@@ -96,10 +101,10 @@ package struct RankedEdit: ~Copyable {
     private mutating func insert(_ key: BareKey, _ stamp: UInt64, intoLeaf leaf: RankedNode) -> RankedNode {
         let index = leaf.lowerBound(key)
         let isPresent = index < leaf.used && leaf.key(at: index) == key
-        let mine = owned(leaf)
+        let mine = owned(leaf, leaf.format(holding: key.prefix, key.id, stamp))
         var (half, place) = (mine, index)
         if isPresent {
-            mine.stamps[index] = stamp
+            mine.setEntry(key.prefix, key.id, stamp, at: index)
         } else {
             if mine.used == mine.capacity { (half, place) = split(mine, insertingAt: index) }
             half.insert(key, stamp: stamp, at: place)
@@ -161,7 +166,8 @@ package struct RankedEdit: ~Copyable {
     /// Joins the child at `index` with a neighbour, or evens the two out where one node cannot hold both.
     private func rebalance(_ node: RankedNode, at index: Int) {
         let leftIndex = index > 0 ? index - 1 : 0
-        for pair in leftIndex...leftIndex + 1 { node.replaceChild(at: pair, by: owned(node.children[pair])) }
+        let format = node.children[leftIndex].format.joined(with: node.children[leftIndex + 1].format)
+        for pair in leftIndex...leftIndex + 1 { node.replaceChild(at: pair, by: owned(node.children[pair], format)) }
         let left = node.children[leftIndex]
         let right = node.children[leftIndex + 1]
         let sum = left.used + right.used

@@ -3,13 +3,16 @@
 
 extension RankedNode {
     /// A node of `edit` with the same content, owned by the caller.
-    func copy(edit: UInt64) -> RankedNode {
-        let copy = RankedNode(edit: edit, height: height, capacity: capacity, measures: measures)
+    func copy(edit: UInt64) -> RankedNode { copy(edit: edit, format) }
+
+    /// The same in another format, which holds all of it.
+    func copy(edit: UInt64, _ format: LeafFormat) -> RankedNode {
+        let copy = RankedNode(edit: edit, height: height, capacity: capacity, measures: measures, format: format)
         copy.append(from: self, 0..<used)
         return copy
     }
 
-    /// Copies slots of `source`, a node of the same height, behind the used ones.
+    /// Copies slots of `source`, a node of the same height, behind the used ones. The format holds them.
     func append(from source: RankedNode, _ range: Range<Int>) {
         if measures.count > 0 { copyMeasures(of: source, range, to: used) }
         appendUnmeasured(from: source, range)
@@ -21,12 +24,13 @@ extension RankedNode {
         let first = used
         let count = range.count
         assert(first + count <= capacity && source.height == height)
-        (prefixes + first).update(from: source.prefixes + range.lowerBound, count: count)
-        (ids + first).update(from: source.ids + range.lowerBound, count: count)
-        (counts + first).update(from: source.counts + range.lowerBound, count: count)
         if isLeaf {
+            appendEntries(from: source, range)
             total += count
         } else {
+            (prefixes + first).update(from: source.prefixes + range.lowerBound, count: count)
+            (ids + first).update(from: source.ids + range.lowerBound, count: count)
+            (counts + first).update(from: source.counts + range.lowerBound, count: count)
             (children + first).update(from: source.children + range.lowerBound, count: count)
             for index in first..<first + count { children[index].prefetchForRetain() }
             for index in first..<first + count {
@@ -40,39 +44,65 @@ extension RankedNode {
         used = first + count
     }
 
-    /// Adds an entry behind the used slots; leaves only. Its measures are the caller's to set.
+    /// All of the entries but their tails and measures; leaves only.
+    @inline(__always)
+    private func appendEntries(from source: RankedNode, _ range: Range<Int>) {
+        let first = used
+        guard format == source.format else {
+            for (offset, index) in range.enumerated() {
+                let key = source.key(at: index)
+                setEntry(key.prefix, key.id, source.stamp(at: index), at: first + offset)
+            }
+            return
+        }
+        let (array, sourceArray) = (format.bytes(capacity), format.bytes(source.capacity))
+        let (place, sourcePlace) = (memory + format.bytes(first), source.memory + format.bytes(range.lowerBound))
+        for word in 0..<3 {
+            (place + word * array).copyMemory(
+                from: sourcePlace + word * sourceArray, byteCount: format.bytes(range.count))
+        }
+    }
+
+    /// Adds an entry behind the used slots; leaves only, whose format holds it. Its measures are the caller's to set.
     @inline(__always)
     func append(_ key: BareKey, stamp: UInt64) {
         let index = used
         assert(isLeaf && index < capacity)
-        prefixes[index] = key.prefix
-        ids[index] = key.id
-        stamps[index] = stamp
+        setEntry(key.prefix, key.id, stamp, at: index)
         if key.tail != nil || tails != nil { setFreshTail(key.tail, at: index) }
         used = index + 1
         total += 1
     }
 
-    /// Adds entries without tails, all with one stamp, behind the used slots; leaves without measures only.
+    /// Adds entries without tails, all with one stamp, behind the used slots; leaves without measures only, whose format holds
+    /// them.
     func append(_ numbers: UnsafeBufferPointer<RankedNumber>, stamp: UInt64) {
         let first = used
         assert(isLeaf && first + numbers.count <= capacity && tails == nil && measures.count == 0)
-        let (prefixes, ids, stamps) = (prefixes + first, ids + first, stamps + first)
-        for index in 0..<numbers.count {
-            prefixes[index] = numbers[index].prefix
-            ids[index] = numbers[index].id
-            stamps[index] = stamp
+        if isNarrow {
+            let stamp = UInt32(truncatingIfNeeded: stamp)
+            let (prefixes, ids, stamps) = (lowerHalves(.prefix), lowerHalves(.id), lowerHalves(.stamp))
+            for index in 0..<numbers.count {
+                prefixes[first + index] = UInt32(truncatingIfNeeded: numbers[index].prefix)
+                ids[first + index] = UInt32(truncatingIfNeeded: numbers[index].id)
+                stamps[first + index] = stamp
+            }
+        } else {
+            let (prefixes, ids, stamps) = (prefixes + first, ids + first, stamps + first)
+            for index in 0..<numbers.count {
+                prefixes[index] = numbers[index].prefix
+                ids[index] = numbers[index].id
+                stamps[index] = stamp
+            }
         }
         used = first + numbers.count
         total += numbers.count
     }
 
-    /// Inserts an entry at `index`; leaves only. Its measures are the caller's to set.
+    /// Inserts an entry at `index`; leaves only, whose format holds it. Its measures are the caller's to set.
     func insert(_ key: BareKey, stamp: UInt64, at index: Int) {
         openSlot(at: index)
-        prefixes[index] = key.prefix
-        ids[index] = key.id
-        stamps[index] = stamp
+        setEntry(key.prefix, key.id, stamp, at: index)
         if key.tail != nil { setFreshTail(key.tail, at: index) }
         total += 1
     }
@@ -120,23 +150,20 @@ extension RankedNode {
                 total -= counts[index]
                 children[index].release()
             }
-            (children + range.lowerBound).update(from: children + range.upperBound, count: behind)
         }
+        moveWords(range.upperBound, behind, to: range.lowerBound)
         if let tails {
             for index in range { tails[index]?.release() }
             (tails + range.lowerBound).update(from: tails + range.upperBound, count: behind)
             (tails + range.lowerBound + behind).update(repeating: nil, count: range.count)
         }
-        (prefixes + range.lowerBound).update(from: prefixes + range.upperBound, count: behind)
-        (ids + range.lowerBound).update(from: ids + range.upperBound, count: behind)
-        (counts + range.lowerBound).update(from: counts + range.upperBound, count: behind)
         if measures.count > 0 { moveMeasures(range.upperBound, behind, to: range.lowerBound) }
         used -= range.count
     }
 
     /// Moves the slots from `index` on to a new node of the same edit, which the caller owns.
     func split(at index: Int) -> RankedNode {
-        let right = RankedNode(edit: edit, height: height, capacity: capacity, measures: measures)
+        let right = RankedNode(edit: edit, height: height, capacity: capacity, measures: measures, format: format)
         right.append(from: self, index..<used)
         remove(index..<used)
         return right
@@ -145,16 +172,23 @@ extension RankedNode {
     private func openSlot(at index: Int) {
         let behind = used - index
         assert(used < capacity)
-        (prefixes + index + 1).update(from: prefixes + index, count: behind)
-        (ids + index + 1).update(from: ids + index, count: behind)
-        (counts + index + 1).update(from: counts + index, count: behind)
-        if !isLeaf { (children + index + 1).update(from: children + index, count: behind) }
+        moveWords(index, behind, to: index + 1)
         if measures.count > 0 { moveMeasures(index, behind, to: index + 1) }
         if let tails {
             (tails + index + 1).update(from: tails + index, count: behind)
             tails[index] = nil
         }
         used += 1
+    }
+
+    /// Moves what slots have within the node, but for tails and measures.
+    @inline(__always)
+    private func moveWords(_ from: Int, _ count: Int, to index: Int) {
+        let array = format.bytes(capacity)
+        let (place, source, bytes) = (memory + format.bytes(index), memory + format.bytes(from), format.bytes(count))
+        for word in 0..<(isLeaf ? 3 : 4) {
+            (place + word * array).copyMemory(from: source + word * array, byteCount: bytes)
+        }
     }
 
     /// Stores a tail, retained, in a slot whose former one somebody else gives up.

@@ -11,7 +11,8 @@ import Synchronization
 /// a node owns one reference.
 struct RankedNode: Hashable {
     /// The fixed part; after it come the arrays, each `capacity` long: prefixes, ids, words and, in inner nodes, children; and
-    /// last, where there are any, the measures (RankedNode+Measures.swift).
+    /// last, where there are any, the measures (RankedNode+Measures.swift). Of narrow leaves (LeafFormat.swift) the first three
+    /// are of 4 bytes each, else of 8.
     private struct Header: ~Copyable {
         let references = Atomic<Int>(1)
         /// The edit that made this node and alone may write to it.
@@ -23,6 +24,7 @@ struct RankedNode: Hashable {
         /// 0 for a leaf.
         let height: UInt8
         let measures: MeasureKinds
+        let format: LeafFormat
         /// One per slot, each owned; nil as long as no slot has a tail, so that such nodes are copied as plain memory.
         var tails: UnsafeMutablePointer<Unmanaged<SortKeyTail>?>?
     }
@@ -30,8 +32,10 @@ struct RankedNode: Hashable {
     private let header: UnsafeMutablePointer<Header>
 
     /// An empty node, owned by the caller.
-    init(edit: UInt64, height: Int, capacity: Int, measures: MeasureKinds) {
-        var bytes = MemoryLayout<Header>.size + (height == 0 ? 3 : 4) * capacity * 8
+    /// - Parameter format: of a leaf; inner nodes are wide.
+    init(edit: UInt64, height: Int, capacity: Int, measures: MeasureKinds, format: LeafFormat) {
+        assert(height == 0 || !format.isNarrow)
+        var bytes = MemoryLayout<Header>.size + Self.measureOffset(height: height, capacity, format)
         if measures.count > 0 { bytes += Self.measureBytes(measures, height: height) * capacity }
         // The allocator itself, which aligns to 16: Swift's way there asks for an alignment each time, which costs half as much again.
         guard let memory = malloc(bytes) else { fatalError("no memory for a node of \(bytes) bytes") }
@@ -40,7 +44,7 @@ struct RankedNode: Hashable {
             to: Header(
                 edit: edit, total: 0, used: 0, capacity: UInt16(truncatingIfNeeded: capacity),
                 height: UInt8(truncatingIfNeeded: height), measures: measures,
-                tails: nil))
+                format: format, tails: nil))
     }
 
     var edit: UInt64 { @inline(__always) get { header.pointee.edit } }
@@ -62,19 +66,31 @@ struct RankedNode: Hashable {
     }
 
     var measures: MeasureKinds { @inline(__always) get { header.pointee.measures } }
+    /// How a leaf has its entries.
+    var format: LeafFormat { @inline(__always) get { header.pointee.format } }
+    var isNarrow: Bool { @inline(__always) get { header.pointee.format.isNarrow } }
+    /// The first array.
+    var memory: UnsafeMutableRawPointer {
+        @inline(__always) get { UnsafeMutableRawPointer(header) + MemoryLayout<Header>.size }
+    }
     /// Behind the last array.
-    var measureMemory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(array(isLeaf ? 3 : 4, of: UInt64.self)) }
+    var measureMemory: UnsafeMutableRawPointer {
+        memory + Self.measureOffset(height: height, capacity, format)
+    }
+    /// A multiple of eight, whatever the capacity.
+    private static func measureOffset(height: Int, _ capacity: Int, _ format: LeafFormat) -> Int {
+        ((height == 0 ? 3 : 4) &* format.bytes(capacity) &+ 7) & ~7
+    }
 
     @inline(__always)
     private func array<Element>(_ number: Int, of type: Element.Type) -> UnsafeMutablePointer<Element> {
-        (UnsafeMutableRawPointer(header) + MemoryLayout<Header>.size + number * capacity * 8)
-            .assumingMemoryBound(to: type)
+        (memory + number * capacity * 8).assumingMemoryBound(to: type)
     }
 
-    /// First bytes of the keys: the entries' in a leaf, the children's smallest in an inner node.
+    /// First bytes of the keys: the entries' in a wide leaf, the children's smallest in an inner node.
     var prefixes: UnsafeMutablePointer<UInt64> { @inline(__always) get { array(0, of: UInt64.self) } }
     var ids: UnsafeMutablePointer<UInt64> { @inline(__always) get { array(1, of: UInt64.self) } }
-    /// Stamps in a leaf.
+    /// Stamps in a wide leaf.
     var stamps: UnsafeMutablePointer<UInt64> { @inline(__always) get { array(2, of: UInt64.self) } }
     /// Entries below each child in an inner node; the same memory as `stamps`.
     var counts: UnsafeMutablePointer<Int> { @inline(__always) get { array(2, of: Int.self) } }
@@ -82,37 +98,29 @@ struct RankedNode: Hashable {
     var children: UnsafeMutablePointer<RankedNode> { @inline(__always) get { array(3, of: RankedNode.self) } }
 
     @inline(__always)
-    func key(at index: Int) -> BareKey { BareKey(prefix: prefixes[index], id: ids[index], tail: tails?[index]) }
-
-    /// How many entries are the same in two leaves, key and stamp, from a place in each on. Of keys with tails those that share
-    /// them; who asks compares the next entry.
-    func sameEntries(from start: Int, as other: RankedNode, from otherStart: Int) -> Int {
-        let most = min(used - start, other.used - otherStart)
-        let (prefixes, otherPrefixes) = (prefixes + start, other.prefixes + otherStart)
-        let (ids, otherIDs) = (ids + start, other.ids + otherStart)
-        let (stamps, otherStamps) = (stamps + start, other.stamps + otherStart)
-        var count = 0
-        while count + 4 <= most {
-            var difference: UInt64 = 0
-            for place in count..<count + 4 {
-                difference |= prefixes[place] ^ otherPrefixes[place]
-                difference |= ids[place] ^ otherIDs[place]
-                difference |= stamps[place] ^ otherStamps[place]
-            }
-            if difference != 0 { break }
-            count += 4
-        }
-        while count < most, prefixes[count] == otherPrefixes[count], ids[count] == otherIDs[count],
-            stamps[count] == otherStamps[count]
-        {
-            count += 1
-        }
-        if tails == nil, other.tails == nil { return count }
-        guard let tails, let otherTails = other.tails else { return 0 }
-        return (0..<count).first { tails[start + $0]?.toOpaque() != otherTails[otherStart + $0]?.toOpaque() } ?? count
+    func key(at index: Int) -> BareKey {
+        isNarrow
+            ? BareKey(prefix: narrowWord(.prefix, index), id: narrowWord(.id, index), tail: tails?[index])
+            : BareKey(prefix: prefixes[index], id: ids[index], tail: tails?[index])
     }
 
-    func entry(at index: Int) -> RankedEntry { RankedEntry(key: key(at: index).owned, stamp: stamps[index]) }
+    @inline(__always)
+    func id(at index: Int) -> UInt64 { isNarrow ? narrowWord(.id, index) : ids[index] }
+
+    /// Leaves only, as `setEntry`.
+    @inline(__always)
+    func stamp(at index: Int) -> UInt64 { isNarrow ? narrowWord(.stamp, index) : stamps[index] }
+
+    /// Sets all of an entry but its tail and its measures. Its words are such as the leaf's format holds.
+    @inline(__always)
+    func setEntry(_ prefix: UInt64, _ id: UInt64, _ stamp: UInt64, at index: Int) {
+        guard !isNarrow else { return setNarrowEntry(prefix, id, stamp, at: index) }
+        prefixes[index] = prefix
+        ids[index] = id
+        stamps[index] = stamp
+    }
+
+    func entry(at index: Int) -> RankedEntry { RankedEntry(key: key(at: index).owned, stamp: stamp(at: index)) }
 
     @inline(__always)
     func retain() { header.pointee.references.wrappingAdd(1, ordering: .relaxed) }
@@ -148,22 +156,27 @@ struct RankedNode: Hashable {
     /// The first slot whose key is not below `key`; `used` where there is none.
     @inline(__always)
     func lowerBound(_ key: BareKey) -> Int {
-        let prefixes = prefixes
-        let used = used
+        guard !isNarrow else { return narrowLowerBound(key) }
+        let low = Self.lowerBound(key.prefix, in: prefixes, used)
+        if low == used || prefixes[low] != key.prefix { return low }
+        return lowerBoundAmongTies(key, from: low)
+    }
+
+    @inline(__always)
+    static func lowerBound<Word: FixedWidthInteger>(_ word: Word, in words: UnsafePointer<Word>, _ used: Int) -> Int {
         var low = 0
         var length = used
         // On the numbers alone first: no branch depends on more than one load.
         while length > 0 {
             let half = length >> 1
-            let isBelow = prefixes[low + half] < key.prefix
+            let isBelow = words[low + half] < word
             low = isBelow ? low + half + 1 : low
             length = isBelow ? length - half - 1 : half
         }
-        if low == used || prefixes[low] != key.prefix { return low }
-        return lowerBoundAmongTies(key, from: low)
+        return low
     }
 
-    private func lowerBoundAmongTies(_ key: BareKey, from start: Int) -> Int {
+    func lowerBoundAmongTies(_ key: BareKey, from start: Int) -> Int {
         var low = start
         var length = used - start
         while length > 0 {

@@ -177,6 +177,7 @@ struct LeafStream {
     fileprivate mutating func append(_ key: BareKey, stamp: UInt64, values: UnsafePointer<UInt64>? = nil) {
         assert(current.used == 0 || current.key(at: current.used - 1) < key, "rows do not ascend strictly by key")
         if current.used >= fill { close() }
+        take(current.format(holding: key.prefix, key.id, stamp))
         current.append(key, stamp: stamp)
         if current.measures.count > 0 { current.setMeasures(values, at: current.used - 1) }
     }
@@ -187,7 +188,9 @@ struct LeafStream {
         while !rest.isEmpty {
             if current.used >= fill { close() }
             let taken = rest.prefix(fill - current.used)
-            current.append(UnsafeBufferPointer(rebasing: taken), stamp: stamp)
+            let numbers = UnsafeBufferPointer(rebasing: taken)
+            take(current.format(holding: numbers, stamp: stamp))
+            current.append(numbers, stamp: stamp)
             rest = rest.dropFirst(taken.count)
         }
     }
@@ -197,6 +200,7 @@ struct LeafStream {
         while !rest.isEmpty {
             if current.used >= fill { close() }
             let taken = rest.prefix(fill - current.used)
+            take(current.format(holding: leaf, taken))
             current.append(from: leaf, taken)
             rest = taken.upperBound..<rest.upperBound
         }
@@ -217,7 +221,21 @@ struct LeafStream {
 
     private mutating func close() {
         leaves.append(current)
-        current = shape.node(edit: edit)
+        // Most likely that of the next entries too.
+        current = shape.node(edit: edit, format: current.format)
+    }
+
+    /// Goes on with a leaf of this format.
+    @inline(__always)
+    private mutating func take(_ format: LeafFormat) {
+        if current.format != format { change(to: format) }
+    }
+
+    @inline(never)
+    private mutating func change(to format: LeafFormat) {
+        let next = current.copy(edit: edit, format)
+        current.release()
+        current = next
     }
 
     /// The root, owned by the caller. The stream is of no use afterwards.
@@ -237,14 +255,15 @@ struct LeafStream {
     /// Adds what two neighbouring leaves hold as one leaf, or as two of the same size.
     private mutating func evenOut(_ left: RankedNode, _ right: RankedNode) {
         let sum = left.used + right.used
-        let first = shape.node(edit: edit)
+        let format = left.format.joined(with: right.format)
+        let first = shape.node(edit: edit, format: format)
         let middle = sum <= shape.leafCapacity ? left.used : sum / 2
         first.append(from: left, 0..<middle)
         leaves.append(first)
         if sum <= shape.leafCapacity {
             first.append(from: right, 0..<right.used)
         } else {
-            let second = shape.node(edit: edit)
+            let second = shape.node(edit: edit, format: format)
             second.append(from: left, middle..<left.used)
             second.append(from: right, 0..<right.used)
             leaves.append(second)

@@ -30,7 +30,7 @@ extension RankedTree {
         package mutating func next() -> RankedEntry? { step() ? leaf.entry(at: index - 1) : nil }
 
         /// As `next`, without the key.
-        mutating func nextID() -> UInt64? { step() ? leaf.ids[index - 1] : nil }
+        mutating func nextID() -> UInt64? { step() ? leaf.id(at: index - 1) : nil }
 
         @inline(__always)
         private mutating func step() -> Bool {

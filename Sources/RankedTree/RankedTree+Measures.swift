@@ -67,13 +67,13 @@ extension RankedTree {
     private static func measured(
         _ node: RankedNode, _ edit: UInt64, _ shape: Shape, _ fill: (UInt64, UnsafeMutablePointer<UInt64>) -> Void
     ) -> RankedNode {
-        let copy = shape.node(edit: edit, height: node.height)
+        let copy = shape.node(edit: edit, height: node.height, format: node.format)
         if node.isLeaf {
             copy.appendUnmeasured(from: node, 0..<node.used)
             if !shape.measures.isEmpty {
                 for index in 0..<node.used {
                     copy.setMeasures(nil, at: index)
-                    fill(node.ids[index], copy.words(at: index))
+                    fill(node.id(at: index), copy.words(at: index))
                 }
             }
         } else {

@@ -25,8 +25,10 @@ package struct RankedTree: Sendable {
         func minimum(height: Int) -> Int { max(capacity(height: height) / 4, height == 0 ? 1 : 2) }
         func capacity(height: Int) -> Int { height == 0 ? leafCapacity : innerCapacity }
         /// An empty node, owned by the caller.
-        func node(edit: UInt64, height: Int = 0) -> RankedNode {
-            RankedNode(edit: edit, height: height, capacity: capacity(height: height), measures: measures.kinds)
+        func node(edit: UInt64, height: Int = 0, format: LeafFormat = .wide) -> RankedNode {
+            RankedNode(
+                edit: edit, height: height, capacity: capacity(height: height), measures: measures.kinds, format: format
+            )
         }
     }
 
@@ -99,7 +101,7 @@ package struct RankedTree: Sendable {
     package func stamp(of key: RankedKey) -> UInt64? {
         withExtendedLifetime(key) {
             let place = place(of: BareKey(key))
-            return place.isPresent ? place.leaf.stamps[place.index] : nil
+            return place.isPresent ? place.leaf.stamp(at: place.index) : nil
         }
     }
 
@@ -132,7 +134,7 @@ package struct RankedTree: Sendable {
     package func id(at rank: Int) -> UInt64 {
         withExtendedLifetime(root) {
             let (leaf, index) = leaf(at: rank)
-            return leaf.ids[index]
+            return leaf.id(at: index)
         }
     }
 

@@ -25,7 +25,7 @@ extension TreeDifference {
             let before = withExtendedLifetime(entry) { old.place(of: BareKey(entry.key)) }
             if !before.isPresent {
                 inserted.append(Row(after))
-            } else if before.leaf.stamps[before.index] != entry.stamp {
+            } else if before.leaf.stamp(at: before.index) != entry.stamp {
                 restamped.append(
                     Restamped(oldRank: before.rank, newRank: after.rank, key: after.leaf.key(at: after.index)))
             }
@@ -39,6 +39,6 @@ extension TreeDifference {
 
 extension TreeDifference.Row {
     fileprivate init(_ place: (leaf: RankedNode, index: Int, rank: Int, isPresent: Bool)) {
-        self.init(rank: place.rank, key: place.leaf.key(at: place.index), stamp: place.leaf.stamps[place.index])
+        self.init(rank: place.rank, key: place.leaf.key(at: place.index), stamp: place.leaf.stamp(at: place.index))
     }
 }

@@ -128,7 +128,7 @@ private struct DifferenceWalk {
             let leftKey = left.node.key(at: left.index)
             let rightKey = right.node.key(at: right.index)
             if leftKey == rightKey {
-                if left.node.stamps[left.index] != right.node.stamps[right.index] {
+                if left.node.stamp(at: left.index) != right.node.stamp(at: right.index) {
                     restamped.append(TreeDifference.Restamped(oldRank: left.rank, newRank: right.rank, key: rightKey))
                 }
                 left.step()
@@ -192,7 +192,9 @@ private struct NodeCursor {
     var isAtStart: Bool { index == 0 }
 
     /// The entry at this place of a leaf.
-    var row: TreeDifference.Row { TreeDifference.Row(rank: rank, key: node.key(at: index), stamp: node.stamps[index]) }
+    var row: TreeDifference.Row {
+        TreeDifference.Row(rank: rank, key: node.key(at: index), stamp: node.stamp(at: index))
+    }
 
     /// To the next entry of the leaf, or further.
     mutating func step(_ count: Int = 1) {

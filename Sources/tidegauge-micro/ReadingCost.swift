@@ -48,13 +48,13 @@ final class ReadEnd: StoredObject, ReadNumbered {
 enum ReadingCost {
     /// The command that runs one loop and nothing else: question, operations, folder of the store.
     static let loopCommand = "reading-loop"
-    private static let rows = 100_000
+    static let rows = 100_000
     private static let kinds = 1_000
     private static let listLengths = [100, 10_000, 100_000]
     /// Rows of which each leads over three links.
     private static let heads = 10_000
 
-    private enum Place {
+    enum Place {
         /// All operations in one read block.
         case read
         /// Each in a write block of its own.
@@ -71,7 +71,7 @@ enum ReadingCost {
         case none
     }
 
-    private struct Question: Sendable {
+    struct Question: Sendable {
         let name: String
         let place: Place
         /// Operations of a timed run; a counted one does a part of them.
@@ -198,7 +198,7 @@ enum ReadingCost {
         ]
     }
 
-    private static func all(_ connection: Connection) throws -> Results<ReadRow> {
+    static func all(_ connection: Connection) throws -> Results<ReadRow> {
         try connection.objects(ReadRow.self)
     }
 
@@ -206,17 +206,22 @@ enum ReadingCost {
         try connection.objects(ReadHead.self)
     }
 
-    private static func change(_ connection: Connection, _ number: Int) throws -> Int {
+    static func change(_ connection: Connection, _ number: Int) throws -> Int {
         try connection.object(ReadRow.self, forPrimaryKey: number * 7_919 % rows)!.score += 1
         return 1
     }
 
     /// Runs this thread's run loop until what was observed has called back.
     private static func untilTold(_ observe: (@escaping () -> Void) throws -> NotificationToken) throws -> Int {
+        try untilAllTold { [try observe($0)] }
+    }
+
+    /// The same until so many callbacks have come as there are observers.
+    static func untilAllTold(_ observe: (@escaping () -> Void) throws -> [NotificationToken]) throws -> Int {
         var calls = 0
-        let token = try observe { calls += 1 }
-        while calls == 0 { _ = RunLoop.current.run(mode: .default, before: .distantFuture) }
-        token.invalidate()
+        let tokens = try observe { calls += 1 }
+        while calls < tokens.count { _ = RunLoop.current.run(mode: .default, before: .distantFuture) }
+        for token in tokens { token.invalidate() }
         return calls
     }
 
@@ -226,6 +231,7 @@ enum ReadingCost {
 
     private static let models: [StoredObject.Type] = [
         ReadRow.self, ReadList.self, ReadHead.self, ReadSecond.self, ReadThird.self, ReadEnd.self,
+        ReadLarge.self,
     ]
 
     private static func open(_ path: String) throws -> Store {
@@ -310,7 +316,7 @@ enum ReadingCost {
     /// Runs the loop that the arguments name.
     static func runLoop(_ arguments: [String]) throws {
         guard arguments.count == 3,
-            let question = (questions + listQuestions).first(where: { $0.name == arguments[0] }),
+            let question = (questions + listQuestions + manyQuestions).first(where: { $0.name == arguments[0] }),
             let operations = Int(arguments[1])
         else { preconditionFailure("\(loopCommand) QUESTION OPERATIONS FOLDER") }
         if !FileManager.default.fileExists(atPath: arguments[2]) { try fill(arguments[2]) }
@@ -324,7 +330,7 @@ enum ReadingCost {
         try fill(path)
         let counted = try InstructionCounted(in: folder.path)
         print("CPU µs     instructions   (one operation, \(rows) rows)")
-        for question in questions + listQuestions {
+        for question in questions + listQuestions + manyQuestions {
             let cpuNs = Double(try loop(question, question.operations, path).cpuNs) / Double(question.operations)
             let instructions = try counted?.perOperation(of: question.operations) { operations in
                 [loopCommand, question.name, "\(operations)", path]
@@ -357,6 +363,7 @@ enum ReadingCost {
                 list.numbers.append(contentsOf: 0..<length)
             }
         }
+        try store.write { try addLarge($0) }
         try store.write { connection in
             for id in 0..<heads {
                 let (head, second, third, end) = (ReadHead(), ReadSecond(), ReadThird(), ReadEnd())

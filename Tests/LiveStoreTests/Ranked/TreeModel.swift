@@ -45,12 +45,19 @@ enum KeySpace: CaseIterable {
     case longFixed
     /// 0 to 12 bytes of two values, and a terminator.
     case strings
+    /// Numbers, ids and stamps on both sides of where their upper halves change: leaves are narrow, wide and become wide.
+    case halves
+
+    /// Before the first id and the first version.
+    var firstID: UInt64 { self == .halves ? (1 << 32) - 20 : 0 }
+    var firstVersion: UInt64 { self == .halves ? (3 << 32) - 4 : 0 }
 
     func key(_ random: inout SeededRandom) -> [UInt8] {
         switch self {
         case .fewNumbers: return [0, 0, 0, 0, 0, 0, 0, UInt8(random.below(6))]
         case .manyNumbers: return (0..<8).map { _ in UInt8(random.below(256)) }
         case .longFixed: return (0..<11).map { $0 < 6 ? 7 : UInt8(random.below(2)) }
+        case .halves: return [0, 0, 0, UInt8(random.below(2)), 0, 0, 0, UInt8(random.below(40))]
         case .strings: return (0..<random.below(13)).map { _ in UInt8(1 + random.below(2)) } + [0]
         }
     }
@@ -71,10 +78,11 @@ struct TreeModel {
     private(set) var rows: [ModelRow] = []
     let space: KeySpace
     private var outside: [UInt64] = []
-    private var nextID: UInt64 = 1
+    private var nextID: UInt64
 
     init(space: KeySpace) {
         self.space = space
+        nextID = space.firstID + 1
     }
 
     /// One row's part of an edit.
@@ -93,13 +101,13 @@ struct TreeModel {
             return Change(old: old, new: nil)
         case 3...5 where !rows.isEmpty:
             let old = rows.remove(at: random.below(rows.count))
-            let new = ModelRow(bytes: space.key(&random), id: old.id, stamp: version)
+            let new = ModelRow(bytes: space.key(&random), id: old.id, stamp: space.firstVersion + version)
             insert(new)
             return Change(old: old, new: new)
         case _ where !rows.isEmpty:
             let index = random.below(rows.count)
             let old = rows[index]
-            rows[index].stamp = version
+            rows[index].stamp = space.firstVersion + version
             return Change(old: old, new: rows[index])
         default: return add(version: version, &random)
         }
@@ -113,7 +121,7 @@ struct TreeModel {
         } else {
             nextID += 1
         }
-        let row = ModelRow(bytes: space.key(&random), id: id, stamp: version)
+        let row = ModelRow(bytes: space.key(&random), id: id, stamp: space.firstVersion + version)
         insert(row)
         return Change(old: nil, new: row)
     }
