@@ -28,6 +28,8 @@ package final class Snapshot: Sendable {
     package let storage: Storage
     private let reader: SnapshotReader
     private let failed = AtomicLazyReference<Failure>()
+    /// Whether there is one: the reference itself takes 500 instructions to look at, as it is not specialised.
+    private let hasFailed = Atomic(false)
     /// Whether upkeep, which may hear of no commits, is told when it wakes.
     private let wakesUpkeep: Bool
 
@@ -158,10 +160,15 @@ package final class Snapshot: Sendable {
     }
 
     /// The first one stays.
-    func keep(_ failure: EngineFailure) { _ = failed.storeIfNil(Failure(storage.error(failure, "read"))) }
+    func keep(_ failure: EngineFailure) {
+        _ = failed.storeIfNil(Failure(storage.error(failure, "read")))
+        hasFailed.store(true, ordering: .releasing)
+    }
 
     /// The first read that the engine has failed in; nil where every one so far has found what there is.
-    package var failure: StoreError? { failed.load()?.error ?? storage.cutFailure }
+    package var failure: StoreError? {
+        (hasFailed.load(ordering: .acquiring) ? failed.load()?.error : nil) ?? storage.cutFailure
+    }
 
     /// As `row`, with a failure told apart from a row that is not there. O(log n).
     package func readRow(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
