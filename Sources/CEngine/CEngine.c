@@ -27,6 +27,8 @@ struct call {
     void *jump[5];
     // That the call changes; NULL where it only reads.
     MDB_txn *transaction;
+    // Where the stack stood as the call began, where it changes. (AddressSanitizer has this struct elsewhere.)
+    uintptr_t stack;
 };
 
 static _Thread_local struct call *current;
@@ -43,7 +45,7 @@ static struct context *context_of(MDB_env *environment) { return mdb_env_get_use
 // comes after them; a cursor begins with the next one of its list.
 static void forget_cursors(const struct call *call) {
     enum { MOST_STACK = 1 << 17, MOST_CURSORS = 64 };
-    uintptr_t end = (uintptr_t)call;
+    uintptr_t end = call->stack;
     uintptr_t *words = (uintptr_t *)call->transaction;
     size_t count = malloc_usable_size(call->transaction) / sizeof(uintptr_t);
     for (size_t index = 0; index < count; index++) {
@@ -164,9 +166,11 @@ static int look_first(MDB_txn *transaction, MDB_dbi table, const MDB_val *key, c
 
 // Never inlined into a caller, whose locals would have to be in memory.
 #define GUARDED __attribute__((noinline))
+#define STACK (uintptr_t)__builtin_frame_address(0)
 #define RUN(changed, on_damage, engine_call)   \
     struct call here;                          \
     here.transaction = changed;                \
+    if (changed) here.stack = STACK;           \
     if (SET_JUMP(here)) return on_damage;      \
     current = &here;                           \
     atomic_signal_fence(memory_order_seq_cst); \
