@@ -97,6 +97,31 @@ struct PrimaryKeyTests {
         return keys.sorted { $0.lexicographicallyPrecedes($1) }
     }()
 
+    @Test(
+        "a count by a key is one or none: amid a write too, beside other conditions, and of a key that no object can have"
+    )
+    func counted() throws {
+        let test = try TestStore([Note.self, Blob.self])
+        try test.store.write { connection in
+            for id in 0..<3 { try connection.add(Note(id: id, title: "note \(id)")) }
+        }
+        func counts(_ connection: Connection) throws -> [Int] {
+            let notes = try connection.objects(Note.self)
+            return try (0..<5).map { notes.where(\.id == $0).count } + [
+                notes.where(\.id == 1).where(\.title == "note 1").count, notes.where(\.id == 1 && \.title == "").count,
+                notes.where(\.id == 1).limited(to: 0).count,
+                connection.objects(Blob.self).where(\.key == Data(repeating: 1, count: 600)).count,
+            ]
+        }
+        #expect(try test.store.read(counts) == [1, 1, 1, 0, 0, 1, 0, 0, 0])
+        try test.store.write { connection in
+            try connection.add(Note(id: 4))
+            try connection.delete(try #require(try connection.object(Note.self, forPrimaryKey: 0)))
+            #expect(try counts(connection) == [0, 1, 1, 0, 1, 1, 0, 0, 0])
+        }
+        #expect(try test.store.read(counts) == [0, 1, 1, 0, 1, 1, 0, 0, 0])
+    }
+
     @Test("keys of up to 511 bytes are kept apart, whatever zeros are in them")
     func lengths() throws {
         let test = try TestStore([Blob.self, Named.self])
