@@ -19,7 +19,7 @@ thread)
     # sanitizer does not see: it would take all that the thread does from then on to be done within the handler. And a child of a fork
     # that opens a store has threads, and a trial that hangs leaves its own, as they are to the end of its process.
     export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 report_signal_unsafe=0 die_after_fork=0
-        report_thread_leaks=0 ${TSAN_OPTIONS:-}"
+        report_thread_leaks=0 suppressions=$PWD/Tools/thread-sanitizer.txt ${TSAN_OPTIONS:-}"
     # Histories of values that one thread makes: no other thread, so no race, and an hour of instrumented arithmetic.
     skip='RankedHistoryTests|RankedTreeTests|ChangeSetTests|TextConditionTests|QueryTextTests|StatisticsTests'
     ;;
