@@ -18,6 +18,8 @@ func inChild(_ body: () -> Int32) -> Int32 {
 }
 
 func startChild(_ body: () -> Int32) -> pid_t {
+    // What is printed already would be printed by each child that ends on its own.
+    fflush(nil)
     let child = forkProcess()
     if child == 0 {
         let status = body()
