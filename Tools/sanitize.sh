@@ -21,7 +21,9 @@ thread)
     export TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1 report_signal_unsafe=0 die_after_fork=0
         report_thread_leaks=0 suppressions=$PWD/Tools/thread-sanitizer.txt ${TSAN_OPTIONS:-}"
     # Histories of values that one thread makes: no other thread, so no race, and an hour of instrumented arithmetic.
-    skip='RankedHistoryTests|RankedTreeTests|ChangeSetTests|TextConditionTests|QueryTextTests|StatisticsTests'
+    # And images of power cuts, which children of a fork open: two threads of theirs that come to one `once` of Swift's runtime at the
+    # same moment wait there for ever, which is rare but under this sanitizer.
+    skip='RankedHistoryTests|RankedTreeTests|ChangeSetTests|TextConditionTests|QueryTextTests|StatisticsTests|PowerCutTests'
     ;;
 address)
     name=AddressSanitizer
