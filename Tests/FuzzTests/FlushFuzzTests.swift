@@ -91,7 +91,7 @@ struct FlushFuzzTests {
         configuration.flushes.boot = BootID(high: 1, low: 2)
         try #require(good.count == 2 * Self.recordBytes)
         var fuzzer = try Fuzzer("recovery", seed: seed, good: [good])
-        try fuzzer.run(400) { bytes -> String in
+        try fuzzer.run(150) { bytes -> String in
             try original.write(to: url)
             let pages = try FilePages(path)
             var file: [UInt8] = []
