@@ -46,20 +46,14 @@ struct PostgresFaultTests {
         #expect((result.value(.failedCommits) ?? 0) > 0)
     }
 
-    @Test(arguments: [PostgresDriver.Way.notify, .wal])
-    func anObserverThatStandsStillIsNoHarmToOthers(_ way: PostgresDriver.Way) throws {
+    @Test(arguments: [PostgresDriver.Way.notify, .wal], [FaultSpec.Kind.observerStopped, .largeTransaction])
+    func whoStandsStillAndALargeTransactionAreNoHarmToOthers(
+        _ way: PostgresDriver.Way, _ kind: FaultSpec.Kind
+    ) throws {
         let driver = PostgresDriver(way)
-        var spec = try Self.spec(driver, .observerStopped)
-        spec.fault.lengthNs = 200_000_000
-        let result = try runTrial(spec, on: driver)
-        #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
-    }
-
-    @Test(arguments: [PostgresDriver.Way.notify, .wal])
-    func aLargeTransactionIsNoHarmToOthers(_ way: PostgresDriver.Way) throws {
-        let driver = PostgresDriver(way)
-        var spec = try Self.spec(driver, .largeTransaction)
-        spec.fault.rows = 20_000
+        var spec = try Self.spec(driver, kind)
+        // Each reads its own.
+        (spec.fault.lengthNs, spec.fault.rows) = (200_000_000, 20_000)
         let result = try runTrial(spec, on: driver)
         #expect(result.fate == .completed, "\(result.fate) \(result.notes) \(result.violations)")
     }

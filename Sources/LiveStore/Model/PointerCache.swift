@@ -44,8 +44,10 @@ final class PointerCache: @unchecked Sendable {
     /// - Returns: whether it was kept just now: then the object must never go away.
     func keep(_ value: Int, _ key: UnsafeRawPointer) -> Bool {
         let key = UInt(bitPattern: key)
+        let slot = slot(key)
+        // Who finds another one there each time takes no lock each time.
+        if slot.pointee.key.load(ordering: .relaxed) != 0 { return false }
         return lock.withLock {
-            let slot = slot(key)
             guard slot.pointee.key.load(ordering: .relaxed) == 0 else { return false }
             slot.pointee.value.store(value, ordering: .relaxed)
             slot.pointee.key.store(key, ordering: .releasing)
