@@ -140,9 +140,11 @@ final class WatchRounds: WatcherRounds {
         try listenLate()
     }
 
-    /// The mistake of `flawed-postgres-late-listen`: only now that it shows its rows it opens the connection that listens.
+    /// The mistake of `flawed-postgres-late-listen`: only now that it shows its rows it opens the connection that listens. That takes
+    /// as long as over a network; beside a server of this machine a writer would be too late now and then.
     private func listenLate() throws {
         guard way.hearing == .notificationsLate, case .nobody = ear else { return }
+        usleep(50_000)
         let connection = try schema.connect()
         processes.add(connection.serverProcess, .watcher)
         try connection.execute("LISTEN \(schema.name)")
