@@ -82,11 +82,14 @@ struct KilledFlushCommand: ParsableCommand {
                 return 0
             } catch { refuse("\(error)") }
         }
-        while !wr_is_stalled() { usleep(1_000) }
+        var status: Int32 = 0
+        while !wr_is_stalled() {
+            if waitpid(flusher, &status, WNOHANG) != 0 { refuse("who was to flush has ended before: \(status)") }
+            usleep(1_000)
+        }
         wr_stall_flushes(false)
         let waiter = startChild(commit)
         kill(flusher, SIGKILL)
-        var status: Int32 = 0
         waitpid(flusher, &status, 0)
         waitpid(waiter, &status, 0)
         print("the waiter ended with \(status)")
