@@ -29,8 +29,9 @@ bench: build  ## build, run all scenarios of the store (PROFILE=smoke|ci|full), 
 peers: build-peers  ## the store beside other engines, which take their time (PROFILE=full for the whole table)
 	$(PEERS) run Scenarios/peers --profile $(PROFILE)
 
+# Twenty commits of each: engines that fetch again at every commit take a second for one where instructions are counted.
 reading: build-peers  ## what reading costs, question by question, beside other engines: counted instructions (PROFILE=full for large stores)
-	$(PEERS) run Scenarios/reading --driver livestore --driver grdb-pool --driver sqlite-hooks --profile $(PROFILE)
+	$(PEERS) run Scenarios/reading --driver livestore --driver grdb-pool --driver sqlite-hooks --profile $(PROFILE) --count --commits 20
 
 servers: build-peers  ## live queries over PostgreSQL, which is installed where it is missing (PROFILE=full for the whole table)
 	@Tools/setup.sh servers

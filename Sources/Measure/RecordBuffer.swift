@@ -5,14 +5,15 @@ import Glibc
 
 /// A bounded, append-only array of plain values in memory of its own. Overflow is counted, never a crash.
 ///
-/// Unchecked because nothing guards it: one thread appends, and others read once that one was joined or otherwise waited for.
+/// Unchecked because nothing guards it: one thread appends, and others read once that one was joined or otherwise waited for. For the
+/// same reason nothing asks at run time who else is at its counts, which every record would pay for.
 public final class RecordBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     /// Elements that fit.
     public let capacity: Int
     /// Elements appended while there was room.
-    public private(set) var count = 0
+    @exclusivity(unchecked) public private(set) var count = 0
     /// Elements that did not fit and are lost.
-    public private(set) var overflowCount = 0
+    @exclusivity(unchecked) public private(set) var overflowCount = 0
 
     @usableFromInline let base: UnsafeMutablePointer<Element>
     private let byteCount: Int

@@ -7,10 +7,10 @@ final class LiveConnection: Connection {
     let mailbox: Mailbox
     @exclusivity(unchecked) var own = OwnWrites()
     @exclusivity(unchecked) var attached: [ObjectIdentifier: ConnectionQuery] = [:]
-    var observedObjects: [ObjectIdentifier: ObjectToken] = [:]
-    var storeTokens: [StoreToken] = []
+    @exclusivity(unchecked) var observedObjects: [ObjectIdentifier: ObjectToken] = [:]
+    @exclusivity(unchecked) var storeTokens: [StoreToken] = []
     /// Properties that are observed one by one; nil while there are none.
-    private(set) var observedCells: ObservedCells?
+    @exclusivity(unchecked) private(set) var observedCells: ObservedCells?
     private lazy var trackingProbe = TrackingProbe()
     @exclusivity(unchecked) var isDelivering = false
     /// The last version it held before it went to sleep.
