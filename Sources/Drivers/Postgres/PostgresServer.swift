@@ -46,7 +46,9 @@ final class PostgresServer {
         try account?.open(wayTo: directory)
         let sockets: String
         (sockets, shortFolder) = try Self.socketFolder(directory, account)
-        FileManager.default.createFile(atPath: log, contents: nil)
+        guard FileManager.default.createFile(atPath: log, contents: nil) else {
+            throw PostgresError("a file for what the server says cannot be made", in: log)
+        }
         let guests = transport == .tcp && reachedAt != nil ? try Guests(directory, account) : nil
         password = guests?.password
 
