@@ -29,7 +29,7 @@ bench: build  ## build, run all scenarios of the store (PROFILE=smoke|ci|full), 
 peers: build-peers  ## the store beside other engines, which take their time (PROFILE=full for the whole table)
 	$(PEERS) run Scenarios/peers --profile $(PROFILE)
 
-# Twenty commits of each: engines that fetch again at every commit take a second for one where instructions are counted.
+# Twenty commits of each: engines that fetch again at every commit take seconds for one where instructions are counted.
 reading: build-peers  ## what reading costs, question by question, beside other engines: counted instructions (PROFILE=full for large stores)
 	$(PEERS) run Scenarios/reading --driver livestore --driver grdb-pool --driver sqlite-hooks --profile $(PROFILE) --count --commits 20
 

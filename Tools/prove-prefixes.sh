@@ -47,8 +47,9 @@ cost() {
         { tail -5 "$work/log" >&2; exit 1; }
     python3 - "$work/out/latest/journal.ndjson" <<'END'
 import json, sys
-trials = [json.loads(line)["trial"] for line in open(sys.argv[1]) if '"trial"' in line]
-print(*(cpu["processNs"] / cpu["commits"] for cpu in (trial["hosts"][0]["cpu"] for trial in trials)))
+[trial] = [json.loads(line)["trial"] for line in open(sys.argv[1]) if '"trial"' in line]
+cpu = trial["hosts"][0]["cpu"]
+print(cpu["processNs"] / cpu["commits"])
 END
 }
 
@@ -56,11 +57,14 @@ for file in "$work"/host-*; do
     name=${file##*/host-}
     for pair in $(seq "$pairs"); do
         for trial in $(seq 5); do
-            # Who goes first is changed each time: a machine that gets slower is slower for both.
+            # Who goes first is changed each time: a machine that gets slower is slower for both. A command each, as only the last of
+            # two would be asked whether it has failed.
             if [ $(((pair + trial) % 2)) = 0 ]; then
-                here=$(cost "$work/here") there=$(cost "$file")
+                here=$(cost "$work/here")
+                there=$(cost "$file")
             else
-                there=$(cost "$file") here=$(cost "$work/here")
+                there=$(cost "$file")
+                here=$(cost "$work/here")
             fi
             echo "$here $there"
         done | awk -v name="$name" '
