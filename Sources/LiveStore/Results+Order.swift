@@ -69,6 +69,6 @@ extension Results {
             let found = RowQuery(asked.filter, table).extreme(of: column, isLargest: isLast, in: source)
         else { return nil }
         connection.noteFailedReads()
-        return .some(found.first.map { $0.row.value(column, table.schema.columns[column]) })
+        return .some(found.first.map { $0.row(in: source).value(column, table.schema.columns[column]) })
     }
 }

@@ -19,6 +19,8 @@ public struct ResultsIterator<Object: StoredObject>: IteratorProtocol {
     private var scan: RowScan?
     /// The connection's `rowEpoch` for which the rows hold; nil amid a write, where they may move.
     private let epoch: Int?
+    /// What they were read from; nil as `epoch`.
+    private let source: Snapshot?
 
     /// What comes after those that are found: rows of `list`, where there is one.
     private var ids: [UInt64] = []
@@ -29,16 +31,18 @@ public struct ResultsIterator<Object: StoredObject>: IteratorProtocol {
     init(_ connection: Connection, _ table: Table, _ scan: RowScan) {
         (self.connection, self.table, self.scan) = (connection, table, scan)
         epoch = connection.rowEpoch
+        source = scan.snapshot
     }
 
     init(_ connection: Connection, _ table: Table, _ found: [ScannedRow]) {
         (self.connection, self.table, self.found) = (connection, table, found)
         epoch = connection.foundEpoch
+        source = epoch == nil ? nil : connection.shown
     }
 
     init(_ connection: Connection, _ table: Table, _ ids: [UInt64], of list: ListSource?) {
         (self.connection, self.table, self.ids, self.list) = (connection, table, ids, list)
-        epoch = nil
+        (epoch, source) = (nil, nil)
     }
 
     /// The next object; nil behind the last one.
@@ -46,8 +50,8 @@ public struct ResultsIterator<Object: StoredObject>: IteratorProtocol {
         if nextFound < found.count || findMore() {
             let row = found[nextFound]
             nextFound += 1
-            if let epoch, mayReuse() {
-                last.unsafelyUnwrapped.rebind(row.id, found: (row.row, epoch))
+            if let epoch, let source, mayReuse() {
+                last.unsafelyUnwrapped.rebind(row.id, found: (row.row(in: source), epoch))
                 return last
             }
             return kept(connection.makeObject(table, row, epoch))

@@ -25,6 +25,8 @@ public enum StoreError: Error, Sendable, Hashable {
     case duplicatePrimaryKey(table: String, key: String)
     /// A primary key whose encoding is longer than the storage engine's limit.
     case primaryKeyTooLong(table: String, bytes: Int, limit: Int)
+    /// A string or data that is longer than a value can be.
+    case valueTooLong(table: String, bytes: Int, limit: Int)
     /// The file system is full. Nothing of the transaction was stored; the store stays usable.
     case diskFull(path: String)
     /// The address space reserved for the store is used up.
@@ -143,6 +145,8 @@ extension StoreError: CustomStringConvertible {
                 + "change that one, or delete it first"
         case .primaryKeyTooLong(let table, let bytes, let limit):
             "a primary key of '\(table)' takes \(bytes) bytes as it is stored; the limit is \(limit): use a shorter key"
+        case .valueTooLong(let table, let bytes, let limit):
+            "a value of '\(table)' has \(bytes) bytes; the limit is \(limit): split it, or keep it in a file and store its name"
         case .diskFull(let path):
             "the file system of \(path) is full: nothing of this transaction was stored; free some space and retry"
         case .mapFull(let limit):

@@ -57,8 +57,9 @@ public final class Migration {
         }
         change.noteEnumerated(table)
         try rows.forEachRow(before.id) { id, oldBytes, bytes in
-            let old = MigrationRow(before, id, RowBuffer(oldBytes), rows, isOld: true)
-            let new = MigrationRow(after, id, change.row(bytes, of: after), rows, isOld: false)
+            let old = MigrationRow(before, id, RowBuffer(oldBytes, rows.largeValues(isOld: true)), rows, isOld: true)
+            let new = MigrationRow(
+                after, id, change.row(bytes, of: after, rows.largeValues(isOld: false)), rows, isOld: false)
             let outcome = Result { try body(old, new) }
             try checkRows()
             // Also where the block catches what was thrown: lists that were set are stored already.
@@ -109,7 +110,7 @@ public final class Migration {
     public func read(_ row: MigrationReference) throws -> MigrationRow? {
         try checkOpen()
         guard let table = change.old.table(row.table), let bytes = try rows.old(table, row.id) else { return nil }
-        return MigrationRow(table, row.id, RowBuffer(bytes), rows, isOld: true)
+        return MigrationRow(table, row.id, RowBuffer(bytes, rows.largeValues(isOld: true)), rows, isOld: true)
     }
 
     /// Keeps the values of a property under a new name. Before the table is gone through. O(1).

@@ -37,7 +37,7 @@ extension Connection {
         let state = ObjectToken(
             binding.table, binding.id, columns: columns, since: shown?.version ?? 0, known: known, body)
         live.observedObjects[ObjectIdentifier(state)] = state
-        upkeep.begin(.watch(live.mailbox, state, seen: Array(row.image)))
+        upkeep.begin(.watch(live.mailbox, state, seen: row.copy(binding.table.layout)))
         return live.makeToken(state, madeAt: place) { [weak state] in state.map { .object($0) } }
     }
 

@@ -298,7 +298,7 @@ extension Connection {
     /// An object of a row that a scan has found.
     func makeObject<Object: StoredObject>(_ table: Table, _ found: ScannedRow, _ epoch: Int?) -> Object {
         let object: Object = makeObject(table, found.id)
-        if let epoch { object.noteFound(found.row, epoch) }
+        if let epoch, let shown { object.noteFound(found.row(in: shown), epoch) }
         return object
     }
 }

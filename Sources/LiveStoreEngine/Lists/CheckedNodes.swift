@@ -1,6 +1,6 @@
-// Which nodes of lists' orders have been checked against their checksum in this process, so that a node that is read again costs a
-// test. Remembered is not that a node is checked but what was found in it: its key with the checksum that it carries. A node that
-// somebody has written anew carries another one. Any thread: each slot is one atomic number.
+// Which nodes of lists' orders, and which large values, have been checked against their checksum in this process, so that one that is
+// read again costs a test. Remembered is not that it is checked but what was found in it: its key with the checksum that it
+// carries. One that somebody has written anew carries another one. Any thread: each slot is one atomic number.
 import Basis
 import Synchronization
 

@@ -94,7 +94,7 @@ package final class ObjectToken: TokenState, @unchecked Sendable {
         self.id = id
         self.columns = columns
         self.since = since
-        self.known = Array(known.image)
+        self.known = known.copy(table.layout)
         self.deliver = deliver
     }
 

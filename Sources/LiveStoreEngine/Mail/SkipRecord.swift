@@ -29,8 +29,8 @@ package final class SkipRecord: Sendable {
             guard let table = tables[key.table] else { return nil }
             return Row(
                 table: key.table, id: key.id, columns: columns,
-                before: before.row(table, key.id).map { Array($0.image) },
-                after: transaction.row(table, key.id).map { Array($0.image) })
+                before: before.row(table, key.id).map { $0.copy(table.layout) },
+                after: transaction.row(table, key.id).map { $0.copy(table.layout) })
         }
     }
 }

@@ -17,7 +17,7 @@ struct FirstRows {
     }
 
     mutating func add(_ row: ScannedRow, _ source: any RowSource, _ links: TableLinks?) {
-        let key = encoder.key(row.row, row.id, source, links)
+        let key = encoder.key(row.row(in: source), row.id, source, links)
         if let bound, isReversed ? key < bound : bound < key { return }
         rows.append((key, row))
         // Twice as many as are wanted, so that sorting costs each row O(log most) on the average.

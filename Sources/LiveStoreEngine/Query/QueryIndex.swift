@@ -146,9 +146,9 @@ extension RowReader {
         case .int: .int(Int._read(self, column))
         case .double: .double(Double._read(self, column))
         case .bool: .bool(Bool._read(self, column))
-        case .string: .string(String._read(self, column))
+        case .string: .string(String(decoding: bytes(column), as: UTF8.self))
         case .date: .date(Date._read(self, column))
-        case .data: .data(Data._read(self, column))
+        case .data: .data(Data(bytes(column)))
         case .uuid: .uuid(UUID._read(self, column))
         case .link: isNull(column) ? .null : .link(ObjectID(rawValue: slot(column)))
         // How often it was changed is nobody's business; the elements are elsewhere.
@@ -159,9 +159,16 @@ extension RowReader {
     /// Bit i: column i has another value than in `other`.
     package func columns(differingFrom other: RowReader, _ table: TableSchema) -> UInt64 {
         var columns: UInt64 = 0
-        for (index, schema) in table.columns.enumerated() where value(index, schema) != other.value(index, schema) {
+        for (index, schema) in table.columns.enumerated()
+        where !hasSameLarge(index, schema, as: other) && value(index, schema) != other.value(index, schema) {
             columns |= 1 << UInt64(index)
         }
         return columns
+    }
+
+    /// Whether a column has the same large value in both, which need not be read for that.
+    private func hasSameLarge(_ column: Int, _ schema: ColumnSchema, as other: RowReader) -> Bool {
+        guard schema.type.isOutOfLine, let value = largeValue(slot(column)) else { return false }
+        return value == other.largeValue(other.slot(column))
     }
 }

@@ -38,7 +38,9 @@ extension RowQuery {
         var first = FirstRows(end, table)
         let (test, links) = (RowTest(conditions), table.links)
         forEachRun(in: source, candidates ?? IndexAccess.candidates(conditions, table, source)) { rows, source in
-            for row in rows where test.passes(row.row, row.id, source, links) { first.add(row, source, links) }
+            for row in rows where test.passes(row.row(in: source), row.id, source, links) {
+                first.add(row, source, links)
+            }
             return true
         }
         return first.take()
@@ -94,7 +96,7 @@ extension RowQuery {
                 isCounted = left >= 0
                 guard isCounted else { return false }
                 guard let row = source.row(table, id), test.passes(row, id, source, links) else { return true }
-                let scanned = ScannedRow(id: id, row: row)
+                let scanned = ScannedRow(id: id, row)
                 if end.sort.count > 1 || ColumnIndex.isCut(key) {
                     alike.add(scanned, source, links)
                     return true
@@ -129,9 +131,9 @@ extension RowQuery {
                 left -= 1
                 isCounted = left >= 0
                 guard isCounted else { return false }
-                let row = try table.row(bytes, id, at: source.version)
+                let row = try table.row(bytes, id, at: source.version, source.largeValues)
                 if test.passes(row, ObjectID(rawValue: id), source, links) {
-                    found.append(ScannedRow(id: ObjectID(rawValue: id), row: row))
+                    found.append(ScannedRow(id: ObjectID(rawValue: id), row))
                 }
                 return found.count < end.most
             }

@@ -30,9 +30,11 @@ package struct RowQuery {
         var sum = ColumnSum(column, of: table.schema)
         forEachRun(in: source) { rows, source in
             if test.isEmpty {
-                sum.add(rows)
+                sum.add(rows, source)
             } else {
-                for found in rows where test.passes(found.row, found.id, source, links) { sum.add(found.row) }
+                for found in rows where test.passes(found.row(in: source), found.id, source, links) {
+                    sum.add(found.row(in: source))
+                }
             }
             return true
         }
@@ -44,7 +46,9 @@ package struct RowQuery {
     package func forEach(in source: any RowSource, _ body: (ScannedRow) -> Bool) {
         let (test, links) = (RowTest(conditions), table.links)
         forEachRun(in: source) { rows, source in
-            for found in rows where test.passes(found.row, found.id, source, links) && !body(found) { return false }
+            for found in rows where test.passes(found.row(in: source), found.id, source, links) && !body(found) {
+                return false
+            }
             return true
         }
     }
@@ -65,7 +69,7 @@ package struct RowQuery {
         guard let ids else { return source.scanRuns(table, body) }
         for id in ids {
             guard let row = source.row(table, id) else { continue }
-            let isMore = withUnsafePointer(to: ScannedRow(id: id, row: row)) {
+            let isMore = withUnsafePointer(to: ScannedRow(id: id, row)) {
                 body(UnsafeBufferPointer(start: $0, count: 1), source)
             }
             if !isMore { return }
@@ -95,14 +99,14 @@ package struct ColumnSum {
     }
 
     /// As each of them: what kind of number it is, is asked once.
-    mutating func add(_ rows: UnsafeBufferPointer<ScannedRow>) {
+    mutating func add(_ rows: UnsafeBufferPointer<ScannedRow>, _ source: any RowSource) {
         guard isInt, !isOptional else {
-            for found in rows { add(found.row) }
+            for found in rows { add(found.row(in: source)) }
             return
         }
         // A copy, which stays in registers.
         var sum = integers
-        for found in rows { sum.add(Int._read(found.row, column)) }
+        for found in rows { sum.add(Int._read(found.row(in: source), column)) }
         integers = sum
     }
 

@@ -7,7 +7,7 @@ package struct RowScan {
 
     private let table: Table
     private let test: RowTest
-    private let snapshot: Snapshot
+    package let snapshot: Snapshot
     /// What an index leads to, where one does.
     private let candidates: [ObjectID]?
     /// The next of them; or else the first id that is not visited yet, nil behind the last row.
@@ -30,7 +30,7 @@ package struct RowScan {
                 if test.isEmpty {
                     rows.append(contentsOf: found)
                 } else {
-                    for row in found where test.passes(row.row, row.id, source, links) { rows.append(row) }
+                    for row in found where test.passes(row.row(in: source), row.id, source, links) { rows.append(row) }
                 }
             }
         }
@@ -42,7 +42,7 @@ package struct RowScan {
             let id = candidates[Int(place)]
             place += 1
             if let row = snapshot.row(table, id), test.passes(row, id, snapshot, table.links) {
-                rows.append(ScannedRow(id: id, row: row))
+                rows.append(ScannedRow(id: id, row))
             }
         }
         next = place

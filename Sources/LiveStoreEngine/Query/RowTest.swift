@@ -59,15 +59,15 @@ struct RowTest: Sendable {
         if isEmpty { return rows.count }
         var count = 0
         if let sole {
-            for found in rows where sole.passes(found.row) { count += 1 }
+            for found in rows where sole.passes(found.row(in: source)) { count += 1 }
         } else if columns.count == 1, integers.isEmpty, others == nil, case .text(let pattern) = columns[0].test {
             let (column, isOptional) = (columns[0].column, columns[0].isOptional)
             count = pattern.count(rows.count) { index in
-                let row = rows[index].row
+                let row = rows[index].row(in: source)
                 return isOptional && row.isNull(column) ? nil : row.bytes(column)
             }
         } else {
-            for found in rows where passes(found.row, found.id, source, links) { count += 1 }
+            for found in rows where passes(found.row(in: source), found.id, source, links) { count += 1 }
         }
         return count
     }

@@ -1,6 +1,7 @@
 // What a file of an older format has to go through. From 2 to 3: rows and keys are written again with their checksums, the log
 // is emptied but for its last version, and indexes are made anew when their tables are opened. From 3 to 4: the indexes of the
-// objects that have lists go, and the orders of lists are made when their tables are opened. All of it within the one
+// objects that have lists go, and the orders of lists are made when their tables are opened. From 4 to 5: nothing but the table of large
+// values, which is made when it is opened. All of it within the one
 // transaction that opens the store: killed at any instant, the file is what it was. On the opening thread, alone.
 import CEngine
 import CLMDB
@@ -10,7 +11,7 @@ extension MigrationEngine {
         if stored.format < StoreSchema.sealedFormat {
             for table in stored.tables { try seal(table) }
             try upgradeLog()
-        } else {
+        } else if stored.format < StoreSchema.orderedFormat {
             let lists = stored.listNames
             for table in stored.tables where lists.contains(table.name) { try dropIndex(table, ListTable.owner) }
         }
@@ -22,7 +23,7 @@ extension MigrationEngine {
             guard bytes.withUnsafeBytes({ RowReader.isReadable($0, table) }) else {
                 throw storage.error(.damagedRow(table.id, id), "upgrade")
             }
-            try put(table.id, id, RowBuffer(bytes))
+            try put(table, id, RowBuffer(bytes))
         }
         if table.primaryKey != nil { try rebuildKeys(table) }
         try dropIndexes(table)

@@ -9,6 +9,25 @@ package struct MigrationEngine {
     let storage: Storage
     /// The rows as they were; nil where no block migrates.
     package let old: OldRows?
+    /// Their large values as they are now.
+    let values: TransactionValues
+
+    init(transaction: LMDBTransaction, storage: Storage, old: OldRows?) {
+        (self.transaction, self.storage, self.old) = (transaction, storage, old)
+        values = TransactionValues(storage, transaction)
+    }
+
+    func openValues(mayMake: Bool) throws(StoreError) {
+        storage.values = try storage.openTable(transaction, "values", MDB_INTEGERKEY, mayMake: mayMake)
+    }
+
+    /// Throws where a large value could not be read.
+    func checkValues() throws(StoreError) {
+        try storage.reading("read large value") { () throws(EngineFailure) in
+            try values.check()
+            try old?.checkValues()
+        }
+    }
 
     private func rows(_ table: UInt32, mayMake: Bool = true) throws(StoreError) -> MDB_dbi {
         try storage.openTable(transaction, EngineName.rows(table), MDB_INTEGERKEY, mayMake: mayMake)
@@ -55,7 +74,7 @@ package struct MigrationEngine {
     func fill(_ change: SchemaChange) throws -> Bool {
         for (table, new) in change.newColumns {
             try forEachRow(table) { id, bytes in
-                if let row = new.filled(bytes) { try put(table, id, row) }
+                if let row = new.filled(bytes, values.unretained) { try put(new.table, id, row) }
             }
         }
         return !change.newColumns.isEmpty
@@ -76,7 +95,7 @@ package struct MigrationEngine {
         try storage.reading("read rows") { () throws(EngineFailure) in
             try LMDB.scan(transaction, rows) { (id, bytes) throws(EngineFailure) in
                 try RowReader.check(bytes, table, id)
-                body(id, RowReader(bytes))
+                body(id, RowReader(bytes, values.unretained))
                 return true
             }
         }
@@ -84,8 +103,17 @@ package struct MigrationEngine {
 
     func delete(_ table: UInt32, _ id: UInt64) throws(StoreError) {
         let rows = try rows(table)
+        let numbers = try largeValues(rows, id)
         let code = LMDB.withNumber(id) { engine_del(transaction, rows, &$0, nil) }
         if code != MDB_NOTFOUND { try storage.check(code, "delete row") }
+        try storage.deleteValues(numbers, transaction)
+    }
+
+    /// The numbers of the values of a stored row that lie apart.
+    private func largeValues(_ rows: MDB_dbi, _ id: UInt64) throws(StoreError) -> [UInt64] {
+        try storage.reading("read row") { () throws(EngineFailure) in
+            try LMDB.get(transaction, rows, id: id).map { RowReader($0).largeValues.map(\.number) } ?? []
+        }
     }
 
     /// The number of the next new row.
@@ -99,12 +127,29 @@ package struct MigrationEngine {
         try storage.check(RowCounter.store(table, next, transaction, storage.meta), "store counter")
     }
 
-    package func put(_ table: UInt32, _ id: UInt64, _ row: RowBuffer) throws(StoreError) {
-        row.seal(table, id)
-        try storage.check(LMDB.put(transaction, try rows(table), id: id, row.bytes), "store row")
+    /// Stores a row, with its large values apart.
+    package func put(_ table: TableSchema, _ id: UInt64, _ row: RowBuffer) throws(StoreError) {
+        if let error = row.error(table) { throw error }
+        try row.moveLarge(
+            table.largeColumns, columnCount: table.columns.count, to: values.unretained
+        ) { value throws(StoreError) in
+            let number = try nextNumber(LargeValue.counter)
+            try storeNextNumber(LargeValue.counter, number + 1)
+            return try storage.put(value, number: number, transaction)
+        }
+        row.compact(columnCount: table.columns.count, outOfLine: table.outOfLine)
+        row.seal(table.id, id)
+        let rows = try rows(table.id)
+        let before = try largeValues(rows, id)
+        try storage.check(LMDB.put(transaction, rows, id: id, row.sealedBytes), "store row")
+        let kept = row.largeValues.map(\.number)
+        try storage.deleteValues(before.filter { !kept.contains($0) }, transaction)
     }
 
     package func drop(_ table: TableSchema) throws(StoreError) {
+        var numbers: [UInt64] = []
+        try scan(table.id) { _, row in numbers += row.largeValues.map(\.number) }
+        try storage.deleteValues(numbers, transaction)
         try storage.check(engine_drop(transaction, try rows(table.id), 1), "delete table")
         if table.primaryKey != nil { try storage.check(engine_drop(transaction, try keys(table.id), 1), "delete keys") }
         try dropIndexes(table)

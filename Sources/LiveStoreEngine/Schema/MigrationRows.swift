@@ -41,8 +41,7 @@ package final class MigrationRows {
     /// Stores a row that the block has changed, unless it has deleted it too.
     package func put(_ table: TableSchema, _ id: UInt64, _ row: RowBuffer) throws(StoreError) {
         if isDeleted(table.name, id) { return }
-        row.compact(columnCount: table.columns.count, outOfLine: table.outOfLine)
-        try engine.put(table.id, id, row)
+        try engine.put(table, id, row)
     }
 
     /// The number of a new row.
@@ -78,6 +77,11 @@ package final class MigrationRows {
         change.remove(table.name)
     }
 
+    /// Who has the large values of rows, as they were or as they are now.
+    package func largeValues(isOld: Bool) -> UnsafeRawPointer? {
+        isOld ? engine.old?.unretained : engine.values.unretained
+    }
+
     // MARK: Lists
 
     /// The values of a list, each as the row of an element that has it; as they were, or as they will be.
@@ -88,7 +92,8 @@ package final class MigrationRows {
         var values: [ColumnValue] = []
         for id in try isOld ? oldList(owner, table) : list(owner, table) {
             guard let row = try isOld ? engine.old?.row(table.id, id) : engine.row(table.id, id) else { continue }
-            values.append(row.withUnsafeBytes { RowReader($0).value(ListTable.value, column) })
+            let source = largeValues(isOld: isOld)
+            values.append(row.withUnsafeBytes { RowReader($0, source).value(ListTable.value, column) })
         }
         return values
     }
@@ -134,7 +139,7 @@ package final class MigrationRows {
                 row.setBytes(ListTable.position, $0)
             }
             value(row)
-            try engine.put(table.id, id, row)
+            try engine.put(table, id, row)
             ids.append(id)
         }
         lists[table.id]?[owner] = ids
@@ -180,14 +185,14 @@ package final class MigrationRows {
             if gone.isEmpty { return }
             change.noteEnumerated(table.name)
             guard let owner else {
-                let row = change.row(bytes, of: table)
+                let row = change.row(bytes, of: table, largeValues(isOld: false))
                 for column in gone { row.setNull(column) }
                 return try put(table, id, row)
             }
             try engine.delete(table.id, id)
             let number = bytes.withUnsafeBytes { RowReader($0).slot(ListTable.owner) }
             guard let holder = try engine.row(owner.table.id, number) else { return }
-            let row = change.row(holder, of: owner.table)
+            let row = change.row(holder, of: owner.table, largeValues(isOld: false))
             row.setSlot(owner.column, row.reader.slot(owner.column) &+ 1)
             try put(owner.table, number, row)
         }

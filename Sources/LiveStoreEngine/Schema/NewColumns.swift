@@ -4,7 +4,7 @@
 
 /// The properties that a table of the file has got, and that begin with something else than zero.
 struct NewColumns {
-    private let table: TableSchema
+    let table: TableSchema
     /// Rows of up to so many columns are from before.
     private let first: Int
     private let columns: [(column: Int, ordinal: Int)]
@@ -33,10 +33,11 @@ struct NewColumns {
     var reason: String { "'\(table.name).\(table.columns[columns[0].column].name)' is new, with a value to begin with" }
 
     /// A row from before with all columns; nil for another one. Each has the values of an object of its own.
-    func filled(_ bytes: [UInt8]) -> RowBuffer? {
+    /// - Parameter source: who has its values that lie apart.
+    func filled(_ bytes: [UInt8], _ source: UnsafeRawPointer?) -> RowBuffer? {
         let count = bytes.withUnsafeBytes { RowReader($0).columnCount }
         guard count <= first else { return nil }
-        let (row, new) = (RowBuffer(bytes, widenedTo: table), RowBuffer())
+        let (row, new) = (RowBuffer(bytes, source, widenedTo: table), RowBuffer())
         makeRow(new)
         for (column, ordinal) in columns {
             row.set(column, from: new.reader, ordinal, isOutOfLine: table.columns[column].type.isOutOfLine)
@@ -47,10 +48,11 @@ struct NewColumns {
 
 extension RowBuffer {
     /// A copy, with further columns where the table has got some.
-    package convenience init(_ bytes: [UInt8], widenedTo table: TableSchema? = nil) {
+    /// - Parameter source: who has its values that lie apart.
+    package convenience init(_ bytes: [UInt8], _ source: UnsafeRawPointer? = nil, widenedTo table: TableSchema? = nil) {
         self.init()
         bytes.withUnsafeBytes {
-            load(RowReader($0), columnCount: table?.columns.count ?? 0, outOfLine: table?.outOfLine ?? [])
+            load(RowReader($0, source), columnCount: table?.columns.count ?? 0, outOfLine: table?.outOfLine ?? [])
         }
     }
 }

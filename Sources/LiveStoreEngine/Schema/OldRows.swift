@@ -4,10 +4,14 @@ import CEngine
 import CLMDB
 import Glibc
 
-package final class OldRows {
+package final class OldRows: LargeValueSource {
     private let path: String
     private var transaction: LMDBTransaction?
     private var tables: [UInt32: MDB_dbi] = [:]
+    /// Of large values; nil in a file that has none.
+    private var values: MDB_dbi?
+    private var found: EngineFailure?
+    package var failure: StoreError? { found.map { $0.error("read large value", path: path) { _ in nil } } }
     /// Whether rows have checksums.
     private var isSealed = false
 
@@ -28,6 +32,12 @@ package final class OldRows {
             try LMDB.check(code, "open table rows.\(table.id)", path: path)
             tables[table.id] = rows
         }
+        if stored.map({ $0.format >= StoreSchema.apartFormat }) ?? false {
+            var values: MDB_dbi = 0
+            let code = engine_open_table(transaction, "values", UInt32(MDB_INTEGERKEY), &values)
+            try LMDB.check(code, "open table values", path: path)
+            self.values = values
+        }
         // Its end keeps the tables open.
         let ended = transaction
         transaction = nil
@@ -47,7 +57,7 @@ package final class OldRows {
         try LMDB.reading("read old rows", path: path) { () throws(EngineFailure) in
             try LMDB.scan(transaction, rows) { (id, bytes) throws(EngineFailure) in
                 try check(bytes, table, id)
-                body(id, RowReader(bytes))
+                body(id, RowReader(bytes, unretained))
                 return true
             }
         }
@@ -63,6 +73,21 @@ package final class OldRows {
             }
         }
     }
+
+    package func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer {
+        do throws(EngineFailure) {
+            guard let transaction, let values, let found = try LMDB.get(transaction, values, id: number),
+                LargeValue(number: number, sum: sum, byteCount: byteCount).isWhole(found)
+            else { throw EngineFailure.damagedValue(number) }
+            return found
+        } catch {
+            self.found = self.found ?? error
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+    }
+
+    /// Throws where a large value could not be read.
+    func checkValues() throws(EngineFailure) { if let found { throw found } }
 
     private func check(_ bytes: UnsafeRawBufferPointer, _ table: UInt32, _ id: UInt64) throws(EngineFailure) {
         if isSealed { try RowReader.check(bytes, table, id) }

@@ -84,7 +84,7 @@ enum PrimaryKey {
         case .double: "\(Double._read(row, column))"
         case .bool: "\(Bool._read(row, column))"
         case .date: "\(Date._read(row, column))"
-        case .string: "'\(String._read(row, column))'"
+        case .string: "'\(String(decoding: row.bytes(column), as: UTF8.self))'"
         case .data: "of \(row.bytes(column).count) bytes"
         case .uuid: "\(UUID._read(row, column))"
         case .link, .list: ""

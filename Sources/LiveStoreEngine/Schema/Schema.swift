@@ -42,15 +42,24 @@ package struct TableSchema: Codable, Equatable, Sendable {
     package var visibleNames: [String] { columns.filter { !$0.isGone }.map(\.name) }
     /// Columns whose bytes lie behind the slots.
     package var outOfLine: [Int] { columns.indices.filter { columns[$0].type.isOutOfLine } }
+    /// Columns whose values lie apart where they are large: not where elements stand in a list, which orders are compared with.
+    var largeColumns: [Int] {
+        let isOfList = columns.map(\.name).starts(with: ListTable.columnNames.dropLast())
+        return columns.indices.filter { column in
+            [.string, .data].contains(columns[column].type) && !(isOfList && column == ListTable.position)
+        }
+    }
 }
 
 package struct StoreSchema: Codable {
-    /// 2: columns may be hidden, and the schema has a version. 3: checksums. 4: the order of lists.
-    static let currentFormat = 4
+    /// 2: columns may be hidden, and the schema has a version. 3: checksums. 4: the order of lists. 5: large values apart.
+    static let currentFormat = 5
     /// The first whose rows, keys, indexes and log have checksums.
     static let sealedFormat = 3
     /// The first that keeps the order of lists, and no index of the objects that have them.
     static let orderedFormat = 4
+    /// The first whose large values lie apart from their rows; those of rows from before stay there until the row is written again.
+    static let apartFormat = 5
     /// The oldest that is upgraded.
     static let oldestFormat = 2
     /// A change set says which columns changed in 64 bits.

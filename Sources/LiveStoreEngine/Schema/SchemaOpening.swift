@@ -19,8 +19,8 @@ package struct SchemaRequest: Sendable {
     }
 
     /// How many tables of the engine's its models may need: for rows and keys, for each property's index, and for each list's
-    /// elements, their order and what finds them; and one each for the log and the schema.
-    var mostTables: Int { models.reduce(2) { $0 + 2 + $1.columns.count + 3 * $1.elements.count } }
+    /// elements, their order and what finds them; and one each for the log, the schema and large values.
+    var mostTables: Int { models.reduce(3) { $0 + 2 + $1.columns.count + 3 * $1.elements.count } }
 }
 
 struct SchemaOpening {
@@ -40,6 +40,7 @@ struct SchemaOpening {
         let stored = try StoreSchema.read(engine.transaction, engine.storage.meta, path: path)
         let isOfThisFormat = stored?.format == StoreSchema.currentFormat
         if !mayChange, !isOfThisFormat { return nil }
+        try engine.openValues(mayMake: stored.map { $0.format < StoreSchema.apartFormat } ?? true)
         if let stored, stored.format < StoreSchema.currentFormat { try upgrade(stored) }
         let change = try SchemaChange(stored?.upgraded ?? StoreSchema(version: request.version), request)
         if mayChange {
@@ -51,6 +52,7 @@ struct SchemaOpening {
         if change.isDifferent || !isOfThisFormat {
             try change.schema.write(engine.transaction, engine.storage.meta, path: path)
         }
+        try engine.checkValues()
         let layouts = LayoutSet()
         return try request.models.flatMap { model in
             guard let schema = change.schema.table(model.name) else { throw StoreError.unknownModel(type: model.name) }
@@ -265,8 +267,9 @@ package final class SchemaChange {
     }
 
     /// A row as the table has it now, to be changed.
-    package func row(_ bytes: [UInt8], of table: TableSchema) -> RowBuffer {
-        newColumns[table.id]?.filled(bytes) ?? RowBuffer(bytes, widenedTo: table)
+    /// - Parameter source: who has its values that lie apart.
+    package func row(_ bytes: [UInt8], of table: TableSchema, _ source: UnsafeRawPointer?) -> RowBuffer {
+        newColumns[table.id]?.filled(bytes, source) ?? RowBuffer(bytes, source, widenedTo: table)
     }
 
     /// A row of a new object.

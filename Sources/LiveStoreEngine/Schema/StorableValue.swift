@@ -17,21 +17,39 @@ public protocol StorableValue: QueryArgument, Sendable, Equatable {
     static func _value(of value: Any) -> Self?
 }
 
-/// A column has what is no value of the type that it is read as. A class, so that it is thrown in a register: every read of a
-/// property has to make room for a larger one.
+/// A column has what is no value of the type that it is read as, or a large value that cannot be read. A class, so that it is thrown
+/// in a register: every read of a property has to make room for a larger one.
 public final class UnknownValue: Error {
     /// The type.
     package let type: String
     /// What the column has.
     package let value: String
+    /// Why it cannot be read, which whoever it was read from knows as well; nil where it is no value of the type.
+    package let failure: StoreError?
 
     package init(_ type: Any.Type, _ value: some StorableValue) {
         self.type = "\(type)"
         self.value = value is String ? "'\(value)'" : "\(value)"
+        failure = nil
+    }
+
+    init(_ failure: StoreError?) {
+        (type, value) = ("", "what cannot be read")
+        self.failure = failure
     }
 
     package func error(of property: String) -> StoreError {
-        .unknownValue(property: property, type: type, value: value)
+        failure ?? .unknownValue(property: property, type: type, value: value)
+    }
+}
+
+extension RowReader {
+    /// The bytes of a column, for who can say that a value which lies apart could not be read.
+    @inline(__always)
+    func bytesOrFailure(_ column: Int) throws(UnknownValue) -> UnsafeRawBufferPointer {
+        let bytes = bytes(column)
+        if bytes.baseAddress == nil { throw UnknownValue(values.failure) }
+        return bytes
     }
 }
 
@@ -89,8 +107,8 @@ extension Date: StorableValue {
 extension String: StorableValue {
     public static var _columnType: ColumnType { .string }
     public static var _zero: String? { "" }
-    public static func _read(_ row: RowReader, _ column: Int) -> String {
-        String(decoding: row.bytes(column), as: UTF8.self)
+    public static func _read(_ row: RowReader, _ column: Int) throws(UnknownValue) -> String {
+        String(decoding: try row.bytesOrFailure(column), as: UTF8.self)
     }
     public func _write(_ row: RowBuffer, _ column: Int) {
         var copy = self
@@ -102,7 +120,9 @@ extension String: StorableValue {
 extension Data: StorableValue {
     public static var _columnType: ColumnType { .data }
     public static var _zero: Data? { Data() }
-    public static func _read(_ row: RowReader, _ column: Int) -> Data { Data(row.bytes(column)) }
+    public static func _read(_ row: RowReader, _ column: Int) throws(UnknownValue) -> Data {
+        Data(try row.bytesOrFailure(column))
+    }
     public func _write(_ row: RowBuffer, _ column: Int) { withUnsafeBytes { row.setBytes(column, $0) } }
     public var _columnValue: ColumnValue { .data(self) }
 }

@@ -17,6 +17,8 @@ package final class TableLayout: Sendable {
     package let hiddenOptionals: [Int]
     /// Stored columns whose bytes lie behind the slots.
     package let outOfLine: [Int]
+    /// Stored columns whose values lie apart where they are large.
+    let largeColumns: [Int]
     /// Whether properties of the class are links or lists: an object is then added together with what it leads to.
     package let isConnected: Bool
     /// Whether Swift's Observation may track what is read of the class.
@@ -41,6 +43,7 @@ package final class TableLayout: Sendable {
         isDirect = columns.elementsEqual(0..<columnCount)
         hiddenOptionals = table.columns.indices.filter { table.columns[$0].isOptional && !columns.contains($0) }
         outOfLine = table.outOfLine
+        largeColumns = table.largeColumns
         isObservable = model?.isObservable ?? false
     }
 
@@ -89,5 +92,20 @@ final class LayoutSet: @unchecked Sendable {
         // The tables hold the set in turn; a handful of them live as long as the store's models do.
         layouts[name] = layout
         areDirect = areDirect && layout.needsNoMap
+    }
+}
+
+extension RowReader {
+    /// A copy that outlives what the row is read from, and has all values in it.
+    package func copy(_ layout: TableLayout) -> [UInt8] {
+        guard layout.largeColumns.contains(where: { !isNull($0) && largeValue(slot($0)) != nil }) else {
+            return Array(image)
+        }
+        let copy = RowBuffer()
+        copy.load(self, columnCount: layout.columnCount, outOfLine: layout.outOfLine)
+        for column in layout.largeColumns where !isNull(column) && largeValue(slot(column)) != nil {
+            copy.setBytes(column, bytes(column))
+        }
+        return Array(copy.bytes)
     }
 }

@@ -18,6 +18,11 @@ enum Checksum {
 
     static func entry(_ key: UInt32, _ id: UInt64) -> UInt32 { cp_crc32c_word(key, id) }
 
+    /// Of a value that lies apart from its row: its number and its bytes.
+    static func value(_ bytes: UnsafeRawBufferPointer, _ number: UInt64) -> UInt32 {
+        cp_crc32c_entry(number, UInt64(bytes.count), bytes.baseAddress, UInt(bytes.count))
+    }
+
     /// Of the changes of a version.
     static func log(_ entries: UnsafeRawBufferPointer, _ version: UInt64) -> UInt32 {
         cp_crc32c_entry(version, UInt64(entries.count), entries.baseAddress, UInt(entries.count))

@@ -11,7 +11,7 @@ package struct EngineFailure: Error {
     private(set) var id: UInt64 = 0
 
     /// What is damaged; a key and an entry of an index name no object that could be relied on.
-    enum Place: UInt32 { case row, key, index, log, list }
+    enum Place: UInt32 { case row, key, index, log, list, value }
 
     init(code: Int32) { self.code = code }
 
@@ -28,6 +28,7 @@ package struct EngineFailure: Error {
     ///   - table: that of the elements.
     ///   - owner: the object that has the list.
     static func damagedList(_ table: UInt32, _ owner: UInt64) -> Self { Self(.list, table: table, id: owner) }
+    static func damagedValue(_ number: UInt64) -> Self { Self(.value, id: number) }
     static func damagedLog(_ version: UInt64) -> Self { Self(.log, id: version) }
 }
 
@@ -43,9 +44,10 @@ extension EngineFailure {
             case .index: "an entry of the index of \(Self.column(Int(id), of: table))"
             case .log: "what is listed of version \(id)"
             case .list: "the order of the list of object \(id)"
+            case .value: "the large value \(id), which verify() tells the object of,"
             }
         return .damaged(
-            path: path, table: place == .log ? nil : table?.name ?? "table \(self.table)",
+            path: path, table: [.log, .value].contains(place) ? nil : table?.name ?? "table \(self.table)",
             object: place == .row ? ObjectID(rawValue: id) : nil, what: what)
     }
 

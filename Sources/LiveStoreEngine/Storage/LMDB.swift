@@ -268,7 +268,7 @@ enum LMDB {
         var rows: [ScannedRow] = []
         var (most, isOver) = (1, false)
         try scan(transaction, table, from: first) { (id, row) throws(EngineFailure) in
-            rows.append(ScannedRow(id: ObjectID(rawValue: id), row: RowReader(unchecked: row)))
+            rows.append(ScannedRow(id: ObjectID(rawValue: id), RowReader(row)))
             if rows.count < most { return true }
             isOver = !(try rows.withUnsafeBufferPointer(body))
             rows.removeAll(keepingCapacity: true)

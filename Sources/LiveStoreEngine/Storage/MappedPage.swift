@@ -79,7 +79,7 @@ struct MappedPage {
 
     /// The id and the row of an entry whose key is an id and whose row lies behind it, all in the page; nil of any other entry.
     @inline(__always)
-    func plainEntry(_ index: Int) -> (id: UInt64, row: RowReader)? {
+    func plainEntry(_ index: Int) -> (id: UInt64, base: UnsafeRawPointer, count: Int)? {
         let offset = Int(base.load(fromByteOffset: Self.headerBytes &+ 2 &* index, as: UInt16.self))
         let rowOffset = offset &+ Self.entryBytes &+ 8
         guard rowOffset <= Self.bytes, case let entry = base + offset,
@@ -88,8 +88,7 @@ struct MappedPage {
             case let count = Int(entry.loadUnaligned(as: UInt32.self)), rowOffset &+ count <= Self.bytes
         else { return nil }
         return (
-            entry.loadUnaligned(fromByteOffset: Self.entryBytes, as: UInt64.self),
-            RowReader(unchecked: base + rowOffset, count)
+            entry.loadUnaligned(fromByteOffset: Self.entryBytes, as: UInt64.self), base + rowOffset, count
         )
     }
 

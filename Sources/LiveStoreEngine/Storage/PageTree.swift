@@ -7,10 +7,24 @@
 import CLMDB
 import RankedTree
 
-/// A row that a scan has come to, valid as long as what it was read from.
+/// A row that a scan has come to, valid as long as what it was read from. Smaller than one that can be read: a scan writes one for each.
 package struct ScannedRow {
     package let id: ObjectID
-    package let row: RowReader
+    private let base: UnsafeRawPointer
+    private let byteCount: Int
+
+    @inline(__always)
+    init(id: ObjectID, _ base: UnsafeRawPointer, _ byteCount: Int) {
+        (self.id, self.base, self.byteCount) = (id, base, byteCount)
+    }
+
+    init(id: ObjectID, _ row: RowReader) { self.init(id: id, row.base, row.byteCount) }
+
+    var image: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
+
+    /// - Parameter source: what it was read from.
+    @inline(__always)
+    func row(_ source: UnsafeRawPointer) -> RowReader { RowReader(unchecked: base, byteCount, source) }
 }
 
 /// The tree of one table. Any thread, as long as the snapshot is held.
@@ -114,8 +128,9 @@ struct PageTree {
 
     /// What has pages of its own; nil where it is not as expected.
     @inline(never)
-    private func otherEntry(_ page: MappedPage, _ index: Int) -> (id: UInt64, row: RowReader)? {
-        value(page, index).map { (page.entry(index).id, RowReader(unchecked: $0)) }
+    private func otherEntry(_ page: MappedPage, _ index: Int) -> (id: UInt64, base: UnsafeRawPointer, count: Int)? {
+        guard let bytes = value(page, index), let base = bytes.baseAddress else { return nil }
+        return (page.entry(index).id, base, bytes.count)
     }
 
     /// The rows of a leaf, from an id on; nil where one of them is not as expected.
@@ -127,8 +142,8 @@ struct PageTree {
         // A scan comes to a page from its first row on.
         var index = first <= page.entry(0).id ? 0 : page.lowerBound(IDKey(id: first))
         while index < page.count {
-            guard let (id, row) = page.plainEntry(index) ?? otherEntry(page, index) else { return nil }
-            (out + used).initialize(to: ScannedRow(id: ObjectID(rawValue: id), row: row))
+            guard let (id, base, count) = page.plainEntry(index) ?? otherEntry(page, index) else { return nil }
+            (out + used).initialize(to: ScannedRow(id: ObjectID(rawValue: id), base, count))
             used &+= 1
             index &+= 1
         }

@@ -34,7 +34,8 @@ extension Snapshot {
                 b = after.next()
             } else {
                 if !a!.row.elementsEqual(b!.row) {
-                    let columns = RowReader(b!.row).columns(differingFrom: RowReader(a!.row), table.schema)
+                    let (before, after) = (RowReader(a!.row, old.unretained), RowReader(b!.row, unretained))
+                    let columns = after.columns(differingFrom: before, table.schema)
                     changed.append(ChangedRow(id: ObjectID(rawValue: aID), columns: columns, version: version))
                 }
                 a = before.next()
@@ -70,7 +71,7 @@ private final class RowCursor {
             var key = MDB_val()
             var value = MDB_val()
             guard try LMDB.found(engine_cursor_get(cursor, &key, &value, step)) else { return nil }
-            return (key.number, try table.row(value.bytes, key.number, at: snapshot.version).image)
+            return (key.number, try table.row(value.bytes, key.number, at: snapshot.version, snapshot.unretained).image)
         }
     }
 }

@@ -2,12 +2,14 @@
 // sources; so is a transaction whose lock the caller holds already.
 import CLMDB
 
-package protocol RowSource: AnyObject {
+package protocol RowSource: LargeValueSource {
     var storage: Storage { get }
     /// The version that rows are read at; of a write transaction, the one that it will make.
     var version: UInt64 { get }
     /// The row of an object; nil when there is none.
     func row(_ table: Table, _ id: ObjectID) -> RowReader?
+    /// Who has the values of its rows that lie apart, for as long as the rows are valid.
+    var largeValues: UnsafeRawPointer { get }
     /// Runs `body` with the transaction. A write transaction has stored everything by then. What the engine fails in is
     /// kept, for `checkReads` or the commit, and the outcome is the fallback.
     func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result
@@ -20,7 +22,17 @@ package protocol RowSource: AnyObject {
     func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool)
 }
 
+extension ScannedRow {
+    /// - Parameter source: what it was read from.
+    @inline(__always)
+    package func row(in source: any RowSource) -> RowReader {
+        row(UnsafeRawPointer(Unmanaged.passUnretained(source as AnyObject).toOpaque()))
+    }
+}
+
 extension RowSource {
+    package var largeValues: UnsafeRawPointer { unretained }
+
     /// What `find` is where nothing waits to be stored.
     func findStored(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
         guard let index = table.primaryIndex else { return nil }
@@ -41,7 +53,7 @@ extension RowSource {
     @inline(__always)
     package func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Bool) {
         scanRuns(table) { rows, source in
-            for found in rows where !body(found.id, found.row, source) { return false }
+            for found in rows where !body(found.id, found.row(in: source), source) { return false }
             return true
         }
     }
@@ -143,9 +155,11 @@ extension Snapshot: RowSource {
 
     package func readingRows(_ body: (LMDBTransaction, any RowSource) throws(EngineFailure) -> Void) {
         reading(or: ()) { (transaction) throws(EngineFailure) in
+            beginReadingRows()
+            defer { endReadingRows() }
             let source = HeldRows(self, transaction)
             try body(transaction, source)
-            if let failure = source.failure { throw failure }
+            if let failure = source.found { throw failure }
         }
     }
 }
@@ -155,9 +169,12 @@ private final class HeldRows: RowSource {
     private let snapshot: Snapshot
     private let transaction: LMDBTransaction
     /// The first thing that the engine reported.
-    private(set) var failure: EngineFailure?
+    private(set) var found: EngineFailure?
+    var failure: StoreError? { snapshot.failure ?? found.map { storage.error($0, "read") } }
     var storage: Storage { snapshot.storage }
     var version: UInt64 { snapshot.version }
+    /// The rows may be kept for longer than this.
+    var largeValues: UnsafeRawPointer { snapshot.unretained }
 
     init(_ snapshot: Snapshot, _ transaction: LMDBTransaction) {
         self.snapshot = snapshot
@@ -167,7 +184,7 @@ private final class HeldRows: RowSource {
     func row(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let row = snapshot.mappedRow(table, id) { return row }
         return reading(or: nil) { (transaction) throws(EngineFailure) in
-            if let row = try table.row(id, transaction, at: version) { return row }
+            if let row = try table.row(id, transaction, at: version, largeValues) { return row }
             try snapshot.checkAbsence(table, id)
             return nil
         }
@@ -175,11 +192,15 @@ private final class HeldRows: RowSource {
 
     func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? { findStored(table, primaryKey: primaryKey) }
 
+    func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer {
+        snapshot.bytes(ofLarge: number, sum: sum, byteCount: byteCount)
+    }
+
     func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result {
         do throws(EngineFailure) {
             return try body(transaction)
         } catch {
-            if failure == nil { failure = error }
+            if found == nil { found = error }
             return fallback()
         }
     }

@@ -30,6 +30,8 @@ package final class Snapshot: Sendable {
     private let failed = AtomicLazyReference<Failure>()
     /// Whether there is one: the reference itself takes 500 instructions to look at, as it is not specialised.
     private let hasFailed = Atomic(false)
+    /// The thread that is visiting rows with the lock of `reader`, and may come to large values meanwhile; 0 for none.
+    private let visitor = Atomic<UInt>(0)
     /// Whether upkeep, which may hear of no commits, is told when it wakes.
     private let wakesUpkeep: Bool
 
@@ -75,10 +77,10 @@ package final class Snapshot: Sendable {
     package func row(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let bytes = pages(table.rows, table.rowsName)?.value(IDKey(id: id.rawValue)) {
             return table.checked.contains(id.rawValue, at: version)
-                ? RowReader(unchecked: bytes) : checkedRow(table, id, bytes)
+                ? RowReader(unchecked: bytes, unretained) : checkedRow(table, id, bytes)
         }
         return reading(or: nil) { (transaction) throws(EngineFailure) in
-            if let row = try table.row(id, transaction, at: version) { return row }
+            if let row = try table.row(id, transaction, at: version, unretained) { return row }
             try checkAbsence(table, id)
             return nil
         }
@@ -98,13 +100,13 @@ package final class Snapshot: Sendable {
         guard let bytes = reader.roots.known(table.rows)?.value(IDKey(id: id.rawValue)),
             table.checked.contains(id.rawValue, at: version)
         else { return nil }
-        return RowReader(unchecked: bytes)
+        return RowReader(unchecked: bytes, unretained)
     }
 
     @inline(never)
     private func checkedRow(_ table: Table, _ id: ObjectID, _ bytes: UnsafeRawBufferPointer) -> RowReader? {
         do throws(EngineFailure) {
-            return try table.row(bytes, id.rawValue, at: version)
+            return try table.row(bytes, id.rawValue, at: version, unretained)
         } catch {
             keep(error)
             return nil
@@ -157,6 +159,31 @@ package final class Snapshot: Sendable {
                 return fallback()
             }
         }
+    }
+
+    // MARK: Large values
+
+    /// From here on large values are read with the lock that the caller has.
+    func beginReadingRows() { visitor.store(pthread_self(), ordering: .relaxed) }
+    func endReadingRows() { visitor.store(0, ordering: .relaxed) }
+
+    package func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer {
+        let value = LargeValue(number: number, sum: sum, byteCount: byteCount)
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        if visitor.load(ordering: .relaxed) == pthread_self() {
+            do throws(EngineFailure) {
+                return try storage.bytes(of: value, reader.transaction)
+            } catch {
+                keep(error)
+                return none
+            }
+        }
+        if let found = pages(storage.values, Storage.valuesName)?.value(IDKey(id: number)),
+            storage.isWhole(value, found)
+        {
+            return found
+        }
+        return reading(or: none) { (transaction) throws(EngineFailure) in try storage.bytes(of: value, transaction) }
     }
 
     /// The first one stays.

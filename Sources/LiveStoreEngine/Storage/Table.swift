@@ -50,26 +50,30 @@ package final class Table: @unchecked Sendable {
     }
 
     /// The row of an object; nil when there is none. O(log n), and O(bytes) where it has not been checked.
-    /// - Parameter version: what `transaction` reads; of a write, what it will make.
+    /// - Parameters:
+    ///   - version: what `transaction` reads; of a write, what it will make.
+    ///   - source: who has its values that lie apart.
     @inline(__always)
     func row(
-        _ id: ObjectID, _ transaction: LMDBTransaction, at version: UInt64
+        _ id: ObjectID, _ transaction: LMDBTransaction, at version: UInt64, _ source: UnsafeRawPointer
     ) throws(EngineFailure) -> RowReader? {
         guard let bytes = try LMDB.get(transaction, rows, id: id.rawValue) else { return nil }
-        return try row(bytes, id.rawValue, at: version)
+        return try row(bytes, id.rawValue, at: version, source)
     }
 
     /// The row that was found under an id.
     @inline(__always)
-    func row(_ bytes: UnsafeRawBufferPointer, _ id: UInt64, at version: UInt64) throws(EngineFailure) -> RowReader {
+    func row(
+        _ bytes: UnsafeRawBufferPointer, _ id: UInt64, at version: UInt64, _ source: UnsafeRawPointer
+    ) throws(EngineFailure) -> RowReader {
         if !checked.contains(id, at: version) { try check(bytes, id, at: version) }
-        return RowReader(unchecked: bytes)
+        return RowReader(unchecked: bytes, source)
     }
 
     /// Checks rows that a scan of a transaction has come to.
     func check(_ rows: UnsafeBufferPointer<ScannedRow>, at version: UInt64) throws(EngineFailure) {
         for found in rows where !checked.contains(found.id.rawValue, at: version) {
-            try check(found.row.image, found.id.rawValue, at: version)
+            try check(found.image, found.id.rawValue, at: version)
         }
     }
 
@@ -86,7 +90,7 @@ package final class Table: @unchecked Sendable {
         guard let first = rows.first?.id.rawValue, let last = rows.last?.id.rawValue else { return nil }
         do throws(EngineFailure) {
             for found in rows where !checked.contains(found.id.rawValue, at: version) {
-                try RowReader.check(found.row.image, id, found.id.rawValue)
+                try RowReader.check(found.image, id, found.id.rawValue)
             }
         } catch {
             return error

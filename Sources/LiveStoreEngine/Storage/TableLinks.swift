@@ -159,12 +159,16 @@ package final class TableLinks: Sendable {
         _ transaction: LMDBTransaction, _ index: ColumnIndex, _ table: Table, _ storage: Storage
     ) throws {
         var entries: [(key: [UInt8], id: ObjectID)] = []
+        let values = TransactionValues(storage, transaction)
         try storage.reading("build index") { () throws(EngineFailure) in
             try LMDB.scan(transaction, table.rows) { (id, row) throws(EngineFailure) in
                 try RowReader.check(row, table.id, id)
-                if let key = index.key(RowReader(row)) { entries.append((key, ObjectID(rawValue: id))) }
+                if let key = index.key(RowReader(row, values.unretained)) {
+                    entries.append((key, ObjectID(rawValue: id)))
+                }
                 return true
             }
+            try values.check()
         }
         // In key order a tree is filled from left to right.
         entries.sort { $0.key == $1.key ? $0.id < $1.id : $0.key.lexicographicallyPrecedes($1.key) }

@@ -48,13 +48,14 @@ final class TableWriter {
     func store(_ row: RowBuffer, _ id: ObjectID, isNew: Bool, _ transaction: LMDBTransaction) throws(StoreError) {
         row.seal(table.id, id.rawValue)
         if rows == nil { try storage.check(engine_cursor_open(transaction, table.rows, &rows), "open cursor") }
-        try storage.reserve(row.byteCount)
+        let bytes = row.sealedBytes
+        try storage.reserve(bytes.count)
         // The engine tells where the row is to be, so that it is known how far the file is used.
         let flags = UInt32(MDB_RESERVE | (isNew ? MDB_APPEND : 0))
-        var value = MDB_val(mv_size: row.byteCount, mv_data: nil)
+        var value = MDB_val(mv_size: bytes.count, mv_data: nil)
         let code = LMDB.withNumber(id.rawValue) { engine_cursor_put(rows, &$0, &value, flags) }
         try storage.check(code, "store row")
-        value.mv_data.copyMemory(from: row.base, byteCount: row.byteCount)
+        value.mv_data.copyMemory(from: row.base, byteCount: bytes.count)
         table.checked.insert(id.rawValue)
         if storage.durability == .memory { try storage.stored(at: UnsafeRawPointer(value.mv_data)) }
     }

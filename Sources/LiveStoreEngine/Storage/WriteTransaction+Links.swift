@@ -108,6 +108,17 @@ extension WriteTransaction {
 }
 
 extension WriteTransaction: RowSource {
+    package func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer {
+        do throws(StoreError) {
+            return try storage.reading("read large value") { () throws(EngineFailure) in
+                try storage.bytes(of: LargeValue(number: number, sum: sum, byteCount: byteCount), transaction)
+            }
+        } catch {
+            fail(error)
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+    }
+
     package func reading<Result>(or fallback: @autoclosure () -> Result, _ body: EngineRead<Result>) -> Result {
         do throws(StoreError) {
             try closeRow()

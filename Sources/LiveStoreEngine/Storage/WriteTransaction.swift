@@ -35,6 +35,10 @@ package final class WriteTransaction {
     @exclusivity(unchecked) private var openTable: Table?
     @exclusivity(unchecked) private var openID = ObjectID(rawValue: 0)
     @exclusivity(unchecked) private var isOpenRowDirty = false
+    /// The large values that the open row has had.
+    @exclusivity(unchecked) private var openValues: [LargeValue] = []
+    /// The number of the next large value; nil until one was stored.
+    @exclusivity(unchecked) private var nextValue: UInt64?
     private let buffer: RowBuffer
     /// One per table that was changed, which are few: looked through, which costs less than a hash.
     @exclusivity(unchecked) private var writers: [TableWriter] = []
@@ -92,7 +96,9 @@ package final class WriteTransaction {
 
     /// The row as it was stored last.
     private func stored(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
-        try storage.reading("read row") { () throws(EngineFailure) in try table.row(id, transaction, at: version) }
+        try storage.reading("read row") { () throws(EngineFailure) in
+            try table.row(id, transaction, at: version, unretained)
+        }
     }
 
     /// Throws what the engine has reported in this transaction, as the commit will.
@@ -137,6 +143,7 @@ package final class WriteTransaction {
             try closeRow()
             guard let row = try stored(table, id) else { throw .invalidatedObject(table: table.schema.name) }
             buffer.load(row, columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+            if buffer.hasLarge || !openValues.isEmpty { openValues = buffer.largeValues }
             open(table, id)
             entries.append(LogEntry(table: table.id, .update, id: id.rawValue, columns: 0))
         }
@@ -155,7 +162,6 @@ package final class WriteTransaction {
     package func closeRow() throws(StoreError) {
         guard isOpenRowDirty, let table = openTable else { return }
         isOpenRowDirty = false
-        buffer.compact(columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
         guard let links = table.links, links.followedColumns & entries[entries.count - 1].columns != 0 else {
             return try put(table, openID, isNew: false)
         }
@@ -180,8 +186,38 @@ package final class WriteTransaction {
 
     private func put(_ table: Table, _ id: ObjectID, isNew: Bool) throws(StoreError) {
         try step { () throws(StoreError) in
+            if buffer.isLong { try moveLarge(table) }
+            if buffer.isWasteful {
+                buffer.compact(columnCount: table.schema.columns.count, outOfLine: table.layout.outOfLine)
+            }
             try writer(table).store(buffer, id, isNew: isNew, transaction)
+            if isNew || openValues.isEmpty { return }
+            let kept = buffer.largeValues
+            try storage.deleteValues(openValues.lazy.filter { !kept.contains($0) }.map(\.number), transaction)
         }
+    }
+
+    /// Stores what of the open row is to lie apart.
+    @inline(never)
+    private func moveLarge(_ table: Table) throws(StoreError) {
+        if let error = buffer.error(table.schema) { throw error }
+        try buffer.moveLarge(
+            table.layout.largeColumns, columnCount: table.schema.columns.count, to: unretained
+        ) { value throws(StoreError) in
+            try storage.put(value, number: try takeValueNumber(), transaction)
+        }
+    }
+
+    /// The counter is stored at commit, so that numbers are never used twice.
+    private func takeValueNumber() throws(StoreError) -> UInt64 {
+        var number = nextValue
+        if number == nil {
+            number = try storage.reading("read counter") { () throws(EngineFailure) in
+                try RowCounter.next(LargeValue.counter, transaction, storage.meta)
+            }
+        }
+        nextValue = number! + 1
+        return number!
     }
 
     /// What this write keeps of a table.
@@ -240,8 +276,12 @@ package final class WriteTransaction {
             }
             try step { () throws(StoreError) in try storage.check(code, "delete primary key") }
         }
+        let values = row.largeValues
         let code = LMDB.withNumber(id.rawValue) { engine_del(transaction, table.rows, &$0, nil) }
-        try step { () throws(StoreError) in try storage.check(code, "delete row") }
+        try step { () throws(StoreError) in
+            try storage.check(code, "delete row")
+            try storage.deleteValues(values.lazy.map(\.number), transaction)
+        }
         entries.append(LogEntry(table: table.id, .delete, id: id.rawValue))
         generation += 1
         if let links = table.links {
@@ -311,6 +351,10 @@ package final class WriteTransaction {
         try closeRow()
         if entries.isEmpty { return version - 1 }
         for writer in writers { try writer.storeCounter(transaction) }
+        if let nextValue {
+            let code = RowCounter.store(LargeValue.counter, nextValue, transaction, storage.meta)
+            try storage.check(code, "store counter")
+        }
         try writeLog()
         isOver = true
         closeCursors()

@@ -7,7 +7,7 @@ import Glibc
 import RankedTree
 
 package enum Salvage {
-    /// Rows between two commits of the new store.
+    /// Rows between two commits of the new store, of up to a kilobyte each; larger ones count for more.
     private static let rowsPerCommit = 10_000
 
     /// Looks at the store at `place`, which nobody has open, and writes its whole rows to `folder`. The old one stays as it is.
@@ -17,7 +17,7 @@ package enum Salvage {
             let pages = try FilePages(path)
             let check = try StoreCheck.newest(pages)
             var rows = WholeRows()
-            check.run { table, id, _ in rows.note(table.id, id) }
+            check.run(visitValue: { _, _ in }) { table, id, bytes in rows.note(table.id, id, RowReader(bytes)) }
             guard let stored = check.schema else {
                 throw StoreError.cannotOpen(
                     path: path, reason: "its schema is lost, and with it what its rows mean; restore it from a backup")
@@ -51,8 +51,13 @@ package enum Salvage {
     fileprivate struct WholeRows {
         /// Ascending, as they are found.
         private var ids: [UInt32: [UInt64]] = [:]
+        /// The numbers of their large values.
+        private(set) var values: Set<UInt64> = []
 
-        mutating func note(_ table: UInt32, _ id: UInt64) { ids[table, default: []].append(id) }
+        mutating func note(_ table: UInt32, _ id: UInt64, _ row: RowReader) {
+            ids[table, default: []].append(id)
+            for value in row.largeValues { values.insert(value.number) }
+        }
 
         func contains(_ table: UInt32, _ id: UInt64) -> Bool {
             guard let ids = ids[table], case let place = ids.partitioningIndex(where: { $0 >= id }) else {
@@ -65,7 +70,7 @@ package enum Salvage {
     }
 
     /// The new store while it is written.
-    private final class SalvagedStore {
+    private final class SalvagedStore: LargeValueSource {
         private let folder: String
         private let environment: OpaquePointer
         private let schema: StoreSchema
@@ -132,11 +137,23 @@ package enum Salvage {
             let (first, meta) = try table("meta", 0)
             try schema.write(first, meta, path: folder)
             var failure: (any Error)?
-            source.run { [self] table, id, bytes in
+            let (_, values) = try table("values", MDB_INTEGERKEY)
+            source.run(visitValue: { [self] number, bytes in
+                if failure != nil || !rows.values.contains(number) { return }
+                do { try put(number, bytes, values) } catch { failure = error }
+            }) { [self] table, id, bytes in
                 if failure != nil { return }
-                do { try put(table, id, RowReader(bytes)) } catch { failure = error }
+                do {
+                    let row = RowReader(bytes, unretained)
+                    if try !put(table, id, row) { try delete(row.largeValues, values) }
+                } catch {
+                    failure = error
+                }
             }
             if let failure { throw failure }
+            let (second, _) = try table("meta", 0)
+            let nextValue = max(check.nextRows[LargeValue.counter] ?? 1, (rows.values.max() ?? 0) &+ 1)
+            try self.check(RowCounter.store(LargeValue.counter, nextValue, second, meta), "store the next number")
             for table in schema.tables {
                 let (transaction, meta) = try self.table("meta", 0)
                 let next = max(check.nextRows[table.id] ?? 1, rows.last(table.id) &+ 1)
@@ -152,7 +169,38 @@ package enum Salvage {
             try StoreFolder.synchronize(folder)
         }
 
-        private func put(_ table: TableSchema, _ id: UInt64, _ row: RowReader) throws(StoreError) {
+        private func put(_ number: UInt64, _ value: UnsafeRawBufferPointer, _ values: MDB_dbi) throws(StoreError) {
+            let (transaction, _) = try table("values", MDB_INTEGERKEY)
+            try check(LMDB.put(transaction, values, id: number, value, MDB_APPEND), "store large value")
+            try countPending(value.count)
+        }
+
+        private func delete(_ found: [LargeValue], _ values: MDB_dbi) throws(StoreError) {
+            let (transaction, _) = try table("values", MDB_INTEGERKEY)
+            for value in found {
+                try check(
+                    LMDB.withNumber(value.number) { engine_del(transaction, values, &$0, nil) }, "delete large value")
+            }
+        }
+
+        /// Commits where much waits for it, which is all in memory.
+        private func countPending(_ bytes: Int) throws(StoreError) {
+            pending += 1 + bytes / 1024
+            if pending >= Salvage.rowsPerCommit { try commit() }
+        }
+
+        /// It has written them itself.
+        let failure: StoreError? = nil
+
+        func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer {
+            guard let transaction, let values = handles["values"],
+                let found = try? LMDB.get(transaction, values, id: number)
+            else { preconditionFailure("large value \(number) has just been stored and cannot be read") }
+            return found
+        }
+
+        /// - Returns: false where it is not of the new store.
+        private func put(_ table: TableSchema, _ id: UInt64, _ row: RowReader) throws(StoreError) -> Bool {
             func isThere(_ column: Int) -> Bool {
                 guard !row.isNull(column), let target = table.columns[column].target.flatMap({ numbers[$0] }) else {
                     return true
@@ -161,7 +209,7 @@ package enum Salvage {
             }
             let links = table.columns.indices.filter { table.columns[$0].type == .link && !isThere($0) }
             // An element goes with its list, and with what it leads to.
-            if lists.contains(table.name), !links.isEmpty { return }
+            if lists.contains(table.name), !links.isEmpty { return false }
             buffer.load(row, columnCount: row.columnCount, outOfLine: [])
             for column in links { buffer.setNull(column) }
             buffer.seal(table.id, id)
@@ -173,17 +221,17 @@ package enum Salvage {
                     }
                 }
                 // Two whole rows of one key: the first stays.
-                if code == MDB_KEYEXIST { return }
+                if code == MDB_KEYEXIST { return false }
                 try check(code, "store key")
             }
             let (transaction, handle) = try self.table(EngineName.rows(table.id), MDB_INTEGERKEY)
-            try check(LMDB.put(transaction, handle, id: id, buffer.bytes), "store row")
+            try check(LMDB.put(transaction, handle, id: id, buffer.sealedBytes), "store row")
             try list(buffer.reader, table, ObjectID(rawValue: id))
             if lists.contains(table.name) {
                 elements[table.id, default: []].append(RankBuilding.Element(buffer.reader, id))
             }
-            pending += 1
-            if pending == Salvage.rowsPerCommit { try commit() }
+            try countPending(buffer.sealedBytes.count)
+            return true
         }
 
         /// Makes the orders of the lists whose elements a table has.

@@ -14,8 +14,9 @@ final class StoreCheck {
     private(set) var records: [String: TreeRecord] = [:]
     private(set) var schema: StoreSchema?
     private(set) var report = FileReport()
-    /// What is stored as the next number of a table's rows.
+    /// What is stored as the next number of a table's rows, and as that of large values.
     private(set) var nextRows: [UInt32: UInt64] = [:]
+    private let values = FoundValues()
 
     init(_ pages: FilePages, _ meta: MetaPage) {
         self.pages = pages
@@ -46,8 +47,13 @@ final class StoreCheck {
     }
 
     /// Looks at everything. O(pages).
-    /// - Parameter visit: runs with every row that is whole, valid for the call.
-    func run(_ visit: (TableSchema, UInt64, UnsafeRawBufferPointer) -> Void = { _, _, _ in }) {
+    /// - Parameters:
+    ///   - visitValue: runs with every large value and its number, before any row; valid for the call.
+    ///   - visit: runs with every row that is whole, valid for the call.
+    func run(
+        visitValue: (UInt64, UnsafeRawBufferPointer) -> Void = { _, _ in },
+        _ visit: (TableSchema, UInt64, UnsafeRawBufferPointer) -> Void = { _, _, _ in }
+    ) {
         walk.walk(meta.tables, "the tables", page: meta.number) { [self] name, value, isRecord in
             guard isRecord, let record = TreeRecord(value) else {
                 return walk.note(meta.number, "an entry of the tables is none")
@@ -58,8 +64,14 @@ final class StoreCheck {
         if let schema {
             let lists = schema.format >= StoreSchema.orderedFormat ? schema.listNames : []
             let hasChecksums = schema.format >= StoreSchema.sealedFormat
+            if schema.format >= StoreSchema.apartFormat { readValues(schema, visitValue) }
             for table in schema.tables {
                 check(table, hasChecksums: hasChecksums, isOrdered: lists.contains(table.name), visit)
+            }
+            let areRowsWhole = report.tables.allSatisfy(\.damagedObjects.isEmpty) && walk.damage.isEmpty
+            if areRowsWhole, values.count > 0 { walk.note(0, "\(values.count) large values are no object's") }
+            if let next = nextRows[LargeValue.counter], next <= values.last {
+                walk.note(0, "the number of the next large value is taken")
             }
         }
         checkLog()
@@ -112,6 +124,19 @@ final class StoreCheck {
 
     // MARK: Tables
 
+    private func readValues(_ schema: StoreSchema, _ visit: (UInt64, UnsafeRawBufferPointer) -> Void) {
+        values.keepsStarts = schema.tables.contains { table in
+            table.largeColumns.contains { table.columns[$0].isIndexed }
+        }
+        if records["values"] == nil { walk.note(meta.number, "the table of large values is lost") }
+        take("values") { [self] key, bytes, _ in
+            guard key.count == 8 else { return walk.note(0, "the number of a large value is none") }
+            let number = key.loadUnaligned(as: UInt64.self)
+            values.add(number, bytes)
+            visit(number, bytes)
+        }
+    }
+
     /// A sum over entries that does not depend on their order: of rows as they should be listed, and of those listed.
     private struct Listing: Equatable {
         var count = 0
@@ -142,7 +167,8 @@ final class StoreCheck {
         var places = Listing()
         take(EngineName.rows(table.id)) { key, bytes, _ in
             guard key.count == 8, case let id = key.loadUnaligned(as: UInt64.self),
-                hasChecksums ? RowReader.isWhole(bytes, table.id, id) : RowReader.isReadable(bytes, table)
+                hasChecksums ? RowReader.isWhole(bytes, table.id, id) : RowReader.isReadable(bytes, table),
+                case let row = RowReader(bytes, values.unretained), values.have(row.largeValues)
             else {
                 if key.count == 8 {
                     found.damagedObjects.append(ObjectID(rawValue: key.loadUnaligned(as: UInt64.self)))
@@ -151,7 +177,6 @@ final class StoreCheck {
             }
             found.wholeObjects += 1
             last = id
-            let row = RowReader(bytes)
             if let column = table.primaryKey {
                 PrimaryKey.withBytes(of: row, column, table.columns[column].type) {
                     keys.add(Checksum.key($0, table.id, nil), id)
@@ -162,6 +187,7 @@ final class StoreCheck {
                 key.withUnsafeBytes { listings[place].add(Checksum.key($0, table.id, index.column), id) }
             }
             if isOrdered { places.add(row.slot(ListTable.owner), row.bytes(ListTable.position), id) }
+            values.remove(row.largeValues)
             visit(table, id, bytes)
         }
         report.tables.append(found)
@@ -252,5 +278,46 @@ final class StoreCheck {
                 report.freePages += 1
             }
         }
+    }
+}
+
+/// The large values of a file that no row has claimed yet: what is needed to tell whether they are what rows say. One thread.
+private final class FoundValues: LargeValueSource {
+    /// As much as the key of an index has of a value.
+    private static let startBytes = ColumnIndex.maxKeyBytes
+
+    private var found: [UInt64: (sum: UInt32, byteCount: Int, start: [UInt8])] = [:]
+    /// No row is asked that has one which was not found.
+    let failure: StoreError? = nil
+    private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: startBytes, alignment: 8)
+    /// Whether an index has large values.
+    var keepsStarts = false
+    var count: Int { found.count }
+    /// The highest number of all.
+    private(set) var last: UInt64 = 0
+
+    deinit { scratch.deallocate() }
+
+    func add(_ number: UInt64, _ bytes: UnsafeRawBufferPointer) {
+        last = max(last, number)
+        found[number] = (
+            Checksum.value(bytes, number), bytes.count, keepsStarts ? Array(bytes.prefix(Self.startBytes)) : []
+        )
+    }
+
+    /// Whether all are there, and what was stored.
+    func have(_ values: [LargeValue]) -> Bool {
+        values.allSatisfy { value in
+            found[value.number].map { $0.sum == value.sum && $0.byteCount == value.byteCount } ?? false
+        }
+    }
+
+    func remove(_ values: [LargeValue]) { for value in values { found[value.number] = nil } }
+
+    /// What a value begins with: the keys of indexes have no more of it.
+    func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer {
+        let start = found[number]?.start ?? []
+        scratch.copyBytes(from: start)
+        return UnsafeRawBufferPointer(rebasing: scratch[..<start.count])
     }
 }

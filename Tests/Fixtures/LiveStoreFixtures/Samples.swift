@@ -1,6 +1,7 @@
 // A small store with everything that a file can hold: every type of column, keys, indexes, links and lists. The ones that
 // `Tests/Fixtures` keeps were made by this before the format changed: `Format2` by `livestore-fixture PATH relaxed sample`, and
-// `Format3`, which has long lists and large values too, by `livestore-fixture PATH relaxed samples`.
+// `Format3` and `Format4`, which have long lists and large values too, by `livestore-fixture PATH relaxed samples`. `Format4` is
+// compacted: what its upgrade writes lies behind all that there is.
 import Foundation
 import LiveStore
 

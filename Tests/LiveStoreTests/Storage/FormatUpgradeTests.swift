@@ -10,6 +10,7 @@ struct FormatUpgradeTests {
     enum Kept: String, CaseIterable {
         case format2 = "Format2"
         case format3 = "Format3"
+        case format4 = "Format4"
     }
 
     private let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
@@ -55,12 +56,27 @@ struct FormatUpgradeTests {
                 sample.words.append("new")
                 try connection.delete(try #require(try connection.object(Sample.self, forPrimaryKey: "sample 4")))
             }
+            if kept != .format2 { try rewriteLarge(store, expected) }
         }
         let store = try open()
         let changed = try lines(store)
         #expect(try store.verify().isWhole)
         #expect(changed.count == expected.count - 1)
         #expect(changed.contains { $0.hasPrefix("sample 3 77") && $0.hasSuffix("\"new\"]") })
+    }
+
+    /// Changes the number of an object whose text and data have more than a kilobyte each, and lie in its row until then.
+    private func rewriteLarge(_ store: Store, _ expected: [String]) throws {
+        func set(_ number: Int) throws {
+            try store.write { try #require(try $0.object(Sample.self, forPrimaryKey: "long 2")).number = number }
+        }
+        // Its name is two words.
+        let words = try #require(expected.first { $0.hasPrefix("long 2 ") }).split(separator: " ", maxSplits: 3)
+        try set(1_234)
+        #expect(try lines(store).contains("long 2 1234 \(words[3])"))
+        let report = try store.verify()
+        #expect(report.isWhole, "\(report.damage)")
+        try set(try #require(Int(words[2])))
     }
 
     @Test("killed in the middle, it is what it was", arguments: Kept.allCases)

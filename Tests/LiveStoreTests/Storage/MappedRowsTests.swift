@@ -37,7 +37,8 @@ struct MappedRowsTests {
                     Issue.record("no row of \(id), \(comment)")
                     continue
                 }
-                #expect(Int._read(row, 2) == note.score && String._read(row, 1) == note.title, "\(id), \(comment)")
+                let title = String(decoding: row.bytes(1), as: UTF8.self)
+                #expect(Int._read(row, 2) == note.score && title == note.title, "\(id), \(comment)")
             }
             for id in 0..<UInt64(4_000) where !ids.values.contains(ObjectID(rawValue: id)) {
                 #expect(version.snapshot.row(table, ObjectID(rawValue: id)) == nil, comment)

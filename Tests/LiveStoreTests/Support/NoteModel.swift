@@ -111,7 +111,14 @@ struct NoteModel: Sendable {
     private var births = 0
     private var nextKey = 0
 
-    private static let titles = ["", "a", "a\0", "a\0b", "b", "über", "ümlaut", "m", "zz", "a longer title than most"]
+    private static let titles =
+        ["", "a", "a\0", "a\0b", "b", "über", "ümlaut", "m", "zz", "a longer title than most"]
+        + largeTitles
+    /// Values that lie apart from their rows, alike but for their ends, and one just short of that.
+    private static let largeTitles = [
+        "a" + String(repeating: "ä", count: 700), "a" + String(repeating: "ä", count: 700) + "r",
+        "n" + String(repeating: "z", count: 5_000), String(repeating: "b", count: 1_024),
+    ]
 
     /// Changes a few notes, in the transaction and here.
     mutating func change(_ connection: Connection, version: UInt64, _ random: inout SeededRandom) throws {
