@@ -18,7 +18,7 @@ package struct MigrationEngine {
     }
 
     func openValues(mayMake: Bool) throws(StoreError) {
-        storage.values = try storage.openTable(transaction, "values", MDB_INTEGERKEY, mayMake: mayMake)
+        storage.values = try storage.openTable(transaction, EngineName.values, MDB_INTEGERKEY, mayMake: mayMake)
     }
 
     /// Throws where a large value could not be read.

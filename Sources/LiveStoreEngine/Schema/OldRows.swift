@@ -34,8 +34,8 @@ package final class OldRows: LargeValueSource {
         }
         if stored.map({ $0.format >= StoreSchema.apartFormat }) ?? false {
             var values: MDB_dbi = 0
-            let code = engine_open_table(transaction, "values", UInt32(MDB_INTEGERKEY), &values)
-            try LMDB.check(code, "open table values", path: path)
+            let code = engine_open_table(transaction, EngineName.values, UInt32(MDB_INTEGERKEY), &values)
+            try LMDB.check(code, "open table \(EngineName.values)", path: path)
             self.values = values
         }
         // Its end keeps the tables open.

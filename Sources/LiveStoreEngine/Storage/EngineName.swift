@@ -7,4 +7,7 @@ enum EngineName {
     static func keys(_ table: UInt32) -> String { "key.\(table)" }
     /// The orders of the lists whose elements it has.
     static func ranks(_ table: UInt32) -> String { "ranks.\(table)" }
+    /// The values that lie apart from their rows. Not the last name, which is the one that the engine finds at once: that is the
+    /// rows', which every commit looks up.
+    static let values = "large"
 }

@@ -32,7 +32,7 @@ package final class Storage: @unchecked Sendable {
     var meta: MDB_dbi = 0
     /// Of values that lie apart from their rows.
     @exclusivity(unchecked) var values: MDB_dbi = 0
-    static let valuesName = Array("values".utf8)
+    static let valuesName = Array(EngineName.values.utf8)
     private let knownValues = AtomicLazyReference<CheckedNodes>()
     /// Which of them have been checked. Made once it is asked for: that takes a sixth of opening a store.
     var checkedValues: CheckedNodes { knownValues.load() ?? knownValues.storeIfNil(CheckedNodes()) }
@@ -189,7 +189,7 @@ package final class Storage: @unchecked Sendable {
 
     /// The tables that are read, with what the engine calls them.
     private var handles: [(handle: MDB_dbi, name: String)] {
-        var handles = [(log, "log"), (meta, "meta"), (values, "values")]
+        var handles = [(log, "log"), (meta, "meta"), (values, EngineName.values)]
         for table in tablesByID.values {
             handles.append((table.rows, EngineName.rows(table.id)))
             if let keys = table.primaryIndex { handles.append((keys, EngineName.keys(table.id))) }

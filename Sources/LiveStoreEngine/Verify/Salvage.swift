@@ -137,7 +137,7 @@ package enum Salvage {
             let (first, meta) = try table("meta", 0)
             try schema.write(first, meta, path: folder)
             var failure: (any Error)?
-            let (_, values) = try table("values", MDB_INTEGERKEY)
+            let (_, values) = try table(EngineName.values, MDB_INTEGERKEY)
             source.run(visitValue: { [self] number, bytes in
                 if failure != nil || !rows.values.contains(number) { return }
                 do { try put(number, bytes, values) } catch { failure = error }
@@ -170,13 +170,13 @@ package enum Salvage {
         }
 
         private func put(_ number: UInt64, _ value: UnsafeRawBufferPointer, _ values: MDB_dbi) throws(StoreError) {
-            let (transaction, _) = try table("values", MDB_INTEGERKEY)
+            let (transaction, _) = try table(EngineName.values, MDB_INTEGERKEY)
             try check(LMDB.put(transaction, values, id: number, value, MDB_APPEND), "store large value")
             try countPending(value.count)
         }
 
         private func delete(_ found: [LargeValue], _ values: MDB_dbi) throws(StoreError) {
-            let (transaction, _) = try table("values", MDB_INTEGERKEY)
+            let (transaction, _) = try table(EngineName.values, MDB_INTEGERKEY)
             for value in found {
                 try check(
                     LMDB.withNumber(value.number) { engine_del(transaction, values, &$0, nil) }, "delete large value")
@@ -193,7 +193,7 @@ package enum Salvage {
         let failure: StoreError? = nil
 
         func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer {
-            guard let transaction, let values = handles["values"],
+            guard let transaction, let values = handles[EngineName.values],
                 let found = try? LMDB.get(transaction, values, id: number)
             else { preconditionFailure("large value \(number) has just been stored and cannot be read") }
             return found

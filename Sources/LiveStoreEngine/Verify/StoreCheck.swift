@@ -128,8 +128,8 @@ final class StoreCheck {
         values.keepsStarts = schema.tables.contains { table in
             table.largeColumns.contains { table.columns[$0].isIndexed }
         }
-        if records["values"] == nil { walk.note(meta.number, "the table of large values is lost") }
-        take("values") { [self] key, bytes, _ in
+        if records[EngineName.values] == nil { walk.note(meta.number, "the table of large values is lost") }
+        take(EngineName.values) { [self] key, bytes, _ in
             guard key.count == 8 else { return walk.note(0, "the number of a large value is none") }
             let number = key.loadUnaligned(as: UInt64.self)
             values.add(number, bytes)
