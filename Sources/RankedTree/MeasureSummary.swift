@@ -21,6 +21,14 @@ package struct IntegerSummary: Sendable, Equatable {
         if value > largest { largest = value }
     }
 
+    /// Adds some values whose sum is an `Int`.
+    package mutating func add(_ sum: Int, of count: Int, from smallest: Int, to largest: Int) {
+        addToSum(UInt64(bitPattern: Int64(sum)), sum < 0 ? -1 : 0)
+        self.count &+= count
+        self.smallest = Swift.min(self.smallest, smallest)
+        self.largest = Swift.max(self.largest, largest)
+    }
+
     @inline(__always)
     mutating func add(_ other: IntegerSummary) {
         addToSum(other.low, other.high)

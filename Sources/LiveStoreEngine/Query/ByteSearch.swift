@@ -11,33 +11,49 @@ struct ByteSearch {
     private let (firsts, lasts): (SIMD16<UInt8>, SIMD16<UInt8>)
     /// How far the last byte is from the first.
     private let last: Int
+    /// Shorter values are searched one place after the other; all of them for a part of no bytes.
+    private let fewestBytes: Int
 
     /// - Parameter part: what is searched for; it has to stay where it is.
     init(_ part: UnsafeRawBufferPointer) {
         self.part = part
         last = max(0, part.count - 1)
+        fewestBytes = part.isEmpty ? .max : part.count - 1 + Self.width
         (firsts, lasts) = (SIMD16(repeating: part.first ?? 0), SIMD16(repeating: part.last ?? 0))
     }
 
     /// Whether it stands somewhere in `value`. O(length); O(length · part) at worst.
     @inline(__always)
     func isIn(_ value: UnsafeRawBufferPointer) -> Bool {
-        let places = value.count &- part.count &+ 1
-        guard places >= Self.width, let base = value.baseAddress, part.count > 0 else { return isInShort(value) }
-        let lastPlace = places &- Self.width
+        guard value.count >= fewestBytes else { return isInShort(value) }
+        let base = value.baseAddress.unsafelyUnwrapped
+        let lastPlace = value.count &- fewestBytes
+        // Most texts have no more than 32 places: the first sixteen and the last sixteen, which may overlap, in one look.
+        if lastPlace <= Self.width {
+            let (first, second) = (hits(base), hits(base + lastPlace))
+            if isEmpty(first | second) { return false }
+            return last < 2 || isAtHit(first, base) || isAtHit(second, base + lastPlace)
+        }
         var place = 0
         while true {
-            let start = base + place
-            let hits =
-                (start.loadUnaligned(as: SIMD16<UInt8>.self) .== firsts)
-                .& ((start + last).loadUnaligned(as: SIMD16<UInt8>.self) .== lasts)
-            let words = unsafeBitCast(hits, to: SIMD2<UInt64>.self)
-            if words[0] | words[1] != 0, last < 2 || isAtHit(words, start) { return true }
+            let hits = hits(base + place)
+            if !isEmpty(hits), last < 2 || isAtHit(hits, base + place) { return true }
             if place == lastPlace { return false }
-            // The last sixteen places overlap with those before.
             place = min(place &+ Self.width, lastPlace)
         }
     }
+
+    /// At which of sixteen places the first and the last byte are right: a byte each, not zero where they are.
+    @inline(__always)
+    private func hits(_ start: UnsafeRawPointer) -> SIMD2<UInt64> {
+        let hits =
+            (start.loadUnaligned(as: SIMD16<UInt8>.self) .== firsts)
+            .& ((start + last).loadUnaligned(as: SIMD16<UInt8>.self) .== lasts)
+        return unsafeBitCast(hits, to: SIMD2<UInt64>.self)
+    }
+
+    @inline(__always)
+    private func isEmpty(_ hits: SIMD2<UInt64>) -> Bool { hits[0] | hits[1] == 0 }
 
     /// Whether all bytes are right at one of the places whose byte in `words` is not zero.
     @inline(never)

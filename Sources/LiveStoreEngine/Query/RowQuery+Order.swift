@@ -38,9 +38,8 @@ extension RowQuery {
         var first = FirstRows(end, table)
         let (test, links) = (RowTest(conditions), table.links)
         forEachRun(in: source, candidates ?? IndexAccess.candidates(conditions, table, source)) { rows, source in
-            for row in rows where test.passes(row.row(in: source), row.id, source, links) {
-                first.add(row, source, links)
-            }
+            let values = source.largeValues
+            for row in rows where test.passes(row.row(values), row.id, source, links) { first.add(row, source, links) }
             return true
         }
         return first.take()

@@ -17,7 +17,11 @@ package struct RowQuery {
         if let count = IndexAccess.count(conditions, table, source) { return count }
         let (test, links) = (RowTest(conditions), table.links)
         var count = 0
-        forEachRun(in: source) { rows, source in
+        forEachRun(in: source) { page, source in
+            guard let more = test.count(page, source) else { return false }
+            count += more
+            return true
+        } _: { rows, source in
             count += test.count(rows, source, links)
             return true
         }
@@ -28,12 +32,15 @@ package struct RowQuery {
     package func summary(of column: Int, in source: any RowSource) -> MeasureSummary {
         let (test, links) = (RowTest(conditions), table.links)
         var sum = ColumnSum(column, of: table.schema)
-        forEachRun(in: source) { rows, source in
+        forEachRun(in: source) { page, _ in
+            test.isEmpty && sum.add(page)
+        } _: { rows, source in
             if test.isEmpty {
                 sum.add(rows, source)
             } else {
-                for found in rows where test.passes(found.row(in: source), found.id, source, links) {
-                    sum.add(found.row(in: source))
+                let values = source.largeValues
+                for found in rows where test.passes(found.row(values), found.id, source, links) {
+                    sum.add(found.row(values))
                 }
             }
             return true
@@ -46,7 +53,8 @@ package struct RowQuery {
     package func forEach(in source: any RowSource, _ body: (ScannedRow) -> Bool) {
         let (test, links) = (RowTest(conditions), table.links)
         forEachRun(in: source) { rows, source in
-            for found in rows where test.passes(found.row(in: source), found.id, source, links) && !body(found) {
+            let values = source.largeValues
+            for found in rows where test.passes(found.row(values), found.id, source, links) && !body(found) {
                 return false
             }
             return true
@@ -54,11 +62,17 @@ package struct RowQuery {
     }
 
     /// Visits the rows that may pass, some at once, in the order of their ids.
+    /// - Parameter take: does with a page what `body` would do with its rows; false where it cannot.
     private func forEachRun(
-        in source: any RowSource, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
+        in source: any RowSource, taking take: (MappedPage, Snapshot) -> Bool = { _, _ in false },
+        _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
     ) {
         if conditions.contains(.none) { return }
-        forEachRun(in: source, IndexAccess.candidates(conditions, table, source), body)
+        let candidates = IndexAccess.candidates(conditions, table, source)
+        if candidates == nil, let snapshot = source as? Snapshot {
+            return snapshot.scanPages(table, taking: { take($0, snapshot) }, body)
+        }
+        forEachRun(in: source, candidates, body)
     }
 
     /// Visits some rows, or all.
@@ -98,15 +112,35 @@ package struct ColumnSum {
         if isInt { integers.add(Int._read(row, column)) } else { doubles.add(Double._read(row, column)) }
     }
 
+    /// The rows of a page; false, and none of them added, where they have to be added one by one.
+    mutating func add(_ page: MappedPage) -> Bool {
+        guard isInt, !isOptional else { return false }
+        let column = column
+        var (sum, isBeyond) = (0, false)
+        var (smallest, largest) = (Int.max, Int.min)
+        let isPlain = page.forEachPlainRow { base, _ in
+            let value = Int(bitPattern: UInt(RowReader.slot(column, at: base)))
+            let (next, overflows) = sum.addingReportingOverflow(value)
+            sum = next
+            if overflows { isBeyond = true }
+            smallest = min(smallest, value)
+            largest = max(largest, value)
+        }
+        guard isPlain, !isBeyond else { return false }
+        integers.add(sum, of: page.count, from: smallest, to: largest)
+        return true
+    }
+
     /// As each of them: what kind of number it is, is asked once.
     mutating func add(_ rows: UnsafeBufferPointer<ScannedRow>, _ source: any RowSource) {
+        let values = source.largeValues
         guard isInt, !isOptional else {
-            for found in rows { add(found.row(in: source)) }
+            for found in rows { add(found.row(values)) }
             return
         }
         // A copy, which stays in registers.
         var sum = integers
-        for found in rows { sum.add(Int._read(found.row(in: source), column)) }
+        for found in rows { sum.add(Int._read(found.row(values), column)) }
         integers = sum
     }
 

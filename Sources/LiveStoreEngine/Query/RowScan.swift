@@ -30,7 +30,8 @@ package struct RowScan {
                 if test.isEmpty {
                     rows.append(contentsOf: found)
                 } else {
-                    for row in found where test.passes(row.row(in: source), row.id, source, links) { rows.append(row) }
+                    let values = source.largeValues
+                    for row in found where test.passes(row.row(values), row.id, source, links) { rows.append(row) }
                 }
             }
         }

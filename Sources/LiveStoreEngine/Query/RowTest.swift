@@ -3,17 +3,41 @@
 // more than comparing does. Immutable; any thread.
 
 struct RowTest: Sendable {
+    /// Whether a slot is one of `span` and one from `low` on, or is none of them: every comparison is such a question, which is
+    /// asked without a jump.
     private struct Comparing {
-        let column: Int
-        let comparison: Comparison
-        let constant: Int
-        /// Every slot but 0 is 1.
-        let isBool: Bool
+        private let column: Int
+        private let low: UInt64
+        private let span: UInt64
+        private let isInverted: Bool
+
+        init(_ column: Int, _ comparison: Comparison, _ constant: Int) {
+            self.column = column
+            let (least, most): (Int, Int)
+            switch comparison {
+            case .equal, .notEqual: (least, most, isInverted) = (constant, constant, comparison == .notEqual)
+            case .lessOrEqual, .greater: (least, most, isInverted) = (.min, constant, comparison == .greater)
+            case .greaterOrEqual, .less: (least, most, isInverted) = (constant, .max, comparison == .less)
+            }
+            low = UInt64(bitPattern: Int64(least))
+            span = UInt64(bitPattern: Int64(most)) &- low
+        }
+
+        /// Of a column of truths: every slot but 0 is true.
+        init(_ column: Int, _ comparison: Comparison, _ constant: Bool) {
+            self.column = column
+            let (takesFalse, takesTrue) = (
+                comparison.admits(0, constant ? 1 : 0), comparison.admits(1, constant ? 1 : 0)
+            )
+            (low, span, isInverted) = (0, takesFalse == takesTrue ? .max : 0, !takesFalse)
+        }
 
         @inline(__always)
-        func passes(_ row: RowReader) -> Bool {
-            let slot = Int._read(row, column)
-            return comparison.admits(isBool ? (slot == 0 ? 0 : 1) : slot, constant)
+        func passes(_ row: RowReader) -> Bool { passes(row.base) }
+
+        @inline(__always)
+        func passes(_ row: UnsafeRawPointer) -> Bool {
+            (RowReader.slot(column, at: row) &- low <= span) != isInverted
         }
     }
 
@@ -37,11 +61,9 @@ struct RowTest: Sendable {
         for condition in conditions {
             switch condition {
             case .column(let column, .compare(let comparison, .int(let constant)), isOptional: false):
-                integers.append(
-                    Comparing(column: column, comparison: comparison, constant: constant, isBool: false))
+                integers.append(Comparing(column, comparison, constant))
             case .column(let column, .compare(let comparison, .bool(let constant)), isOptional: false):
-                integers.append(
-                    Comparing(column: column, comparison: comparison, constant: constant ? 1 : 0, isBool: true))
+                integers.append(Comparing(column, comparison, constant))
             case .column(let column, let test, let isOptional):
                 columns.append(Testing(column: column, test: test, isOptional: isOptional))
             case .all, .none, .identity, .aggregate, .node: others.append(condition)
@@ -58,18 +80,54 @@ struct RowTest: Sendable {
     func count(_ rows: UnsafeBufferPointer<ScannedRow>, _ source: any RowSource, _ links: TableLinks?) -> Int {
         if isEmpty { return rows.count }
         var count = 0
+        let values = source.largeValues
         if let sole {
-            for found in rows where sole.passes(found.row(in: source)) { count += 1 }
-        } else if columns.count == 1, integers.isEmpty, others == nil, case .text(let pattern) = columns[0].test {
-            let (column, isOptional) = (columns[0].column, columns[0].isOptional)
+            for found in rows where sole.passes(found.row(values)) { count += 1 }
+        } else if let (column, pattern, isOptional) = soleText {
             count = pattern.count(rows.count) { index in
-                let row = rows[index].row(in: source)
+                let row = rows[index].row(values)
                 return isOptional && row.isNull(column) ? nil : row.bytes(column)
             }
         } else {
-            for found in rows where passes(found.row(in: source), found.id, source, links) { count += 1 }
+            for found in rows where passes(found.row(values), found.id, source, links) { count += 1 }
         }
         return count
+    }
+
+    /// How many rows of a page pass; nil where they have to be asked one by one.
+    func count(_ page: MappedPage, _ source: Snapshot) -> Int? {
+        if let sole {
+            var count = 0
+            return page.forEachPlainRow({ base, _ in count &+= sole.passes(base) ? 1 : 0 }) ? count : nil
+        }
+        guard let (column, pattern, isOptional) = soleText, pattern.match == .contains, !pattern.foldsCase else {
+            return nil
+        }
+        return pattern.bytes.withUnsafeBytes {
+            Self.count(page, ByteSearch($0), column, isOptional: isOptional, source.unretained)
+        }
+    }
+
+    /// How many rows of a page have what is searched for in a column. By itself, which leaves the loop its registers.
+    @inline(never)
+    private static func count(
+        _ page: MappedPage, _ search: ByteSearch, _ column: Int, isOptional: Bool, _ values: UnsafeRawPointer
+    ) -> Int? {
+        var count = 0
+        let isPlain = page.forEachPlainRow { base, byteCount in
+            let row = RowReader(unchecked: base, byteCount, values)
+            if isOptional, row.isNull(column) { return }
+            count &+= search.isIn(row.bytes(column)) ? 1 : 0
+        }
+        return isPlain ? count : nil
+    }
+
+    /// What is searched for, where nothing else is asked.
+    private var soleText: (column: Int, pattern: TextPattern, isOptional: Bool)? {
+        guard columns.count == 1, integers.isEmpty, others == nil, case .text(let pattern) = columns[0].test else {
+            return nil
+        }
+        return (columns[0].column, pattern, columns[0].isOptional)
     }
 
     /// - Parameter source: where the other rows are read that the conditions ask about.

@@ -98,9 +98,13 @@ public struct RowReader: @unchecked Sendable {
 
     /// The slot of a column, 0 where it is null.
     @inlinable @inline(__always)
-    package func slot(_ column: Int) -> UInt64 {
-        column >= columnCount
-            ? 0 : base.loadUnaligned(fromByteOffset: Self.headerBytes &+ column &* 8, as: UInt64.self)
+    package func slot(_ column: Int) -> UInt64 { Self.slot(column, at: base) }
+
+    /// That of the row that lies at `base`.
+    @inlinable @inline(__always)
+    package static func slot(_ column: Int, at base: UnsafeRawPointer) -> UInt64 {
+        column >= Int(base.loadUnaligned(as: UInt16.self))
+            ? 0 : base.loadUnaligned(fromByteOffset: headerBytes &+ column &* 8, as: UInt64.self)
     }
 
     /// The bytes of a string, data or UUID column. O(1); of a value that lies apart O(log n) in their number.

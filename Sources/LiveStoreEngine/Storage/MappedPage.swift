@@ -92,6 +92,19 @@ struct MappedPage {
         )
     }
 
+    /// Visits the rows of a leaf one after another, where they lie.
+    /// - Returns: false at the first entry that is not plain: what has been visited by then is to be forgotten.
+    @inline(__always)
+    func forEachPlainRow(_ body: (_ base: UnsafeRawPointer, _ byteCount: Int) -> Void) -> Bool {
+        var index = 0
+        while index < count {
+            guard let row = plainEntry(index) else { return false }
+            body(row.base, row.count)
+            index &+= 1
+        }
+        return true
+    }
+
     /// The value in a leaf; nil where it is not all in the page.
     @inline(__always)
     func value(_ entry: Entry) -> UnsafeRawBufferPointer? {

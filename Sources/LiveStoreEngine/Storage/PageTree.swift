@@ -95,19 +95,28 @@ struct PageTree {
     // MARK: All rows
 
     /// Visits rows in order of their ids, those of a page at once and none of them checked, until `body` returns false.
-    /// - Parameter next: the first id to be visited; afterwards, the first one that has not been.
-    func forEachRun(from next: inout UInt64, _ body: (UnsafeBufferPointer<ScannedRow>) -> Bool) -> Outcome {
+    /// - Parameters:
+    ///   - next: the first id to be visited; afterwards, the first one that has not been.
+    ///   - take: is asked to do with a page what `body` would do with its rows; false where it has done nothing.
+    func forEachRun(
+        from next: inout UInt64, taking take: (MappedPage) -> Bool, _ body: (UnsafeBufferPointer<ScannedRow>) -> Bool
+    ) -> Outcome {
         withUnsafeTemporaryAllocation(of: ScannedRow.self, capacity: MappedPage.maxEntries) { buffer in
-            visit(root, 0, isFirst: true, from: &next, buffer, body)
+            visit(root, 0, isFirst: true, from: &next, buffer, take, body)
         }
     }
 
     private func visit(
         _ number: UInt64, _ depth: Int, isFirst: Bool, from next: inout UInt64,
-        _ buffer: UnsafeMutableBufferPointer<ScannedRow>, _ body: (UnsafeBufferPointer<ScannedRow>) -> Bool
+        _ buffer: UnsafeMutableBufferPointer<ScannedRow>, _ take: (MappedPage) -> Bool,
+        _ body: (UnsafeBufferPointer<ScannedRow>) -> Bool
     ) -> Outcome {
         guard depth < Self.maxDepth, let page = page(number) else { return .unreadable }
         if !page.isBranch {
+            if next <= page.entry(0).id, case let last = page.entry(page.count &- 1).id, next <= last, take(page) {
+                next = last &+ 1
+                return .finished
+            }
             guard let rows = gather(page, from: next, buffer) else { return .unreadable }
             // Only where the way down has led may all rows be before the first that is asked for. A page that is led to again
             // would be nothing but passed, over and over.
@@ -120,7 +129,7 @@ struct PageTree {
         let first = page.childIndex(IDKey(id: next))
         for index in first..<page.count {
             let outcome = visit(
-                page.child(index), depth + 1, isFirst: isFirst && index == first, from: &next, buffer, body)
+                page.child(index), depth + 1, isFirst: isFirst && index == first, from: &next, buffer, take, body)
             if outcome != .finished { return outcome }
         }
         return .finished

@@ -53,7 +53,8 @@ extension RowSource {
     @inline(__always)
     package func scan(_ table: Table, _ body: (ObjectID, RowReader, any RowSource) -> Bool) {
         scanRuns(table) { rows, source in
-            for found in rows where !body(found.id, found.row(in: source), source) { return false }
+            let values = source.largeValues
+            for found in rows where !body(found.id, found.row(values), source) { return false }
             return true
         }
     }
@@ -109,7 +110,16 @@ extension Snapshot: RowSource {
     /// Where the engine has to be asked, other readers of this snapshot wait meanwhile: for a long scan, open a snapshot of
     /// one's own.
     package func scanRuns(_ table: Table, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool) {
-        scanRuns(table, from: 0, body)
+        scanRuns(table, from: 0, taking: { _ in false }, body)
+    }
+
+    /// The same, where something can be done with a page's rows without a list of them being made.
+    /// - Parameter take: does it with a page whose rows have been checked; false where it cannot, and `body` has to.
+    func scanPages(
+        _ table: Table, taking take: (MappedPage) -> Bool,
+        _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
+    ) {
+        scanRuns(table, from: 0, taking: take, body)
     }
 
     /// Visits the next rows from an id on, those of a page at once.
@@ -118,7 +128,7 @@ extension Snapshot: RowSource {
         _ table: Table, from first: UInt64, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Void
     ) -> UInt64? {
         var next: UInt64?
-        scanRuns(table, from: first) { rows, source in
+        scanRuns(table, from: first, taking: { _ in false }) { rows, source in
             body(rows, source)
             next = rows.last.flatMap { $0.id.rawValue == .max ? nil : $0.id.rawValue + 1 }
             return false
@@ -127,13 +137,14 @@ extension Snapshot: RowSource {
     }
 
     private func scanRuns(
-        _ table: Table, from first: UInt64, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
+        _ table: Table, from first: UInt64, taking take: (MappedPage) -> Bool,
+        _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Bool
     ) {
         var next = first
         if let pages = pages(table.rows, table.rowsName) {
             var failure: EngineFailure?
             let outcome = withExtendedLifetime(self) {
-                pages.forEachRun(from: &next) { rows in
+                pages.forEachRun(from: &next, taking: { table.areChecked($0, at: version) && take($0) }) { rows in
                     if !table.areChecked(rows, at: version), let found = table.failure(in: rows, at: version) {
                         failure = found
                         return false

@@ -84,6 +84,12 @@ package final class Table: @unchecked Sendable {
             || checked.contains(rows[0].id.rawValue, through: rows[rows.count &- 1].id.rawValue, at: version)
     }
 
+    /// The same of the rows of a page.
+    @inline(__always)
+    func areChecked(_ page: MappedPage, at version: UInt64) -> Bool {
+        checked.contains(page.entry(0).id, through: page.entry(page.count &- 1).id, at: version)
+    }
+
     /// What is wrong with neighbouring rows of a snapshot.
     @inline(never)
     func failure(in rows: UnsafeBufferPointer<ScannedRow>, at version: UInt64) -> EngineFailure? {

@@ -69,6 +69,25 @@ struct ChecksumTests {
         #expect(try store.read { try $0.object(Note.self, forPrimaryKey: 2)?.score } == 5)
     }
 
+    @Test("who counts, searches or adds up is told of it", arguments: 0..<3)
+    func counted(_ question: Int) throws {
+        let test = try makeStore()
+        defer { withExtendedLifetime(test) {} }
+        let store = try copy(test)
+        try DamagedFile.replace("row-marker 1", by: "row-marker 7", in: store.configuration.path)
+        let found = damage {
+            try store.read { connection in
+                let notes = try connection.objects(Note.self)
+                switch question {
+                case 0: _ = notes.where(\.score >= 0).count
+                case 1: _ = notes.where((\Note.title).contains("marker")).count
+                default: _ = notes.sum(of: \.score)
+                }
+            }
+        }
+        #expect(found?.table == "Note" && found?.object != nil)
+    }
+
     @Test("an observer is told of it")
     func observer() throws {
         let test = try makeStore()
