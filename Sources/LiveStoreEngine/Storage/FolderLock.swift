@@ -36,15 +36,18 @@ enum FolderLock {
                 close(folder)
                 throw error
             }
-            var locked = stat()
-            var present = stat()
-            if fstat(folder, &locked) == 0, stat(directory, &present) == 0, locked.st_ino == present.st_ino,
-                locked.st_dev == present.st_dev
-            {
-                return folder
-            }
-            close(folder)
+            if isPresent(folder, at: directory) { return folder }
+            release(folder)
         }
+    }
+
+    /// Whether an open folder or file is the one that the path leads to. It may have been removed since it was opened, and
+    /// another one made in its place: a lock of the old one says nothing about who uses the new one.
+    static func isPresent(_ file: Int32, at path: String) -> Bool {
+        var opened = stat()
+        var present = stat()
+        return fstat(file, &opened) == 0 && stat(path, &present) == 0 && opened.st_ino == present.st_ino
+            && opened.st_dev == present.st_dev
     }
 
     /// Gives a lock back and closes its file. Closing alone is not enough: a process that is being started holds the file

@@ -77,8 +77,15 @@ enum MemoryFolder {
         let file = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { return }
         defer { FolderLock.release(file) }
+        removeIfUnused(file, at: folder)
+    }
+
+    /// - Parameter file: the folder, opened at some time before.
+    static func removeIfUnused(_ file: Int32, at folder: String) {
         // Held by one that opens, or that removes it already.
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return }
+        // Removed since it was opened, as by its last process: what has its path now may be in use.
+        guard FolderLock.isPresent(file, at: folder) else { return }
         let shared = openat(file, StoreFolder.shared, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         defer { if shared >= 0 { FolderLock.release(shared) } }
         // Held by all that have the store open; not there where somebody was killed while he made the folder.

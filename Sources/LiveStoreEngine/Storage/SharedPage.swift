@@ -67,7 +67,7 @@ package final class SharedPage: @unchecked Sendable {
         var files = [folder]
         func failure(_ what: String) -> StoreError {
             let error = FolderLock.failure(what, path, lockedBy: files.last.flatMap { FolderLock.holder(of: $0) })
-            for file in files { close(file) }
+            for file in files { FolderLock.release(file) }
             return error
         }
         // Not by its path, which may lead to another folder by now, and not through a link.
@@ -126,6 +126,8 @@ package final class SharedPage: @unchecked Sendable {
         let deadlineNs = monotonicNs() + 100_000_000
         guard let folder = try? FolderLock.take(directory, deadlineNs: deadlineNs, makesFolder: false) else { return }
         defer { FolderLock.release(folder) }
+        // Where somebody has removed the folder, what has its path now is another process's store.
+        guard FolderLock.isPresent(file, at: "\(directory)/\(StoreFolder.shared)") else { return }
         if flock(file, LOCK_EX | LOCK_NB) == 0 {
             body()
         } else {

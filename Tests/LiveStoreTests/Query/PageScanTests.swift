@@ -84,7 +84,7 @@ struct PageScanTests {
         }
         for part in ["", "a", "é", "ab", "aé", "bbba", "bbbbbbbbbbbbbbbba"] {
             expect((\Sheet.title).contains(part), "contains \(part)") { has($0.title, part) }
-            expect((\Sheet.note).contains(part), "note contains \(part)") { row in row.note.map { has($0, part) } ?? false }
+            expect((\Sheet.note).contains(part), "note contains \(part)") { $0.note.map { has($0, part) } ?? false }
         }
         let sum = rows.reduce(into: Int128(0)) { $0 += Int128($1.score) }
         #expect(all.sum(of: \.score) == Int(clamping: sum), "\(seed)")

@@ -153,6 +153,11 @@ struct LargeValueTests {
                 try connection.add(paper)
             }
         }
+        // The first that is asked of a version: along the index, with the engine's lock held.
+        try test.store.read { connection in
+            let papers = try connection.objects(Paper.self).where((\Paper.text).contains("zzb"))
+            #expect(papers.sorted(by: \.text, ascending: false).limited(to: 1).map(\.id) == [11])
+        }
         func check(_ connection: Connection) throws {
             let papers = try connection.objects(Paper.self)
             func ids(_ found: Results<Paper>) -> [Int] { found.map(\.id) }

@@ -140,6 +140,40 @@ struct PrivacyTests {
         for thread in threads { thread.join() }
     }
 
+    @Test("who sweeps leaves alone what was made where a folder was that he has found, and that is gone")
+    func sweepingWhatIsGone() throws {
+        let folder = Self.newPath()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let found = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(found) }
+        try FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let page = try SharedPage(folder, .owner, deadlineNs: .max)
+        MemoryFolder.removeIfUnused(found, at: folder)
+        #expect(access(folder + "/shared", F_OK) == 0)
+        withExtendedLifetime(page) {}
+    }
+
+    @Test("who closes a store whose folder is gone leaves alone the one that was made in its place")
+    func closingWhatIsGone() throws {
+        let folder = Self.newPath()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        func isAlone(_ page: SharedPage) -> Bool {
+            var isAlone = false
+            page.ifAlone(in: folder) { isAlone = true }
+            return isAlone
+        }
+        let gone = try SharedPage(folder, .owner, deadlineNs: .max)
+        gone.admitOthers()
+        try FileManager.default.removeItem(atPath: folder)
+        let page = try SharedPage(folder, .owner, deadlineNs: .max)
+        page.admitOthers()
+        #expect(!isAlone(gone))
+        #expect(isAlone(page))
+    }
+
     @Test("two paths in memory are two stores, whatever is in their names")
     func names() throws {
         let base = Self.newPath()
