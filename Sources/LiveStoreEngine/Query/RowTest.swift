@@ -6,21 +6,21 @@ struct RowTest: Sendable {
     /// Whether a slot is one of `span` and one from `low` on, or is none of them: every comparison is such a question, which is
     /// asked without a jump.
     private struct Comparing {
-        private let column: Int
-        private let low: UInt64
-        private let span: UInt64
-        private let isInverted: Bool
+        let column: Int
+        private var low: UInt64
+        private var span: UInt64
+        private var isInverted: Bool
 
         init(_ column: Int, _ comparison: Comparison, _ constant: Int) {
             self.column = column
-            let (least, most): (Int, Int)
+            (low, span, isInverted) = (0, 0, comparison == .notEqual)
             switch comparison {
-            case .equal, .notEqual: (least, most, isInverted) = (constant, constant, comparison == .notEqual)
-            case .lessOrEqual, .greater: (least, most, isInverted) = (.min, constant, comparison == .greater)
-            case .greaterOrEqual, .less: (least, most, isInverted) = (constant, .max, comparison == .less)
+            case .equal, .notEqual: take(constant, constant)
+            case .lessOrEqual: take(.min, constant)
+            case .greaterOrEqual: take(constant, .max)
+            case .less: if constant > .min { take(.min, constant - 1) } else { takeNone() }
+            case .greater: if constant < .max { take(constant + 1, .max) } else { takeNone() }
             }
-            low = UInt64(bitPattern: Int64(least))
-            span = UInt64(bitPattern: Int64(most)) &- low
         }
 
         /// Of a column of truths: every slot but 0 is true.
@@ -30,6 +30,23 @@ struct RowTest: Sendable {
                 comparison.admits(0, constant ? 1 : 0), comparison.admits(1, constant ? 1 : 0)
             )
             (low, span, isInverted) = (0, takesFalse == takesTrue ? .max : 0, !takesFalse)
+        }
+
+        private mutating func take(_ least: Int, _ most: Int) {
+            low = UInt64(bitPattern: Int64(least))
+            span = UInt64(bitPattern: Int64(most)) &- low
+        }
+
+        private mutating func takeNone() { (low, span, isInverted) = (0, .max, true) }
+
+        /// Asks for both at once, where both are intervals of numbers of one column.
+        /// - Returns: false, and nothing changed, where they are not.
+        mutating func take(alsoOf other: Comparing) -> Bool {
+            guard column == other.column, !isInverted, !other.isInverted else { return false }
+            let least = max(Int(bitPattern: UInt(low)), Int(bitPattern: UInt(other.low)))
+            let most = min(Int(bitPattern: UInt(low &+ span)), Int(bitPattern: UInt(other.low &+ other.span)))
+            if least <= most { take(least, most) } else { takeNone() }
+            return true
         }
 
         @inline(__always)
@@ -61,7 +78,8 @@ struct RowTest: Sendable {
         for condition in conditions {
             switch condition {
             case .column(let column, .compare(let comparison, .int(let constant)), isOptional: false):
-                integers.append(Comparing(column, comparison, constant))
+                let new = Comparing(column, comparison, constant)
+                Self.add(new, to: &integers)
             case .column(let column, .compare(let comparison, .bool(let constant)), isOptional: false):
                 integers.append(Comparing(column, comparison, constant))
             case .column(let column, let test, let isOptional):
@@ -71,6 +89,12 @@ struct RowTest: Sendable {
         }
         self.others = others.isEmpty ? nil : FilterProgram(.and(others))
         if integers.count == 1, columns.isEmpty, others.isEmpty { sole = integers[0] }
+    }
+
+    /// Both ends of a range are one question.
+    private static func add(_ new: Comparing, to asked: inout [Comparing]) {
+        for index in asked.indices where asked[index].take(alsoOf: new) { return }
+        asked.append(new)
     }
 
     /// Whether every row passes.

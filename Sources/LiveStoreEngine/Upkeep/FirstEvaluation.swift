@@ -30,14 +30,14 @@ package enum FirstEvaluation {
 /// One scan of a table for several trees. One thread; no access is checked for being the only one (ConnectionQuery.swift): of a
 /// hundred trees that took a quarter.
 private final class TableScan {
-    /// A tree that is being filled.
-    final class Member {
+    /// A tree that is being filled. No object: whoever asks it about a row would count references to it.
+    struct Member {
         let key: TreeKey
         let handle: Int
         let residual: RowTest
         /// Which of `orders` is its.
         let order: Int
-        @exclusivity(unchecked) var rows = ChosenRows()
+        var rows = ChosenRows()
 
         init(_ key: TreeKey, _ handle: Int, order: Int) {
             (self.key, self.handle, self.order) = (key, handle, order)
@@ -45,14 +45,22 @@ private final class TableScan {
         }
     }
 
+    /// Rows of trees that have one order.
+    private struct Order {
+        var rows: GatheredRows
+        /// What was added last: several trees may have it.
+        var last = ObjectID.none
+        var count: UInt32 = 0
+    }
+
     private let table: Table
-    private(set) var members: [Member] = []
-    @exclusivity(unchecked) private var orders: [GatheredRows] = []
-    /// Of each order the row that was added last: several trees may have it.
-    @exclusivity(unchecked) private var last: [ObjectID] = []
+    @exclusivity(unchecked) private(set) var members: [Member] = []
+    @exclusivity(unchecked) private var orders: [Order] = []
     private var places: [TreeKey: Int] = [:]
 
     init(_ table: Table) { self.table = table }
+
+    deinit { for index in members.indices { members[index].rows.free() } }
 
     func add(_ key: TreeKey, _ handle: Int) {
         // What keys are made of; the rest says which rows there are, and how they are stamped.
@@ -61,8 +69,7 @@ private final class TableScan {
         order.observed = .everything
         let place = places[order] ?? orders.count
         if place == orders.count {
-            orders.append(GatheredRows(key, table))
-            last.append(.none)
+            orders.append(Order(rows: GatheredRows(key, table)))
             places[order] = place
         }
         members.append(Member(key, handle, order: place))
@@ -71,28 +78,33 @@ private final class TableScan {
     /// - Parameter routed: whether an index says who is asked about a row.
     func run(in snapshot: Snapshot, routed: Bool) {
         if members.isEmpty { return }
-        let members = members
-        guard routed else {
-            return snapshot.scan(table) { id, row, source in
-                for member in members { ask(member, id, row, source) }
-                return true
-            }
-        }
         var index = QueryIndex(table.schema)
-        for (number, member) in members.enumerated() { index.insert(member.key.residual, handle: number) }
-        snapshot.scan(table) { id, row, source in
-            index.forEachCandidate(nil, row) { ask(members[$0], id, row, source) }
-            return true
+        if routed { for (number, member) in members.enumerated() { index.insert(member.key.residual, handle: number) } }
+        members.withUnsafeMutableBufferPointer { members in
+            orders.withUnsafeMutableBufferPointer { orders in
+                snapshot.scan(table) { id, row, source in
+                    if routed {
+                        index.forEachCandidate(nil, row) { ask(&members[$0], orders, id, row, source) }
+                    } else {
+                        for number in members.indices { ask(&members[number], orders, id, row, source) }
+                    }
+                    return true
+                }
+            }
         }
     }
 
     @inline(__always)
-    private func ask(_ member: Member, _ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
+    private func ask(
+        _ member: inout Member, _ orders: UnsafeMutableBufferPointer<Order>, _ id: ObjectID, _ row: RowReader,
+        _ source: any RowSource
+    ) {
         guard member.residual.passes(row, id, source, table.links) else { return }
         let order = member.order
-        if last[order] != id {
-            last[order] = id
-            orders[order].add(id, row, source)
+        if orders[order].last != id {
+            orders[order].last = id
+            orders[order].rows.add(id, row, source)
+            orders[order].count += 1
         }
         member.rows.add(orders[order].count - 1)
     }
@@ -100,21 +112,22 @@ private final class TableScan {
     /// Calls `body` with each tree.
     func finish(stamp: UInt64, _ body: (_ handle: Int, RankedTree) -> Void) {
         for order in orders.indices {
-            let sharing = members.filter { $0.order == order }
-            let sorted = orders[order].sort()
+            let sharing = members.indices.filter { members[$0].order == order }
+            let sorted = orders[order].rows.sort()
             var marks = [UInt64](repeating: 0, count: sorted.count / 64 + 1)
             var places = [UInt32](repeating: 0, count: sharing.count > 1 ? sorted.count : 0)
             if sharing.count > 1 { for (place, number) in sorted.enumerated() { places[Int(number)] = UInt32(place) } }
-            for member in sharing {
-                let form = TreeForm(member.key, table.schema)
-                let stamp = member.key.observed == .columns(0) ? 0 : stamp
+            for index in sharing {
+                let key = members[index].key
+                let form = TreeForm(key, table.schema)
+                let stamp = key.observed == .columns(0) ? 0 : stamp
                 // Whoever is alone has them all.
                 let tree =
                     sharing.count == 1
-                    ? orders[order].tree(form, stamp: stamp)
-                    : orders[order].tree(form, stamp: stamp, at: member.rows.places(places, &marks))
-                member.rows = ChosenRows()
-                body(member.handle, tree)
+                    ? orders[order].rows.tree(form, stamp: stamp)
+                    : orders[order].rows.tree(form, stamp: stamp, at: members[index].rows.places(places, &marks))
+                members[index].rows.free()
+                body(members[index].handle, tree)
             }
         }
     }

@@ -16,8 +16,6 @@ struct GatheredRows {
         isNumeric = encoder.isNumeric && key.distinct.isEmpty && key.section == nil
     }
 
-    var count: Int { isNumeric ? numbers.count : keys.count }
-
     /// Adds a row behind those that were added before.
     @inline(__always)
     mutating func add(_ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
@@ -63,19 +61,48 @@ struct GatheredRows {
     }
 }
 
-/// Which of the gathered rows are a tree's.
+/// Which of the gathered rows are a tree's. Its memory is freed by who has it: an array asks at every element whether it is the only
+/// one, and of a hundred trees most of the time is spent here.
 struct ChosenRows {
+    private static let fewest = 64
+
+    private var base: UnsafeMutablePointer<UInt32>?
+    private var count = 0
+    private var capacity = 0
+
     /// How many rows had been added before each of them.
-    private(set) var added: [UInt32] = []
+    var added: UnsafeBufferPointer<UInt32> { UnsafeBufferPointer(start: base, count: count) }
 
     @inline(__always)
-    mutating func add(_ number: Int) { added.append(UInt32(truncatingIfNeeded: number)) }
+    mutating func add(_ number: UInt32) {
+        if count == capacity { grow() }
+        base.unsafelyUnwrapped[count] = number
+        count += 1
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        capacity = max(Self.fewest, capacity * 2)
+        let larger = UnsafeMutablePointer<UInt32>.allocate(capacity: capacity)
+        if let base {
+            larger.initialize(from: base, count: count)
+            base.deallocate()
+        }
+        base = larger
+    }
+
+    /// Nothing is chosen then.
+    mutating func free() {
+        base?.deallocate()
+        (base, count, capacity) = (nil, 0, 0)
+    }
 
     /// Their places in the order of all, ascending. O(rows of all / 64 + chosen), or O(chosen log chosen) for few.
     /// - Parameters:
     ///   - places: of each row by how many had been added before it.
     ///   - marks: a bit for each row, all of them 0, and so they are left.
     func places(_ places: [UInt32], _ marks: inout [UInt64]) -> [UInt32] {
+        let added = added
         if added.count * 4 < marks.count { return added.map { places[Int($0)] }.sorted() }
         for number in added {
             let place = Int(places[Int(number)])

@@ -78,6 +78,15 @@ struct PageScanTests {
             expect(\.score > constant, "> \(constant)") { $0.score > constant }
             expect(\.score >= constant, ">= \(constant)") { $0.score >= constant }
         }
+        for low in Self.scores {
+            for high in Self.scores {
+                expect(\.score >= low && \.score < high, "\(low) ..< \(high)") { low <= $0.score && $0.score < high }
+                expect(\.score > low && \.score <= high, "\(low) <.. \(high)") { low < $0.score && $0.score <= high }
+                expect(\.score != low && \.score != high && \.score <= high, "≠ \(low), < \(high)") {
+                    $0.score != low && $0.score < high
+                }
+            }
+        }
         for constant in [false, true] {
             expect(\.done == constant, "== \(constant)") { $0.done == constant }
             expect(\.done != constant, "!= \(constant)") { $0.done != constant }
