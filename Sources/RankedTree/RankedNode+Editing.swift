@@ -32,10 +32,13 @@ extension RankedNode {
             (ids + first).update(from: source.ids + range.lowerBound, count: count)
             (counts + first).update(from: source.counts + range.lowerBound, count: count)
             (children + first).update(from: source.children + range.lowerBound, count: count)
-            for index in first..<first + count { children[index].prefetchForRetain() }
-            for index in first..<first + count {
-                children[index].retain()
-                total += counts[index]
+            let added = children + first
+            for index in 0..<count { added[index].prefetchForRetain() }
+            for index in 0..<count { added[index].retain() }
+            if count == source.used {
+                total += source.total
+            } else {
+                for index in range { total += source.counts[index] }
             }
         }
         if source.tails != nil || tails != nil {

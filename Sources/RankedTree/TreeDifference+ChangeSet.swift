@@ -172,8 +172,8 @@ private struct Clip {
     private func changeSet(_ sections: SortKeyPrefix?) -> ChangeSet {
         let staying = stayingPairs(sections)
         var result = ChangeSet()
-        result.deletions.reserveCapacity(deleted.count - staying.count)
-        result.insertions.reserveCapacity(inserted.count - staying.count)
+        if deleted.count > 1 { result.deletions.reserveCapacity(deleted.count - staying.count) }
+        if inserted.count > 1 { result.insertions.reserveCapacity(inserted.count - staying.count) }
         var next = 0
         for index in deleted.indices {
             if next < staying.count && staying[next].deleted == index {
@@ -181,11 +181,11 @@ private struct Clip {
                 continue
             }
             let from = deleted[index].rank - oldStart
-            result.deletions.append(from)
+            result.deletions.add(from)
             if let partner = partner(of: index) {
-                result.moves.append(Move(from: from, to: inserted[partner].rank - newStart))
+                result.moves.add(Move(from: from, to: inserted[partner].rank - newStart))
             } else {
-                result.deletedIDs.append(ObjectID(rawValue: deleted[index].key.id))
+                result.deletedIDs.add(ObjectID(rawValue: deleted[index].key.id))
             }
         }
         next = 0
@@ -193,7 +193,7 @@ private struct Clip {
             if next < staying.count && staying[next].inserted == index {
                 next += 1
             } else {
-                result.insertions.append(inserted[index].rank - newStart)
+                result.insertions.add(inserted[index].rank - newStart)
             }
         }
         addModifications(staying, to: &result)
@@ -213,7 +213,7 @@ private struct Clip {
             let oldGap = deleted[index].rank - oldStart - index
             let newGap = inserted[partner].rank - newStart - partner
             if oldGap == newGap, isInOneSection(deleted[index].key, inserted[partner].key, sections) {
-                candidates.append(Pair(deleted: index, inserted: partner))
+                candidates.add(Pair(deleted: index, inserted: partner))
             }
         }
         if candidates.count < 2 { return candidates }

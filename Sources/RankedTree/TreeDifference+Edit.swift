@@ -13,18 +13,18 @@ extension TreeDifference {
         for key in removals {
             let place = withExtendedLifetime(key) { old.place(of: BareKey(key)) }
             // The key as the tree has it: what was given may go.
-            if place.isPresent { deleted.append(Row(place)) }
+            if place.isPresent { deleted.add(Row(place)) }
         }
         for entry in insertions {
             let after = withExtendedLifetime(entry) { new.place(of: BareKey(entry.key)) }
             // A row stands in a tree once: one that was removed stood elsewhere.
             if removals.contains(where: { $0.id == entry.key.id }) {
-                inserted.append(Row(after))
+                inserted.add(Row(after))
                 continue
             }
             let before = withExtendedLifetime(entry) { old.place(of: BareKey(entry.key)) }
             if !before.isPresent {
-                inserted.append(Row(after))
+                inserted.add(Row(after))
             } else if before.leaf.stamp(at: before.index) != entry.stamp {
                 restamped.append(
                     Restamped(oldRank: before.rank, newRank: after.rank, key: after.leaf.key(at: after.index)))
@@ -34,6 +34,14 @@ extension TreeDifference {
         if inserted.count > 1 { inserted.sort { $0.rank < $1.rank } }
         if restamped.count > 1 { restamped.sort { $0.newRank < $1.newRank } }
         self.init(from: old, to: new, deleted: deleted, inserted: inserted, restamped: restamped)
+    }
+}
+
+extension Array {
+    /// Appends; the first as the only one. Most of these lists have one element, which takes a third of what a list that grows does.
+    @inline(__always)
+    mutating func add(_ element: Element) {
+        if isEmpty { self = [element] } else { append(element) }
     }
 }
 
