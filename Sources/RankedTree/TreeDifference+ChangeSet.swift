@@ -171,9 +171,10 @@ private struct Clip {
     /// subsequence of the new places, over the rows whose gap is the same, in old order.
     private func changeSet(_ sections: SortKeyPrefix?) -> ChangeSet {
         let staying = stayingPairs(sections)
+        if deleted.count <= 1, inserted.count <= 1 { return changeSetOfOne(staying) }
         var result = ChangeSet()
-        if deleted.count > 1 { result.deletions.reserveCapacity(deleted.count - staying.count) }
-        if inserted.count > 1 { result.insertions.reserveCapacity(inserted.count - staying.count) }
+        result.deletions.reserveCapacity(deleted.count - staying.count)
+        result.insertions.reserveCapacity(inserted.count - staying.count)
         var next = 0
         for index in deleted.indices {
             if next < staying.count && staying[next].deleted == index {
@@ -181,11 +182,11 @@ private struct Clip {
                 continue
             }
             let from = deleted[index].rank - oldStart
-            result.deletions.add(from)
+            result.deletions.append(from)
             if let partner = partner(of: index) {
-                result.moves.add(Move(from: from, to: inserted[partner].rank - newStart))
+                result.moves.append(Move(from: from, to: inserted[partner].rank - newStart))
             } else {
-                result.deletedIDs.add(ObjectID(rawValue: deleted[index].key.id))
+                result.deletedIDs.append(ObjectID(rawValue: deleted[index].key.id))
             }
         }
         next = 0
@@ -193,9 +194,27 @@ private struct Clip {
             if next < staying.count && staying[next].inserted == index {
                 next += 1
             } else {
-                result.insertions.add(inserted[index].rank - newStart)
+                result.insertions.append(inserted[index].rank - newStart)
             }
         }
+        addModifications(staying, to: &result)
+        return result
+    }
+
+    /// The same of at most one row that is gone and one that is new, as in most steps: lists that grow, or that room is made in, cost
+    /// three times what those of one element do.
+    private func changeSetOfOne(_ staying: [Pair]) -> ChangeSet {
+        var result = ChangeSet()
+        if staying.isEmpty, let gone = deleted.first {
+            let from = gone.rank - oldStart
+            result.deletions = [from]
+            if let partner = partner(of: 0) {
+                result.moves = [Move(from: from, to: inserted[partner].rank - newStart)]
+            } else {
+                result.deletedIDs = [ObjectID(rawValue: gone.key.id)]
+            }
+        }
+        if staying.isEmpty, let new = inserted.first { result.insertions = [new.rank - newStart] }
         addModifications(staying, to: &result)
         return result
     }
@@ -213,7 +232,7 @@ private struct Clip {
             let oldGap = deleted[index].rank - oldStart - index
             let newGap = inserted[partner].rank - newStart - partner
             if oldGap == newGap, isInOneSection(deleted[index].key, inserted[partner].key, sections) {
-                candidates.add(Pair(deleted: index, inserted: partner))
+                candidates.append(Pair(deleted: index, inserted: partner))
             }
         }
         if candidates.count < 2 { return candidates }
@@ -233,6 +252,10 @@ private struct Clip {
     private func addModifications(_ staying: [Pair], to result: inout ChangeSet) {
         let most = restamped.count + staying.count
         if most == 0 { return }
+        if most == 1, let row = restamped.first {
+            (result.modifications, result.modificationsNew) = ([row.oldRank - oldStart], [row.newRank - newStart])
+            return
+        }
         result.modifications.reserveCapacity(most)
         result.modificationsNew.reserveCapacity(most)
         var next = 0

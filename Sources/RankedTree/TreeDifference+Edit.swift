@@ -26,7 +26,7 @@ extension TreeDifference {
             if !before.isPresent {
                 inserted.add(Row(after))
             } else if before.leaf.stamp(at: before.index) != entry.stamp {
-                restamped.append(
+                restamped.add(
                     Restamped(oldRank: before.rank, newRank: after.rank, key: after.leaf.key(at: after.index)))
             }
         }
