@@ -105,7 +105,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
             "hundred-queries: upkeep_cost.value <= 900 raw_commit at observers.count=100;observers.queries=filters",
             "hundred-queries: observer_cpu.value <= 7 raw_commit at observers.count=1",
             "observer-stall: observer_stall.p99 < 200 raw_commit at observers.calls=begin-write",
-            "instructions: upkeep_instructions.value <= 32000 instructions/commit at "
+            "instructions: upkeep_instructions.value <= 29700 instructions/commit at "
                 + "dataset.items=10000;observers.count=1",
             "instructions: upkeep_reads.value <= 4.1 reads/commit",
             "bulk-write: object_rate.value >= 1.5 per raw_commit at writers.change=update-score",
