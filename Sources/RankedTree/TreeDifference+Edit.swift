@@ -38,9 +38,9 @@ extension TreeDifference {
 }
 
 extension Array {
-    /// Appends; the first as the only one. Most of these lists have one element, which takes a third of what a list that grows does.
+    /// Appends; the first as the only one, for which a list that grows would ask for memory twice. Most of these have one element.
     @inline(__always)
-    mutating func add(_ element: Element) {
+    fileprivate mutating func add(_ element: Element) {
         if isEmpty { self = [element] } else { append(element) }
     }
 }

@@ -78,8 +78,7 @@ struct RowTest: Sendable {
         for condition in conditions {
             switch condition {
             case .column(let column, .compare(let comparison, .int(let constant)), isOptional: false):
-                let new = Comparing(column, comparison, constant)
-                Self.add(new, to: &integers)
+                Self.add(Comparing(column, comparison, constant), to: &integers)
             case .column(let column, .compare(let comparison, .bool(let constant)), isOptional: false):
                 integers.append(Comparing(column, comparison, constant))
             case .column(let column, let test, let isOptional):
