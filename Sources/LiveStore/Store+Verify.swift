@@ -7,7 +7,7 @@ extension Store {
     /// long as it takes.
     ///
     /// The file is read through the system's cache: what a disk would give back now is not asked.
-    /// - Throws: `cannotOpen`, `storage`, `tooManySnapshots`, `closed`.
+    /// - Throws: `cannotOpen`, `storage`, `replaced`, `tooManySnapshots`, `closed`.
     public func verify() throws -> FileReport {
         try core.checkOpen()
         return try core.storage.verify()

@@ -1,4 +1,5 @@
 // Everything that can go wrong in a store, each with the thing, the place and the remedy in its description.
+import Glibc
 import TracedSync
 
 /// An error of a store. Descriptions are sentences that end in what to do.
@@ -9,8 +10,10 @@ public enum StoreError: Error, Sendable, Hashable {
     case schemaMismatch(table: String, reason: String)
     /// The file was made by a program whose models have a higher version.
     case schemaTooNew(path: String, file: UInt64, configured: UInt64)
-    /// The store is open where it must not be.
-    case storeInUse(path: String)
+    /// The store is open where it must not be: in `process`, if the system tells which.
+    case storeInUse(path: String, process: Int32?)
+    /// The store's files were moved, removed or replaced while it was open.
+    case replaced(path: String)
     /// A higher schema version needs the store alone.
     case migrationNeedsAll(path: String, file: UInt64, configured: UInt64)
     /// A migration block named something that is not there, or used a value of the wrong type.
@@ -130,8 +133,12 @@ extension StoreError: CustomStringConvertible {
         case .schemaTooNew(let path, let file, let configured):
             "the store at \(path) has schema version \(file), and this program knows \(configured): update the "
                 + "program, or correct Store.Configuration.schemaVersion"
-        case .storeInUse(let path):
-            "the store at \(path) is open: close it, here and in other processes, and let go of its connections first"
+        case .storeInUse(let path, let process):
+            "the store at \(path) is open in \(StoreError.name(process)): close it, here and in other processes, and let go of "
+                + "its connections, objects and tokens first"
+        case .replaced(let path):
+            "the store at \(path) was moved, removed or replaced while it was open, and what is written to it now is lost: close it, "
+                + "let go of its connections, objects and tokens, and open it again"
         case .migrationNeedsAll(let path, let file, let configured):
             "the store at \(path) is to go from schema version \(file) to \(configured), and another process has it "
                 + "open: end that process, then open the store again"
@@ -221,6 +228,11 @@ extension StoreError: CustomStringConvertible {
             "cannot record to \(path): \(reason); choose a file that can be written, on a disk with room"
         case .closed: "the store has been closed: open it again"
         }
+    }
+
+    private static func name(_ process: Int32?) -> String {
+        guard let process else { return "another process" }
+        return process == getpid() ? "this process" : "process \(process)"
     }
 
     /// The part of a line around a column, with a caret under the column.

@@ -13,11 +13,11 @@ package enum Compaction {
     /// Replaces the file of a store that nobody has open by one without free pages.
     package static func compactInPlace(_ directory: StoreDirectory, mapBytes: Int, limit: TimeLimit) throws {
         let path = directory.path
-        guard access(path + "/data.mdb", F_OK) == 0 else {
+        guard try FileIdentity.at(path + "/" + StoreFolder.data) != nil else {
             throw StoreError.cannotOpen(path: path, reason: "there is no store to compact; correct the path")
         }
         try directory.alone(limit) {
-            let copy = path + "/compact"
+            let copy = path + "/" + StoreFolder.compact
             try? FileManager.default.removeItem(atPath: copy)
             defer { try? FileManager.default.removeItem(atPath: copy) }
             try withEnvironment(path, mapBytes: mapBytes, directory.modes) { environment in

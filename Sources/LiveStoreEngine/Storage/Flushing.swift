@@ -36,6 +36,7 @@ package final class Flushing: Sendable {
     /// Whether there is anything that closing has to flush.
     private let hasCommitted = Atomic(false)
     private let thread: FlushThread
+    private let files = AtomicLazyReference<HeldFiles>()
     // Up to when there is room enough, and a hold of another process that did not move when there was not. With the write lock.
     private let isEnoughUntil = Atomic<UInt64>(0)
     private let isEnoughUntilPage = Atomic<Int>(0)
@@ -59,6 +60,9 @@ package final class Flushing: Sendable {
         cp_store64(page.flushBegun, recovery.begun)
         cp_store64(page.flushToken, recovery.token)
     }
+
+    /// Has flushes look whether the files are at their paths. Once the store is open.
+    func watch(_ held: HeldFiles) { _ = files.storeIfNil(held) }
 
     /// The newest transaction of any process.
     private var newest: UInt64 {
@@ -211,13 +215,18 @@ package final class Flushing: Sendable {
     /// Flushes what is left, and ends everything. When the storage goes, before the engine is closed.
     func end() {
         thread.stop()
-        if hasCommitted.load(ordering: .relaxed), failure == nil {
-            do throws(StoreError) { try synchronize() } catch {
-                Logger(label: "livestore").error(
-                    "the last commits to \(directory) may not survive a power cut: \(error)")
-            }
+        if hasCommitted.load(ordering: .relaxed) {
+            do throws(StoreError) { try synchronize() } catch { sayLost(error) }
         }
         readers.end()
+    }
+
+    private func sayLost(_ error: StoreError) {
+        if case .replaced = error, let isLeft = try? files.load()?.isPathTaken(), !isLeft {
+            // Its folder was deleted, and so were its commits.
+            return
+        }
+        Logger(label: "livestore").error("the last commits to \(directory) may be lost: \(error)")
     }
 
     // MARK: Flushes
@@ -267,6 +276,7 @@ package final class Flushing: Sendable {
             token: .random(in: 1 ... .max), rootsSum: header.rootsSum, header: header.bytes)
         var code = write(.begin(record, after: cp_load64(page.flushToken)), header.pageBytes)
         if code == 0 { code = mdb_env_sync(environment, 1) }
+        if code == 0 { try checkFiles(reader) }
         if code == 0 { code = file.write(record) }
         if code == 0 { code = write(.end(record), header.pageBytes) }
         guard code == 0 else {
@@ -280,6 +290,16 @@ package final class Flushing: Sendable {
         cp_store64(page.flushed, record.transaction)
         lastFlushNs.store(monotonicNs() - beganNs, ordering: .relaxed)
         readers.hold(reader)
+    }
+
+    /// Looks whether what was flushed is at the store's path. After the flush, so that nothing is acknowledged that began after the files
+    /// were removed.
+    /// - Throws: `replaced`, and puts the reader back.
+    private func checkFiles(_ reader: FlushReader) throws(StoreError) {
+        do throws(StoreError) { try files.load()?.check() } catch {
+            readers.putBack(reader)
+            throw error
+        }
     }
 
     /// Marks the store's file, in the system's memory.

@@ -71,7 +71,8 @@ enum FolderLock {
     }
 
     /// A process that holds a lock of the file, as the kernel lists it; nil where it does not tell.
-    static func holder(of file: Int32) -> pid_t? {
+    /// - Parameter other: a process that is not asked for.
+    static func holder(of file: Int32, besides other: pid_t? = nil) -> pid_t? {
         let error = errno
         defer { errno = error }
         var status = stat()
@@ -79,7 +80,7 @@ enum FolderLock {
         // number: FLOCK ADVISORY WRITE process major:minor:inode start end; one that waits has "->" for its kind
         return KernelFile.first("/proc/locks") { fields in
             guard fields.count >= 6, fields[1] == "FLOCK", fields[5].hasSuffix(":\(status.st_ino)") else { return nil }
-            return pid_t(fields[4]).flatMap { $0 > 0 ? $0 : nil }
+            return pid_t(fields[4]).flatMap { $0 > 0 && $0 != other ? $0 : nil }
         }
     }
 

@@ -34,6 +34,14 @@ enum MemoryFolder {
         return folder
     }
 
+    /// The folder of the store with this canonical path; nil if there is none.
+    static func existing(for path: String, root: String = "/dev/shm") throws(StoreError) -> String? {
+        let (user, name) = ("\(root)/livestore-\(geteuid())", name(of: path))
+        guard name.utf8.count <= longestName, try FileIdentity.at("\(user)/\(name)") != nil else { return nil }
+        try checkOwner(user)
+        return "\(user)/\(name)"
+    }
+
     /// The path as one name; two paths never have the same.
     static func name(of path: String) -> String {
         path.replacing("%", with: "%25").replacing("=", with: "%3D").replacing("/", with: "=")

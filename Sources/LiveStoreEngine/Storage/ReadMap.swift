@@ -32,8 +32,13 @@ package final class ReadMap: @unchecked Sendable {
     }
 
     /// Another mapping of the file of a store that is open. Its tables have the same handles.
-    /// - Throws: `EngineFailure`; `EINVAL` where tables cannot get the same handles: some were deleted since it was opened.
-    init(_ directory: String, mapBytes: Int, tables: [(handle: MDB_dbi, name: String)], _ own: PageMap) throws {
+    /// - Parameter file: the store's file.
+    /// - Throws: `EngineFailure`; `EINVAL` where tables cannot get the same handles: some were deleted since it was opened. `ESTALE` if
+    ///   another file is at the path.
+    init(
+        _ directory: String, mapBytes: Int, tables: [(handle: MDB_dbi, name: String)], _ own: PageMap,
+        of file: FileIdentity?
+    ) throws {
         // The engine's own two are not counted.
         let most = (tables.map(\.handle).max() ?? 2) - 1
         environment = try LMDB.makeEnvironment(mapBytes: mapBytes, path: directory, tables: most)
@@ -41,6 +46,9 @@ package final class ReadMap: @unchecked Sendable {
         isApart = true
         let flags = MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS | MDB_NORDAHEAD
         var code = engine_open(environment, directory, UInt32(flags), 0)
+        if code == 0, let file, try FileIdentity(of: StoreFile.descriptor(environment), directory) != file {
+            code = ESTALE
+        }
         if code == 0 { code = Self.open(tables, environment) }
         if code != 0 { throw EngineFailure(code: code) }
         try pageMap.find()

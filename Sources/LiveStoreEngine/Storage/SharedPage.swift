@@ -13,7 +13,7 @@ import TracedSync
 /// nobody else has the page.
 package final class SharedPage: @unchecked Sendable {
     struct Layout {
-        static let magic: UInt64 = 0x4c53_5061_6765_0005  // "LSPage", layout 5
+        static let magic: UInt64 = 0x4c53_5061_6765_0006  // "LSPage", layout 6
         static let magicOffset = 0
         static let bell = 8
         static let waiting = 16
@@ -31,6 +31,7 @@ package final class SharedPage: @unchecked Sendable {
         static let flushFailure = 216
         static let flushToken = 224
         static let flushBegun = 232
+        static let files = 256
         static let slots = 512
         static let slotStride = 32
         static let slotCount = 96
@@ -134,6 +135,12 @@ package final class SharedPage: @unchecked Sendable {
             flock(file, LOCK_UN)
         }
     }
+
+    /// Another process that has the store open; nil if there is none, or the system does not tell.
+    var holder: pid_t? { FolderLock.holder(of: file, besides: getpid()) }
+
+    /// Identity of the page's file.
+    func identity() throws(StoreError) -> FileIdentity { try FileIdentity(of: file, StoreFolder.shared) }
 
     /// In a forked child: gives back what it shares with its parent, which keeps its lock.
     func closeInChild() {

@@ -14,8 +14,10 @@ extension Storage {
     }
 
     /// Returns once everything is on the disk that was committed before. Any thread.
+    /// - Throws: `replaced` if the store's files are not at its path any more; `storage` if the disk does not take it.
     package func synchronize() throws(StoreError) {
         try checkProcess()
+        try files?.check()
         try flushing?.synchronize()
     }
 }

@@ -66,6 +66,9 @@ package final class Storage: @unchecked Sendable {
     /// What brings commits to the disk; nil where nothing does. Set while the store is opened.
     @exclusivity(unchecked) private(set) package var flushing: Flushing?
 
+    /// The files at the store's path; nil while it is opened. Set before others have the storage.
+    @exclusivity(unchecked) private(set) var files: HeldFiles?
+
     /// Of Storage+Snapshots.swift.
     let idleReaders = Guarded<[SnapshotReader]>("snapshot pool", [])
 
@@ -99,6 +102,7 @@ package final class Storage: @unchecked Sendable {
             StoreFolder.remove(
                 durability == .memory ? left + [StoreFolder.data, StoreFolder.lock] : left, in: directory)
         }
+        if !page.wasAlone { try page.checkFiles(in: directory) }
         let isNew = try durability != .memory && page.wasAlone && StoreFolder.isUnmade(directory)
         let recovery = try Self.recover(folder, page, isNew: isNew, flushes, durability)
 
@@ -146,6 +150,10 @@ package final class Storage: @unchecked Sendable {
             try guardEnd()
         }
         flushing?.letGo()
+        if page.wasAlone { try page.noteFiles(in: directory) }
+        let held = try HeldFiles(directory, data: StoreFile.descriptor(environment), page, hasRecord: flushing != nil)
+        files = held
+        flushing?.watch(held)
         readApart()
         page.admitOthers()
     }
@@ -174,7 +182,7 @@ package final class Storage: @unchecked Sendable {
 
     /// Makes a new mapping for the snapshots to come.
     func replaceReadMap() throws {
-        let next = try ReadMap(directory, mapBytes: mapBytes, tables: handles, pageMap)
+        let next = try ReadMap(directory, mapBytes: mapBytes, tables: handles, pageMap, of: files?.data)
         let last = current.withLock { current in
             defer { current = next }
             return current
@@ -227,7 +235,7 @@ package final class Storage: @unchecked Sendable {
                 if ownsFolder { rmdir(directory) }
             }
         }
-        if isRegistered { StorageRegistry.closed(directory) }
+        if isRegistered { StorageRegistry.closed(directory, number) }
     }
 
     /// Throws the error that `code` stands for, unless it is success.
@@ -273,7 +281,8 @@ package final class Storage: @unchecked Sendable {
         // What it would write would give a file back its length, and hide what it has lost.
         if let cutFailure { throw cutFailure }
         if engine_is_broken(environment) { throw brokenFailure }
-        try flushing?.beforeWrite()
+        try files?.checkAgain()
+        if let flushing { try flushing.beforeWrite() } else { try files?.checkSometimes() }
         try reserved?.ensure()
     }
 
@@ -310,7 +319,7 @@ package final class Storage: @unchecked Sendable {
     /// Bytes of the data file that occupy space.
     package func fileBytes() -> Int {
         var status = stat()
-        guard stat(directory + "/data.mdb", &status) == 0 else { return 0 }
+        guard fstat(StoreFile.descriptor(environment), &status) == 0 else { return 0 }
         return Int(status.st_blocks) * 512
     }
 }

@@ -31,7 +31,10 @@ package struct StoreDirectory {
         isOwn = true
     }
 
-    private static func canonical(_ path: String) throws -> String {
+    /// A folder that is there.
+    init(_ path: String, _ modes: FileModes) { (self.path, self.modes, isOwn) = (path, modes, false) }
+
+    static func canonical(_ path: String) throws -> String {
         guard let resolved = realpath(path, nil) else {
             throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
         }

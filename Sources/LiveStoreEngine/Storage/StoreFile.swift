@@ -28,7 +28,7 @@ enum StoreFile {
         return fstat(file, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    private static func descriptor(_ environment: OpaquePointer) -> Int32 {
+    static func descriptor(_ environment: OpaquePointer) -> Int32 {
         var file: mdb_filehandle_t = -1
         mdb_env_get_fd(environment, &file)
         return file

@@ -27,6 +27,8 @@ enum StoreFolder {
     static let shared = "shared"
     /// What was flushed last.
     static let durable = "durable.mdb"
+    /// Folder of the copy that takes the place of the file when a store is compacted.
+    static let compact = "compact"
     static let all = [data, lock, newData, newLock, shared, durable]
 
     /// Makes a folder and those above it. One that is there is left as it is.
@@ -66,6 +68,32 @@ enum StoreFolder {
 
     static func remove(_ names: [String], in directory: String) {
         for name in names { unlink("\(directory)/\(name)") }
+    }
+
+    // MARK: Removing a store
+
+    /// Whether a store's file is there, or what was left of making one.
+    static func hasStore(_ directory: String) throws(StoreError) -> Bool {
+        for name in [data, newData] where try FileIdentity.at("\(directory)/\(name)") != nil { return true }
+        return false
+    }
+
+    /// Removes the files of a store that nobody has open, and its folder if that is empty then. Killed at any instant, it leaves the
+    /// whole store or none.
+    static func removeStore(_ directory: String) throws(StoreError) {
+        let (file, unfinished) = ("\(directory)/\(data)", "\(directory)/\(newData)")
+        // What has this name is no store.
+        guard rename(file, unfinished) == 0 || errno == ENOENT else { throw FolderLock.failure("remove", file) }
+        try synchronize(directory)
+        let copy = "\(compact)/\(data)"
+        for name in [copy] + all {
+            guard unlink("\(directory)/\(name)") == 0 || errno == ENOENT || errno == ENOTDIR else {
+                throw FolderLock.failure("remove", "\(directory)/\(name)")
+            }
+        }
+        // Each stays if something else is in it.
+        rmdir("\(directory)/\(compact)")
+        rmdir(directory)
     }
 
     // MARK: Making a store

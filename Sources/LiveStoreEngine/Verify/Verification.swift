@@ -5,7 +5,9 @@ import Foundation
 
 extension Storage {
     /// Looks at the newest version. Others may read and write meanwhile. O(pages of the file).
+    /// - Throws: `replaced`, `storage`, `tooManySnapshots`.
     package func verify() throws(StoreError) -> FileReport {
+        try files?.check()
         // Two commits between the start of a read and the look at the meta pages take the page of its version away.
         for _ in 0..<1_000 {
             // No snapshot of the store's, which asks the log for its version.
@@ -13,7 +15,7 @@ extension Storage {
             try check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &held), "begin snapshot")
             defer { mdb_txn_abort(held) }
             let transaction = LMDB.number(of: held)
-            let pages = try FilePages(directory)
+            let pages = FilePages(of: environment, directory)
             guard let meta = pages.metaPages().first(where: { $0.transaction == transaction }) else { continue }
             let check = StoreCheck(pages, meta)
             check.run()
@@ -40,7 +42,7 @@ package enum Verification {
         _ place: String, _ limit: TimeLimit, _ body: (String, FileModes) throws -> Result
     ) throws -> Result {
         // A folder that is not there is not made.
-        guard access(place + "/" + StoreFolder.data, F_OK) == 0 else {
+        guard try FileIdentity.at(place + "/" + StoreFolder.data) != nil else {
             throw StoreError.cannotOpen(path: place, reason: "there is no store; correct the path")
         }
         let directory = try StoreDirectory(place, .full, .owner)

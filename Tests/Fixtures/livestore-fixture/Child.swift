@@ -86,6 +86,8 @@ func useWithoutThreads(_ store: Store) throws {
         if case .failure(let error) = result { say("\(error)") }
     }
     say("wrote \(try store.write { try Batches.insert($0) })")
+    // The rights are gone with which its path can be looked at.
+    try store.synchronize()
     limit = before
     setrlimit(kind, &limit)
     let connection = try store.connect(on: .runLoop)

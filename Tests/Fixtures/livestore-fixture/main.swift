@@ -7,7 +7,7 @@ import LiveStoreFixtures
 import TracedSync
 
 let usage =
-    "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | observe | sample | samples | lists SEED | convert KILOBYTES (kill | refuse)"
+    "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | open | observe | sample | samples | lists SEED | convert KILOBYTES (kill | refuse)"
     + " | upgrade (old | new) COUNT | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | freeze COUNT | fork | threadless)"
 
 func say(_ line: String) {
@@ -63,6 +63,14 @@ do {
         exit(0)
     }
     switch arguments[2] {
+    case "open":
+        do {
+            _ = try Store(.init(path: arguments[0], models: Batches.models, durability: durability))
+            say("opened")
+        } catch {
+            say("\(error)")
+        }
+        exit(0)
     case "unmarked":
         try openUnmarked(arguments[0], durability)
         exit(0)

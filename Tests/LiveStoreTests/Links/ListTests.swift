@@ -16,7 +16,9 @@ struct ListTests {
 
     @Test("a loop does not come to what it has taken off")
     func takingOffInALoop() throws {
-        try store().store.write { connection in
+        let test = try store()
+        defer { withExtendedLifetime(test) {} }
+        try test.store.write { connection in
             let owner = Human(0)
             try connection.add(owner)
             for id in 1...4 { try connection.add(Human(id)) }

@@ -294,7 +294,8 @@ struct Rule19CareTests {
         let before = try folder.size()
         let other = try FixtureProcess(path: folder.path, .relaxed, ["hold"])
         try other.waitUntilReady()
-        #expect(refusal { try Store.compact(configuration) }.contains("is open: close it, here and in other processes"))
+        #expect(
+            refusal { try Store.compact(configuration) }.contains("is open in process \(other.pid): close it, here"))
         try other.killNow()
         try Store.compact(configuration)
         #expect(try folder.size() * 3 < before)

@@ -73,7 +73,9 @@ struct Rule20RowsTests {
 
     @Test("values become objects that links and lists lead to")
     func split() throws {
-        let store = try migrate(try file()) { migration in
+        let file = try file()
+        defer { withExtendedLifetime(file) {} }
+        let store = try migrate(file) { migration in
             var addresses: [String: MigrationReference] = [:]
             var tags: [String: MigrationReference] = [:]
             try migration.enumerate("Person") { old, new in

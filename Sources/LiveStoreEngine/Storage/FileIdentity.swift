@@ -1,0 +1,36 @@
+// Which file a path leads to, or a descriptor has open.
+import Glibc
+
+/// Device and inode of a file.
+struct FileIdentity: Equatable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+
+    init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
+
+    private init(_ status: stat) { self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) }
+
+    /// Identity of an open file.
+    /// - Throws: `cannotOpen` if the system does not tell.
+    init(of file: Int32, _ path: String) throws(StoreError) {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw FolderLock.failure("look at", path) }
+        self.init(status)
+    }
+
+    /// Identity of the file at a path; nil if there is none.
+    /// - Throws: `cannotOpen` if the system does not tell.
+    static func at(_ path: String) throws(StoreError) -> FileIdentity? {
+        let (identity, code) = look(path)
+        errno = code
+        if code != 0 { throw FolderLock.failure("look at", path) }
+        return identity
+    }
+
+    /// Identity of the file at a path; nil if there is none, or if the system does not tell and says why by an error number.
+    static func look(_ path: String) -> (identity: FileIdentity?, code: Int32) {
+        var status = stat()
+        if lstat(path, &status) == 0 { return (FileIdentity(status), 0) }
+        return (nil, errno == ENOENT || errno == ENOTDIR ? 0 : errno)
+    }
+}

@@ -1,0 +1,40 @@
+// The identities of the files that all processes of a store have open, in the page that they share. Written by the process that opens
+// the store alone, before others are admitted.
+import CPlatform
+import Glibc
+
+extension SharedPage {
+    /// The files that must be the same for all processes.
+    private static let names = [StoreFolder.data, StoreFolder.lock]
+
+    private func words(_ index: Int) -> (device: UnsafeMutablePointer<UInt64>, inode: UnsafeMutablePointer<UInt64>) {
+        let offset = Layout.files + 16 * index
+        return (longWord(offset), longWord(offset + 8))
+    }
+
+    /// Notes the files at a path, which this process has just opened alone.
+    func noteFiles(in directory: String) throws(StoreError) {
+        for (index, name) in Self.names.enumerated() {
+            guard let file = try FileIdentity.at("\(directory)/\(name)") else { continue }
+            cp_store64(words(index).device, file.device)
+            cp_store64(words(index).inode, file.inode)
+        }
+    }
+
+    /// Refuses files that are not those which other processes have open. Before the engine opens them: it would make what is missing.
+    /// - Throws: `cannotOpen`.
+    func checkFiles(in directory: String) throws(StoreError) {
+        for (index, name) in Self.names.enumerated() {
+            let noted = FileIdentity(device: cp_load64(words(index).device), inode: cp_load64(words(index).inode))
+            // 0 where whoever opened the store alone was killed before it noted them.
+            if noted.inode == 0 { continue }
+            if try FileIdentity.at("\(directory)/\(name)") == noted { continue }
+            throw .cannotOpen(
+                path: directory,
+                reason: """
+                    \(name) was removed or replaced while \(holder.map { "process \($0)" } ?? "another process") has the store open; end \
+                    that process, or have it close the store, and open it again
+                    """)
+        }
+    }
+}
