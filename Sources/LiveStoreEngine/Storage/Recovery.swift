@@ -21,25 +21,30 @@ struct Recovery {
     /// Of a store of which nothing is known.
     init() {}
 
-    /// Has the store begin with what was flushed, if what came later may not all be there.
+    /// Has the store begin with what was flushed, if what came later may not all be there, or if a header is damaged.
     /// - Parameters:
     ///   - boot: of this run of the machine.
     ///   - isForced: whether a flush has failed, after which the system's cache is not what is on the disk.
-    init(_ directory: String, _ modes: FileModes, boot: BootID?, isForced: Bool = false) throws(StoreError) {
+    ///   - mends: whether damaged headers are restored, and refused if they cannot be; false to look at them.
+    /// - Throws: `cannotOpen` if a header is damaged, and it is not known which commit was the newest.
+    init(
+        _ directory: String, _ modes: FileModes, boot: BootID?, isForced: Bool = false, mends: Bool = true
+    ) throws(StoreError) {
         let pages = try FilePages(directory)
-        let marks = FlushMarks((0..<FlushMark.places).map { pages.read(UInt64($0)) })
+        let first = pages.firstPages()
+        let (headers, marks) = (pages.headers(in: first), FlushMarks(first))
         let records = try FlushFile.records(directory)
         begun = max(records.first?.number ?? 0, marks.newest?.recordNumber ?? 0)
         if records.isEmpty { return }
-        let found = pages.metaPages()
         // The one before the newest, where that was written by a process that was killed before it could say so.
-        guard var record = records.first(where: marks.allow),
-            let newest = found.max(by: { $0.transaction < $1.transaction }),
-            newest.transaction >= record.transaction, Self.isOf(record, pages)
-        else {
-            Logger(label: "livestore").notice(
-                "\(directory)/\(StoreFolder.durable) is of another file than the \(StoreFolder.data) beside it, and is not used"
-            )
+        guard var record = records.first(where: marks.allow) else {
+            Self.say(directory, .unused)
+            return
+        }
+        let finding = HeaderFinding(headers, record, lastFreed: pages.lastFreed)
+        guard Self.isOf(record, pages) else {
+            if mends, !marks.isTorn, finding == .damaged { throw Self.damaged(pages.path) }
+            Self.say(directory, .unused)
             return
         }
         (flushed, token, number) = (record.transaction, record.token, record.number)
@@ -48,10 +53,17 @@ struct Recovery {
             if marks.newest?.ended != record.token {
                 try StoreFolder.synchronize(directory + "/" + StoreFolder.durable)
             }
+            if !mends || finding == .recorded || finding == .later { return }
+            if finding == .unclear { throw Self.damaged(pages.path) }
+            Self.say(directory, .restored(flushed))
+            try Self.begin(with: record, pages)
             return
         }
-        let isSettled = found.count == FlushRecord.places && newest.transaction == record.transaction
-        if !isSettled { try Self.begin(with: record, pages) }
+        if finding != .recorded {
+            let newest = headers.map(\.meta.transaction).max() ?? 0
+            if newest > flushed { Self.say(directory, .steppedBack(flushed, from: newest)) }
+            try Self.begin(with: record, pages)
+        }
         // From here on what is written is there again, for as long as the machine runs.
         record.boot = boot
         record.number = FlushRecord.nextNumber(after: begun, keeping: number)
@@ -63,8 +75,51 @@ struct Recovery {
         (number, begun) = (record.number, record.number)
     }
 
+    /// The record of the last flush of a file that nobody has open, or of one that is read; nil if there is none.
+    /// - Parameter first: the file's first two pages.
+    static func lastFlush(_ directory: String, _ first: [[UInt8]?]) throws(StoreError) -> FlushRecord? {
+        try FlushFile.records(directory).first(where: FlushMarks(first).allow)
+    }
+
+    private enum Event {
+        case unused
+        case restored(UInt64)
+        case steppedBack(UInt64, from: UInt64)
+    }
+
+    private static func say(_ directory: String, _ event: Event) {
+        let logger = Logger(label: "livestore")
+        switch event {
+        case .unused:
+            logger.notice(
+                "\(directory)/\(StoreFolder.durable) is of another file than the \(StoreFolder.data) beside it, and is not used"
+            )
+        case .restored(let flushed):
+            logger.warning(
+                """
+                a header of \(directory)/\(StoreFolder.data) was damaged and is restored from \(StoreFolder.durable): the store \
+                begins at its last flush, transaction \(flushed)
+                """)
+        case .steppedBack(let flushed, let newest):
+            logger.notice(
+                """
+                the store at \(directory) begins at its last flush, transaction \(flushed): what was committed later, up to \
+                transaction \(newest), was not known to be on the disk
+                """)
+        }
+    }
+
+    private static func damaged(_ path: String) -> StoreError {
+        .cannotOpen(
+            path: path,
+            reason: """
+                a header is damaged, and which commit was the newest is not known; restore it from a backup, or write what is whole \
+                to a new store with Store.salvage
+                """)
+    }
+
     /// Whether a file has the pages that a record's trees begin with.
-    private static func isOf(_ record: FlushRecord, _ pages: FilePages) -> Bool {
+    static func isOf(_ record: FlushRecord, _ pages: FilePages) -> Bool {
         guard record.pageBytes == pages.pageBytes,
             let meta = record.sector(0).withUnsafeBytes({ MetaPage($0, 0) })
         else { return false }

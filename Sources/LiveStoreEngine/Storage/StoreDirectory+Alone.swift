@@ -3,11 +3,12 @@ import Glibc
 
 extension StoreDirectory {
     /// Runs `body` while nobody has the store open, nor can open it: not this process, nor another one.
+    /// - Parameter mends: whether damaged headers are restored, as an opening does.
     /// - Throws: `storeInUse`, `cannotOpen`, and what `body` throws.
-    func alone<Result>(_ limit: TimeLimit, _ body: () throws -> Result) throws -> Result {
+    func alone<Result>(_ limit: TimeLimit, mends: Bool = true, _ body: () throws -> Result) throws -> Result {
         try locked(limit) { page in
             if try FileIdentity.at(path + "/" + StoreFolder.data) != nil {
-                _ = try Recovery(path, modes, boot: .current, isForced: page.hadFailedFlush)
+                _ = try Recovery(path, modes, boot: .current, isForced: page.hadFailedFlush, mends: mends)
             }
             return try body()
         }

@@ -72,6 +72,22 @@ struct MetaPage {
     }
 }
 
+/// One of the first two pages of a file.
+struct FileHeader {
+    let meta: MetaPage
+    /// What a record keeps of it.
+    let bytes: [UInt8]
+
+    /// Returns nil if the page is no header.
+    init?(_ page: [UInt8], _ number: UInt64) {
+        guard page.count >= FlushRecord.header.upperBound,
+            let meta = page.withUnsafeBytes({ MetaPage($0, number) })
+        else { return nil }
+        self.meta = meta
+        bytes = Array(page[FlushRecord.header])
+    }
+}
+
 /// A store's file, open to be read. One thread at a time.
 final class FilePages {
     let path: String
@@ -139,9 +155,33 @@ final class FilePages {
     }
 
     /// The meta pages that are some.
-    func metaPages() -> [MetaPage] {
-        [0, 1].compactMap { number in
-            read(number)?.withUnsafeBytes { MetaPage($0, number) }.flatMap { $0.pageBytes == pageBytes ? $0 : nil }
+    func metaPages() -> [MetaPage] { headers(in: firstPages()).map(\.meta) }
+
+    /// The two pages that headers are in; nil for one that cannot be read.
+    func firstPages() -> [[UInt8]?] { [read(0), read(1)] }
+
+    func headers(in pages: [[UInt8]?]) -> [FileHeader] {
+        pages.enumerated().compactMap { number, page in
+            page.flatMap { FileHeader($0, UInt64(number)) }.flatMap { $0.meta.pageBytes == pageBytes ? $0 : nil }
         }
+    }
+
+    /// The last transaction in the list of free pages of a version, which is its own: each commit frees pages, and lists them last.
+    /// Returns nil if the list cannot be read.
+    func lastFreed(_ meta: MetaPage) -> UInt64? {
+        guard pageBytes == MappedPage.bytes, var number = meta.free.root else { return nil }
+        for _ in 0..<meta.free.depth {
+            guard let bytes = read(number) else { return nil }
+            let next = bytes.withUnsafeBytes { bytes -> (isBranch: Bool, number: UInt64)? in
+                guard let page = MappedPage(bytes.baseAddress!, number), page.count > 0 else { return nil }
+                if page.isBranch { return (true, page.child(page.count - 1)) }
+                let entry = page.entry(page.count - 1)
+                return entry.keyCount == 8 ? (false, entry.id) : nil
+            }
+            guard let next else { return nil }
+            if !next.isBranch { return next.number }
+            number = next.number
+        }
+        return nil
     }
 }

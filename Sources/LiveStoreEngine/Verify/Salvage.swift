@@ -15,7 +15,7 @@ package enum Salvage {
     package static func run(_ place: String, to folder: String, mapBytes: Int, limit: TimeLimit) throws -> FileReport {
         try Verification.alone(place, limit) { path, modes in
             let pages = try FilePages(path)
-            let check = try StoreCheck.newest(pages)
+            let check = try StoreCheck.newest(pages, path)
             var rows = WholeRows()
             check.run(visitValue: { _, _ in }) { table, id, bytes in rows.note(table.id, id, RowReader(bytes)) }
             guard let stored = check.schema else {
@@ -37,7 +37,7 @@ package enum Salvage {
             }
             do {
                 let new = try SalvagedStore(folder, stored.upgraded, mapBytes: mapBytes, modes, rows)
-                try new.fill(StoreCheck.newest(pages), check)
+                try new.fill(StoreCheck.newest(pages, path), check)
             } catch {
                 // Half a store must not be taken for one.
                 StoreFolder.remove([StoreFolder.data, StoreFolder.lock], in: folder)

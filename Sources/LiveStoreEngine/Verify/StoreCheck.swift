@@ -26,14 +26,27 @@ final class StoreCheck {
 
     /// The newest version that a file has, of a store that nobody has open.
     /// - Throws: `cannotOpen` where it is no store.
-    static func newest(_ pages: FilePages) throws(StoreError) -> StoreCheck {
-        let metas = pages.metaPages()
+    static func newest(_ pages: FilePages, _ directory: String) throws(StoreError) -> StoreCheck {
+        let first = pages.firstPages()
+        let headers = pages.headers(in: first)
+        var finding = HeaderFinding.later
+        if let record = try Recovery.lastFlush(directory, first), Recovery.isOf(record, pages) {
+            finding = HeaderFinding(headers, record, lastFreed: pages.lastFreed)
+            let place = record.transaction % 2
+            if finding == .damaged, let meta = record.sector(Int(place)).withUnsafeBytes({ MetaPage($0, place) }) {
+                let check = StoreCheck(pages, meta)
+                check.noteHeader(place)
+                return check
+            }
+        }
+        let metas = headers.map(\.meta)
         guard let newest = metas.max(by: { $0.transaction < $1.transaction }) else {
             throw .cannotOpen(
                 path: pages.path, reason: "it is no store, or both of its headers are damaged; restore it from a backup"
             )
         }
         let check = StoreCheck(pages, newest)
+        if finding == .unclear { check.noteHeader(newest.number) }
         // A store that begins at its last flush has that header twice.
         if metas.count == 2, metas[0].isSame(as: metas[1]) { return check }
         // Commits take turns between the two.
@@ -44,6 +57,11 @@ final class StoreCheck {
                 newest.number == 0 ? 1 : 0, "the header of the last commit, or of the one before, is damaged")
         }
         return check
+    }
+
+    /// Notes a header that is not the one that was flushed.
+    func noteHeader(_ page: UInt64) {
+        walk.note(page, "the header of the last commit, or of the one before, is not what was flushed")
     }
 
     /// Looks at everything. O(pages).

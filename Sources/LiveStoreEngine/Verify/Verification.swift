@@ -16,8 +16,15 @@ extension Storage {
             defer { mdb_txn_abort(held) }
             let transaction = LMDB.number(of: held)
             let pages = FilePages(of: environment, directory)
-            guard let meta = pages.metaPages().first(where: { $0.transaction == transaction }) else { continue }
-            let check = StoreCheck(pages, meta)
+            let first = pages.firstPages()
+            guard let header = pages.headers(in: first).first(where: { $0.meta.transaction == transaction }) else {
+                continue
+            }
+            let record = try Recovery.lastFlush(directory, first)
+            let check = StoreCheck(pages, header.meta)
+            if let record, record.transaction == transaction, record.header != header.bytes {
+                check.noteHeader(header.meta.number)
+            }
             check.run()
             return check.report
         }
@@ -31,7 +38,7 @@ package enum Verification {
     /// Looks at the file of a store that nobody has open. O(pages of the file).
     package static func verify(_ path: String, limit: TimeLimit) throws -> FileReport {
         try alone(path, limit) { path, _ in
-            let check = try StoreCheck.newest(FilePages(path))
+            let check = try StoreCheck.newest(FilePages(path), path)
             check.run()
             return check.report
         }
@@ -46,6 +53,6 @@ package enum Verification {
             throw StoreError.cannotOpen(path: place, reason: "there is no store; correct the path")
         }
         let directory = try StoreDirectory(place, .full, .owner)
-        return try directory.alone(limit) { try body(directory.path, directory.modes) }
+        return try directory.alone(limit, mends: false) { try body(directory.path, directory.modes) }
     }
 }

@@ -221,6 +221,8 @@ struct DamagedPagesTests {
         let closed = try ClosedStore()
         closed.set(closed.number(at: header + 144, UInt64.self) | 1 << 63, at: header + 144)
         try closed.save()
+        // The header would be restored from there.
+        try FileManager.default.removeItem(atPath: closed.path + "/durable.mdb")
         expectDamage { try closed.open { _ in } }
     }
 

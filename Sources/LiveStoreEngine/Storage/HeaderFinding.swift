@@ -1,0 +1,41 @@
+// Comparison of the two headers of a store's file with the record of its last flush. Pure.
+//
+// The engine writes its headers in turn and begins at the one with the larger transaction. Their bytes carry no checksum, and the
+// record has one. A header of a later transaction than the record's is expected where processes were killed before they flushed; it
+// cannot be compared with anything but the number that its own list of free pages ends with.
+
+enum HeaderFinding: Equatable {
+    /// The newest header is the one that was recorded.
+    case recorded
+    /// The newest header is of a later commit.
+    case later
+    /// The recorded header is not there as it was flushed, or the other one is damaged, and no later commit is known.
+    case damaged
+    /// A header is damaged, and it may have been of a later commit than any that is known.
+    case unclear
+
+    /// - Parameter lastFreed: the last transaction in the list of free pages of a header; nil if that cannot be read.
+    init(_ headers: [FileHeader], _ record: FlushRecord, lastFreed: (MetaPage) -> UInt64?) {
+        let flushed = record.transaction
+        let sorted = headers.sorted { $0.meta.transaction < $1.meta.transaction }
+        guard let newest = sorted.last else {
+            self = .damaged
+            return
+        }
+        if newest.meta.transaction <= flushed {
+            let isSame = headers.allSatisfy { $0.meta.transaction < flushed || $0.bytes == record.header }
+            self =
+                headers.count == FlushRecord.places && newest.meta.transaction == flushed && isSame
+                ? .recorded : .damaged
+            return
+        }
+        // Headers follow each other, so beside the recorded one or the one before it there can be none that is later by more than one.
+        let other = sorted.count == FlushRecord.places ? sorted[0].meta.transaction : 0
+        let freed = lastFreed(newest.meta)
+        if other == newest.meta.transaction - 1, freed == nil || freed == newest.meta.transaction {
+            self = .later
+        } else {
+            self = other == flushed || other == flushed &- 1 ? .damaged : .unclear
+        }
+    }
+}
