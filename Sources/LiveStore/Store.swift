@@ -108,7 +108,7 @@ public final class Store: Sendable {
     ///   - tokens: those of this store that are not to hear of this commit.
     /// - Throws: what `body` throws; `writeInsideWrite`, `writeTimedOut`, `invalidTimeout`, `diskFull`, `foreignToken`, `closed`,
     ///   and with tokens `tooManySnapshots`. `storage` of the operation `flush` where the disk did not take it: then it can be seen, and is
-    ///   gone once the store has been opened again.
+    ///   gone once the store has been opened again. `replaced` if the store's files are not at its path any more.
     @discardableResult
     public func write<Result>(
         timeout: Double? = nil, withoutNotifying tokens: [NotificationToken] = [], _ body: (Connection) throws -> Result
@@ -135,7 +135,7 @@ public final class Store: Sendable {
 
     /// Returns once everything that was committed before, by whatever process, survives a power cut. Of a `.memory` store nothing
     /// does. Any thread.
-    /// - Throws: `storage` where the disk does not take it; `closed`.
+    /// - Throws: `storage` where the disk does not take it; `replaced` if the store's files are not at its path any more; `closed`.
     public func synchronize() throws {
         try core.checkOpen()
         try core.storage.synchronize()
@@ -143,7 +143,19 @@ public final class Store: Sendable {
 
     /// Stops deliveries and refuses further work through this handle and its connections. Any thread, inside a callback
     /// too. The file is closed when the last connection and frozen collection is gone.
+    ///
+    /// That is also when the last commits of `.relaxed` are flushed, and an error of the disk is only logged then. A program that has to know
+    /// calls `closeAndSynchronize()`.
     public func close() { core.close() }
+
+    /// Closes the store as `close()` does, and returns once everything that was committed before survives a power cut. Any thread. If it
+    /// throws, the store is closed all the same.
+    /// - Throws: `storage` of the operation `flush` if the disk did not take it: commits since the last flush are gone once the store is
+    ///   opened again. `replaced` if the store's files are not at its path any more.
+    public func closeAndSynchronize() throws {
+        core.close()
+        try core.storage.synchronize()
+    }
 
     /// How many versions the file keeps: the newest, and all since the oldest that is still read, by whatever process.
     /// A number that grows shows that something is held for too long; `oldestPin` tells what. Any thread. O(readers).

@@ -43,7 +43,10 @@ struct FailedFlushCommand: ParsableCommand {
                 try store.write { _ = try Total.increment($0) }
                 print("acknowledged")
             } catch { print(Self.isOfFlush(error) ? "refused" : "\(error)") }
-            store.close()
+            do {
+                try store.closeAndSynchronize()
+                print("closed")
+            } catch { print(Self.isOfFlush(error) ? "closed with an error" : "\(error)") }
         }
         let store = try Store(configuration)
         print("opened at \(try store.read { try Total.count($0) })")

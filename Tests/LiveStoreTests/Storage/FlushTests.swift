@@ -127,6 +127,26 @@ struct FlushTests {
         #expect(try ids(copies.root + "/store", Self.otherBoot) == Array(0..<10))
     }
 
+    @Test("closing with a flush returns once everything is on the disk, and throws if the disk does not take it")
+    func closedAndSynchronized() throws {
+        let copies = try Copies()
+        var store = try Store(configuration(copies.root + "/store"))
+        try add(0..<10, store)
+        try store.closeAndSynchronize()
+        #expect(throws: StoreError.closed) { try add(10..<11, store) }
+        #expect(try ids(copies.copy(store.configuration.path), Self.otherBoot) == Array(0..<10))
+        store = try Store(configuration(copies.root + "/failing"))
+        try add(0..<10, store)
+        // As by a flush of another process that the disk has refused.
+        cp_store32(store.core.storage.page.flushFailure, UInt32(EIO))
+        let error = #expect(throws: StoreError.self) { try store.closeAndSynchronize() }
+        guard case .storage(operation: "flush", code: EIO, reason: _) = error else {
+            Issue.record("\(error.map { "\($0)" } ?? "none")")
+            return
+        }
+        #expect(throws: StoreError.closed) { try add(10..<11, store) }
+    }
+
     @Test("a record of another file, or of none, is not used")
     func strange() throws {
         let copies = try Copies()

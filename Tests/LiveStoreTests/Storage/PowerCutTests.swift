@@ -34,7 +34,7 @@ struct PowerCutTests {
     func failedFlush(_ durability: String) throws {
         #expect(
             try lines(["failed-flush", "--durability", durability]) == [
-                "told 4", "refused", "opened at 1", "goes on to 2",
+                "told 4", "refused", "closed with an error", "opened at 1", "goes on to 2",
             ])
     }
 
