@@ -7,6 +7,7 @@
 
 #include "CPlatform.h"
 #include "PageLook.h"
+#include "RangeLook.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -14,6 +15,10 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+
+// The engine's own table of tables.
+enum { TABLES = 1 };
 
 // What an environment carries. With the write lock, but for the map, which is known before anybody else has the environment.
 struct context {
@@ -21,6 +26,11 @@ struct context {
     struct engine_look *look;
     // NULL: not known.
     const char *map;
+    // Of the environment that writes; NULL where reads are not checked.
+    struct context *checked;
+    // By their handles, as many as have been opened: room for all that may be took 25 000 instructions of each opening.
+    unsigned int count;
+    struct named_table *tables;
 };
 
 struct call {
@@ -118,6 +128,10 @@ int engine_look(MDB_env *environment, const void *map) {
     return context->look ? 0 : ENOMEM;
 }
 
+void engine_check_reads(MDB_env *environment, MDB_env *first) {
+    context_of(environment)->checked = context_of(first);
+}
+
 void engine_map(MDB_env *environment, const void *map) { context_of(environment)->map = map; }
 
 // Whether a value goes on behind the last page of the file, as no value does. One that is no longer than a page is not asked.
@@ -140,7 +154,10 @@ static bool is_outside(MDB_env *environment, const MDB_val *value) {
 void engine_close(MDB_env *environment) {
     struct context *context = context_of(environment);
     mdb_env_close(environment);
-    if (context) look_end(context->look);
+    if (!context) return;
+    look_end(context->look);
+    for (unsigned int table = 0; table < context->count; table++) free(context->tables[table].name);
+    free(context->tables);
     free(context);
 }
 
@@ -158,10 +175,35 @@ static struct engine_look *look_of(MDB_txn *transaction) {
     return atomic_load_explicit(&any_look, memory_order_relaxed) ? context_of(mdb_txn_env(transaction))->look : NULL;
 }
 
+// The table of a handle; NULL where it is none that was opened by its name.
+static struct named_table *named(MDB_txn *transaction, MDB_dbi table) {
+    struct context *context = context_of(mdb_txn_env(transaction));
+    return table < context->count && context->tables[table].name ? &context->tables[table] : NULL;
+}
+
+// Notes the name of a handle; false where there is no memory.
+static bool note_name(MDB_txn *transaction, MDB_dbi table, const char *name) {
+    struct context *context = context_of(mdb_txn_env(transaction));
+    if (table >= context->count) {
+        unsigned int count = table + 16;
+        struct named_table *tables = realloc(context->tables, count * sizeof(struct named_table));
+        if (!tables) return false;
+        memset(tables + context->count, 0, (count - context->count) * sizeof(struct named_table));
+        context->tables = tables;
+        context->count = count;
+    }
+    struct named_table *named = &context->tables[table];
+    if (named->name && strcmp(named->name, name) == 0) return true;
+    // A handle is used again once its table has been deleted.
+    free(named->name);
+    *named = (struct named_table){.name = strdup(name)};
+    return named->name != NULL;
+}
+
 // Looks at what changing a key may change, where that has to be looked at.
 static int look_first(MDB_txn *transaction, MDB_dbi table, const MDB_val *key, const MDB_val *value) {
     struct engine_look *look = look_of(transaction);
-    return look ? look_at_way(look, mdb_txn_id(transaction), table, key, value) : 0;
+    return look ? look_at_way(look, mdb_txn_id(transaction), named(transaction, table), key, value) : 0;
 }
 
 // Never inlined into a caller, whose locals would have to be in memory.
@@ -206,7 +248,7 @@ int engine_open_table(MDB_txn *transaction, const char *name, unsigned int flags
         code = writes(transaction) ? look_at_tables(look, mdb_txn_id(transaction)) : 0;
         if (code == 0) code = open_table(transaction, name, flags, table);
     }
-    return code == 0 && look && !look_name(look, *table, name) ? ENOMEM : code;
+    return code == 0 && !note_name(transaction, *table, name) ? ENOMEM : code;
 }
 
 static GUARDED int commit(MDB_txn *transaction) { WRITE(transaction, mdb_txn_commit(transaction)); }
@@ -235,7 +277,7 @@ static GUARDED int drop(MDB_txn *transaction, MDB_dbi table, int del) {
 
 int engine_drop(MDB_txn *transaction, MDB_dbi table, int del) {
     struct engine_look *look = look_of(transaction);
-    int code = look ? look_at_tree(look, mdb_txn_id(transaction), table) : 0;
+    int code = look ? look_at_tree(look, mdb_txn_id(transaction), named(transaction, table)) : 0;
     return code != 0 ? code : drop(transaction, table, del);
 }
 
@@ -246,6 +288,35 @@ static GUARDED int get(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_va
 int engine_get(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value) {
     int code = get(transaction, table, key, value);
     return INSIDE(code, transaction, value);
+}
+
+int engine_check_range(
+    MDB_txn *transaction, MDB_dbi table, const struct engine_range *range, struct engine_entry *neighbour) {
+    MDB_env *environment = mdb_txn_env(transaction);
+    struct context *context = context_of(environment);
+    struct named_table *read = named(transaction, table);
+    if (!context->checked || !context->map || !read) return 0;
+    struct engine_look *look = context->checked->look;
+    if (context->checked == context && writes(transaction)) {
+        if (!look) return 0;
+        // What the transaction itself has changed is whole. The rest is as it was found.
+        struct tree tree;
+        int code = look_for_tree(look, mdb_txn_id(transaction), read, &tree);
+        struct page_view view = look_view(look);
+        return code != 0 ? code : look_at_range(&view, tree, ANY_NUMBER, range, neighbour);
+    }
+    MDB_val name = {.mv_size = strlen(read->name), .mv_data = read->name}, record;
+    int code = get(transaction, TABLES, &name, &record);
+    if (code != 0 || record.mv_size != TREE) return code == MDB_NOTFOUND ? 0 : code != 0 ? code : MDB_CORRUPTED;
+    MDB_envinfo info;
+    mdb_env_info(environment, &info);
+    struct page_view view = {.map = (const uint8_t *)context->map, .last = info.me_last_pgno};
+    if (look) {
+        view.pages = look_view(look).pages;
+        view.seen = look_view(look).seen;
+    }
+    const uint8_t *bytes = record.mv_data;
+    return look_at_range(&view, tree_at(bytes), u64(bytes + 32), range, neighbour);
 }
 
 static GUARDED int put(MDB_txn *transaction, MDB_dbi table, MDB_val *key, MDB_val *value, unsigned int flags) {

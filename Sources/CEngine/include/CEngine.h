@@ -8,6 +8,9 @@
 
 #include "../../CLMDB/shim.h"
 
+/// The list of free pages is damaged: it names pages that are in use, or none of the file. Returned by calls that write.
+enum { ENGINE_FREE_PAGES = -30600 };
+
 /// Has what the engine meets in this environment be errors of the calls below: assertions that do not hold, addresses that are
 /// not mapped, pages behind the end of the file, and divisions by a zero. They return MDB_CORRUPTED. One that writes leaves the
 /// environment broken: what it has changed by then, in memory of the transaction, is not known, so nothing is committed there any
@@ -23,6 +26,31 @@ int engine_look(MDB_env *environment, const void *map);
 /// environment.
 /// - `map`: where its first page lies.
 void engine_map(MDB_env *environment, const void *map);
+
+/// Has `engine_check_range` check reads in this environment. Once it is open, before others read in it.
+/// - `first`: the environment that the file is written in, which knows what pages have been checked; may be the same one.
+void engine_check_reads(MDB_env *environment, MDB_env *first);
+
+struct engine_entry {
+    MDB_val key, value;
+};
+
+/// Keys that a read has gone over. An end without data is open, and so are values.
+struct engine_range {
+    MDB_val low, high;
+    /// Where the read ended before it came to the end of the range: of a key with many values, those behind are left out.
+    struct engine_entry end;
+    /// Whether values were read in descending order.
+    bool is_backward;
+    /// Whether the values of a key were counted and not read.
+    bool counts;
+};
+
+/// Whether a read of a range has met every entry that was stored there. 0 where each page that can hold one is the page that was
+/// asked for, and where reads are not checked; else MDB_CORRUPTED.
+/// - `neighbour`: an entry of the range, or beside it, to be checked by the caller. Left alone where there is none.
+int engine_check_range(
+    MDB_txn *transaction, MDB_dbi table, const struct engine_range *range, struct engine_entry *neighbour);
 
 void engine_close(MDB_env *environment);
 

@@ -20,7 +20,10 @@ package struct ListOrder: Sendable {
     @inline(__always)
     func node(_ key: RankKey, _ transaction: LMDBTransaction) throws(EngineFailure) -> RankNode? {
         var value = MDB_val()
-        guard try LMDB.found(key.with { engine_get(transaction, handle, &$0, &value) }) else { return nil }
+        guard try LMDB.found(key.with { engine_get(transaction, handle, &$0, &value) }) else {
+            try requireAbsent(key, transaction)
+            return nil
+        }
         let bytes = value.bytes
         if bytes.count >= RankNode.headerBytes, checked.contains(key, bytes.loadUnaligned(as: UInt32.self)),
             let node = RankNode(bytes)
@@ -30,6 +33,31 @@ package struct ListOrder: Sendable {
         guard let node = RankNode(bytes, key, table) else { throw damaged(key.owner) }
         noteWhole(node, key)
         return node
+    }
+
+    @inline(never)
+    private func requireAbsent(_ key: RankKey, _ transaction: LMDBTransaction) throws(EngineFailure) {
+        guard let (other, bytes) = try require(key, key, transaction) else { return }
+        guard let other = RankKey(other), RankNode(bytes, other, table) != nil else { throw damaged(key.owner) }
+    }
+
+    @discardableResult
+    private func require(
+        _ first: RankKey, _ last: RankKey, _ transaction: LMDBTransaction
+    ) throws(EngineFailure) -> RangeCheck.Neighbour? {
+        let outcome = first.with { first in
+            last.with { last in
+                Swift.Result { () throws(EngineFailure) in
+                    try RangeCheck.require(transaction, handle, engine_range(keys: first, last))
+                }
+            }
+        }
+        return try outcome.get()
+    }
+
+    /// Checks that a scan of all nodes of a list has met each.
+    func requireWhole(_ owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) {
+        try require(RankKey(owner, 0), RankKey(owner, .max), transaction)
     }
 
     /// Notes a node that has been checked, or has just been written.
@@ -44,7 +72,8 @@ package struct ListOrder: Sendable {
     func child(
         _ index: Int, of node: RankNode, _ owner: UInt64, _ transaction: LMDBTransaction
     ) throws(EngineFailure) -> RankNode {
-        guard let child = try self.node(RankKey(owner, node.id(index)), transaction), child.level == node.level - 1
+        guard let child = try self.node(RankKey(owner, node.id(index)), transaction), child.level == node.level - 1,
+            child.total == node.below(index)
         else {
             throw damaged(owner)
         }

@@ -83,12 +83,16 @@ struct RankWriter {
                 key = first
                 return code
             }
+            var total: UInt64 = 0
             while try LMDB.found(code), let found = RankKey(key.bytes), found.owner == owner {
                 guard let node = RankNode(value.bytes, found, order.table) else { throw order.damaged(owner) }
+                if found.number == 0 { total = node.total }
                 if node.level == 0 { elements += node.copyWords(0..<node.count).map { ObjectID(rawValue: $0) } }
                 _ = try LMDB.found(engine_cursor_del(cursor, 0))
                 code = engine_cursor_get(cursor, &key, &value, MDB_NEXT)
             }
+            try order.requireWhole(owner, transaction)
+            guard UInt64(elements.count) == total else { throw order.damaged(owner) }
         }
         return elements.sorted()
     }

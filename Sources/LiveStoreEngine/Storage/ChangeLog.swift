@@ -122,7 +122,7 @@ enum ChangeLog {
         }
         var changes: [LoggedChange] = []
         var expected = from + 1
-        try LMDB.scan(transaction, log, from: expected) { (version, value) throws(EngineFailure) in
+        try LMDB.scan(transaction, log, from: expected, isChecked: false) { (version, value) throws(EngineFailure) in
             guard version == expected, version <= to, case let entries = try entries(value, version), !entries.isEmpty
             else { return false }
             append(entries, version, to: &changes)

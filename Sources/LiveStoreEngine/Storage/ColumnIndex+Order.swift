@@ -28,6 +28,7 @@ extension ColumnIndex {
         var key = MDB_val()
         var value = MDB_val()
         var isFound = try start(cursor, &key, &value, first, end, direction)
+        var isEmpty = true
         while isFound, Self.isWithin(key.bytes, first, end) {
             if !isUnique, direction.keysAscend != direction.idsAscend {
                 // To the other end of the key's rows. Not by `MDB_FIRST_DUP`: behind `MDB_LAST` the cursor takes the rows for read,
@@ -37,8 +38,9 @@ extension ColumnIndex {
                     throw EngineFailure(code: MDB_CORRUPTED)
                 }
             }
+            isEmpty = false
             guard try visit(cursor, key.bytes, &value, direction.idsAscend ? MDB_NEXT_DUP : MDB_PREV_DUP, body) else {
-                return
+                return try require(transaction, first, end, engine_entry(key: key, value: value), direction, isEmpty)
             }
             let last = key.bytes
             let step = isUnique ? (MDB_NEXT, MDB_PREV) : (MDB_NEXT_NODUP, MDB_PREV_NODUP)
@@ -46,9 +48,30 @@ extension ColumnIndex {
                 engine_cursor_get(cursor, &key, &value, direction.keysAscend ? step.0 : step.1))
             // A page that is led to twice may be led to without an end.
             if isFound, !(direction.keysAscend ? last.precedes(key.bytes) : key.bytes.precedes(last)) {
-                throw isUnique ? .damagedKey(table) : .damagedIndex(table, column)
+                throw damaged
             }
         }
+        try require(transaction, first, end, engine_entry(), direction, isEmpty)
+    }
+
+    /// Checks that a walk has passed no entry over.
+    /// - Parameter last: where it ended before the end of the range.
+    private func require(
+        _ transaction: LMDBTransaction, _ first: [UInt8], _ end: [UInt8], _ last: engine_entry,
+        _ direction: IndexDirection, _ isEmpty: Bool
+    ) throws(EngineFailure) {
+        let failure = first.withUnsafeBytes { low in
+            end.withUnsafeBytes { high -> EngineFailure? in
+                var range = engine_range(
+                    keys: first.isEmpty ? MDB_val() : MDB_val(low), end.isEmpty ? MDB_val() : MDB_val(high))
+                if last.key.mv_data != nil {
+                    if direction.keysAscend { range.high = last.key } else { range.low = last.key }
+                }
+                (range.end, range.is_backward) = (last, !direction.idsAscend)
+                return check(transaction, range, isEmpty)
+            }
+        }
+        if let failure { throw failure }
     }
 
     /// Goes to the first key there is in a direction.
@@ -78,7 +101,7 @@ extension ColumnIndex {
         var same = MDB_val()
         while true {
             guard let id = IDEntry.id(value.bytes, key: sum) else {
-                throw isUnique ? .damagedKey(table) : .damagedIndex(table, column)
+                throw damaged
             }
             if !body(key, ObjectID(rawValue: id), isFirst) { return false }
             isFirst = false

@@ -56,7 +56,7 @@ package struct ColumnIndex: Sendable {
     /// Ids of the rows under `key`, ascending.
     func ids(_ transaction: LMDBTransaction, key: [UInt8]) throws(EngineFailure) -> [ObjectID] {
         var found: [ObjectID] = []
-        try scan(transaction, from: key, MDB_SET, MDB_NEXT_DUP) { _, id, _ in
+        try scan(transaction, IndexScan(from: key)) { _, id, _ in
             found.append(id)
             return !isUnique
         }
@@ -68,7 +68,7 @@ package struct ColumnIndex: Sendable {
         _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, limit: Int
     ) throws(EngineFailure) -> [ObjectID]? {
         var found: [ObjectID] = []
-        try scan(transaction, from: low, below: high, MDB_NEXT) { id, _ in
+        try scan(transaction, IndexScan(from: low, below: high, MDB_NEXT)) { _, id, _ in
             found.append(id)
             return found.count <= limit
         }
@@ -81,7 +81,7 @@ package struct ColumnIndex: Sendable {
     ) throws(EngineFailure) -> Int {
         var count = 0
         var failure: Int32 = MDB_SUCCESS
-        try scan(transaction, from: low, below: high, MDB_NEXT_NODUP) { _, cursor in
+        try scan(transaction, IndexScan(from: low, below: high, MDB_NEXT_NODUP)) { _, _, cursor in
             var rows = 1
             if !isUnique { failure = engine_cursor_count(cursor, &rows) }
             count += rows
@@ -91,29 +91,20 @@ package struct ColumnIndex: Sendable {
         return count
     }
 
+    /// Visits entries in ascending order until `body` returns false, and checks that none was passed over.
     private func scan(
-        _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, _ step: MDB_cursor_op,
-        _ body: (ObjectID, LMDBCursor) -> Bool
-    ) throws(EngineFailure) {
-        let (first, end) = Self.bounds(from: low, below: high)
-        // No key is empty.
-        try scan(transaction, from: first.isEmpty ? [0] : first, MDB_SET_RANGE, step) { key, id, cursor in
-            if !end.isEmpty, !end.withUnsafeBytes({ key.precedes($0) }) { return false }
-            return body(id, cursor)
-        }
-    }
-
-    private func scan(
-        _ transaction: LMDBTransaction, from first: [UInt8], _ start: MDB_cursor_op, _ step: MDB_cursor_op,
+        _ transaction: LMDBTransaction, _ range: IndexScan,
         _ body: (UnsafeRawBufferPointer, ObjectID, LMDBCursor) -> Bool
     ) throws(EngineFailure) {
         let cursor = try LMDB.openCursor(transaction, handle)
         defer { mdb_cursor_close(cursor) }
         var isWhole = true
-        let last = first.withUnsafeBytes { bytes -> Int32 in
-            var key = MDB_val(bytes)
-            var value = MDB_val()
-            var code = engine_cursor_get(cursor, &key, &value, start)
+        var (isEmpty, isEnded) = (true, false)
+        var key = MDB_val()
+        var value = MDB_val()
+        let last = range.first.withUnsafeBytes { bytes -> Int32 in
+            key = MDB_val(bytes)
+            var code = engine_cursor_get(cursor, &key, &value, range.start)
             // Entries of one key mostly come with the same one.
             var (known, sum): (MDB_val, UInt32) = (MDB_val(), 0)
             while code == MDB_SUCCESS {
@@ -123,20 +114,57 @@ package struct ColumnIndex: Sendable {
                         isWhole = false
                         return code
                     }
+                    if !range.end.isEmpty, !range.end.withUnsafeBytes({ key.bytes.precedes($0) }) { return code }
                     (known, sum) = (key, Checksum.key(key.bytes, table, isUnique ? nil : column))
                 }
                 guard let id = IDEntry.id(value.bytes, key: sum) else {
                     isWhole = false
                     return code
                 }
-                guard body(key.bytes, ObjectID(rawValue: id), cursor) else { return code }
-                code = engine_cursor_get(cursor, &key, &value, step)
+                isEmpty = false
+                guard body(key.bytes, ObjectID(rawValue: id), cursor) else {
+                    isEnded = true
+                    return code
+                }
+                code = engine_cursor_get(cursor, &key, &value, range.step)
             }
             return code
         }
-        guard isWhole else { throw isUnique ? .damagedKey(table) : .damagedIndex(table, column) }
+        guard isWhole else { throw damaged }
         _ = try LMDB.found(last)
+        // The only entry of a key was found.
+        if isUnique, range.isOneKey, !isEmpty { return }
+        try require(transaction, range, end: isEnded ? engine_entry(key: key, value: value) : engine_entry(), isEmpty)
     }
+
+    /// Checks that no entry of a scan was passed over.
+    private func require(
+        _ transaction: LMDBTransaction, _ range: IndexScan, end: engine_entry, _ isEmpty: Bool
+    ) throws(EngineFailure) {
+        let failure = range.first.withUnsafeBytes { low in
+            range.end.withUnsafeBytes { high -> EngineFailure? in
+                var keys = engine_range(keys: MDB_val(low), range.isOneKey ? MDB_val(low) : MDB_val())
+                if !range.isOneKey, !range.end.isEmpty { keys.high = MDB_val(high) }
+                if end.key.mv_data != nil { (keys.high, keys.end) = (end.key, end) }
+                keys.counts = range.step == MDB_NEXT_NODUP
+                return check(transaction, keys, isEmpty)
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// - Returns: what is wrong with the pages that can hold entries of a range, or with an entry beside one without any.
+    func check(_ transaction: LMDBTransaction, _ range: engine_range, _ isEmpty: Bool) -> EngineFailure? {
+        do throws(EngineFailure) {
+            let beside = try RangeCheck.require(transaction, handle, range)
+            guard isEmpty, let (key, entry) = beside else { return nil }
+            return IDEntry.id(entry, key: Checksum.key(key, table, isUnique ? nil : column)) == nil ? damaged : nil
+        } catch {
+            return error
+        }
+    }
+
+    var damaged: EngineFailure { isUnique ? .damagedKey(table) : .damagedIndex(table, column) }
 
     /// - Returns: the engine's code, and where the entry came to lie.
     func insert(
@@ -160,6 +188,26 @@ package struct ColumnIndex: Sendable {
         key.withUnsafeBytes {
             IDEntry.with($0, id.rawValue, table, column) { engine_del(transaction, handle, &$0, &$1) }
         }
+    }
+}
+
+/// Which entries of an index are gone over.
+private struct IndexScan {
+    let first: [UInt8]
+    /// Empty for none.
+    let end: [UInt8]
+    let start: MDB_cursor_op
+    let step: MDB_cursor_op
+    var isOneKey: Bool { start == MDB_SET }
+
+    /// The entries of one key.
+    init(from key: [UInt8]) { (first, end, start, step) = (key, [], MDB_SET, MDB_NEXT_DUP) }
+
+    /// Those from one key to below another, both cut.
+    init(from low: [UInt8]?, below high: [UInt8]?, _ step: MDB_cursor_op) {
+        let (first, end) = ColumnIndex.bounds(from: low, below: high)
+        // No key is empty.
+        (self.first, self.end, start, self.step) = (first.isEmpty ? [0] : first, end, MDB_SET_RANGE, step)
     }
 }
 

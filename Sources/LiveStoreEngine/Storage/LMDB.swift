@@ -51,6 +51,14 @@ enum LMDB {
             .storage(
                 operation: operation, code: code,
                 reason: "an earlier failure at \(path); close the store and open it again")
+        case Int32(ENGINE_FREE_PAGES):
+            .storage(
+                operation: operation, code: MDB_CORRUPTED,
+                reason: """
+                    the list of free pages of the store at \(path) is damaged: it names pages that are in use, or none of the \
+                    file, and a write would destroy them; restore it from a backup, or write what is whole to a new one with \
+                    Store.salvage
+                    """)
         case MDB_BAD_TXN:
             // The engine keeps some failures to itself, and refuses what comes after them.
             .storage(
@@ -130,7 +138,9 @@ enum LMDB {
         _ transaction: LMDBTransaction, _ table: MDB_dbi, id: UInt64
     ) throws(EngineFailure) -> UnsafeRawBufferPointer? {
         var value = MDB_val()
-        return try found(withNumber(id) { engine_get(transaction, table, &$0, &value) }) ? value.bytes : nil
+        if try found(withNumber(id) { engine_get(transaction, table, &$0, &value) }) { return value.bytes }
+        try RangeCheck.require(transaction, table, id...id)
+        return nil
     }
 
     /// The value under a byte key; nil when there is none.
@@ -139,7 +149,9 @@ enum LMDB {
     ) throws(EngineFailure) -> UnsafeRawBufferPointer? {
         var key = MDB_val(bytes)
         var value = MDB_val()
-        return try found(engine_get(transaction, table, &key, &value)) ? value.bytes : nil
+        if try found(engine_get(transaction, table, &key, &value)) { return value.bytes }
+        try RangeCheck.require(transaction, table, engine_range(keys: MDB_val(bytes), MDB_val(bytes)))
+        return nil
     }
 
     /// The last integer key of a table; nil when the table is empty.
@@ -201,8 +213,9 @@ enum LMDB {
     }
 
     /// Visits rows in order of their ids, from `first` on, until `body` returns false.
+    /// - Parameter isChecked: whether the pages that were gone over are checked at the end.
     static func scan(
-        _ transaction: LMDBTransaction, _ table: MDB_dbi, from first: UInt64 = 0,
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, from first: UInt64 = 0, isChecked: Bool = true,
         _ body: (UInt64, UnsafeRawBufferPointer) throws(EngineFailure) -> Bool
     ) throws(EngineFailure) {
         let cursor = try openCursor(transaction, table)
@@ -220,11 +233,14 @@ enum LMDB {
             let id = key.number
             // A page that is led to twice, or from where another one should be, may be led to without an end.
             if id < lowest { throw EngineFailure(code: MDB_CORRUPTED) }
-            guard try body(id, value.bytes) else { return }
+            guard try body(id, value.bytes) else {
+                return isChecked ? try RangeCheck.require(transaction, table, first...id) : ()
+            }
             (lowest, code) = (id &+ 1, engine_cursor_get(cursor, &key, &value, MDB_NEXT))
             if lowest == 0, code == MDB_SUCCESS { throw EngineFailure(code: MDB_CORRUPTED) }
         }
         _ = try found(code)
+        if isChecked { try RangeCheck.require(transaction, table, first...(.max)) }
     }
 
     /// Visits rows in the order of their ids, the last one first, until `body` returns false.
@@ -239,10 +255,11 @@ enum LMDB {
         var isFound = try found(engine_cursor_get(cursor, &key, &value, MDB_LAST))
         while isFound {
             let id = key.number
-            guard try body(id, value.bytes) else { return }
+            guard try body(id, value.bytes) else { return try RangeCheck.require(transaction, table, id...(.max)) }
             isFound = try found(engine_cursor_get(cursor, &key, &value, MDB_PREV))
             if isFound, key.number >= id { throw EngineFailure(code: MDB_CORRUPTED) }
         }
+        try RangeCheck.require(transaction, table, 0...(.max))
     }
 
     /// The engine's own table: by transaction, how many pages it has freed, and their numbers.

@@ -1,9 +1,8 @@
 // Reads a table of a snapshot where the engine has mapped it. Pages of a snapshot do not change as long as it is held, so
 // that takes no cursor, no lock, and a fraction of the instructions.
 //
-// Of one row the engine stays the judge: what is not found here is asked of it, which finds the row or says what is wrong. It takes a page
-// for the one that was asked for, though, whatever that says of itself, so that a page that is not as expected (of no kind, of another
-// number, beyond the file) is damage where nothing is found, and where all rows are visited.
+// A row that is not found here is asked of the engine, which finds it or reports what is wrong (RangeCheck.swift). Where all rows are
+// visited, a page that is not as expected (of no kind, of another number, beyond the file) is damage.
 import CLMDB
 import RankedTree
 
@@ -60,19 +59,6 @@ struct PageTree {
             number = page.child(page.childIndex(key))
         }
         return nil
-    }
-
-    /// Whether each page on the way to a key is one: where it is not, it does not follow from nothing being found that nothing is there.
-    /// O(log n).
-    @inline(never)
-    func isWhole(to key: some PageKey) -> Bool {
-        var number = root
-        for _ in 0..<Self.maxDepth {
-            guard let page = page(number) else { return false }
-            if !page.isBranch { return true }
-            number = page.child(page.childIndex(key))
-        }
-        return false
     }
 
     @inline(__always)

@@ -38,9 +38,7 @@ extension RowSource {
         guard let index = table.primaryIndex else { return nil }
         return PrimaryKey.withBytes(of: primaryKey) { bytes in
             reading(or: nil) { (transaction) throws(EngineFailure) in
-                try LMDB.get(transaction, index, key: bytes).map { (entry) throws(EngineFailure) in
-                    try table.object(entry, key: bytes)
-                }
+                try table.find(bytes, index, transaction)
             }
         }
     }
@@ -195,9 +193,7 @@ private final class HeldRows: RowSource {
     func row(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let row = snapshot.mappedRow(table, id) { return row }
         return reading(or: nil) { (transaction) throws(EngineFailure) in
-            if let row = try table.row(id, transaction, at: version, largeValues) { return row }
-            try snapshot.checkAbsence(table, id)
-            return nil
+            try table.row(id, transaction, at: version, largeValues)
         }
     }
 

@@ -3,6 +3,7 @@
 //
 // `reader.lock` guards the LMDB transaction: looking a row up initialises LMDB's per-transaction table records, so two
 // threads may not do it at once. Memory returned is immutable until the snapshot ends and is read without the lock.
+import Basis
 import CLMDB
 import Glibc
 import Synchronization
@@ -80,19 +81,8 @@ package final class Snapshot: Sendable {
                 ? RowReader(unchecked: bytes, unretained) : checkedRow(table, id, bytes)
         }
         return reading(or: nil) { (transaction) throws(EngineFailure) in
-            if let row = try table.row(id, transaction, at: version, unretained) { return row }
-            try checkAbsence(table, id)
-            return nil
+            try table.row(id, transaction, at: version, unretained)
         }
-    }
-
-    /// What is not found is not there, unless a page on the way to it is damaged: the engine follows what leads to another one.
-    func checkAbsence(_ table: Table, _ id: ObjectID) throws(EngineFailure) {
-        try requireWhole(table.rows, to: IDKey(id: id.rawValue))
-    }
-
-    private func requireWhole(_ handle: MDB_dbi, to key: some PageKey) throws(EngineFailure) {
-        if let pages = reader.roots.known(handle), !pages.isWhole(to: key) { throw EngineFailure(code: MDB_CORRUPTED) }
     }
 
     /// The row of an object, for who has the engine's lock: where it is found without the engine, and has been checked.
@@ -117,10 +107,7 @@ package final class Snapshot: Sendable {
     package func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
         let number = table.hasNumberKeys ? PrimaryKey.number(of: primaryKey) : nil
         // The engine finds what is not here, or says what is wrong.
-        if let id = number.flatMap({ find(table, $0) }) ?? findStored(table, primaryKey: primaryKey) { return id }
-        guard let number, let index = table.primaryIndex else { return nil }
-        do throws(EngineFailure) { try requireWhole(index, to: NumberKey(number)) } catch { keep(error) }
-        return nil
+        return number.flatMap({ find(table, $0) }) ?? findStored(table, primaryKey: primaryKey)
     }
 
     /// By a key that is a number, as `PrimaryKey` orders it; nil where there is none, or where the engine has to be asked.
@@ -207,7 +194,7 @@ package final class Snapshot: Sendable {
     /// The row, for whoever has no way to fail: ends the process where the engine could not tell whether there is one.
     package func rowOrStop(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let row = row(table, id) { return row }
-        if let failure { preconditionFailure("\(failure)") }
+        if let failure { stopProgram("\(failure)") }
         return nil
     }
 

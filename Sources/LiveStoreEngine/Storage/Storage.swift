@@ -161,6 +161,7 @@ package final class Storage: @unchecked Sendable {
     private func guardEnd() throws(StoreError) {
         try reading("read tables") { () throws(EngineFailure) in try pageMap.find() }
         pageMap.guardEnd()
+        if pageMap.base != nil { engine_check_reads(environment, environment) }
     }
 
     /// Has writes look at pages that somebody may have damaged while nobody had the file open.
@@ -183,6 +184,8 @@ package final class Storage: @unchecked Sendable {
     /// Makes a new mapping for the snapshots to come.
     func replaceReadMap() throws {
         let next = try ReadMap(directory, mapBytes: mapBytes, tables: handles, pageMap, of: files?.data)
+        // Damage to a store in memory is not looked for.
+        if durability != .memory, pageMap.base != nil { engine_check_reads(next.environment, environment) }
         let last = current.withLock { current in
             defer { current = next }
             return current

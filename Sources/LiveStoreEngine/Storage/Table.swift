@@ -1,4 +1,5 @@
 // A stored table as the open store has it. Constant once the store is open; any thread.
+import CEngine
 import CLMDB
 
 /// A stored table: its schema and the handles of its rows and of its primary-key index.
@@ -118,6 +119,21 @@ package final class Table: @unchecked Sendable {
     func object(_ entry: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) throws(EngineFailure) -> ObjectID {
         guard let id = IDEntry.id(entry, key: Checksum.key(key, self.id, nil)) else { throw .damagedKey(self.id) }
         return ObjectID(rawValue: id)
+    }
+
+    /// The object under a primary key; nil if there is none. O(log n).
+    func find(
+        _ key: UnsafeRawBufferPointer, _ index: MDB_dbi, _ transaction: LMDBTransaction
+    ) throws(EngineFailure) -> ObjectID? {
+        var (wanted, entry) = (MDB_val(key), MDB_val())
+        if try LMDB.found(engine_get(transaction, index, &wanted, &entry)) { return try object(entry.bytes, key: key) }
+        let range = engine_range(keys: MDB_val(key), MDB_val(key))
+        if let beside = try RangeCheck.require(transaction, index, range) {
+            _ = try object(beside.value, key: beside.key)
+        }
+        // Every row has one key. Of a tree of keys that has lost a part, each page may be whole by itself.
+        guard try LMDB.count(transaction, index) == rowCount(transaction) else { throw .damagedKey(id) }
+        return nil
     }
 
     func rowCount(_ transaction: LMDBTransaction) throws(EngineFailure) -> Int { try LMDB.count(transaction, rows) }

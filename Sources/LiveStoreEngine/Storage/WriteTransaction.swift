@@ -115,9 +115,7 @@ package final class WriteTransaction {
         return PrimaryKey.withBytes(of: primaryKey) { bytes in
             do throws(StoreError) {
                 return try storage.reading("find key") { () throws(EngineFailure) in
-                    try LMDB.get(transaction, index, key: bytes).map { (entry) throws(EngineFailure) in
-                        try table.object(entry, key: bytes)
-                    }
+                    try table.find(bytes, index, transaction)
                 }
             } catch {
                 fail(error)

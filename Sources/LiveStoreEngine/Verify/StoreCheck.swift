@@ -280,15 +280,22 @@ final class StoreCheck {
         for name in records.keys.sorted() { take(name) { _, _, _ in } }
     }
 
-    /// Pages that are listed as free, in lists of their number and numbers: none of them is in use.
+    /// Pages that are listed as free, by the transaction that has freed them, in lists of their number and numbers in descending
+    /// order: none of them is in use.
     private func checkFree() {
-        walk.walk(meta.free, "the free pages", page: meta.number) { [self] _, value, _ in
+        walk.walk(meta.free, "the free pages", page: meta.number) { [self] key, value, _ in
             let words = value.count / 8
             guard words > 0, case let count = value.loadUnaligned(as: UInt64.self), count < UInt64(words) else {
                 return walk.note(0, "a list of free pages is damaged")
             }
+            if key.count != 8 || key.loadUnaligned(as: UInt64.self) > meta.transaction {
+                walk.note(0, "a list of free pages is of no commit before the last")
+            }
+            var previous = UInt64.max
             for index in 1..<Int(count) + 1 {
                 let page = value.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
+                if page > previous { walk.note(page, "a list of free pages is not in order") }
+                previous = page
                 guard walk.claim(page) else {
                     walk.note(page, "a page that is in use, or that is none, is listed as free")
                     continue

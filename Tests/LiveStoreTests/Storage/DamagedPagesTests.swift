@@ -8,92 +8,23 @@ import Testing
 @testable import LiveStore
 @testable import LiveStoreEngine
 
+extension ClosedStore {
+    /// A store of a thousand notes.
+    fileprivate static func notes() throws -> ClosedStore {
+        try ClosedStore([Note.self, Person.self]) { store in
+            try store.write { connection in
+                for id in 0..<1_000 { try connection.add(Note(id: id, title: "note \(id)")) }
+            }
+            // So that there are free pages.
+            for id in 0..<10 { try DamagedPagesTests.touch(store, id) }
+        }
+    }
+}
+
 @Suite("Damaged pages")
 struct DamagedPagesTests {
-    /// A store of a thousand notes that nobody has open, and the bytes of its file.
-    private final class ClosedStore {
-        static let pageBytes = 4_096
-        private enum Kind { static let (branch, leaf): (UInt16, UInt16) = (1, 2) }
-        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
-        private var bytes = Data()
-
-        init() throws {
-            try open { store in
-                try store.write { connection in
-                    for id in 0..<1_000 { try connection.add(Note(id: id, title: "note \(id)")) }
-                }
-                // So that there are free pages.
-                for id in 0..<10 { try Self.touch(store, id) }
-            }
-            bytes = try Data(contentsOf: file)
-        }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-
-        private var file: URL { URL(fileURLWithPath: path + "/data.mdb") }
-
-        func open(_ body: (Store) throws -> Void) throws {
-            try body(Store(.init(path: path, models: [Note.self, Person.self], durability: .relaxed)))
-        }
-
-        static func touch(_ store: Store, _ id: Int) throws {
-            try store.write { try #require(try $0.object(Note.self, forPrimaryKey: id)).score += 1 }
-        }
-
-        func number<Number: FixedWidthInteger>(at offset: Int, _: Number.Type) -> Number {
-            bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
-        }
-
-        func set(_ number: some FixedWidthInteger, at offset: Int) {
-            withUnsafeBytes(of: number) { bytes.replaceSubrange(offset..<offset + $0.count, with: $0) }
-        }
-
-        func swap(_ one: Int, _ other: Int) {
-            let (first, second) = (one..<one + Self.pageBytes, other..<other + Self.pageBytes)
-            let kept = Data(bytes[first])
-            bytes.replaceSubrange(first, with: Data(bytes[second]))
-            bytes.replaceSubrange(second, with: kept)
-        }
-
-        func save() throws { try bytes.write(to: file) }
-
-        /// Where the pages of a kind begin.
-        private func pages(_ kind: UInt16) -> [Int] {
-            stride(from: 2 * Self.pageBytes, to: bytes.count, by: Self.pageBytes).filter {
-                number(at: $0 + 10, UInt16.self) == kind
-            }
-        }
-
-        var branches: [Int] { pages(Kind.branch) }
-
-        /// Leaves whose entries hold a text.
-        func leaves(holding text: String) -> [Int] {
-            pages(Kind.leaf).filter { page in
-                let begin = page + Int(number(at: page + 14, UInt16.self))
-                let end = page + Self.pageBytes
-                return begin < end && bytes[begin..<end].range(of: Data(text.utf8)) != nil
-            }
-        }
-
-        /// Where the entries of a leaf begin.
-        func entries(of leaf: Int) -> [Int] {
-            let end = leaf + Int(number(at: leaf + 12, UInt16.self))
-            return stride(from: leaf + 16, to: end, by: 2).map { leaf + Int(number(at: $0, UInt16.self)) }
-        }
-
-        /// Where entries have a key of these bytes.
-        func keys(_ key: String) -> [Int] {
-            let wanted = Data(key.utf8)
-            let all = pages(Kind.leaf).flatMap { entries(of: $0) }
-            let places = all.filter { number(at: $0 + 6, UInt16.self) == UInt16(wanted.count) }.map { $0 + 8 }
-            return places.filter { Data(bytes[$0..<$0 + wanted.count]) == wanted }
-        }
-
-        /// The root of the tree of free pages, as the newest commit has it.
-        var freePages: Int {
-            let (first, second) = (number(at: 144, UInt64.self), number(at: Self.pageBytes + 144, UInt64.self))
-            return number(at: (first > second ? 0 : Self.pageBytes) + 80, Int.self) * Self.pageBytes
-        }
+    static func touch(_ store: Store, _ id: Int) throws {
+        try store.write { try #require(try $0.object(Note.self, forPrimaryKey: id)).score += 1 }
     }
 
     private func expectDamage(_ body: () throws -> Void) {
@@ -103,22 +34,22 @@ struct DamagedPagesTests {
 
     @Test("a write that would change a damaged page fails, others of the same table do not")
     func page() throws {
-        let closed = try ClosedStore()
+        let closed = try ClosedStore.notes()
         let leaves = closed.leaves(holding: "note 500")
         try #require(!leaves.isEmpty)
         // What is behind it would be moved by the engine to where that says.
         for leaf in leaves { closed.set(UInt16(8), at: leaf + 14) }
         try closed.save()
         try closed.open { store in
-            expectDamage { try ClosedStore.touch(store, 500) }
-            try ClosedStore.touch(store, 999)
+            expectDamage { try Self.touch(store, 500) }
+            try Self.touch(store, 999)
             #expect(try store.read { try $0.object(Note.self, forPrimaryKey: 999)?.score } == 1)
         }
     }
 
     @Test("a value that says that it goes on behind the end of the file is not read")
     func value() throws {
-        let closed = try ClosedStore()
+        let closed = try ClosedStore.notes()
         let leaves = closed.leaves(holding: "note 500")
         try #require(!leaves.isEmpty)
         for entry in leaves.flatMap({ closed.entries(of: $0) }) { closed.set(UInt32(1 << 30), at: entry) }
@@ -140,7 +71,7 @@ struct DamagedPagesTests {
         "a stored table that is not found is damage, and not made anew: it would be an empty one",
         arguments: ["log", "meta", "rows"])
     func table(_ name: String) throws {
-        let closed = try ClosedStore()
+        let closed = try ClosedStore.notes()
         let table = name == "rows" ? EngineName.rows(1) : name
         let places = closed.keys(table)
         try #require(!places.isEmpty)
@@ -154,20 +85,20 @@ struct DamagedPagesTests {
 
     @Test("an assertion of the engine that does not hold is an error of who reads")
     func assertion() throws {
-        let closed = try ClosedStore()
+        let closed = try ClosedStore.notes()
         try #require(!closed.branches.isEmpty)
         // One entry is too few for a branch.
         for branch in closed.branches { closed.set(UInt16(18), at: branch + 12) }
         try closed.save()
         try closed.open { store in
             expectDamage { _ = try store.read { try $0.object(Note.self, forPrimaryKey: 999)?.title } }
-            expectDamage { try ClosedStore.touch(store, 999) }
+            expectDamage { try Self.touch(store, 999) }
         }
     }
 
     @Test("a count of entries that leads behind the file is an error of who reads, and of nobody else")
     func count() throws {
-        let closed = try ClosedStore()
+        let closed = try ClosedStore.notes()
         try #require(!closed.branches.isEmpty)
         // Taken for a number without a sign, of entries less than none.
         for branch in closed.branches { closed.set(UInt16(0), at: branch + 12) }
@@ -181,7 +112,7 @@ struct DamagedPagesTests {
 
     @Test("pages that stand in each other's place are an error of who goes over the rows")
     func order() throws {
-        let closed = try ClosedStore()
+        let closed = try ClosedStore.notes()
         let (early, late) = (closed.leaves(holding: "note 200"), closed.leaves(holding: "note 800"))
         try #require(!early.isEmpty && Set(early).isDisjoint(with: late))
         for (one, other) in zip(early, late) { closed.swap(one, other) }
@@ -218,25 +149,23 @@ struct DamagedPagesTests {
 
     @Test("a file that counts more commits than any store comes to is refused", arguments: [0, 4_096])
     func commits(_ header: Int) throws {
-        let closed = try ClosedStore()
+        let closed = try ClosedStore.notes()
         closed.set(closed.number(at: header + 144, UInt64.self) | 1 << 63, at: header + 144)
         try closed.save()
-        // The header would be restored from there.
-        try FileManager.default.removeItem(atPath: closed.path + "/durable.mdb")
         expectDamage { try closed.open { _ in } }
     }
 
     @Test("a list of free pages that is longer than it can be is an error of who writes")
     func freePages() throws {
-        let closed = try ClosedStore()
-        let page = closed.freePages
+        let closed = try ClosedStore.notes()
+        let page = closed.freePages * ClosedStore.pageBytes
         let entry = page + Int(closed.number(at: page + 16, UInt16.self))
         closed.set(Int64(5_000), at: entry + 16)
         try closed.save()
         try closed.open { store in
             let count = try store.read { try $0.objects(Note.self).count }
             #expect(count == 1_000)
-            expectDamage { try ClosedStore.touch(store, 0) }
+            expectDamage { try Self.touch(store, 0) }
         }
     }
 }

@@ -1,0 +1,20 @@
+// The end of a program that has been used wrongly. `precondition` and `preconditionFailure` drop their text in an optimised build, and
+// what is promised to whoever reads the message goes with it. `fatalError` keeps it.
+
+/// Ends the process with a text on standard error, in every kind of build.
+/// - Parameter text: what was wrong, where, and what to do.
+public func stopProgram(
+    _ text: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) -> Never {
+    fatalError(text(), file: file, line: line)
+}
+
+/// Ends the process with a text on standard error unless `condition` holds, in every kind of build.
+/// - Parameter text: what was wrong, where, and what to do. Evaluated only if the process ends.
+@inline(__always)
+public func stopUnless(
+    _ condition: @autoclosure () -> Bool, _ text: @autoclosure () -> String, file: StaticString = #fileID,
+    line: UInt = #line
+) {
+    if !condition() { stopProgram(text(), file: file, line: line) }
+}

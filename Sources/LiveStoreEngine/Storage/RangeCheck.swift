@@ -1,0 +1,50 @@
+// Proof that a read met every entry there is. The engine follows page numbers without checking the page it comes to, so "not found"
+// and the end of a scan are answers only once the pages that could hold more have been checked (RangeLook.c).
+import CEngine
+import CLMDB
+import RankedTree
+
+enum RangeCheck {
+    /// An entry of a range, or beside it.
+    typealias Neighbour = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
+
+    /// Checks that a read has met every entry of a range, if that is one that was not found. O(pages of the range).
+    /// - Returns: an entry of the range, or beside it, valid as long as what was read. A page of another table has none that is
+    ///   whole. nil if there is none at hand.
+    /// - Throws: if a page that can hold entries of the range is damaged.
+    @inline(never) @discardableResult
+    static func require(
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, _ range: engine_range
+    ) throws(EngineFailure) -> Neighbour? {
+        var (range, entry) = (range, engine_entry())
+        let code = engine_check_range(transaction, table, &range, &entry)
+        if code != 0 { throw EngineFailure(code: code) }
+        return entry.key.mv_data == nil ? nil : (entry.key.bytes, entry.value.bytes)
+    }
+
+    /// Checks that a scan by numbers has met every entry from one to another.
+    @inline(never)
+    static func require(
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, _ ids: ClosedRange<UInt64>
+    ) throws(EngineFailure) {
+        let failure = LMDB.withNumber(ids.lowerBound) { low in
+            LMDB.withNumber(ids.upperBound) { high -> EngineFailure? in
+                do throws(EngineFailure) {
+                    try require(transaction, table, engine_range(keys: low, high))
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+}
+
+extension engine_range {
+    /// The keys from one to another; `MDB_val()` for an open end.
+    init(keys low: MDB_val, _ high: MDB_val) {
+        self.init()
+        (self.low, self.high) = (low, high)
+    }
+}
