@@ -1,6 +1,7 @@
 // The controller: a fetch request kept true on a connection, told to a delegate change by change.
 //
 // It has no lock and no thread: everything is on its connection's scheduler.
+import Basis
 import LiveStore
 
 /// Shows the objects of a fetch request in sections, and tells a delegate of changes in the manner of
@@ -98,7 +99,7 @@ public final class FetchedResultsController<Object: StoredObject> {
 
     /// The object at a path. O(log n).
     public func object(at path: RowPath) -> Object {
-        guard let shown, let rows else { preconditionFailure("\(FetchedResultsError.notFetched)") }
+        guard let shown, let rows else { stopProgram("\(FetchedResultsError.notFetched)") }
         return rows.query.object(at: path, in: shown)
     }
 

@@ -1,5 +1,6 @@
 // Section names and sizes on disk, from one run of the program to the next. A file of its own per name, beside the store's
 // data: `<store>/fetched-results/<name>.json`. Used only for the very version it was made of.
+import Basis
 import Foundation
 import LiveStore
 import Logging
@@ -31,7 +32,7 @@ struct SectionCache {
     private let isKept: Bool
 
     init(_ name: String, _ store: Store) {
-        precondition(
+        stopUnless(
             !name.isEmpty && !name.contains("/") && name != "." && name != "..",
             "'\(name)' is no name for a cache: it is that of a file, without slashes")
         file = Self.folder(store).appendingPathComponent("\(name).json")

@@ -1,10 +1,11 @@
 // What is said of an index that a collection of the store does not have.
+import Basis
 
 /// Stops the program where there is nothing at `index`.
 /// - Parameter what: of which there are `count`, in words of the program; asked for only then.
 @inline(__always)
 func checkIndex(_ index: Int, of count: Int, _ what: @autoclosure () -> String) {
-    precondition(index >= 0 && index < count, outOfRange(index, of: count, what()))
+    stopUnless(index >= 0 && index < count, outOfRange(index, of: count, what()))
 }
 
 private func outOfRange(_ index: Int, of count: Int, _ what: String) -> String {

@@ -1,5 +1,6 @@
 // Results whose objects are those of a list: rows of the list's own table, each of which leads to one. What is asked of
 // the objects is asked over that link, so that whatever keeps filters and orders over links true keeps these too.
+import Basis
 
 struct ListSource: Sendable {
     let elements: Table
@@ -40,7 +41,7 @@ struct ListSource: Sendable {
 extension Results {
     /// Stops what the rows of a list cannot do.
     func checkNotOfList(_ operation: String) {
-        precondition(
+        stopUnless(
             asked.list == nil,
             """
             \(operation) is not there for the objects of a list: query their class, as \

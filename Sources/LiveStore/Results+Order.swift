@@ -1,5 +1,6 @@
 // The first or last objects in the results' order, where nobody has a tree of them: as far as an index or the ids have that order,
 // they cost what is asked for; else one pass over the rows keeps them. What was found last is kept until the next delivery or write.
+import Basis
 
 /// The first rows of an order.
 struct FirstFound {
@@ -58,7 +59,7 @@ extension Results {
     /// The first objects, at most so many. O(`maxLength`) where the order is that of an index, of the primary key or of creation;
     /// else as much as the results cost.
     public func prefix(_ maxLength: Int) -> Slice<Results> {
-        precondition(maxLength >= 0, "there is no prefix of \(maxLength) objects")
+        stopUnless(maxLength >= 0, "there is no prefix of \(maxLength) objects")
         let count = firstRows(maxLength)?.count ?? count
         return Slice(base: self, bounds: 0..<Swift.min(maxLength, count))
     }

@@ -1,5 +1,6 @@
 // The objects that a query finds, live: on a connection with a scheduler they change by deliveries and by the
 // connection's own writes, and by nothing else, so an index that was shown names the same row inside a write.
+import Basis
 
 /// What results ask for, in columns of their objects' table.
 struct Refinement: Sendable {
@@ -101,7 +102,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     ///
     /// A change may move objects over the end, which are then told as inserted or deleted.
     public func limited(to count: Int) -> Results {
-        precondition(count >= 0, "results cannot be limited to \(count) objects")
+        stopUnless(count >= 0, "results cannot be limited to \(count) objects")
         return refined { $0.limit = Swift.min(count, $0.limit ?? count) }
     }
 
@@ -260,7 +261,7 @@ extension SortTerm {
     init<Object: StoredObject, Value: StorableValue>(_ keyPath: KeyPath<Object, Value>, ascending: Bool) {
         let path = ColumnPath(keyPath)
         let property = path.property(of: keyPath, Value.self)
-        precondition(
+        stopUnless(
             property.type != .list,
             "\(keyPath) is what the list '\(property.name)' comes to, and no order: store it as a property to sort by it"
         )

@@ -1,5 +1,6 @@
 // A live query for those targets of this package that show its rows in sections, in a form of their own: one face for
 // results and for sectioned results, whatever the type of the section keys.
+import Basis
 
 /// A live query and its rows in sections. On its connection's scheduler.
 package struct SectionedQuery<Object: StoredObject> {
@@ -111,7 +112,7 @@ extension SectionedResults {
 
     /// The key of a section of `rows`. O(log n).
     package func key(ofSection section: Int, in rows: SectionedRows) -> Key {
-        guard let sections = rows.sections else { preconditionFailure("rows of a query without sections") }
+        guard let sections = rows.sections else { stopProgram("rows of a query without sections") }
         return key(section, sections)
     }
 }

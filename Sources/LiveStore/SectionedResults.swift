@@ -1,5 +1,6 @@
 // Results in sections. They are one live query whose tree is in order of section key first, so that a section is a run of
 // rows: everything that holds for results (deliveries, own writes, coalescing) holds for sections without further ado.
+import Basis
 
 /// The objects that a query finds, in sections: live and ordered like `Results`, and belonging to the same scheduler.
 public final class SectionedResults<Key: StorableValue, Object: StoredObject>: RandomAccessCollection {
@@ -25,7 +26,7 @@ public final class SectionedResults<Key: StorableValue, Object: StoredObject>: R
     /// The section at an index, as it is shown now. O(log n).
     public subscript(position: Int) -> ResultsSection<Key, Object> {
         let places = places
-        precondition(
+        stopUnless(
             position >= 0 && position < places.count, "section \(position) is outside of \(places.count) sections")
         return section(position, places)
     }
@@ -108,7 +109,7 @@ public struct ResultsSection<Key: StorableValue, Object: StoredObject>: RandomAc
     /// O(log n).
     public subscript(position: Int) -> Object {
         connection.checkScheduler()
-        precondition(position >= 0 && position < count, "row \(position) is outside of a section of \(count) rows")
+        stopUnless(position >= 0 && position < count, "row \(position) is outside of a section of \(count) rows")
         return connection.makeObject(table, ObjectID(rawValue: rows.id(at: position)))
     }
 
@@ -152,7 +153,7 @@ extension Results {
 
     func sectioned<Key>(_ section: SectionTerm) -> SectionedResults<Key, Object> {
         checkNotOfList("sectioned(by:)")
-        precondition(
+        stopUnless(
             asked.limit == nil,
             "limited results of \(table.schema.name) cannot be sectioned: take the sections without limited(to:)")
         return SectionedResults(connection, table, plan(section: section), section)

@@ -1,5 +1,6 @@
 // A list of a stored object, without the type of its elements: which rows it is, and how it changes. Indices are those
 // of the rows the connection shows; what they name may have been changed or deleted by somebody else since.
+import Basis
 
 struct StoredList {
     let binding: RowBinding
@@ -85,7 +86,7 @@ struct StoredList {
     }
 
     private var transaction: WriteTransaction {
-        guard let transaction = connection.transaction else { preconditionFailure("\(StoreError.notInWrite)") }
+        guard let transaction = connection.transaction else { stopProgram("\(StoreError.notInWrite)") }
         return transaction
     }
 

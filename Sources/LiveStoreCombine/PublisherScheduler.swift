@@ -78,7 +78,7 @@ public final class PublisherScheduler: Scheduler, Sendable {
         after date: PublisherTime, interval: PublisherTime.Stride, tolerance: PublisherTime.Stride,
         options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
-        precondition(
+        stopUnless(
             interval.ns > 0, "what is repeated every \(interval.ns) ns is never done: give an interval above zero")
         let scheduled = ScheduledAction(self, dueNs: date.ns, intervalNs: interval.ns, action)
         add(scheduled)

@@ -2,6 +2,7 @@
 // objects, notifications) can live off the main thread.
 //
 // Blocks run, and are released, on the thread without the lock.
+import Basis
 import CoreFoundation
 import Foundation
 
@@ -21,7 +22,7 @@ public final class RunLoopThread: Sendable {
 
     /// Starts the thread and returns once its run loop accepts blocks. Ends the process where the system starts none.
     public convenience init(_ name: String) {
-        do { try self.init(starting: name) } catch { preconditionFailure("\(error)") }
+        do { try self.init(starting: name) } catch { stopProgram("\(error)") }
     }
 
     /// Starts the thread and returns once its run loop accepts blocks.
@@ -85,7 +86,7 @@ public final class RunLoopThread: Sendable {
 
     /// Ends the run loop after the blocks queued so far and waits for the thread. Once, and not on the thread itself.
     public func stop() {
-        precondition(!isCurrent, "a run-loop thread cannot wait for its own end: call stop() from another thread")
+        stopUnless(!isCurrent, "a run-loop thread cannot wait for its own end: call stop() from another thread")
         let end = state.withLock {
             $0.isStopped = true
             return $0.end

@@ -3,6 +3,7 @@
 // does it hang where it deadlocks: it traps.
 //
 // Untraced operations are inlined where they are used: one load of the trace mode, then the system's call.
+import Basis
 import CPlatform
 import Glibc
 
@@ -20,7 +21,7 @@ public class TracedMutex: @unchecked Sendable {
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         let error = pthread_mutex_init(mutex, nil)
-        precondition(error == 0, "cannot make mutex '\(name)': \(String(cString: strerror(error)))")
+        stopUnless(error == 0, "cannot make mutex '\(name)': \(String(cString: strerror(error)))")
     }
 
     deinit {

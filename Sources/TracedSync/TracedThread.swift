@@ -1,4 +1,5 @@
 // A named thread that can be joined, which Foundation's cannot. The body is released on the new thread.
+import Basis
 import Glibc
 
 /// A thread that the system did not start.
@@ -22,7 +23,7 @@ public final class TracedThread: Sendable {
     public convenience init(
         _ name: String, _ body: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line
     ) {
-        do { try self.init(starting: name, body, file: file, line: line) } catch { preconditionFailure("\(error)") }
+        do { try self.init(starting: name, body, file: file, line: line) } catch { stopProgram("\(error)") }
     }
 
     /// Starts the thread.

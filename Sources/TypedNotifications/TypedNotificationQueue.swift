@@ -1,5 +1,6 @@
 // The queue of one thread: notifications wait here for the end of the run loop's turn, or for it to be idle, and those
 // that say the same become one. It has no lock: it is used on its thread only.
+import Basis
 import CoreFoundation
 import Foundation
 import TracedSync
@@ -66,7 +67,7 @@ public final class TypedNotificationQueue {
         coalescing: NotificationCoalescing = [.onType, .onPoster], modes: Set<RunLoop.Mode> = [.default]
     ) {
         checkThread()
-        precondition(!modes.isEmpty, "a notification for no run-loop mode would never be posted: name one")
+        stopUnless(!modes.isEmpty, "a notification for no run-loop mode would never be posted: name one")
         let type = ObjectIdentifier(Notification.self)
         let replaced = pending.removeAll(matching: coalescing, type, ObjectIdentifier(poster))
         defer { withExtendedLifetime(replaced) {} }
@@ -125,7 +126,7 @@ public final class TypedNotificationQueue {
     }
 
     private func checkThread() {
-        precondition(
+        stopUnless(
             CFRunLoopGetCurrent() === loop,
             "a notification queue was used on another thread than its own: use TypedNotificationQueue.current there")
     }

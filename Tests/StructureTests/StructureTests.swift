@@ -76,6 +76,19 @@ import Testing
         }
     }
 
+    /// `precondition` and `preconditionFailure` lose their text in an optimised build (Basis/Stop.swift).
+    @Test(arguments: [
+        "FetchedResults", "LiveStore", "LiveStoreCombine", "LiveStoreEngine", "TracedSync", "TypedNotifications",
+    ])
+    func stopTextsSurviveARelease(_ module: String) throws {
+        let files = try #require(Module.all.first { $0.name == module }).files
+        for call in ["precondition(", "preconditionFailure(", "assertionFailure("] {
+            for (file, line) in files.flatMap({ $0.places(of: call) }) {
+                Issue.record("\(file.path):\(line + 1): \(call)…) loses its text: use stopProgram or stopUnless")
+            }
+        }
+    }
+
     /// A trial reads as a story: what stands beside its load is a `Companion`, and no fault has a name here.
     @Test func aTrialIsAStory() throws {
         let file = try #require(Module.all.flatMap(\.files).first { $0.path == "Sources/TrialRunner/Run/Trial.swift" })

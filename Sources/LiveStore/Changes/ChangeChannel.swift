@@ -1,5 +1,6 @@
 // Between the connection, which offers what is new, and the one task that asks for it. There is never more than one
 // thing in it: what is offered while something waits is merged with that.
+import Basis
 import TracedSync
 
 final class ChangeChannel<Pending: Sendable>: Sendable {
@@ -60,7 +61,7 @@ final class ChangeChannel<Pending: Sendable>: Sendable {
                 let known = state.withLock { state -> Taken? in
                     if let pending = state.pending.take() { return .success(pending) }
                     if let end = state.end { return Self.ended(end) }
-                    precondition(state.waiting == nil, "two tasks wait for one sequence of changes: make one for each")
+                    stopUnless(state.waiting == nil, "two tasks wait for one sequence of changes: make one for each")
                     state.waiting = continuation
                     return nil
                 }

@@ -1,4 +1,5 @@
 // Carries a live object or live results to another connection. It names them and holds no version.
+import Basis
 
 /// Names a live object or live results on any thread; `connection.resolve(reference)` makes it live there.
 ///
@@ -49,7 +50,7 @@ extension Connection {
     public func resolve<Object>(_ reference: ThreadSafeReference<Results<Object>>) throws -> Results<Object> {
         try checkResolves(reference.storage, path: reference.path)
         guard case .results(let remake) = reference.target else {
-            preconditionFailure("a reference to results has a query")
+            stopProgram("a reference to results has a query")
         }
         return remake(self)
     }

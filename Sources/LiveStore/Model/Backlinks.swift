@@ -1,5 +1,6 @@
 // `@LinkingObjects`, a property that is what leads here: nothing is stored for it. The query behind it is made when the
 // property is used first, and kept with the object.
+import Basis
 
 /// Makes a property the way back along a link or list of another class, or of the same one.
 ///
@@ -51,7 +52,7 @@ public struct LinkingObjects<Source: StoredObject>: Columnless {
             return Backlinks(live: results, type: "\(Owner.self)")
         } catch {
             // A property cannot throw, and an empty collection would be a lie.
-            preconditionFailure("@LinkingObjects(\(wrapper.path)) of \(Owner.self): \(error)")
+            stopProgram("@LinkingObjects(\(wrapper.path)) of \(Owner.self): \(error)")
         }
     }
 }
@@ -70,7 +71,7 @@ public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
     /// O(log n).
     public subscript(position: Int) -> Source {
         guard let live else {
-            preconditionFailure("index \(position) is outside of 0 objects that lead to a plain \(type)")
+            stopProgram("index \(position) is outside of 0 objects that lead to a plain \(type)")
         }
         return live[position]
     }

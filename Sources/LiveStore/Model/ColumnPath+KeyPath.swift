@@ -1,5 +1,6 @@
 // Which columns a key path names: found by reading it on an object that notes what is read. A property of the class itself is noted by
 // the key path's address, as a place in the program has one key path for good.
+import Basis
 
 extension ColumnPath {
     private static let known = PointerCache("columns of key paths")
@@ -22,7 +23,7 @@ extension ColumnPath {
         let trace = AccessTrace(object)
         object.trace = trace
         _ = object[keyPath: keyPath]
-        precondition(
+        stopUnless(
             trace.isPath && !trace.columns.isEmpty,
             "a query can name @Stored, @Linked and @Listed properties of \(Object.self), and \(keyPath) is not one")
         self.init(trace.columns)
@@ -34,7 +35,7 @@ extension ColumnPath {
     ) -> ModelLayout.Property {
         let layout = links.reduce(ModelLayout.of(Object.self)) { ModelLayout.of($0.properties[$1].target!) }
         let property = layout.properties[column]
-        precondition(
+        stopUnless(
             property.type == .list ? Value._columnType == .int : property.wrapper.isRead(as: Value.self),
             "\(keyPath) is not a stored property, but something computed from '\(property.name)'; compare that one")
         return property

@@ -1,5 +1,6 @@
 // `@Listed`, a property that holds a list of values or of links. The wrapper keeps the plain elements of an object that
 // is not stored, and for a stored one the query that the list is.
+import Basis
 
 /// Makes a property a list.
 ///
@@ -85,7 +86,7 @@ extension Listed: AnyConnected {
     }
 
     static func element(of value: Any, _ place: String, _ make: MakeObject) throws(StoreError) -> Any {
-        preconditionFailure("a list is no element of a list")
+        stopProgram("a list is no element of a list")
     }
 
     static func finishAdding(

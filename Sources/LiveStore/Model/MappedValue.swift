@@ -1,5 +1,6 @@
 // Types of properties that are stored as another type: enumerations, types of a program's own, and the numbers that are no
 // column type of their own. Everything below the face sees what is stored, and nothing of the mapping.
+import Basis
 
 /// A type that properties, optionals and elements of lists can have because each of its values is stored as one of another
 /// type. An enumeration with raw values needs to say so and no more, another type says how:
@@ -38,7 +39,7 @@ extension MappedValue where Self: RawRepresentable, RawValue: StorableValue {
 extension MappedValue {
     public static var _columnType: ColumnType { StoredValue._columnType }
     public static var _isOptional: Bool {
-        precondition(!StoredValue._isOptional, "\(Self.self) is stored as an optional: store a plain type instead")
+        stopUnless(!StoredValue._isOptional, "\(Self.self) is stored as an optional: store a plain type instead")
         return false
     }
     public static var _zero: Self? { StoredValue._zero.flatMap { Self(stored: $0) } }
@@ -95,14 +96,14 @@ extension Connection {
     func goOn<Value: StorableValue>(after unknown: UnknownValue, in place: String) -> Value {
         let error = unknown.error(of: place)
         failReading(error)
-        guard let zero = Value._zero else { preconditionFailure("\(error)") }
+        guard let zero = Value._zero else { stopProgram("\(error)") }
         return zero
     }
 
     /// A value as the type of the property that it is of.
     func value<Value: StorableValue>(_ value: ColumnValue, of place: @autoclosure () -> String) -> Value {
         guard let plain = value.plain else {
-            guard let none = Value._zero else { preconditionFailure("\(place()) has no value for \(Value.self)") }
+            guard let none = Value._zero else { stopProgram("\(place()) has no value for \(Value.self)") }
             return none
         }
         return Value._value(of: plain) ?? goOn(after: UnknownValue(Value.self, plain), in: place())

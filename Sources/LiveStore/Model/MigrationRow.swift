@@ -1,4 +1,5 @@
 // One row as a migration block has it: its properties by their names, its links and lists by the rows they lead to.
+import Basis
 
 /// Which row it is, for links and lists to lead to and for deleting it. Of use inside the migration block only.
 public struct MigrationReference: Hashable, Sendable {
@@ -145,7 +146,7 @@ public final class MigrationRow {
 
     /// The table of a list's elements.
     private func list(_ property: String, isOfLinks: Bool) -> TableSchema? {
-        precondition(
+        stopUnless(
             !rows.isOver, "a row of a migration that has ended was asked for its lists; use it inside the block")
         guard let column = column(property, .list) else { return nil }
         let schema = isOld ? rows.change.old : rows.change.schema

@@ -1,5 +1,6 @@
 // Where the stored properties of a model class lie in its instances, found once per class by the standard library's
 // field reflection. From then on an object is set up, and written to a row, by offsets: no mirror and no key path.
+import Basis
 import Observation
 @_spi(Reflection) import Swift
 import Synchronization
@@ -195,7 +196,7 @@ final class ModelLayout: @unchecked Sendable {
 
     func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
         let path = ColumnPath(keyPath)
-        precondition(path.columns.count == 1, "\(keyPath) leads over a link; a property of \(typeName) is needed here")
+        stopUnless(path.columns.count == 1, "\(keyPath) leads over a link; a property of \(typeName) is needed here")
         return path.column
     }
 }

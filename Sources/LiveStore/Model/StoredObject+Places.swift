@@ -1,4 +1,5 @@
 // Where stored properties lie in their objects: found by a key path once, and kept by its address.
+import Basis
 
 extension StoredObject {
     private static let places = PointerCache("places of properties")
@@ -14,7 +15,7 @@ extension StoredObject {
     final func notePlace(_ place: UnsafeMutableRawPointer, of storage: AnyKeyPath) {
         let offset = place - address
         guard ModelLayout.of(type(of: self)).properties.contains(where: { $0.offset == offset }) else {
-            preconditionFailure(
+            stopProgram(
                 "\(storage) is no stored property of \(type(of: self)); use @Stored as a property wrapper")
         }
         let held = Unmanaged.passRetained(storage)

@@ -1,5 +1,6 @@
 // Delivery on an actor, whatever executor that actor has. A task per request takes the way to it; tasks are not first in,
 // first out, and need not be: a delivery takes all that is there.
+import Basis
 import Synchronization
 
 /// Delivers on an actor, isolated to it. For the main actor as well, and for actors with an executor of their own.
@@ -49,7 +50,7 @@ public final class ActorScheduler: Scheduler, @unchecked Sendable {
     public var isCurrent: Bool { false }
 
     public func checkIsCurrent(_ misuse: @autoclosure () -> String) {
-        guard let actor else { preconditionFailure(misuse()) }
+        guard let actor else { stopProgram(misuse()) }
         actor.preconditionIsolated(misuse())
     }
 }

@@ -1,5 +1,6 @@
 // Adding objects that lead to others, in whatever order their links ask for. Belongs to a connection, and is used by the
 // write in progress.
+import Basis
 
 final class Additions {
     /// An object that is being added, once all it links to is.
@@ -113,7 +114,7 @@ extension Connection {
     /// - Throws: `otherStore`, `otherClass`, `otherConnection`, `invalidatedObject`, and what `add` throws.
     func resolve(_ object: StoredObject, as type: StoredObject.Type) throws -> ObjectID {
         checkScheduler()
-        guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
+        guard let transaction else { stopProgram("\(StoreError.notInWrite)") }
         try check(object, is: type)
         if object.binding == nil { try add(object, additions.request ?? AdditionRequest()) }
         guard let binding = object.binding else { throw StoreError.notStored(type: "\(type)") }

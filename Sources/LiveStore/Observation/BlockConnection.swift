@@ -1,4 +1,5 @@
 // The connections behind blocks: of `store.read` and `store.write`, and of writes that are committed together.
+import Basis
 
 /// A connection for the length of one block: at one version, or for one write.
 class BlockConnection: Connection {
@@ -25,7 +26,7 @@ class BlockConnection: Connection {
             """
     }
 
-    override final func checkScheduler() { if hasEnded { preconditionFailure(misuse ?? "") } }
+    override final func checkScheduler() { if hasEnded { stopProgram(misuse ?? "") } }
 
     override final func noteFailure(_ error: StoreError) { if failure == nil { failure = error } }
 }

@@ -1,5 +1,6 @@
 // Writes on a connection: the transaction from its begin to its end, and what may be done in it. The objects' setters
 // come here too. On the connection's scheduler.
+import Basis
 
 extension Connection {
     /// Whether a write block runs on this connection.
@@ -84,10 +85,10 @@ extension Connection {
     /// Sets a column through `body`. What goes wrong makes the whole write fail, because a setter cannot throw.
     func update(_ table: Table, _ id: ObjectID, _ column: Int, _ body: (RowBuffer) -> Void) {
         checkScheduler()
-        guard let transaction else { preconditionFailure("\(isFrozen ? StoreError.frozen : .notInWrite)") }
+        guard let transaction else { stopProgram("\(isFrozen ? StoreError.frozen : .notInWrite)") }
         if column == table.schema.primaryKey {
             let name = "\(table.schema.name).\(table.schema.columns[column].name)"
-            preconditionFailure("\(name) is the primary key of a stored object: add a new object instead")
+            stopProgram("\(name) is the primary key of a stored object: add a new object instead")
         }
         set(table, id, column, transaction, body)
     }
@@ -97,7 +98,7 @@ extension Connection {
     }
 
     func failWrite(_ error: any Error) {
-        guard let transaction else { preconditionFailure("\(StoreError.notInWrite)") }
+        guard let transaction else { stopProgram("\(StoreError.notInWrite)") }
         let other = StoreError.storage(operation: "write", code: 0, reason: "\(error)")
         transaction.fail(error as? StoreError ?? other)
     }

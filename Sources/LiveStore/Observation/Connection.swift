@@ -3,6 +3,7 @@
 // `store.read` or `store.write` block, for its length; a `FrozenConnection` behind what is frozen.
 //
 // A connection has no lock: it is used in its own place only. What other threads leave for it goes through its mailbox.
+import Basis
 import CPlatform
 
 /// A view of the store that belongs to one scheduler. Not Sendable; a call from elsewhere is stopped with a message that
@@ -95,7 +96,7 @@ public class Connection {
 
     /// Takes what went wrong where it cannot be thrown, outside of a write. Nobody would ever hear of it, and an empty
     /// collection would be a lie: the process ends with the error.
-    func noteFailure(_ error: StoreError) { preconditionFailure("\(error)") }
+    func noteFailure(_ error: StoreError) { stopProgram("\(error)") }
 
     /// The rows of a query as this connection shows them now.
     func rows(_ query: ConnectionQuery) throws(StoreError) -> TreeSlice {

@@ -1,4 +1,5 @@
 // The ready-made thread with a run loop, under the store's own name, and as the executor of actors that live on it.
+import Basis
 import TracedSync
 
 /// A thread with a run loop of its own, kept alive until `stop()`. Live objects can be off the main thread on it:
@@ -18,6 +19,6 @@ extension RunLoopThread: SerialExecutor {
 
     /// Stops the program unless the caller runs on this thread.
     public func checkIsolated() {
-        precondition(isCurrent, "code of a run-loop thread was called on \(Place.current.name)")
+        stopUnless(isCurrent, "code of a run-loop thread was called on \(Place.current.name)")
     }
 }

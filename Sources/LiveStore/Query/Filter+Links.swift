@@ -2,6 +2,7 @@
 //
 //     dogs.where(\.owner == ada)
 //     people.where(.any(\.friends, \.age > 30) && (\Person.friends).sum(\.age) < 200)
+import Basis
 
 /// Whether the link leads to this object; nil: nowhere. An object that is not stored is led to by none. One of another
 /// store, or of a subclass, makes a query that is refused where it is used; see `Results.where`. So it is with everything
@@ -108,7 +109,7 @@ public struct ListAggregate<Object: StoredObject>: Sendable {
         path = ColumnPath(list)
         self.aggregate = aggregate
         column = ModelLayout.of(Target.self).column(keyPath)
-        precondition(
+        stopUnless(
             [.int, .double, .date].contains(Number._columnType),
             "\(keyPath) is no number and no date: only those have a sum, an average and ends")
     }

@@ -1,4 +1,5 @@
 // Where a connection lives: something that runs one block at a time and can be asked to run another from any thread.
+import Basis
 
 /// A place where deliveries run. The store has those of a run loop, a serial queue and an actor; a program may bring one
 /// of its own with `store.connect(on: .scheduler(mine))`.
@@ -29,5 +30,5 @@ public protocol Scheduler: AnyObject, Sendable {
 
 extension Scheduler {
     /// Stops the program: a scheduler whose `isCurrent` can tell has told already.
-    public func checkIsCurrent(_ misuse: @autoclosure () -> String) { preconditionFailure(misuse()) }
+    public func checkIsCurrent(_ misuse: @autoclosure () -> String) { stopProgram(misuse()) }
 }

@@ -1,6 +1,8 @@
 // A filter made ready for asking many rows: its smallest conditions one after the other, each with where to go on when it
 // holds and when it does not. So a row is asked no more than decides, nothing is allocated, and no stack is used but for
 // links, whose number is bounded. Immutable; any thread.
+import Basis
+
 struct FilterProgram: Sendable {
     /// Where a row ends that passes, and one that does not.
     private static let pass = -1
@@ -124,7 +126,7 @@ extension FilterExpression {
         case .identity(let id): reach?.id == id
         case .aggregate(let column, let aggregate, let of, let comparison, let constant):
             reach.map { AggregateValue.admits($0.aggregate(row, column, aggregate, of), comparison, constant) } ?? false
-        case .node: preconditionFailure("a filter that is made of others is several steps of a program")
+        case .node: stopProgram("a filter that is made of others is several steps of a program")
         }
     }
 }

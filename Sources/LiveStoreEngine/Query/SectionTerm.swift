@@ -1,5 +1,6 @@
 // What rows are sectioned by: a column, or a function of one. It comes first in the tree's sort key, so a section is a
 // run of rows, and the function runs where keys are made: once for a row that changed, on the thread that keeps the tree.
+import Basis
 
 /// A function of one column whose values are section keys. Known by its identity: two closures cannot be compared.
 package final class SectionFunction: Sendable {
@@ -21,7 +22,7 @@ package final class SectionFunction: Sendable {
             } catch {
                 // Whoever makes the tree looks whether all could be read.
                 if error.failure != nil { return .null }
-                preconditionFailure("\(error.error(of: property))")
+                stopProgram("\(error.error(of: property))")
             }
         }
     }

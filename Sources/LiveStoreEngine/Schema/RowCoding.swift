@@ -10,6 +10,7 @@
 //     last    where values lie apart, of which columns: UInt64, bit i for column i
 //
 // Integers are little endian. A column past the stored count (a property added later) reads as null or as zero.
+import Basis
 
 /// A row as it lies in memory that somebody else keeps alive: a snapshot, or a write transaction until its next change.
 ///
@@ -128,7 +129,7 @@ public struct RowReader: @unchecked Sendable {
     var values: any LargeValueSource {
         guard let source,
             let values = Unmanaged<AnyObject>.fromOpaque(source).takeUnretainedValue() as? any LargeValueSource
-        else { preconditionFailure("a large value was asked of a row by itself") }
+        else { stopProgram("a large value was asked of a row by itself") }
         return values
     }
 

@@ -1,5 +1,6 @@
 // How the properties of a model class meet the columns of its stored table, which keep the order in which they were
 // first declared. Made once per table when a store is opened, and constant from then on; any thread.
+import Basis
 
 /// Maps the stored properties of one class, by their ordinals, to the columns of one table.
 @usableFromInline
@@ -33,7 +34,7 @@ package final class TableLayout: Sendable {
         self.all = all
         let columns = (model?.columns ?? []).map { property in
             guard let column = table.columns.firstIndex(where: { $0.name == property.name }) else {
-                preconditionFailure("'\(table.name)' was opened without a column for '\(property.name)'")
+                stopProgram("'\(table.name)' was opened without a column for '\(property.name)'")
             }
             return column
         }

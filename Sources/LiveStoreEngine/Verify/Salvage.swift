@@ -195,7 +195,7 @@ package enum Salvage {
         func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer {
             guard let transaction, let values = handles[EngineName.values],
                 let found = try? LMDB.get(transaction, values, id: number)
-            else { preconditionFailure("large value \(number) has just been stored and cannot be read") }
+            else { stopProgram("large value \(number) has just been stored and cannot be read") }
             return found
         }
 
