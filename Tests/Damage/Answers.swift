@@ -16,6 +16,13 @@ struct Answers: Sendable {
         }
     }
 
+    /// The question whose answer a getter is, which cannot throw.
+    static let live = "live"
+    static let liveBegun = "live begun"
+
+    /// Whether the child was reading properties of live objects at its end.
+    var isStopped: Bool { lines[Self.liveBegun] != nil && lines[Self.live] == nil }
+
     static func isError(_ answer: String) -> Bool { answer.hasPrefix("!") }
 
     /// Whether an error was told, or what looks at the whole file found something.

@@ -61,14 +61,17 @@ final class DamageRun: Sendable {
         var random = SeededRandom(seed: seed &* 1_000_003 &+ UInt64(number))
         let store = stores[random.below(stores.count)]
         var copy = Copy(store)
+        // A file by itself is a store too.
+        if random.below(2) == 0 { copy.sidecars[GoodStore.durableName] = store.durable }
         let injury = Injury.injure(&copy, &random)
         try? FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         for (name, data) in copy.sidecars { try data.write(to: URL(fileURLWithPath: "\(path)/\(name)")) }
         try copy.data.write(to: URL(fileURLWithPath: "\(path)/\(GoodStore.dataName)"))
         let ran = try Child.run(path, store.kind)
-        let damaged = DamagedCopy(number: number, kind: store.kind, injury: injury, ran, whole: store.answers)
-        if let keep, damaged.outcome.isBad {
+        let damaged = DamagedCopy(
+            number: number, kind: store.kind, injury: injury, ran, whole: store.answers, path: path)
+        if let keep, damaged.outcome.isBad || damaged.outcome == .verified {
             let kept = "\(keep)/\(number)"
             try FileManager.default.createDirectory(atPath: kept, withIntermediateDirectories: true)
             try copy.data.write(to: URL(fileURLWithPath: "\(kept)/\(GoodStore.dataName)"))

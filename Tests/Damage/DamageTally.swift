@@ -7,8 +7,12 @@ enum DamageOutcome: String, CaseIterable {
     case fine
     /// What was answered is right, the rest is an error.
     case error = "clean error"
-    /// Some answer was wrong, and a read or the look at the file told that something is.
-    case noticed = "wrong, noticed"
+    /// A getter, which cannot throw, ended the process with a text that names the store.
+    case stopped = "stopped by a text"
+    /// Some answer was wrong, and a read or a write was an error.
+    case noticed = "wrong, with error"
+    /// Some answer was wrong, and only the look at the whole file found something.
+    case verified = "wrong, verify told"
     case unnoticed = "wrong, unnoticed"
     case crash, hang
 
@@ -22,22 +26,29 @@ struct DamagedCopy {
     let outcome: DamageOutcome
     private let details: String
 
+    /// - Parameter path: the folder of the copy, which the text of a child that was stopped has to name.
     init(
         number: Int, kind: StoreKind, injury: String, _ ran: (end: Child.End, answers: Answers, errors: String),
-        whole: Answers
+        whole: Answers, path: String
     ) {
         (self.number, self.kind, self.injury) = (number, kind, injury)
         let wrong = ran.answers.wrong(beside: whole)
         switch ran.end {
         case .hung: outcome = .hang
-        case .crashed: outcome = .crash
+        case .crashed
+        where !ran.answers.isStopped || !ran.errors.contains("Fatal error: ") || !ran.errors.contains(path):
+            outcome = .crash
+        case .crashed where wrong.isEmpty: outcome = .stopped
+        case .crashed: outcome = ran.answers.hasErrors ? .noticed : ran.answers.isNoticed ? .verified : .unnoticed
         case .exited where !ran.answers.isOver: outcome = .crash
-        case .exited where !wrong.isEmpty: outcome = ran.answers.isNoticed ? .noticed : .unnoticed
+        case .exited where !wrong.isEmpty:
+            outcome = ran.answers.hasErrors ? .noticed : ran.answers.isNoticed ? .verified : .unnoticed
         case .exited: outcome = ran.answers.hasErrors ? .error : .fine
         }
         details = "\(ran.end), wrong: \(wrong), \(ran.errors.suffix(600))"
     }
 
+    /// One line.
     var text: String { "\(outcome.rawValue): copy \(number) of \(kind), \(injury): \(details)" }
 }
 
@@ -62,7 +73,7 @@ struct DamageTally {
 
     var text: String {
         let lines = DamageOutcome.allCases.map {
-            "\($0.rawValue)".padding(toLength: 18, withPad: " ", startingAt: 0) + "\(counts[$0] ?? 0)"
+            "\($0.rawValue)".padding(toLength: 19, withPad: " ", startingAt: 0) + " " + "\(counts[$0] ?? 0)"
         }
         return (bad.sorted { $0.number < $1.number }.map(\.text) + lines).joined(separator: "\n")
     }

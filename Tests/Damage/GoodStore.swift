@@ -35,7 +35,12 @@ struct GoodStore: Sendable {
     /// What a child answers that opens it.
     var answers = Answers()
 
+    /// The record of its last flush.
+    let durable: Data
+    let trees: TreePages
+
     static let dataName = "data.mdb"
+    static let durableName = "durable.mdb"
 
     /// Makes one in `folder`, which is empty.
     init(_ kind: StoreKind, in folder: String, seed: UInt64) throws {
@@ -65,6 +70,8 @@ struct GoodStore: Sendable {
         }
         self.earlier = earlier
         data = try Data(contentsOf: file)
+        durable = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(Self.durableName)"))
+        trees = TreePages(data)
     }
 
     private static func unpack(to file: URL) throws {

@@ -1,11 +1,33 @@
 // What is done to a copy. Half of it knows the format of the engine's pages and hits what the engine follows: heads of pages,
-// offsets, sizes, numbers of pages, records of trees, lists of free pages.
+// offsets, sizes, numbers of pages, records of trees, lists of free pages. Headers, the list of free pages, keys, indexes and orders
+// of lists are hit four times as often as the rest.
 import Foundation
 import SeededRandom
 
 enum Injury: CaseIterable {
     case bits, bytes, sector, zeros, garbage, swapped, duplicated, stale, cut, lengthened, meta, sidecars
     case head, offset, entry, child, record, freeList, ownPages
+    /// A page of one use.
+    case freePage, keyPage, indexPage, orderPage
+
+    private static let weighted = allCases.flatMap { Array(repeating: $0, count: $0.weight) }
+
+    private var weight: Int {
+        switch self {
+        case .meta, .freeList, .keyPage, .indexPage, .orderPage: 4
+        default: 1
+        }
+    }
+
+    private var use: PageUse? {
+        switch self {
+        case .freePage: .free
+        case .keyPage: .keys
+        case .indexPage: .indexes
+        case .orderPage: .orders
+        default: nil
+        }
+    }
 
     private static let pageBytes = 4_096
     /// What breaks arithmetic.
@@ -17,13 +39,34 @@ enum Injury: CaseIterable {
 
     /// - Returns: what was done, in words.
     static func injure(_ copy: inout Copy, _ random: inout SeededRandom) -> String {
-        let injury = allCases[random.below(allCases.count)]
+        let injury = weighted[random.below(weighted.count)]
         return "\(injury): \(injury.apply(&copy, &random))"
     }
 
-    private func apply(_ copy: inout Copy, _ random: inout SeededRandom) -> String {
+    /// Damages a page of one use in any way that a page can be damaged.
+    private func applyToPage(of use: PageUse, _ copy: inout Copy, _ random: inout SeededRandom) -> String {
+        let pages = copy.pages(of: use)
+        guard !pages.isEmpty else { return "none" }
+        let page = pages[random.below(pages.count)]
+        let kinds: [Injury] = [
+            .bits, .bytes, .sector, .zeros, .garbage, .swapped, .duplicated, .stale, .head, .offset, .entry, .child,
+        ]
+        let kind = kinds[random.below(kinds.count)]
+        switch kind {
+        case .offset, .entry, .child: return "\(kind): \(kind.applyInside(&copy, &random, in: [page]))"
+        case .swapped, .duplicated:
+            // Half of them by a page of the same tree, or of another of the same use.
+            let other = random.below(2) == 0 ? pages[random.below(pages.count)] : nil
+            return "\(kind): \(kind.apply(&copy, &random, to: page, by: other))"
+        default: return "\(kind): \(kind.apply(&copy, &random, to: page))"
+        }
+    }
+
+    private func apply(
+        _ copy: inout Copy, _ random: inout SeededRandom, to chosen: Int? = nil, by second: Int? = nil
+    ) -> String {
         let (bytes, pages) = (Self.pageBytes, copy.data.count / Self.pageBytes)
-        let page = random.below(pages)
+        let page = chosen ?? random.below(pages)
         func random512(_ random: inout SeededRandom) -> Int { page * bytes + 512 * random.below(bytes / 512) }
         switch self {
         case .bits:
@@ -45,21 +88,21 @@ enum Injury: CaseIterable {
             copy.replace(page, with: Data((0..<bytes).map { _ in UInt8(random.below(256)) }))
             return "page \(page)"
         case .swapped:
-            let other = random.below(pages)
+            let other = second ?? random.below(pages)
             let (first, second) = (copy.page(page), copy.page(other))
             copy.replace(page, with: second)
             copy.replace(other, with: first)
             return "pages \(page) and \(other)"
         case .duplicated:
-            let other = random.below(pages)
+            let other = second ?? random.below(pages)
             var content = copy.page(other)
             // A page that says the number of its place is harder to see.
             if random.below(2) == 0 { content.put(UInt64(page), at: 0, bytes: 8) }
             copy.replace(page, with: content)
             return "page \(other) on \(page)"
         case .stale:
-            let page = random.below(copy.earlier.count / bytes)
-            guard page < pages else { return "none" }
+            let page = chosen ?? random.below(copy.earlier.count / bytes)
+            guard page < min(pages, copy.earlier.count / bytes) else { return "none" }
             copy.replace(page, with: copy.earlier.subdata(in: page * bytes..<(page + 1) * bytes))
             return "page \(page)"
         case .cut:
@@ -72,17 +115,23 @@ enum Injury: CaseIterable {
             let place = random.below(2) * bytes + random.below(152)
             return copy.set(place, 1 << random.below(4), &random)
         case .sidecars:
-            for name in ["lock.mdb", "shared", "data.new", "data.new-lock"] where random.below(2) == 0 {
+            for name in ["lock.mdb", "shared", "data.new", "data.new-lock", GoodStore.durableName]
+            where random.below(2) == 0 {
                 copy.sidecars[name] = Data((0..<random.below(9_000)).map { _ in UInt8(random.below(256)) })
             }
             return "\(copy.sidecars.keys.sorted())"
         case .head: return copy.set(page * bytes + random.below(16), 1 << random.below(4), &random)
         case .offset, .entry, .child, .record, .freeList, .ownPages: return applyInside(&copy, &random)
+        case .freePage, .keyPage, .indexPage, .orderPage:
+            return use.map { applyToPage(of: $0, &copy, &random) } ?? "none"
         }
     }
 
     /// Damage inside of a page of the right kind.
-    private func applyInside(_ copy: inout Copy, _ random: inout SeededRandom) -> String {
+    /// - Parameter pages: those to choose from; nil for all.
+    private func applyInside(
+        _ copy: inout Copy, _ random: inout SeededRandom, in pages: [Int]? = nil
+    ) -> String {
         // Kinds of pages, and the flag of the entry that is hit.
         let (kind, flag): (Int, Int?) =
             switch self {
@@ -93,7 +142,7 @@ enum Injury: CaseIterable {
             default: (random.below(3) == 0 ? 1 : 2, nil)
             }
         for _ in 0..<2_000 {
-            let page = random.below(copy.data.count / Self.pageBytes)
+            let page = pages.map { $0[random.below($0.count)] } ?? random.below(copy.data.count / Self.pageBytes)
             guard let entry = copy.entry(page, kind, flag, self == .freeList, &random) else { continue }
             switch self {
             case .offset: return copy.set(entry.slot, 2, &random)
@@ -125,11 +174,14 @@ enum Injury: CaseIterable {
 struct Copy {
     var data: Data
     let earlier: Data
+    private let trees: TreePages
     var sidecars: [String: Data] = [:]
 
     private static let pageBytes = 4_096
 
-    init(_ store: GoodStore) { (data, earlier) = (store.data, store.earlier) }
+    init(_ store: GoodStore) { (data, earlier, trees) = (store.data, store.earlier, store.trees) }
+
+    func pages(of use: PageUse) -> [Int] { trees.pages[use] ?? [] }
 
     func page(_ number: Int) -> Data { data.subdata(in: number * Self.pageBytes..<(number + 1) * Self.pageBytes) }
 
@@ -174,7 +226,7 @@ struct Copy {
 }
 
 extension Data {
-    fileprivate func number(_ place: Int, bytes: Int) -> UInt64 {
+    func number(_ place: Int, bytes: Int) -> UInt64 {
         (0..<bytes).reduce(0) { $0 | UInt64(self[startIndex + place + $1]) << UInt64(8 * $1) }
     }
 

@@ -1,5 +1,5 @@
-// The child: opens a store and asks it everything it can be asked, observes it, writes two commits and asks again, and looks at the
-// whole file at the beginning and at the end. Each answer is a line as soon as it is there, so that what ends the process shows
+// The child: opens a store and asks it everything it can be asked, observes it, writes two commits and asks again, writes 250 small ones
+// and asks again, and looks at the whole file at the beginning and at the end. Then it reads properties of live objects. Each answer is a line as soon as it is there, so that what ends the process shows
 // where it was.
 import Foundation
 import LiveStore
@@ -27,6 +27,9 @@ struct Questions {
                 if say("write many", { try write(200, store) }) {
                     say("told") { try observers.wait() }
                     askAll("third", store)
+                    // What no commit changes is asked however many there were.
+                    if say("write 250", { try writeSmall(250, store) }) { askAll("fourth", store) }
+                    askRest(store)
                 } else {
                     askAll("second", store)
                 }
@@ -35,6 +38,8 @@ struct Questions {
             }
             observers.end()
             say("verify.open") { describe(try store.verify()) }
+            say(Answers.liveBegun) { "ok" }
+            say(Answers.live) { try live(store) }
             store.close()
         }
         print("end")
@@ -70,6 +75,57 @@ struct Questions {
         case .upgraded, .samples: ask("samples") { try Samples.lines($0).joined(separator: "\n") }
         case .many, .large, .lists, .free: askItems(ask)
         }
+    }
+
+    /// Properties of live objects, which cannot throw.
+    private func live(_ store: Store) throws -> String {
+        let connection = try store.connect(on: .runLoop)
+        switch kind {
+        case .upgraded, .samples:
+            return Self.sum(
+                "\(try connection.objects(Sample.self).map { "\($0.number) \($0.text) \($0.words.count)" })")
+        case .many, .large, .lists, .free:
+            let items = try connection.objects(Item.self).map(describe)
+            let folders = try connection.objects(Folder.self).map { "\($0.name) \($0.items.count) \($0.tags.count)" }
+            return Self.sum("\(items) \(folders)")
+        }
+    }
+
+    /// What `writeSmall` leaves alone.
+    private func askRest(_ store: Store) {
+        guard [.many, .large, .lists, .free].contains(kind) else { return }
+        say("rest") {
+            Self.sum(
+                try store.read { connection in
+                    let items = try connection.objects(Item.self).where(\.key >= 20 && \.key < 6_000).map(describe)
+                    let documents = try connection.objects(Document.self).where(\.title != "title 1").map {
+                        "\($0.title) \($0.text) \($0.data?.hashed ?? "nil")"
+                    }
+                    let folders = try connection.objects(Folder.self).map { "\($0.name) \($0.items.map(\.key))" }
+                    return "\(items) \(documents) \(folders)"
+                })
+        }
+    }
+
+    /// Makes commits of a few rows each.
+    private func writeSmall(_ commits: Int, _ store: Store) throws -> String {
+        for number in 0..<commits {
+            try store.write { connection in
+                switch kind {
+                case .upgraded, .samples:
+                    let sample = try connection.object(Sample.self, forPrimaryKey: "sample \(number % Samples.count)")
+                    sample?.number = number
+                case .many, .large, .lists, .free:
+                    let item = try connection.object(Item.self, forPrimaryKey: number % 20)
+                    item?.score = number
+                    item?.group = number % 17
+                    let line = Line()
+                    line.text = "commit \(number)"
+                    try connection.add(line)
+                }
+            }
+        }
+        return "ok"
     }
 
     private func describe(_ item: Item) -> String {
