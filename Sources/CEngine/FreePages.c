@@ -5,9 +5,10 @@
 // 2. No page is named twice.
 // 3. No page is named that a tree reaches: branch and leaf pages, pages of large values, trees of the values of a key.
 //
-// Leaf pages are read only where they can refer to further pages: in trees that have large values or several values for a key. The
-// numbers of all other leaves stand in the branch pages above them. A damaged branch page hides what is below it; reads of that
-// page fail, and the rest of the file is checked all the same.
+// Leaf pages are read only where they can refer to further pages: in trees that have large values, and in indexes until all trees of
+// values of a key are found. How many pages those have follows from what the file has in all, less what is free and what records of
+// trees count. The numbers of all other leaves stand in the branch pages above them. A damaged branch page hides what is below it;
+// reads of that page fail, and the rest of the file is checked all the same.
 #include "FreePages.h"
 
 #include "CEngine.h"
@@ -25,7 +26,15 @@ struct walk {
     // reading a page for each value.
     bool asks_values;
     uint64_t value_pages;
+    // Pages that no record counted so far accounts for: those of the trees of values of a key.
+    uint64_t left;
+    // Records of the tables that can have such trees.
+    const uint8_t **indexes;
+    size_t index_count, index_room;
 };
+
+// Pages that the record of a tree counts: branches, leaves and pages of large values.
+static uint64_t pages_of(const uint8_t *record) { return u64(record + 8) + u64(record + 16) + u64(record + 24); }
 
 static bool take(uint64_t *bits, uint64_t page) {
     uint64_t bit = 1ull << (page % 64);
@@ -48,6 +57,7 @@ static bool is_record(struct walk *walk, const uint8_t *entry, uint64_t transact
         if (page < 2 || page >= before || !take(walk->listed, page)) return false;
         before = page;
     }
+    walk->left -= u64(value);
     return true;
 }
 
@@ -105,7 +115,10 @@ static int walk_leaf(struct walk *walk, const uint8_t *page) {
         struct tree tree = tree_at(value);
         if (flags == HAS_TREE) code = walk_table(walk, value);
         // The values themselves refer to nothing.
-        if (flags == (HAS_TREE | HAS_VALUES) && !is_empty(tree)) code = walk_tree(walk, tree.root, tree.depth, false);
+        if (flags == (HAS_TREE | HAS_VALUES) && !is_empty(tree)) {
+            walk->left -= pages_of(value);
+            code = walk_tree(walk, tree.root, tree.depth, false);
+        }
         if (code != 0) return code;
     }
     return 0;
@@ -127,12 +140,43 @@ static int walk_tree(struct walk *walk, uint64_t number, uint16_t depth, bool re
     return 0;
 }
 
+static int keep_index(struct walk *walk, const uint8_t *record) {
+    if (walk->index_count == walk->index_room) {
+        size_t room = 2 * walk->index_room + 16;
+        const uint8_t **indexes = realloc(walk->indexes, room * sizeof(*indexes));
+        if (!indexes) return ENOMEM;
+        walk->indexes = indexes;
+        walk->index_room = room;
+    }
+    walk->indexes[walk->index_count++] = record;
+    return 0;
+}
+
+static int by_leaves(const void *one, const void *other) {
+    uint64_t first = u64(*(const uint8_t *const *)one + 16), second = u64(*(const uint8_t *const *)other + 16);
+    return first < second ? -1 : first > second;
+}
+
+// Indexes with few keys have the trees of values, and are read first.
+static int walk_indexes(struct walk *walk) {
+    if (walk->index_count == 0) return 0;
+    qsort(walk->indexes, walk->index_count, sizeof(*walk->indexes), by_leaves);
+    int code = 0;
+    for (size_t index = 0; code == 0 && index < walk->index_count; index++) {
+        struct tree tree = tree_at(walk->indexes[index]);
+        code = walk_tree(walk, tree.root, tree.depth, walk->left != 0);
+    }
+    return code;
+}
+
 static int walk_table(struct walk *walk, const uint8_t *record) {
     struct tree tree = tree_at(record);
     if (is_empty(tree)) return 0;
     uint64_t value_pages = u64(record + 24);
+    walk->left -= pages_of(record);
+    if (tree.flags & WITH_VALUES) return keep_index(walk, record);
     walk->value_pages = 0;
-    int code = walk_tree(walk, tree.root, tree.depth, value_pages > 0 || tree.flags & WITH_VALUES);
+    int code = walk_tree(walk, tree.root, tree.depth, value_pages > 0);
     if (code != 0 || value_pages == 0 || walk->value_pages == value_pages) return code;
     // A value that became shorter in the transaction that made it has more pages than its length says.
     uint64_t *visited = walk->visited;
@@ -149,17 +193,21 @@ static int walk_table(struct walk *walk, const uint8_t *record) {
     return code;
 }
 
-int check_free_pages(
-    const uint8_t *map, uint64_t last, uint64_t transaction, struct tree unused, struct tree tables) {
+int check_free_pages(const uint8_t *map, uint64_t transaction, const uint8_t *meta) {
+    struct tree unused = tree_at(meta + 40), tables = tree_at(meta + 88);
     if (is_empty(unused)) return 0;
-    struct walk walk = {.map = map, .last = last};
-    walk.listed = calloc(last / 64 + 1, 8);
-    walk.visited = calloc(last / 64 + 1, 8);
+    // Two pages are headers.
+    struct walk walk = {.map = map, .last = u64(meta + 136)};
+    walk.left = walk.last - 1 - pages_of(meta + 40) - pages_of(meta + 88);
+    walk.listed = calloc(walk.last / 64 + 1, 8);
+    walk.visited = calloc(walk.last / 64 + 1, 8);
     int code = walk.listed && walk.visited ? 0 : ENOMEM;
     if (code == 0 && !are_records(&walk, unused.root, unused.depth, transaction)) code = ENGINE_FREE_PAGES;
     if (code == 0) code = walk_tree(&walk, unused.root, unused.depth, true);
     if (code == 0 && !is_empty(tables)) code = walk_tree(&walk, tables.root, tables.depth, true);
+    if (code == 0) code = walk_indexes(&walk);
     if (code == 0 && walk.is_listed_in_use) code = ENGINE_FREE_PAGES;
+    free(walk.indexes);
     free(walk.listed);
     free(walk.visited);
     return code;

@@ -210,7 +210,7 @@ int look_at_tables(struct engine_look *look, uint64_t transaction) {
     int code = whole_tree(look, unused);
     if (code == 0) code = whole_tree(look, tables);
     if (code == 0 && !look->knows_free) {
-        code = look->free_code = check_free_pages(look->view.map, look->view.last, transaction, unused, tables);
+        code = look->free_code = check_free_pages(look->view.map, transaction, meta);
         look->knows_free = code != ENOMEM;
     }
     if (code == 0) code = look->free_code;

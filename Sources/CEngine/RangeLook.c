@@ -51,23 +51,27 @@ static int search(const struct pass *pass, const uint8_t *page, int first, const
 
 static bool look_at_trees(struct pass *pass, const uint8_t *page);
 
-static void note_neighbour(struct pass *pass, const uint8_t *page) {
+// Returns false for an entry that only the tree of tables has.
+static bool note_neighbour(struct pass *pass, const uint8_t *page) {
     struct engine_entry *neighbour = pass->neighbour;
-    if (!neighbour || neighbour->key.mv_data || pass->tree.is_of_values) return;
+    if (!neighbour || neighbour->key.mv_data || pass->tree.is_of_values) return true;
     int index = pass->low ? search(pass, page, 0, pass->low, false, false) : 0;
     if (index == count_of(page)) index--;
     const uint8_t *entry = page + u16(page + HEAD + 2 * index);
     MDB_val key = key_at(page, index, false);
     const uint8_t *value = (const uint8_t *)key.mv_data + key.mv_size;
     size_t room = (size_t)(page + PAGE - value), count = u32(entry);
-    if (key.mv_size == 0 || count > room) return;
+    if (key.mv_size == 0) return true;
+    if (u16(entry + 4) == HAS_TREE) return false;
+    if (count > room) return true;
     if (u16(entry + 4) == HAS_VALUES && count >= HEAD && HEAD + (size_t)u16(value + 8) <= count) {
         count = u16(value + 8);
         value += HEAD;
     } else if (u16(entry + 4) != 0) {
-        return;
+        return true;
     }
     *neighbour = (struct engine_entry){.key = key, .value = {.mv_size = count, .mv_data = (void *)value}};
+    return true;
 }
 
 // - `from`, `below`: what leads to the page; no key in it is before the one, or not before the other.
@@ -83,7 +87,7 @@ static bool look(struct pass *pass, uint64_t number, uint16_t depth, const MDB_v
         if (from && compare_values(pass->tree, &first, from) < 0) return false;
         if (below && compare_values(pass->tree, &last, below) >= 0) return false;
         pass->found += (uint64_t)count;
-        note_neighbour(pass, page);
+        if (!note_neighbour(pass, page)) return false;
         return !(pass->tree.flags & WITH_VALUES) || look_at_trees(pass, page);
     }
     // The first key of a branch means nothing.

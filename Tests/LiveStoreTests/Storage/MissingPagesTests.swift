@@ -133,6 +133,12 @@ struct MissingPagesTests {
         let other = try closed.root(of: EngineName.keys(others))
         try closed.damaged({ closed.set(other, at: record) }, { try expectErrors(kind, "another root") })
         try closed.damaged({ closed.set(UInt64.max, at: record) }, { try expectErrors(kind, "no root") })
+        try closed.damaged(
+            {
+                closed.set(closed.tables, at: record)
+                // As deep as that tree.
+                closed.set(UInt16(1), at: record - 34)
+            }, { try expectErrors(kind, "the tree of tables") })
     }
 
     @Test("a key that is not there reads as that, in a whole file and in an empty one")
