@@ -53,6 +53,8 @@ public enum StoreError: Error, Sendable, Hashable {
     case invalidTimeout(name: String)
     /// A thread that the call needs cannot be started.
     case noThread(reason: String)
+    /// No descriptors are left for the run loop of a thread.
+    case noDescriptors(thread: String)
     /// The handle was opened by the process that this one was forked from.
     case openedBeforeFork(path: String)
     /// The object's row does not exist any more.
@@ -174,7 +176,10 @@ extension StoreError: CustomStringConvertible {
             "another writer held the write lock for \(seconds) s: retry, or raise the time-out"
         case .invalidTimeout(let name): "\(name) is not a number: give seconds, or nil or infinity for no limit"
         case .noThread(let reason):
-            "\(reason): end other threads, or raise the limit of processes (ulimit -u), and retry"
+            "\(reason), and retry"
+        case .noDescriptors(let thread):
+            "no descriptors are left for the run loop of \(thread): close files, or raise the limit of open files (ulimit -n), and "
+                + "retry"
         case .openedBeforeFork(let path):
             "the store at \(path) was opened before this process was forked: open it again in the child"
         case .invalidatedObject(let table):

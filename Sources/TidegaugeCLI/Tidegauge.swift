@@ -14,6 +14,7 @@ import Synchronization
 public func tidegaugeMain(
     drivers: [any StoreDriver], peers: [any StoreDriver] = [], commands: [any ParsableCommand.Type] = []
 ) -> Never {
+    raiseFileLimit()
     Tidegauge.further.withLock { $0 = commands }
     Drivers.set([NoopDriver()] + drivers + peers, askedFor: Set(peers.map(\.name) + ["noop"]))
     do {
@@ -30,6 +31,21 @@ public func tidegaugeMain(
         Tidegauge.exit(withError: error)
     }
     exit(Outcome.pass.rawValue)
+}
+
+/// Raises the soft limit of open files, where the hard one allows it: each observing thread has a run loop, which takes three descriptors. Processes
+/// that are started inherit it.
+private func raiseFileLimit() {
+    var limit = rlimit()
+    let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    guard getrlimit(kind, &limit) == 0, case let wanted = min(limit.rlim_max, 1 << 16), limit.rlim_cur < wanted else {
+        return
+    }
+    limit.rlim_cur = wanted
+    if setrlimit(kind, &limit) != 0 {
+        printError(
+            "the limit of open files stays as it is (\(String(cString: strerror(errno)))): raise it with ulimit -n")
+    }
 }
 
 extension CocoaError {

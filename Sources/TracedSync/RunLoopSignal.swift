@@ -3,6 +3,7 @@
 // entry in the list of that thread's `ExploredLoop` instead.
 //
 // CFRunLoopSourceSignal, CFRunLoopWakeUp and CFRunLoopSourceInvalidate are documented as safe from any thread.
+import Basis
 import CPlatform
 import CoreFoundation
 import Foundation
@@ -27,12 +28,17 @@ public final class RunLoopSignal: Sendable {
         init(_ resource: TracedResource, _ body: @escaping () -> Void) { (self.resource, self.body) = (resource, body) }
     }
 
-    /// Attaches to the current thread's run loop.
+    /// Attaches to the current thread's run loop. Ends the process, saying why, if the thread has none and no descriptors are left for one.
     /// - Parameters:
     ///   - name: who is called, for people.
     ///   - mode: the handler is called while the loop is in this mode; by default in any of the common ones.
     public init(_ name: String, mode: RunLoop.Mode = .common, handler: @escaping () -> Void) {
         resource = TracedResource.runLoopOfThisThread()
+        if !RunLoopRoom.isThere {
+            stopProgram(
+                "no descriptors are left for the run loop of '\(name)': close files, or raise the limit of open files (ulimit -n)"
+            )
+        }
         loop = CFRunLoopGetCurrent()
         if let explored = ExploredLoop.ofThisThread {
             way = .explored(explored, explored.add(handler))

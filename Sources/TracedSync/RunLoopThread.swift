@@ -5,6 +5,7 @@
 import Basis
 import CoreFoundation
 import Foundation
+import Glibc
 
 /// Performs blocks, in order, on a run loop of its own. One that runs the loop again has those that wait run meanwhile.
 public final class RunLoopThread: Sendable {
@@ -26,8 +27,9 @@ public final class RunLoopThread: Sendable {
     }
 
     /// Starts the thread and returns once its run loop accepts blocks.
-    /// - Throws: `ThreadError` where the system has no room for another thread.
+    /// - Throws: `ThreadError` where the system has no room for another thread, or no descriptors for its run loop.
     public init(starting name: String) throws(ThreadError) {
+        if !RunLoopRoom.hasDescriptors { throw ThreadError(name: name, code: EMFILE) }
         changed = TracedCondition("run-loop thread start", state)
         thread = try TracedThread(starting: name) { [self] in run(name) }
         state.wait(for: changed) { $0.handOff != nil }

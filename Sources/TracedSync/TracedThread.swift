@@ -8,7 +8,15 @@ public struct ThreadError: Error, Sendable, CustomStringConvertible {
     /// The system's error number.
     public let code: Int32
 
-    public var description: String { "cannot start thread '\(name)': \(String(cString: strerror(code)))" }
+    public var description: String {
+        let remedy =
+            switch code {
+            case EAGAIN: "; end other threads, or raise the limit of processes (ulimit -u)"
+            case EMFILE: "; close files, or raise the limit of open files (ulimit -n)"
+            default: ""
+            }
+        return "cannot start thread '\(name)': \(String(cString: strerror(code)))\(remedy)"
+    }
 }
 
 /// A thread running one closure. Joined or detached once.
@@ -46,6 +54,13 @@ public final class TracedThread: Sendable {
         }
         guard error == 0 else { throw ThreadError(name: name, code: error) }
         (self.handle, self.resource, controlled) = (handle, resource, number)
+    }
+
+    /// Whether the system starts another thread now. Takes as long as starting one.
+    public static var canStart: Bool {
+        let (handle, error) = ThreadStart.start("probe") {}
+        if error == 0 { pthread_join(handle, nil) }
+        return error == 0
     }
 
     /// Waits for the body to return and frees the thread.

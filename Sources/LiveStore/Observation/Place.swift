@@ -3,6 +3,7 @@
 import CPlatform
 import CoreFoundation
 import Foundation
+import TracedSync
 
 struct Place: Sendable {
     /// Such as `queue 'feed'` or `thread 'parser'`.
@@ -12,7 +13,8 @@ struct Place: Sendable {
 
     /// Where the caller is. Costs a microsecond or so: for errors, and for the opening of connections.
     static var current: Place {
-        let runsLoop = CFRunLoopCopyCurrentMode(CFRunLoopGetCurrent()) != nil
+        // Asking a thread for its run loop makes one.
+        let runsLoop = RunLoopRoom.isThere && CFRunLoopCopyCurrentMode(CFRunLoopGetCurrent()) != nil
         let isTask = withUnsafeCurrentTask { $0 != nil }
         let label = cp_current_queue_label().map { String(cString: $0) } ?? ""
         let queue: String? =
@@ -25,7 +27,7 @@ struct Place: Sendable {
             case let label where isConcurrentLabel(label): "the global dispatch queue"
             default: name(ofQueue: label)
             }
-        let thread = Thread.isMainThread ? "the main thread" : threadName
+        let thread = Self.thread
         return Place(
             name: queue ?? (isTask ? "a task on \(thread)" : thread),
             isWithoutRunLoop: !runsLoop && (isTask || queue != nil))
@@ -34,6 +36,9 @@ struct Place: Sendable {
     static func name(ofQueue label: String) -> String {
         label == mainQueueLabel ? "the main queue" : "queue '\(label)'"
     }
+
+    /// The calling thread, such as `thread 'parser'`.
+    static var thread: String { Thread.isMainThread ? "the main thread" : threadName }
 
     private static var threadName: String {
         Thread.current.name.flatMap { $0.isEmpty ? nil : "thread '\($0)'" } ?? "another thread"

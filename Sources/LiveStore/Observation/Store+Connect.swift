@@ -1,5 +1,6 @@
 // Opening a connection: the places it can live at, and what is wrong with a place where nothing can be delivered.
 import Foundation
+import TracedSync
 
 extension Store {
     /// Where a connection lives: it is opened there, used there, and its observers are called there.
@@ -22,7 +23,7 @@ extension Store {
     ///
     /// A call from elsewhere throws; where the site is an actor or an executor it stops the program.
     /// - Throws: `noRunLoop`, `concurrentQueue` and `connectedElsewhere` where nothing could be delivered,
-    ///   `tooManySnapshots`, `closed`.
+    ///   `noDescriptors` where no run loop can be had, `tooManySnapshots`, `closed`.
     public func connect(on site: Site) throws -> Connection {
         try core.checkOpen()
         return try LiveConnection(self, on: try site.scheduler())
@@ -35,6 +36,7 @@ extension Store.Site {
         switch self {
         case .main: return try here(QueueScheduler(.main))
         case .runLoop:
+            if !RunLoopRoom.isThere { throw .noDescriptors(thread: Place.thread) }
             let place = Place.current
             if place.isWithoutRunLoop { throw .noRunLoop(place: place.name) }
             return RunLoopScheduler()
@@ -46,7 +48,9 @@ extension Store.Site {
             return scheduler
         case .actor(let actor): return here(ActorScheduler(actor))
         case .executor(let executor): return here(ActorScheduler(executor: executor))
-        case .scheduler(let scheduler): return scheduler
+        case .scheduler(let scheduler):
+            if scheduler is RunLoopScheduler, !RunLoopRoom.isThere { throw .noDescriptors(thread: Place.thread) }
+            return scheduler
         }
     }
 

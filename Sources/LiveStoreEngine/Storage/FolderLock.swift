@@ -97,7 +97,7 @@ enum FolderLock {
                     + "try again"
             case ELOOP: "a symbolic link is in its place; move that away"
             case ENOSPC, EDQUOT: "free some space and retry"
-            case EMFILE, ENFILE: "too many files are open; close some"
+            case EMFILE, ENFILE: "too many files are open; close some, or raise the limit of open files (ulimit -n)"
             default: "see whether the path is right"
             }
         return .cannotOpen(path: path, reason: "\(what): \(reason); \(remedy)")

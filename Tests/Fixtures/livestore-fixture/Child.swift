@@ -2,6 +2,7 @@
 import Foundation
 import LiveStore
 import LiveStoreFixtures
+import TracedSync
 
 /// The C library's; its header hides it from Swift.
 @_silgen_name("fork")
@@ -66,16 +67,27 @@ private func memoryFolder(_ store: Store) -> String {
     return data.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path } ?? ""
 }
 
-/// Asks for what needs a thread while there may be none, and once more when there may.
-func useWithoutThreads(_ store: Store) throws {
+/// Has the system start no thread for this process any more.
+/// - Returns: the limit before.
+func limitProcesses() throws -> rlimit {
     // The limit is not for root.
     if geteuid() == 0, setuid(65_534) != 0 { refuse("cannot become another user") }
     var limit = rlimit()
-    let kind = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
-    getrlimit(kind, &limit)
+    getrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &limit)
     let before = limit
     limit.rlim_cur = 0
-    guard setrlimit(kind, &limit) == 0 else { refuse("no limit can be set") }
+    guard setrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &limit) == 0 else { refuse("no limit can be set") }
+    return before
+}
+
+func allowProcesses(_ limit: rlimit) {
+    var limit = limit
+    setrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &limit)
+}
+
+/// Asks for what needs a thread while there may be none, and once more when there may.
+func useWithoutThreads(_ store: Store) throws {
+    let before = try limitProcesses()
     do {
         _ = try store.connect(on: .runLoop)
         say("connected")
@@ -88,8 +100,7 @@ func useWithoutThreads(_ store: Store) throws {
     say("wrote \(try store.write { try Batches.insert($0) })")
     // The rights are gone with which its path can be looked at.
     try store.synchronize()
-    limit = before
-    setrlimit(kind, &limit)
+    allowProcesses(before)
     let connection = try store.connect(on: .runLoop)
     say("connected")
     let done = DispatchSemaphore(value: 0)
@@ -99,4 +110,36 @@ func useWithoutThreads(_ store: Store) throws {
     }
     done.wait()
     withExtendedLifetime(connection) {}
+}
+
+/// Connects on new threads, which have no run loop yet, while no more files can be opened, and once they can.
+func useWithoutDescriptors(_ store: Store) throws {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = 64
+    guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { refuse("no limit can be set") }
+    var files: [Int32] = []
+    while case let file = open("/", O_RDONLY | O_CLOEXEC), file >= 0 { files.append(file) }
+    connectOnThread(store)
+    connectOnThread(store, onMain: true)
+    do {
+        _ = try RunLoopThread(starting: "feed")
+        say("started")
+    } catch {
+        say("\(error)")
+    }
+    for file in files { close(file) }
+    connectOnThread(store)
+    say("wrote \(try store.write { try Batches.insert($0) })")
+}
+
+private func connectOnThread(_ store: Store, onMain: Bool = false) {
+    TracedThread("observer") {
+        do {
+            let connection = try store.connect(on: onMain ? .main : .runLoop)
+            say("connected at \(connection.version)")
+        } catch {
+            say("\(error)")
+        }
+    }.join()
 }

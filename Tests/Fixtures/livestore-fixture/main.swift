@@ -8,7 +8,7 @@ import TracedSync
 
 let usage =
     "usage: livestore-fixture PATH DURABILITY (increment NAME COUNT | insert COUNT | delete BATCH | hold | open | observe | sample | samples | lists SEED | convert KILOBYTES (kill | refuse)"
-    + " | upgrade (old | new) COUNT | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | freeze COUNT | fork | threadless)"
+    + " | upgrade (old | new) COUNT | limit KILOBYTES | fill KILOBYTES | denied | respond | misuse KIND | drop | unmarked | unserved | workerless | freeze COUNT | fork | threadless | filled)"
 
 func say(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
@@ -97,6 +97,9 @@ do {
     case "convert" where arguments.count == 5:
         try convert(arguments[0], durability, kilobytes: number(arguments[3]), isKilled: arguments[4] == "kill")
         exit(0)
+    case "workerless":
+        try observeWithoutWorkers(arguments[0], durability)
+        exit(0)
     case "unserved":
         try observeUnserved(arguments[0], durability)
         exit(0)
@@ -168,6 +171,9 @@ do {
     case ("threadless", []):
         say("ready")
         try useWithoutThreads(store)
+    case ("filled", []):
+        say("ready")
+        try useWithoutDescriptors(store)
     case ("drop", []):
         say("ready")
         try dropTokens(store)

@@ -162,9 +162,25 @@ struct OpeningTests {
         try fixture.waitForEnd()
         let lines = fixture.lines
         try #require(lines.count == 5, "\(lines)")
-        for line in lines[0..<2] { #expect(line.contains("cannot start thread 'livestore-"), "\(line)") }
+        for line in lines[0..<2] {
+            #expect(line.contains("cannot start thread 'livestore-") && line.contains("ulimit -u"), "\(line)")
+        }
         #expect(lines[2] == "wrote 1")
         #expect(lines[3] == "connected" && lines[4] == "wrote 2")
+    }
+
+    @Test("a run loop that no descriptors are left for is an error of the call that needs it, and the store goes on")
+    func descriptors() throws {
+        let test = try TestStore(Batches.models)
+        let fixture = try FixtureProcess(test, "filled")
+        try fixture.waitForEnd()
+        let lines = fixture.lines
+        try #require(lines.count == 5, "\(lines)")
+        #expect(lines[0].contains("no descriptors are left for the run loop of thread 'observer'"), "\(lines[0])")
+        #expect(lines[0].contains("raise the limit of open files (ulimit -n)"), "\(lines[0])")
+        #expect(lines[1].contains("connect"), "\(lines[1])")
+        #expect(lines[2].contains("cannot start thread 'feed'") && lines[2].contains("ulimit -n"), "\(lines[2])")
+        #expect(lines[3].hasPrefix("connected at") && lines[4] == "wrote 1", "\(lines)")
     }
 }
 
