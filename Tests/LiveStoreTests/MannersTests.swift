@@ -58,6 +58,16 @@ struct MannersTests {
         #expect(warnings.count == 1, "\(lines)")
     }
 
+    @Test("of a queue that the system has no thread for: upkeep goes on, and delivers once there is one")
+    func noWorker() async throws {
+        let lines = try await said("workerless")
+        try #require(lines.count == 3, "\(lines)")
+        #expect(
+            lines[0].contains("the first delivery on queue 'feed' waits") && lines[0].contains("ulimit -u"),
+            "\(lines[0])")
+        #expect(lines[1] == "the run loop is told" && lines[2].hasPrefix("told of "), "\(lines)")
+    }
+
     // MARK: A property that nobody marked
 
     private final class Sketch: StoredObject {

@@ -9,11 +9,12 @@ import Synchronization
 /// the Swift runtime stops the program and names the actor.
 ///
 /// Unchecked because `deliver` is set once, before anyone can post, and `actor` is a weak reference, which is atomic.
-public final class ActorScheduler: Scheduler, @unchecked Sendable {
+public final class ActorScheduler: RetriedScheduler, @unchecked Sendable {
     /// Weak: it is mostly the actor itself that holds the connection.
     private weak var actor: (any Actor)?
     private let executorsActor: ExecutorActor?
     private let isValid = Atomic<Bool>(true)
+    private let room = WorkerRoom()
     private var deliver: (@Sendable () -> Void)?
     public let name: String
 
@@ -34,8 +35,10 @@ public final class ActorScheduler: Scheduler, @unchecked Sendable {
 
     public func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
 
+    package var isHeldBack: Bool { room.isMissing }
+
     public func post() {
-        guard let actor else { return }
+        guard let actor, room.look(for: name) else { return }
         Task { [weak self] in await Self.run(self, on: actor) }
     }
 

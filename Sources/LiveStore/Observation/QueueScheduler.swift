@@ -6,7 +6,7 @@ import TracedSync
 /// Delivers on a serial dispatch queue.
 ///
 /// Unchecked because `deliver` is set once, before anyone can post.
-public final class QueueScheduler: Scheduler, @unchecked Sendable {
+public final class QueueScheduler: RetriedScheduler, @unchecked Sendable {
     private static let key = DispatchSpecificKey<UInt64>()
     private static let lastMark = Guarded<UInt64>("queue mark", 0)
 
@@ -14,6 +14,8 @@ public final class QueueScheduler: Scheduler, @unchecked Sendable {
     /// What the queue is marked with. Its address would not do: the main queue has another one each time.
     private let mark: UInt64
     private let isValid = Atomic<Bool>(true)
+    /// nil for the main queue, which the main thread serves.
+    private let room: WorkerRoom?
     private var deliver: (@Sendable () -> Void)?
     public let name: String
 
@@ -21,6 +23,7 @@ public final class QueueScheduler: Scheduler, @unchecked Sendable {
     public init(_ queue: DispatchQueue) {
         self.queue = TracedQueue(queue)
         name = Place.name(ofQueue: queue.label)
+        room = queue === DispatchQueue.main ? nil : WorkerRoom()
         mark = Self.lastMark.withLock { last in
             if let known = queue.getSpecific(key: Self.key) { return known }
             last += 1
@@ -31,7 +34,10 @@ public final class QueueScheduler: Scheduler, @unchecked Sendable {
 
     public func setDelivery(_ deliver: @escaping @Sendable () -> Void) { self.deliver = deliver }
 
+    package var isHeldBack: Bool { room?.isMissing ?? false }
+
     public func post() {
+        if let room, !room.look(for: name) { return }
         queue.async { [self] in if isValid.load(ordering: .acquiring) { deliver?() } }
     }
 

@@ -180,6 +180,9 @@ package final class Mailbox: Sendable {
     /// Whether a turn was asked for that would be the scheduler's first.
     var awaitsFirstTurn: Bool { state.withLock { $0.isPosted && !$0.hasTurned } }
 
+    /// Whether the turn that was asked for comes to nothing before it is asked for again.
+    var isHeldBack: Bool { (scheduler as? any RetriedScheduler)?.isHeldBack ?? false }
+
     /// Where its connection lives, for messages.
     var place: String { scheduler.name }
 

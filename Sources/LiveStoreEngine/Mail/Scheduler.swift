@@ -28,6 +28,12 @@ public protocol Scheduler: AnyObject, Sendable {
     var name: String { get }
 }
 
+/// A scheduler whose `post()` may find that nothing can be delivered now. Upkeep then posts again, once a second.
+package protocol RetriedScheduler: Scheduler {
+    /// Whether the last `post()` came to nothing.
+    var isHeldBack: Bool { get }
+}
+
 extension Scheduler {
     /// Stops the program: a scheduler whose `isCurrent` can tell has told already.
     public func checkIsCurrent(_ misuse: @autoclosure () -> String) { stopProgram(misuse()) }

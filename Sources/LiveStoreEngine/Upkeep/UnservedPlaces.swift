@@ -12,7 +12,8 @@ struct UnservedPlaces {
 
     init(nowNs: Int64) { lastLookNs = nowNs }
 
-    /// What is to be said of connections whose first delivery has waited too long by now: once of each.
+    /// Posts again where a first delivery was held back.
+    /// - Returns: the messages about connections whose first delivery has waited too long by now, one for each.
     mutating func look(_ connections: some Sequence<ConnectedMailbox>, nowNs: Int64) -> [String] {
         let elapsedNs = nowNs - lastLookNs
         guard elapsedNs >= Self.intervalNs else { return [] }
@@ -20,8 +21,10 @@ struct UnservedPlaces {
         // Where the whole process stood still, nobody had a turn.
         let countedNs = min(elapsedNs, 2 * Self.intervalNs)
         var messages: [String] = []
-        for connection in connections where connection.unservedNs < Self.patienceNs {
+        for connection in connections {
             guard connection.mailbox.awaitsFirstTurn else { continue }
+            if connection.mailbox.isHeldBack { connection.mailbox.repost() }
+            guard connection.unservedNs < Self.patienceNs else { continue }
             connection.unservedNs += countedNs
             if connection.unservedNs >= Self.patienceNs { messages.append(message(connection.mailbox.place)) }
         }

@@ -59,3 +59,55 @@ func observeUnserved(_ path: String, _ durability: Durability) throws {
     while clock.withLock({ $0 }) < 60_000_000_000 { usleep(1_000) }
     say("a minute has passed")
 }
+
+/// Observes on a queue while the system starts no thread, and on a run loop beside it. Says what is logged of the queue.
+func observeWithoutWorkers(_ path: String, _ durability: Durability) throws {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0, let log = fdopen(ends[0], "r") else { refuse("no pipe") }
+    dup2(ends[1], 2)
+    var configuration = Store.Configuration(path: path, models: [Shelf.self], durability: durability)
+    configuration.upkeepPollNs = 1_000_000
+    let clock = Guarded<Int64>("clock", 0)
+    configuration.upkeepNowNs = {
+        clock.withLock {
+            $0 += 1_000_000_000
+            return $0
+        }
+    }
+    let store = try Store(configuration)
+    var told = 0
+    // All threads of the store's own run from here on.
+    let token = try store.connect(on: .runLoop).objects(Shelf.self).observe { _ in told += 1 }
+    func turn(until count: Int) { while told < count { RunLoop.main.run(mode: .default, before: .distantFuture) } }
+    turn(until: 1)
+    try store.write { try $0.add(Shelf()) }
+    turn(until: 2)
+    let before = try limitProcesses()
+    let queue = DispatchQueue(label: "feed")
+    let arrived = DispatchSemaphore(value: 0)
+    let other = try queue.sync {
+        try store.connect(on: .queue(queue)).objects(Shelf.self).observe { change in
+            if case .initial(let shelves) = change { say("told of \(shelves.count)") }
+            arrived.signal()
+        }
+    }
+    var line: UnsafeMutablePointer<CChar>?
+    var capacity = 0
+    while getline(&line, &capacity, log) > 0 {
+        let text = String(cString: line!)
+        if !text.contains("'feed'") { continue }
+        say(String(text.dropLast()))
+        break
+    }
+    // Upkeep goes on.
+    try store.write { connection in
+        let shelf = Shelf()
+        shelf.key = 1
+        try connection.add(shelf)
+    }
+    turn(until: 3)
+    say("the run loop is told")
+    allowProcesses(before)
+    arrived.wait()
+    withExtendedLifetime((token, other)) {}
+}
