@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -211,4 +212,13 @@ uint64_t cp_heap_bytes(void) {
     if (__sanitizer_get_current_allocated_bytes) return __sanitizer_get_current_allocated_bytes();
     struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
+}
+
+bool cp_are_files_at(const cp_file_at *files, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct stat found;
+        if (lstat(files[i].path, &found) != 0 || found.st_ino != files[i].inode || found.st_dev != files[i].device)
+            return false;
+    }
+    return true;
 }

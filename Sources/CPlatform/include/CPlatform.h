@@ -89,6 +89,15 @@ bool cp_is_memory_file_system(const char *path);
 /// is a child.
 uint32_t cp_fork_generation(void);
 
+/// A file that should be at a path.
+typedef struct {
+    uint64_t device, inode;
+    const char *path;
+} cp_file_at;
+
+/// Whether each path leads to its file. False also where the system does not tell.
+bool cp_are_files_at(const cp_file_at *files, size_t count);
+
 /// Makes a pipe whose ends no program started meanwhile inherits: `ends[0]` reads. Returns 0, or -1 with `errno`.
 int cp_pipe(int ends[2]);
 

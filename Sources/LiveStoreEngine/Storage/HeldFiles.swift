@@ -1,5 +1,6 @@
 // The files that a process has open for a store, by device and inode. A path may lead to other files later: the store's folder was
 // moved or removed, or a file of it replaced. What is written to the open files then is lost with the last process that has them.
+import CPlatform
 import Glibc
 import Synchronization
 
@@ -28,6 +29,8 @@ final class HeldFiles: Sendable {
     /// The data file, open as long as the storage is there.
     private let descriptor: Int32
     private let files: [File]
+    // The same for the system's calls. Constant, and freed with this object.
+    nonisolated(unsafe) private let listed: UnsafeMutableBufferPointer<cp_file_at>
     /// Whether the last look found other files at the paths.
     private let wereReplaced = Atomic(false)
     private let unseen = Atomic(0)
@@ -53,6 +56,16 @@ final class HeldFiles: Sendable {
             files.append(File(name: name, path: path, identity: identity))
         }
         self.files = files
+        listed = .allocate(capacity: files.count)
+        for (index, file) in files.enumerated() {
+            let (device, inode) = (file.identity.device, file.identity.inode)
+            listed.initializeElement(at: index, to: cp_file_at(device: device, inode: inode, path: strdup(file.path)))
+        }
+    }
+
+    deinit {
+        for file in listed { free(UnsafeMutablePointer(mutating: file.path)) }
+        listed.deallocate()
     }
 
     /// Looks at the paths. Takes a system call for each file. A process that has given up the right to look there learns from the open
@@ -82,6 +95,7 @@ final class HeldFiles: Sendable {
     /// Looks at the paths.
     /// - Throws: `replaced` if one of the files is not there any more.
     func check() throws(StoreError) {
+        if cp_are_files_at(listed.baseAddress, listed.count) { return wereReplaced.store(false, ordering: .relaxed) }
         if try state() != .present { throw .replaced(path: directory) }
     }
 
