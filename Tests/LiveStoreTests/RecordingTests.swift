@@ -106,6 +106,31 @@ struct RecordingTests {
         try test.store.record(to: file).end()
     }
 
+    @Test("goes on when a second one is refused, which leaves its file alone, and when one that has ended is let go")
+    func others() throws {
+        defer { for name in [file, file + ".2"] { try? FileManager.default.removeItem(atPath: name) } }
+        let test = try TestStore()
+        var first: WorkloadRecorder? = try test.store.record(to: file)
+        for name in [file, file + ".2"] {
+            #expect(throws: StoreError.self) { try test.store.record(to: name) }
+        }
+        #expect(!FileManager.default.fileExists(atPath: file + ".2"))
+        try test.store.write { try $0.add(Note(id: 1)) }
+        try first?.end()
+        #expect(try lines().map { String($0.drop { $0 != " " }) } == [" commit 1", " insert Note a", " end"])
+        try FileManager.default.removeItem(atPath: file)
+        let second = try test.store.record(to: file)
+        try first?.end()
+        first = nil
+        try test.store.write { try $0.add(Note(id: 2)) }
+        #expect(throws: StoreError.self) { try test.store.record(to: file + ".2") }
+        try second.end()
+        #expect(
+            try lines().map { String($0.drop { $0 != " " }) } == [
+                " holds Note 1", " commit 1", " insert Note a", " end",
+            ])
+    }
+
     @Test("to where nothing can be written is refused")
     func refused() throws {
         let test = try TestStore()

@@ -5,28 +5,49 @@ import TracedSync
 /// The recorder of a store, if there is one. Any thread.
 final class Recording: Sendable {
     private let isOn = Atomic(false)
-    private let recorder = Guarded<Weak>("recording", Weak())
+    private let state = Guarded<State>("recording", State())
 
-    /// Held weakly: whoever began it has it.
-    private struct Weak {
+    private struct State {
+        /// The recorder that goes on. Held weakly: whoever began it has it.
         weak var recorder: WorkloadRecorder?
+        /// Identity of that recorder, which a weak reference does not have any more while it is deinitialized.
+        var owner: ObjectIdentifier?
+        /// Whether a recorder is being made.
+        var isReserved = false
     }
 
     var current: WorkloadRecorder? {
-        isOn.load(ordering: .acquiring) ? recorder.withLock { $0.recorder } : nil
+        isOn.load(ordering: .acquiring) ? state.withLock { $0.recorder } : nil
     }
 
-    /// False where one goes on already.
-    func begin(_ new: WorkloadRecorder) -> Bool {
-        recorder.withLock { state in
-            if isOn.load(ordering: .relaxed), state.recorder != nil { return false }
-            state.recorder = new
-            isOn.store(true, ordering: .releasing)
+    /// Begins a recording by the recorder that `make` makes.
+    /// - Returns: nil if another recording goes on; `make` has not been called then.
+    /// - Throws: what `make` throws.
+    func begin(_ make: () throws -> WorkloadRecorder) throws -> WorkloadRecorder? {
+        let isFree = state.withLock { state in
+            if state.isReserved || state.owner != nil { return false }
+            state.isReserved = true
             return true
         }
+        guard isFree else { return nil }
+        let made = Result { try make() }
+        state.withLock { state in
+            state.isReserved = false
+            guard case .success(let recorder) = made else { return }
+            (state.recorder, state.owner) = (recorder, ObjectIdentifier(recorder))
+            isOn.store(true, ordering: .releasing)
+        }
+        return try made.get()
     }
 
-    func end() { isOn.store(false, ordering: .releasing) }
+    /// Ends the recording by a recorder. One that has ended already changes nothing.
+    func end(_ recorder: ObjectIdentifier) {
+        state.withLock { state in
+            guard state.owner == recorder else { return }
+            state.owner = nil
+            isOn.store(false, ordering: .releasing)
+        }
+    }
 
     /// A query is going to be observed.
     /// - Returns: `body`, and what to do when it is observed no longer.

@@ -20,10 +20,11 @@ extension Store {
             rows.append((table.schema.name, RowQuery(.all, table).count(in: snapshot)))
         }
         try snapshot.checkReads()
-        let recorder = try WorkloadRecorder(to: path, holding: rows, clock: clock) { [weak core] in
-            core?.recording.end()
+        // Not before it is known that no other recording goes on, which may be to this very file.
+        let recorder = try core.recording.begin {
+            try WorkloadRecorder(to: path, holding: rows, clock: clock) { [weak core] in core?.recording.end($0) }
         }
-        guard core.recording.begin(recorder) else {
+        guard let recorder else {
             throw StoreError.cannotRecord(
                 path: path, reason: "another recording of this store goes on, which has to end first")
         }

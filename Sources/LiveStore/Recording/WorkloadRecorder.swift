@@ -29,12 +29,14 @@ public final class WorkloadRecorder: Sendable {
     /// What row numbers are drawn by.
     private let salt = UInt64.random(in: 0 ... .max)
     private let clock: @Sendable () -> Int64
-    private let whenEnded: @Sendable () -> Void
+    private let whenEnded: @Sendable (ObjectIdentifier) -> Void
 
-    /// - Parameter clock: nanoseconds.
+    /// - Parameters:
+    ///   - clock: nanoseconds.
+    ///   - whenEnded: called with the identity of the recorder, each time it is ended.
     init(
         to path: String, holding rows: [(table: String, count: Int)], clock: @escaping @Sendable () -> Int64,
-        whenEnded: @escaping @Sendable () -> Void
+        whenEnded: @escaping @Sendable (ObjectIdentifier) -> Void
     ) throws(StoreError) {
         guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
         else { throw .cannotRecord(path: path, reason: "the file cannot be made") }
@@ -49,7 +51,7 @@ public final class WorkloadRecorder: Sendable {
     /// Ends the recording and closes the file. Any number of times.
     /// - Throws: `cannotRecord` where not all of it could be written.
     public func end() throws {
-        whenEnded()
+        whenEnded(ObjectIdentifier(self))
         write("end", sinceNs: nil)
         let failure = state.withLock { state in
             state.flush(path)
