@@ -1,14 +1,46 @@
 // Writes that nobody waits for: a thread that runs them one after another. Where a commit costs a sync of the file, all
 // that have gathered are committed as one, so a hundred writes cost one sync; each still stands or falls alone.
 // Blocks and completions run on the thread with no lock held but, during a block, the write lock.
+import Synchronization
 import TracedSync
 
 final class AsyncWriter: Sendable {
-    struct Job: Sendable {
+    /// One write. Its completion is called exactly once.
+    final class Job: Sendable {
+        private enum Phase: UInt8, AtomicRepresentable { case waiting, begun, cancelled, ended }
+
         let store: Store
         let tokens: [NotificationToken]
-        let body: @Sendable (Connection) throws -> Void
-        let completion: @Sendable (Result<Void, any Error>) -> Void
+        private let body: @Sendable (Connection) throws -> Void
+        private let completion: @Sendable (Result<Void, any Error>) -> Void
+        private let phase = Atomic(Phase.waiting)
+
+        init(
+            _ store: Store, _ tokens: [NotificationToken], _ body: @escaping @Sendable (Connection) throws -> Void,
+            completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+        ) {
+            (self.store, self.tokens, self.body, self.completion) = (store, tokens, body, completion)
+        }
+
+        var isCancelled: Bool { phase.load(ordering: .relaxed) == .cancelled }
+
+        /// Runs the block, holding the write lock.
+        /// - Throws: what the block throws; `CancellationError` if the write was cancelled before, and nothing is run then.
+        func run(_ connection: Connection) throws {
+            guard move(.waiting, to: .begun) else { throw CancellationError() }
+            try body(connection)
+        }
+
+        /// Ends the wait for a write that has not begun, which then writes nothing. Any thread.
+        func cancel() { if move(.waiting, to: .cancelled) { completion(.failure(CancellationError())) } }
+
+        func complete(_ result: Result<Void, any Error>) {
+            if phase.exchange(.ended, ordering: .relaxed) != .cancelled { completion(result) }
+        }
+
+        private func move(_ old: Phase, to new: Phase) -> Bool {
+            phase.compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
+        }
     }
 
     private struct Inbox {
@@ -53,14 +85,15 @@ final class AsyncWriter: Sendable {
     }
 
     private func run() {
-        while let batch = take() {
+        while let taken = take() {
+            let batch = taken.filter { !$0.isCancelled }
             if groups, batch.count > 1 { commitTogether(batch) } else { for job in batch { commitAlone(job) } }
         }
         let abandoned = inbox.withLock { inbox in
             defer { inbox.jobs = [] }
             return inbox.jobs
         }
-        for job in abandoned { job.completion(.failure(StoreError.closed)) }
+        for job in abandoned { job.complete(.failure(StoreError.closed)) }
     }
 
     private func take() -> [Job]? {
@@ -74,7 +107,7 @@ final class AsyncWriter: Sendable {
     }
 
     private func commitAlone(_ job: Job) {
-        job.completion(Result { try job.store.write(withoutNotifying: job.tokens, job.body) })
+        job.complete(Result { try job.store.write(withoutNotifying: job.tokens) { try job.run($0) } })
     }
 
     private func commitTogether(_ batch: [Job]) {
@@ -84,7 +117,7 @@ final class AsyncWriter: Sendable {
         } catch {
             results = batch.map { _ in .failure(error) }
         }
-        for (job, result) in zip(batch, results) { job.completion(result) }
+        for (job, result) in zip(batch, results) { job.complete(result) }
     }
 
     private func commitParts(of batch: [Job], _ results: inout [Result<Void, any Error>]) throws -> WriteTransaction {
@@ -101,7 +134,7 @@ final class AsyncWriter: Sendable {
         let connection = PartConnection(job.store, in: transaction)
         defer { connection.end() }
         do {
-            try job.body(connection)
+            try job.run(connection)
             try transaction.commitPart()
         } catch {
             let cause = transaction.cause(of: error)
@@ -117,20 +150,32 @@ extension Store {
     ///
     /// With `.full` durability, writes that wait at the same time are committed, and the file is synchronised, once for
     /// all of them.
-    /// - Throws: what `body` throws; `diskFull`, `foreignToken`, `closed`, `noThread`, and with tokens `tooManySnapshots`.
+    ///
+    /// A task that is cancelled waits no longer: a write that has not begun by then writes nothing and throws
+    /// `CancellationError`. One that has begun goes to its end.
+    /// - Throws: what `body` throws; `CancellationError`; `diskFull`, `foreignToken`, `closed`, `noThread`, and with tokens
+    ///   `tooManySnapshots`.
     @discardableResult
     public func writeAsync<Value: Sendable>(
         withoutNotifying tokens: [NotificationToken] = [], _ body: @escaping @Sendable (Connection) throws -> Value
     ) async throws -> Value {
         let made = Guarded<Value?>("result of an asynchronous write", nil)
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            writeAsync(
-                withoutNotifying: tokens,
-                { connection in
-                    let value = try body(connection)
-                    made.withLock { $0 = value }
-                }
-            ) { continuation.resume(with: $0) }
+        let cancellation = Cancellation()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let job = AsyncWriter.Job(
+                    self, tokens,
+                    { connection in
+                        let value = try body(connection)
+                        made.withLock { $0 = value }
+                    }
+                ) { continuation.resume(with: $0) }
+                // First: a task that is cancelled already queues nothing.
+                cancellation.watch(job)
+                if !job.isCancelled { queue(job) }
+            }
+        } onCancel: {
+            cancellation.cancel()
         }
         return made.withLock { $0! }
     }
@@ -140,11 +185,41 @@ extension Store {
         withoutNotifying tokens: [NotificationToken] = [], _ body: @escaping @Sendable (Connection) throws -> Void,
         completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
-        let job = AsyncWriter.Job(store: self, tokens: tokens, body: body, completion: completion)
+        queue(AsyncWriter.Job(self, tokens, body, completion: completion))
+    }
+
+    private func queue(_ job: AsyncWriter.Job) {
         do {
             if try !core.startWriter().add(job) { throw StoreError.closed }
         } catch {
-            completion(.failure(error))
+            job.complete(.failure(error))
         }
+    }
+}
+
+/// Brings the cancellation of a task to the write that it waits for, whichever of the two is there first. Any thread.
+private final class Cancellation: Sendable {
+    private struct State {
+        var job: AsyncWriter.Job?
+        var isCancelled = false
+    }
+
+    private let state = Guarded("cancellation of an asynchronous write", State())
+
+    /// Cancels the write at once if the task is cancelled already.
+    func watch(_ job: AsyncWriter.Job) {
+        let isCancelled = state.withLock { state in
+            state.job = job
+            return state.isCancelled
+        }
+        if isCancelled { job.cancel() }
+    }
+
+    func cancel() {
+        let job = state.withLock { state in
+            state.isCancelled = true
+            return state.job
+        }
+        job?.cancel()
     }
 }

@@ -94,6 +94,73 @@ struct AsyncWriteTests {
         #expect(kept[1]?.objectID != nil)
     }
 
+    /// What became of a write whose task was cancelled.
+    private enum Outcome: Equatable { case written, cancelled, failed }
+
+    private func task(
+        _ store: Store, _ body: @escaping @Sendable (Connection) throws -> Void
+    ) -> Task<Outcome, Never> {
+        Task {
+            do {
+                try await store.writeAsync(body)
+                return .written
+            } catch {
+                return error is CancellationError ? .cancelled : .failed
+            }
+        }
+    }
+
+    @Test("of a task that is cancelled wait no longer for the lock, and write nothing", arguments: Durability.allCases)
+    func cancelled(_ durability: Durability) async throws {
+        let test = try TestStore(durability: durability)
+        let (isHeld, mayEnd) = (Watched(false), Watched(false))
+        let holder = TracedThread("holder") { [store = test.store] in
+            try? store.write { _ in
+                isHeld.update { $0 = true }
+                try mayEnd.wait("the end") { $0 }
+            }
+        }
+        try await isHeld.reached("the lock") { $0 }
+        let tasks = (0..<4).map { index in task(test.store) { try $0.add(Note(id: index)) } }
+        for index in [0, 2] {
+            tasks[index].cancel()
+            // The lock is held all the while.
+            #expect(await tasks[index].value == .cancelled)
+        }
+        mayEnd.update { $0 = true }
+        for index in [1, 3] { #expect(await tasks[index].value == .written) }
+        holder.join()
+        #expect(try test.store.read { try $0.objects(Note.self).map(\.id).sorted() } == [1, 3])
+    }
+
+    @Test("that have begun go to their end when their task is cancelled", arguments: Durability.allCases)
+    func cancelledLate(_ durability: Durability) async throws {
+        let test = try TestStore(durability: durability)
+        let (hasBegun, mayEnd) = (Watched(false), Watched(false))
+        let task = task(test.store) { connection in
+            try connection.add(Note(id: 1))
+            hasBegun.update { $0 = true }
+            try mayEnd.wait("the end") { $0 }
+        }
+        try await hasBegun.reached("the write") { $0 }
+        task.cancel()
+        mayEnd.update { $0 = true }
+        #expect(await task.value == .written)
+        #expect(try test.store.read { try $0.objects(Note.self).count } == 1)
+    }
+
+    @Test("of a task that is cancelled already write nothing")
+    func cancelledBefore() async throws {
+        let test = try TestStore()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await test.store.writeAsync { try $0.add(Note(id: 1)) }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        // Writes are in the order of calls.
+        #expect(try await test.store.writeAsync { try $0.objects(Note.self).count } == 0)
+    }
+
     @Test("reach observers, and skip the tokens they name")
     func skipping() throws {
         let test = try TestStore(durability: .full)

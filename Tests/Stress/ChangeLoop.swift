@@ -95,7 +95,13 @@ final class ChangeLoop: @unchecked Sendable {
     private func start(_ body: @escaping @Sendable (ChangeLoop) async throws -> Void) {
         load.loops.add()
         task = Task { [self] in
-            do { try await body(self) } catch { load.verdict.report(.noError, name, "\(error)") }
+            do {
+                try await body(self)
+            } catch is CancellationError where Task.isCancelled {
+                // Its write had not begun.
+            } catch {
+                load.verdict.report(.noError, name, "\(error)")
+            }
             load.loops.add(-1)
         }
     }
