@@ -171,6 +171,21 @@ import Testing
         #expect(try desk.isRight(Self.plain, boats.store))
     }
 
+    @Test("after a refresh everything that is shown has been told, whenever the first delivery would have come")
+    func refreshedEarly() throws {
+        let boats = try BoatStore()
+        try boats.add(0..<5)
+        for round in 0..<20 {
+            let desk = try Desk(boats.store, Self.byQuay)
+            try desk.controller.performFetch()
+            desk.table.reload(desk.controller)
+            try boats.add(10 + round..<11 + round)
+            #expect(try desk.controller.refresh())
+            #expect(desk.table.log.count { $0.hasPrefix("insert") } == 1)
+            #expect(try desk.isRight(Self.byQuay, boats.store))
+        }
+    }
+
     @Test("nobody who has not read is told of every row; key paths say what is an update")
     func unread() throws {
         let boats = try BoatStore()

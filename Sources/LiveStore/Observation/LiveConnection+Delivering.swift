@@ -125,8 +125,8 @@ extension LiveConnection {
 }
 
 extension Connection {
-    /// Moves on to the newest version and delivers what changed, before it returns. Waits for upkeep, which waits for
-    /// nobody.
+    /// Moves on to the newest version and delivers what changed before it returns, first deliveries that are pending
+    /// included. Waits for upkeep and for first evaluations, which wait for nobody.
     /// - Returns: whether there was anything newer; false inside a callback or a write, where nothing can be delivered.
     /// - Throws: `noScheduler` on a connection that lives for one block, `closed`, `tooManySnapshots`.
     @discardableResult

@@ -1,9 +1,9 @@
-// What a refresh waits on: upkeep says when the connection's mail stands at the version asked for. It signals and goes on, and
-// never waits for the connection.
+// The end of a refresh: upkeep signals it when the connection's mail stands at the version asked for and has all first roots. It
+// signals and goes on, and never waits for the connection.
 import TracedSync
 
 package final class CaughtUp: Sendable {
-    private let isDone = Guarded("refresh", false)
+    let isDone = Guarded("refresh", false)
     private let changed: TracedCondition
 
     init() { changed = TracedCondition("refresh", isDone) }

@@ -67,6 +67,11 @@ package final class SharedTree: @unchecked Sendable {
         return query
     }
 
+    /// Whether a connection observes one of its queries.
+    func isObserved(by mailbox: Mailbox) -> Bool {
+        queries.contains { $0?.subscriptions.contains { $0.connection.mailbox === mailbox } ?? false }
+    }
+
     /// Forgets a query nobody watches any more; true when it was the last.
     func drop(_ query: LiveQuery) -> Bool {
         guard let handle = queries.firstIndex(where: { $0 === query }) else { return false }

@@ -15,6 +15,8 @@ final class TableUpkeep {
     @exclusivity(unchecked) private var trees: [SharedTree?] = []
     private var handles: [TreeKey: Int] = [:]
     private var freeHandles: [Int] = []
+    /// Trees whose first evaluation has not been taken over yet.
+    private(set) var unevaluated: [SharedTree] = []
     @exclusivity(unchecked) private var touched: [SharedTree] = []
     private let departed = DepartedRows()
     /// Who observes single objects, by the objects' ids.
@@ -39,11 +41,13 @@ final class TableUpkeep {
         let handle = freeHandles.popLast() ?? trees.count
         if handle == trees.count { trees.append(tree) } else { trees[handle] = tree }
         handles[key] = handle
+        unevaluated.append(tree)
         return (tree, true)
     }
 
     /// Routes changes to the tree from now on.
     func admit(_ tree: SharedTree) {
+        unevaluated.removeAll { $0 === tree }
         if let handle = handles[tree.key] { index.insert(tree.key.residual, handle: handle) }
     }
 
@@ -57,6 +61,7 @@ final class TableUpkeep {
         guard let handle = handles.removeValue(forKey: tree.key) else { return }
         trees[handle] = nil
         freeHandles.append(handle)
+        unevaluated.removeAll { $0 === tree }
         tree.forgetDeparted()
         if tree.tree != nil { index.remove(tree.key.residual, handle: handle) }
     }

@@ -76,7 +76,8 @@ package final class Upkeep: @unchecked Sendable {
         storage.page.ringAll()
     }
 
-    /// Waits until a connection's mail stands at `version`; at once where upkeep has ended. Not in a callback of upkeep's.
+    /// Waits until a connection's mail stands at `version` and has the first root, or the failure, of every query that it
+    /// observes. Returns at once if upkeep has ended. Not in a callback of upkeep's.
     package func catchUp(_ mailbox: Mailbox, to version: UInt64) {
         let reply = CaughtUp()
         guard inbox.put([.catchUp(mailbox, version, reply)]) else { return }
@@ -306,12 +307,18 @@ package final class Upkeep: @unchecked Sendable {
     /// Tells those who wait in a refresh that their mail is there.
     private func answerRefreshes() {
         guard !catchingUp.isEmpty else { return }
-        let ready = catchingUp.filter { $0.version <= snapshot.version }
-        catchingUp.removeAll { $0.version <= snapshot.version }
+        let asked = catchingUp
+        catchingUp = asked.filter { $0.version > snapshot.version || awaitsFirstRoot($0.mailbox) }
+        let ready = asked.filter { waiting in !catchingUp.contains { $0.reply === waiting.reply } }
         for waiting in ready {
             connections.offer(snapshot, to: waiting.mailbox)
             waiting.reply.signal()
         }
+    }
+
+    /// Whether a query that a connection observes has not been evaluated yet.
+    private func awaitsFirstRoot(_ mailbox: Mailbox) -> Bool {
+        tables.values.contains { $0.unevaluated.contains { $0.isObserved(by: mailbox) } }
     }
 
     /// Takes over trees evaluated at another version than the current one.
