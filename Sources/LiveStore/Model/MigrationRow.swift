@@ -100,6 +100,9 @@ public final class MigrationRow {
     }
 
     private func column(_ name: String) -> Int? {
+        // Its large values are the store's, which may be closed.
+        stopUnless(
+            !rows.isOver, "a row of a migration that has ended was asked for '\(name)'; use it inside the block")
         if let column = table.columns.firstIndex(where: { $0.name == name && !$0.isGone }) { return column }
         let names = table.visibleNames.sorted().map { "'\($0)'" }.joined(separator: ", ")
         fail("'\(table.name)' has no property '\(name)' \(isOld ? "in the file" : "now"); it has \(names)")
@@ -146,8 +149,6 @@ public final class MigrationRow {
 
     /// The table of a list's elements.
     private func list(_ property: String, isOfLinks: Bool) -> TableSchema? {
-        stopUnless(
-            !rows.isOver, "a row of a migration that has ended was asked for its lists; use it inside the block")
         guard let column = column(property, .list) else { return nil }
         let schema = isOld ? rows.change.old : rows.change.schema
         guard let list = schema.table(ListTable.name(table.name, property)) else { return nil }

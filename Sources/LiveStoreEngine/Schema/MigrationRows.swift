@@ -1,12 +1,18 @@
 // What a migration block does beyond the columns of the rows it goes through: rows that come and go, links and lists. Rows
 // lie in storage at once; what leads to a deleted one is found in one scan when the block has ended, and indexes are made anew
 // then, so none is kept meanwhile. On the opening thread, which holds the write lock.
+import Basis
 import CLMDB
 
 /// The rows of a file that is being migrated.
 package final class MigrationRows {
     package let change: SchemaChange
-    private let engine: MigrationEngine
+    /// Nil once the migration is over: a migration that is kept must not keep the store open.
+    private var openEngine: MigrationEngine?
+    private var engine: MigrationEngine {
+        guard let openEngine else { stopProgram("a migration was used after its end") }
+        return openEngine
+    }
     /// By table: the first number that the block has given out, and the next one.
     private var numbers: [UInt32: (first: UInt64, next: UInt64)] = [:]
     private var deleted: [String: Set<UInt64>] = [:]
@@ -20,7 +26,13 @@ package final class MigrationRows {
 
     init(_ change: SchemaChange, _ engine: MigrationEngine) {
         self.change = change
-        self.engine = engine
+        openEngine = engine
+    }
+
+    /// Lets go of the store.
+    func end() {
+        isOver = true
+        openEngine = nil
     }
 
     /// Gives the migration up, when the block has ended at the latest.

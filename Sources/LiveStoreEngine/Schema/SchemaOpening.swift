@@ -84,6 +84,7 @@ struct SchemaOpening {
         let (old, new) = (change.oldVersion, request.version)
         guard old <= new else { throw StoreError.schemaTooNew(path: path, file: old, configured: new) }
         let rows = MigrationRows(change, engine)
+        defer { rows.end() }
         if old < new {
             guard isAlone else { throw StoreError.migrationNeedsAll(path: path, file: old, configured: new) }
             try request.migration?(rows)

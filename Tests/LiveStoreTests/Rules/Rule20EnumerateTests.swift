@@ -31,6 +31,32 @@ struct Rule20EnumerateTests {
         try migrate(path)
     }
 
+    private struct Refused: Error {}
+
+    @Test("a migration that is kept does not keep the store open, and is let go of after it", arguments: [true, false])
+    func kept(_ succeeds: Bool) throws {
+        let path = NSTemporaryDirectory() + "livestore-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try fill(path)
+        // Used on this thread only.
+        nonisolated(unsafe) var kept: (migration: Migration, rows: [MigrationRow])?
+        let configuration = Store.Configuration(
+            path: path, models: [After.Entry.self], durability: .relaxed, schemaVersion: 1
+        ) { migration in
+            var rows: [MigrationRow] = []
+            try migration.enumerate("Entry") { rows += [$0, $1] }
+            kept = (migration, rows)
+            if !succeeds { throw Refused() }
+        }
+        if succeeds { _ = try Store(configuration) } else { #expect(throws: Refused.self) { try Store(configuration) } }
+        // Refused while anybody has the store open.
+        try Store.compact(configuration)
+        let migration = try #require(kept?.migration)
+        #expect(kept?.rows.count == 600)
+        #expect(refusal { try migration.enumerate("Entry") { _, _ in } }.contains("the block has ended"))
+        kept = nil
+    }
+
     private func fill(_ path: String) throws {
         let store = try Store(.init(path: path, models: [Before.Entry.self], durability: .relaxed))
         try store.write { connection in
