@@ -52,8 +52,8 @@ public final class Migration {
         try checkOpen()
         let before = try named(table, in: change.old)
         change.match(table)
-        guard let after = change.schema.table(table) else {
-            throw misuse("'\(table)' has been deleted; go through it first")
+        guard let after = change.schema.table(table), after.id == before.id else {
+            throw misuse("'\(table)' has been deleted or replaced; go through it first")
         }
         change.noteEnumerated(table)
         try rows.forEachRow(before.id) { id, oldBytes, bytes in
@@ -130,17 +130,19 @@ public final class Migration {
         change.rename(column, of: table, to: to)
     }
 
-    /// Deletes a table that no model has any more, with its rows. O(pages).
-    /// - Throws: `migrationMisuse` if there is no such table, or a model has it.
+    /// Deletes a table that no model has any more, with its rows and lists. Links and lists of other classes that led to it
+    /// are gone for good. O(pages).
+    /// - Throws: `migrationMisuse` if there is no such table, if a model has it, or if it has the elements of a list.
     public func deleteTable(_ table: String) throws {
         try checkOpen()
         let stored = try named(table, in: change.schema)
         guard !change.hasModel(table) else {
             throw misuse("'\(table)' is among the models; take it out of Store.Configuration.models first")
         }
-        for list in change.schema.listTables(of: stored) {
-            try rows.drop(list)
+        guard !change.schema.listNames.contains(table) else {
+            throw misuse("'\(table)' has the elements of a list, and goes with the class that has the list")
         }
+        for list in change.schema.elementTables(of: stored) { try rows.drop(list) }
         try rows.drop(stored)
     }
 

@@ -198,6 +198,17 @@ package struct MigrationEngine {
         }
     }
 
+    /// Makes what a migration or an upgrade has dropped of tables that no model opens: their indexes and the orders of lists.
+    func completeTables(except opened: [UInt32: Table]) throws {
+        guard let schema = try StoreSchema.read(transaction, storage.meta, path: storage.directory) else { return }
+        let lists = schema.listNames
+        for schema in schema.tables where opened[schema.id] == nil {
+            let table = try open(schema, TableLayout(nil, schema, in: LayoutSet()), stored: schema)
+            _ = try TableLinks.openIndexes(transaction, table, storage)
+            if lists.contains(schema.name) { _ = try TableLinks.openOrder(transaction, table, storage) }
+        }
+    }
+
     /// Gives the migrated content a version of its own. What has changed is not listed: nobody can have read the old one.
     func noteRewrite() throws(StoreError) {
         let last = try storage.reading("read log") { () throws(EngineFailure) in

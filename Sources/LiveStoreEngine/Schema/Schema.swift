@@ -139,7 +139,7 @@ package struct StoreSchema: Codable {
                         once with a library of format \(oldestFormat)
                         """)
             }
-            let schema = try JSONDecoder().decode(StoreSchema.self, from: data)
+            let schema = try decode(data)
             guard schema.isPossible else {
                 throw StoreError.cannotOpen(
                     path: path, reason: "its schema is none that this library writes; restore a backup, or salvage it")
@@ -166,33 +166,5 @@ package struct StoreSchema: Codable {
             }
         }
         try LMDB.check(stored, "store schema", path: path)
-    }
-}
-
-extension StoreSchema {
-    /// More than a file ever has, and room for more.
-    private static let mostTables = UInt32.max / 2
-
-    /// Whether its names and numbers are those of tables and columns that it has: who has written it may not have been this library.
-    var isPossible: Bool {
-        Set(tables.map(\.id)).count == tables.count && Set(tables.map(\.name)).count == tables.count
-            && tables.allSatisfy { $0.isPossible && $0.id < nextTable ?? Self.mostTables }
-            && nextTable ?? 0 < Self.mostTables
-    }
-}
-
-extension TableSchema {
-    fileprivate var isPossible: Bool {
-        columns.count <= StoreSchema.maxColumns && primaryKey.map(columns.indices.contains) ?? true
-            && Set(visibleNames).count == visibleNames.count && (!isOfList || hasFormOfList)
-    }
-
-    /// Types have no such names.
-    private var isOfList: Bool { name.contains(".") }
-
-    /// The columns of such a table are known by their places.
-    private var hasFormOfList: Bool {
-        columns.map(\.name) == ListTable.columnNames && columns[ListTable.owner].type == .link
-            && columns[ListTable.position].type == .data
     }
 }

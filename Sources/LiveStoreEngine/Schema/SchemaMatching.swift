@@ -28,8 +28,7 @@ extension TableSchema {
             let stored = columns[index]
             if stored.type != declared.type || stored.target != declared.target {
                 // The values stay readable to a migration block; the name goes to the new column.
-                table.columns[index].name = "\(stored.name)#\(index)"
-                table.columns[index].isHidden = true
+                table.forget(index)
                 table.columns.append(declared)
             } else {
                 table.columns[index] = declared

@@ -50,6 +50,7 @@ struct SchemaOpening {
             if change.isAny { return nil }
         }
         if change.isDifferent || !isOfThisFormat {
+            try checkForm(of: change.schema)
             try change.schema.write(engine.transaction, engine.storage.meta, path: path)
         }
         try engine.checkValues()
@@ -65,6 +66,18 @@ struct SchemaOpening {
                 return (index == 0 ? model.model.id : nil, table)
             }
         }
+    }
+
+    /// Refuses to store a schema that could not be read again.
+    private func checkForm(of schema: StoreSchema) throws(StoreError) {
+        if schema.isPossible { return }
+        let names = schema.impossibleTables.map { "'\($0.name)'" }.joined(separator: ", ")
+        throw .cannotOpen(
+            path: path,
+            reason: """
+                the models and the migration would make a schema that cannot be read again (\(names)), so nothing was changed; \
+                rename these classes and properties, or migrate in several steps
+                """)
     }
 
     /// Rewrites a file of an older format, in the transaction that opens it.
@@ -223,16 +236,34 @@ package final class SchemaChange {
             if old.type == new.type, old.target == new.target, old.isOptional == new.isOptional { return }
             let text = "the list '\(property)' holds \(old.described) in the file and \(new.described) in the model"
             differences[owner, default: []].append(SchemaDifference(need: .block, text: text))
-            schema.tables[index].name += "#\(schema.tables[index].id)"
+            putAside(index)
         }
         declared.id = schema.takeTableID()
         schema.tables.append(declared)
     }
 
+    /// Gives the table of a list that no property has any more a name that no other table has.
+    private func putAside(_ index: Int) {
+        repeat {
+            schema.tables[index].name += "#\(schema.tables[index].id)"
+        } while schema.tables.count(where: { $0.name == schema.tables[index].name }) > 1
+    }
+
     private func renameList(of table: String, from: String, to: String) {
-        let name = ListTable.name(table, from)
-        guard let index = schema.tables.firstIndex(where: { $0.name == name }) else { return }
-        schema.tables[index].name = ListTable.name(table, to)
+        let (old, new) = (ListTable.name(table, from), ListTable.name(table, to))
+        guard let index = schema.tables.firstIndex(where: { $0.name == old }) else { return }
+        if let other = schema.tables.firstIndex(where: { $0.name == new }) { putAside(other) }
+        schema.tables[index].name = new
+    }
+
+    /// Hides a column for good, together with the table of its list.
+    private func forget(_ column: Int, of table: Int) {
+        let before = schema.tables[table].columns[column]
+        schema.tables[table].forget(column)
+        if before.type == .list {
+            renameList(
+                of: schema.tables[table].name, from: before.name, to: schema.tables[table].columns[column].name)
+        }
     }
 
     /// The first new index, link or list at a table, or between tables, that others may be using.
@@ -310,24 +341,24 @@ package final class SchemaChange {
     package func rename(_ column: Int, of table: String, to name: String) {
         guard let index = schema.tables.firstIndex(where: { $0.name == table }) else { return }
         let before = schema.tables[index].columns[column]
-        if before.type == .list { renameList(of: table, from: before.name, to: name) }
-        schema.tables[index].columns[column].name = name
-        // A hidden column of the new name gives it up.
+        // A hidden column of the new name gives it up first, as does the table of its list.
         for other in schema.tables[index].columns.indices
         where other != column && schema.tables[index].columns[other].name == name {
-            schema.tables[index].columns[other].name = "\(name)#\(other)"
+            forget(other, of: index)
         }
+        if before.type == .list { renameList(of: table, from: before.name, to: name) }
+        schema.tables[index].columns[column].name = name
     }
 
-    /// Forgets a table, and what leads to it: its number, and those of its rows, mean nothing any more.
+    /// Forgets a table, and the columns that lead to it: a later table of the name has other rows.
     package func remove(_ name: String) {
         schema.tables.removeAll { $0.name == name }
-        for (index, table) in schema.tables.enumerated() {
-            for (column, before) in table.columns.enumerated() where before.target == name {
-                let hidden = "\(before.name)#\(column)"
-                schema.tables[index].columns[column].isHidden = true
-                schema.tables[index].columns[column].name = hidden
-                if before.type == .list { renameList(of: table.name, from: before.name, to: hidden) }
+        for index in schema.tables.indices {
+            for column in schema.tables[index].columns.indices
+            where schema.tables[index].columns[column].target == name {
+                schema.tables[index].columns[column].target = nil
+                // The columns of a list's table are known by their places.
+                if !schema.tables[index].isOfList { forget(column, of: index) }
             }
         }
     }
@@ -337,11 +368,16 @@ extension StoreSchema {
     package func table(_ name: String) -> TableSchema? { tables.first { $0.name == name } }
 
     /// The names of the tables of all lists.
-    var listNames: Set<String> {
+    package var listNames: Set<String> {
         Set(
             tables.flatMap { table in
                 table.columns.filter { $0.type == .list }.map { ListTable.name(table.name, $0.name) }
             })
+    }
+
+    /// The tables of all lists that a table has or had, for its deletion.
+    package func elementTables(of table: TableSchema) -> [TableSchema] {
+        tables.filter { $0.isOfList && $0.columns[ListTable.owner].target == table.name }
     }
 
     /// The tables of a table's lists, hidden ones included: what they hold changes with what it leads to.

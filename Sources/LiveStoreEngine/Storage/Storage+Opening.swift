@@ -81,6 +81,7 @@ extension Storage {
         }
         log = try openTable(transaction, "log", MDB_INTEGERKEY, mayMake: isEmpty)
         meta = try openTable(transaction, "meta", 0, mayMake: isEmpty)
+        let before = mayChange ? try StoreSchema.read(transaction, meta, path: directory) : nil
         let engine = MigrationEngine(transaction: transaction, storage: self, old: old)
         guard let opened = try SchemaOpening(request: request, engine: engine, mayChange: mayChange).open() else {
             return false
@@ -88,6 +89,10 @@ extension Storage {
         for (_, table) in opened { tablesByID[table.id] = table }
         for (id, links) in try TableLinks.open(transaction, opened.map(\.1.schema), tablesByID, self) {
             tablesByID[id]?.links = links
+        }
+        if let before, before.version != request.version || before.format != StoreSchema.currentFormat {
+            // Last: a mapping to read by opens the other tables alone, and gives them the lowest handles.
+            try engine.completeTables(except: tablesByID)
         }
         for case (let model?, let table) in opened { tables[model] = tablesByID[table.id] }
         let version = try reading("read log") { () throws(EngineFailure) in

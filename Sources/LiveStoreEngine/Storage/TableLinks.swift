@@ -137,7 +137,8 @@ package final class TableLinks: Sendable {
         return opened
     }
 
-    private static func openIndexes(
+    /// Opens the indexes of a table, building those that are new.
+    static func openIndexes(
         _ transaction: LMDBTransaction, _ table: Table, _ storage: Storage
     ) throws -> [ColumnIndex] {
         try table.schema.columns.enumerated().filter { $0.element.isIndexed }.map { column, _ in

@@ -202,10 +202,8 @@ package enum Salvage {
         /// - Returns: false where it is not of the new store.
         private func put(_ table: TableSchema, _ id: UInt64, _ row: RowReader) throws(StoreError) -> Bool {
             func isThere(_ column: Int) -> Bool {
-                guard !row.isNull(column), let target = table.columns[column].target.flatMap({ numbers[$0] }) else {
-                    return true
-                }
-                return rows.contains(target, row.slot(column))
+                guard !row.isNull(column), let target = table.columns[column].target else { return true }
+                return numbers[target].map { rows.contains($0, row.slot(column)) } ?? false
             }
             let links = table.columns.indices.filter { table.columns[$0].type == .link && !isThere($0) }
             // An element goes with its list, and with what it leads to.

@@ -123,21 +123,25 @@ final class StoreCheck {
             }
         }
         do {
-            schema = try stored.map { try JSONDecoder().decode(StoreSchema.self, from: $0) }
+            schema = try stored.map { try StoreSchema.decode($0) }
             guard let stored, let found = schema else { return walk.note(0, "the schema is lost") }
-            // Whoever has written it may not have been this library.
-            guard found.isPossible else {
-                schema = nil
-                return walk.note(0, "the schema cannot be read")
-            }
             // What its rows mean would be a guess.
             if let sum, sum != StoreSchema.sum(of: stored) {
                 schema = nil
                 walk.note(0, "the schema is not what was stored")
+            } else if !found.isPossible {
+                keepPossible(of: found)
             }
         } catch {
             walk.note(0, "the schema cannot be read")
         }
+    }
+
+    /// Goes on with the tables whose schema is valid.
+    private func keepPossible(of found: StoreSchema) {
+        schema = found.withoutImpossibleTables
+        if schema == nil { return walk.note(0, "the schema cannot be read") }
+        for table in found.impossibleTables { walk.note(0, "the schema of '\(table.name)' cannot be read") }
     }
 
     // MARK: Tables

@@ -1,0 +1,91 @@
+// Checks whether a schema has the form that this library writes, before it is stored and after it is read. Recovers the valid tables
+// of one that does not. Pure.
+import Foundation
+
+extension StoreSchema {
+    /// Upper bound of table numbers. No store has as many tables.
+    private static let mostTables = UInt32.max / 2
+
+    /// Decodes a stored schema and repairs its names.
+    static func decode(_ data: Data) throws -> StoreSchema {
+        try JSONDecoder().decode(StoreSchema.self, from: data).repaired
+    }
+
+    /// Whether all tables have a valid form and unique names and numbers.
+    var isPossible: Bool { impossibleTables.isEmpty && nextTable ?? 0 < Self.mostTables }
+
+    /// Tables with an invalid form, or with a name or number that another table has too.
+    var impossibleTables: [TableSchema] {
+        let numbers = Dictionary(grouping: tables, by: \.id)
+        let names = Dictionary(grouping: tables, by: \.name)
+        return tables.filter {
+            !$0.isPossible || numbers[$0.id]?.count != 1 || names[$0.name]?.count != 1
+                || $0.id >= nextTable ?? Self.mostTables
+        }
+    }
+
+    /// The schema without its impossible tables, for recovery. Nil if there are no others.
+    var withoutImpossibleTables: StoreSchema? {
+        var schema = self
+        let lost = Set(impossibleTables.map(\.name))
+        schema.tables.removeAll { lost.contains($0.name) }
+        // New objects of a class that is lost would get the elements of the old ones.
+        let names = Set(schema.tables.map(\.name))
+        schema.tables.removeAll { $0.isOfList && !names.contains($0.columns[ListTable.owner].target ?? "") }
+        for table in schema.tables.indices {
+            for column in schema.tables[table].columns.indices where schema.lacksElements(table, column) {
+                // The slot of a list is a number.
+                schema.tables[table].columns[column].type = .int
+                schema.tables[table].forget(column)
+            }
+        }
+        return schema.tables.isEmpty || nextTable ?? 0 >= Self.mostTables ? nil : schema
+    }
+
+    private func lacksElements(_ table: Int, _ column: Int) -> Bool {
+        let list = tables[table].columns[column]
+        return list.type == .list && self.table(ListTable.name(tables[table].name, list.name)) == nil
+    }
+
+    /// The schema with two kinds of names repaired that earlier builds stored and then refused. They hid columns of a list's table
+    /// when the class was deleted that the columns led to. They gave the table of a hidden list a name that another table had.
+    private var repaired: StoreSchema {
+        var schema = self
+        let names = Dictionary(grouping: tables, by: \.name)
+        for (index, table) in tables.enumerated() where table.isOfList {
+            if table.columns.count == ListTable.columnNames.count {
+                for (column, name) in ListTable.columnNames.enumerated()
+                where table.columns[column].isGone && table.columns[column].name.hasPrefix("\(name)#") {
+                    schema.tables[index].columns[column].name = name
+                    schema.tables[index].columns[column].isHidden = nil
+                }
+            }
+            if table.name.hasSuffix("#\(table.id)"), (names[table.name]?.count ?? 0) > 1 {
+                schema.tables[index].name += "#\(table.id)"
+            }
+        }
+        return schema
+    }
+}
+
+extension TableSchema {
+    /// Whether it is the table of a list's elements. Classes have no such names.
+    var isOfList: Bool { name.contains(".") }
+
+    fileprivate var isPossible: Bool {
+        columns.count <= StoreSchema.maxColumns && primaryKey.map(columns.indices.contains) ?? true
+            && Set(visibleNames).count == visibleNames.count && (!isOfList || hasFormOfList)
+    }
+
+    /// Whether the columns are those of a list's elements, which are known by their places.
+    private var hasFormOfList: Bool {
+        columns.map(\.name) == ListTable.columnNames && columns[ListTable.owner].type == .link
+            && columns[ListTable.position].type == .data
+    }
+
+    /// Hides a column for good: no property has its new name.
+    mutating func forget(_ column: Int) {
+        columns[column].name += "#\(column)"
+        columns[column].isHidden = true
+    }
+}
