@@ -46,7 +46,7 @@ compare: build  ## is the working tree slower than BASE? Builds both, measures t
 calibrate: build  ## how often would this machine call a false alarm, and how small a slow-down does it see?
 	$(TIDEGAUGE) calibrate --scenario commit-latency --scenario result-size --power 5
 
-test: setup  ## unit, property and golden tests
+test: setup  ## unit, property and golden tests (TIDEGAUGE_NIGHTLY=1: those of the nightly run too)
 	Tools/test.sh
 
 page-test:  ## use the pages of reports in a headless Chromium: hover, zoom, filter, print, compare

@@ -19,6 +19,8 @@
 set -uo pipefail
 # Of a program that a fault ends, the trace would take minutes and is not read.
 export SWIFT_BACKTRACE=enable=no
+# Some guards are tests or cases of the nightly run.
+export TIDEGAUGE_NIGHTLY=1
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work="$root/.build-faults"

@@ -28,7 +28,12 @@ import Testing
         return spec
     }
 
-    @Test(arguments: drivers.map(\.name), asked)
+    /// Each engine with each question at night; at every commit the store with each, and each other engine with one.
+    @Test(
+        arguments: cases(
+            drivers.flatMap { driver in asked.map { (driver.name, $0) } },
+            atEveryCommit: asked.map { ("livestore", $0) }
+                + zip(drivers.map(\.name).filter { $0 != "livestore" }, asked).map { ($0, $1) }))
     func everyEngineAnswersByTheRowsOfAVersion(_ name: String, _ reads: ObserversSpec.Reads) throws {
         let driver = try #require(Self.drivers.first { $0.name == name })
         for seed in testSeeds(1) {
@@ -42,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("the filters of keys, rows with text and several observers are answered too")
+    @Test("the filters of keys, rows with text and several observers are answered too", .nightly)
     func otherQueries() throws {
         for driver in [LiveStoreDriver() as any StoreDriver, SQLiteHooksDriver()] {
             for reads in Self.asked {
@@ -54,7 +59,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["grdb-pool", "grdb-memory", "sqlite-hooks"])
+    @Test(arguments: cases(["grdb-pool", "grdb-memory", "sqlite-hooks"], atEveryCommit: ["sqlite-hooks"]))
     func aListIsKeptByEnginesThatHaveNone(_ name: String) throws {
         let driver = try #require(Self.drivers.first { $0.name == name })
         var spec = TrialSpec.tiny(driver: name)
@@ -71,7 +76,10 @@ import Testing
         #expect(result.fate == .completed, "\(result.notes) \(result.violations)")
     }
 
-    @Test(arguments: [LiveStoreDriver() as any StoreDriver, GRDBDriver(.pool), SQLiteHooksDriver()].map(\.name))
+    @Test(
+        arguments: cases(
+            [LiveStoreDriver() as any StoreDriver, GRDBDriver(.pool), SQLiteHooksDriver()].map(\.name),
+            atEveryCommit: [LiveStoreDriver().name]))
     func aStoreThatIsThereIsOpenedAgainAndAgain(_ name: String) throws {
         let driver = try #require(Self.drivers.first { $0.name == name })
         var spec = tiny(name, .open)

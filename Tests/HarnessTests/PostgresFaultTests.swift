@@ -25,7 +25,10 @@ struct PostgresFaultTests {
     }
 
     /// Who has lost the server finds it again, and nothing that was committed meanwhile is lost.
-    @Test(arguments: ways.indices, [FaultSpec.Kind.serverRestarted, .connectionCut])
+    @Test(
+        arguments: cases(
+            ways.indices.flatMap { [($0, FaultSpec.Kind.serverRestarted), ($0, .connectionCut)] },
+            atEveryCommit: [(1, .serverRestarted), (3, .connectionCut)]))
     func observersHearAgain(_ way: Int, _ kind: FaultSpec.Kind) throws {
         let driver = PostgresDriver(Self.ways[way])
         let result = try runTrial(try Self.spec(driver, kind), on: driver) {
@@ -37,7 +40,7 @@ struct PostgresFaultTests {
     }
 
     /// Commits that were refused while the server was away are made again, once.
-    @Test func commitsOfARestartAreMadeOnce() throws {
+    @Test(.nightly) func commitsOfARestartAreMadeOnce() throws {
         let driver = PostgresDriver(.wal)
         let result = try runTrial(try Self.spec(driver, .serverRestarted), on: driver) {
             $0.fate != .completed || ($0.value(.failedCommits) ?? 0) > 0
@@ -46,7 +49,12 @@ struct PostgresFaultTests {
         #expect((result.value(.failedCommits) ?? 0) > 0)
     }
 
-    @Test(arguments: [PostgresDriver.Way.notify, .wal], [FaultSpec.Kind.observerStopped, .largeTransaction])
+    @Test(
+        arguments: cases(
+            [PostgresDriver.Way.notify, .wal].flatMap {
+                [($0, FaultSpec.Kind.observerStopped), ($0, .largeTransaction)]
+            },
+            atEveryCommit: [(.notify, .observerStopped), (.wal, .largeTransaction)]))
     func whoStandsStillAndALargeTransactionAreNoHarmToOthers(
         _ way: PostgresDriver.Way, _ kind: FaultSpec.Kind
     ) throws {
@@ -59,7 +67,7 @@ struct PostgresFaultTests {
     }
 
     /// Every scenario of servers asks for company of this kind.
-    @Test(arguments: ways.indices) func aServerThatHasCompanyIsTheSame(_ way: Int) throws {
+    @Test(.nightly, arguments: ways.indices) func aServerThatHasCompanyIsTheSame(_ way: Int) throws {
         let driver = PostgresDriver(Self.ways[way])
         var spec = TrialSpec.tiny(driver: driver.name)
         (spec.serverTransport, spec.serverListeners, spec.serverSlots) = (.tcp, 5, 2)
@@ -90,7 +98,7 @@ struct PostgresFaultTests {
         return spec
     }
 
-    @Test(arguments: [PostgresDriver.Way.notify, .wal])
+    @Test(arguments: cases([PostgresDriver.Way.notify, .wal], atEveryCommit: [.wal]))
     func aStandbyThatAnswersLateIsWaitedFor(_ way: PostgresDriver.Way) throws {
         let driver = PostgresDriver(way)
         let result = try runTrial(try Self.standby(driver), on: driver)
@@ -108,7 +116,10 @@ struct PostgresFaultTests {
     }
 
     /// After a cut it asks, shows what it found, and only then listens: what its writer commits at once is heard of by nobody.
-    @Test(arguments: [(PostgresDriver.Way.lateListen, true), (.notify, false), (.wal, false)])
+    @Test(
+        arguments: cases(
+            [(PostgresDriver.Way.lateListen, true), (.notify, false), (.wal, false)],
+            atEveryCommit: [(.lateListen, true)]))
     func whoListensTooLateIsCaught(_ way: PostgresDriver.Way, isCaught: Bool) throws {
         let driver = PostgresDriver(way)
         var spec = try shippedTrial("throughput/observed-writes.yaml", on: driver.name)

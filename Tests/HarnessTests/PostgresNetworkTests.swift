@@ -17,7 +17,7 @@ struct PostgresNetworkTests {
 
     /// Commits that were cut off are made once, observers find again what they have missed, and nobody hears of a commit sooner than
     /// the way there and back takes.
-    @Test(arguments: [PostgresDriver.Way.notify, .wal])
+    @Test(arguments: cases([PostgresDriver.Way.notify, .wal], atEveryCommit: [.wal]))
     func connectionsAreResetInTheMiddle(_ way: PostgresDriver.Way) throws {
         try withPostgres(over: .tcp, settings: ["wal_level=logical"]) { server in
             let port = try #require(server.options.first { $0.0 == "port" }.flatMap { UInt16($0.1) })

@@ -43,9 +43,13 @@ extension PostgresServer {
     .enabled(if: missingPostgres == nil, "no PostgreSQL server: `make servers` installs it"))
 struct PostgresTests {
     private static let ways: [PostgresDriver.Way] = [.poll, .notify, .wal]
+    private static let indexOfWal = PostgresDriver.Way.all.firstIndex(of: .wal)!
 
     /// Several writers, commits of one row and of two, rows that come and go, observers of ranges on two threads.
-    @Test(arguments: ways.indices, [1, 2]) func theOracleIsSatisfied(_ way: Int, rowsPerCommit: Int) throws {
+    @Test(
+        arguments: cases(
+            ways.indices.flatMap { [($0, 1), ($0, 2)] }, atEveryCommit: [(0, 2), (1, 1), (2, 2)]))
+    func theOracleIsSatisfied(_ way: Int, rowsPerCommit: Int) throws {
         let driver = PostgresDriver(Self.ways[way])
         var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
         spec.writers.threads = 4
@@ -70,7 +74,7 @@ struct PostgresTests {
         #expect((result.counts["commits"] ?? 0) > 1, "\(result.counts)")
     }
 
-    @Test(arguments: ways.indices) func aShippedScenarioIsClean(_ way: Int) throws {
+    @Test(.nightly, arguments: ways.indices) func aShippedScenarioIsClean(_ way: Int) throws {
         let driver = PostgresDriver(Self.ways[way])
         let spec = try shippedTrial("throughput/observed-writes.yaml", on: driver.name)
         let result = try runTrial(spec, on: driver) { ($0.counts["callbacks"] ?? 0) > 1 }
@@ -141,7 +145,8 @@ struct PostgresTests {
     }
 
     /// Neither processes nor folders are left, whatever the level.
-    @Test(arguments: DurabilityLevel.allCases) func aServerEndsWithItsStore(_ durability: DurabilityLevel) throws {
+    @Test(arguments: cases(DurabilityLevel.allCases, atEveryCommit: [.relaxed]))
+    func aServerEndsWithItsStore(_ durability: DurabilityLevel) throws {
         var process: Int32 = 0
         try withPostgres(durability) { server in
             process = server.process
@@ -168,7 +173,8 @@ struct PostgresTests {
     }
 
     /// A server that is there already: what others have in it stays as it is, byte for byte, and nothing is added.
-    @Test(arguments: PostgresDriver.Way.all.indices) func aServerOfOthersIsLeftAsItWas(_ way: Int) throws {
+    @Test(arguments: cases(Array(PostgresDriver.Way.all.indices), atEveryCommit: [indexOfWal]))
+    func aServerOfOthersIsLeftAsItWas(_ way: Int) throws {
         let driver = PostgresDriver(PostgresDriver.Way.all[way])
         try withPostgres(settings: ["wal_level=logical"]) { server in
             try PostgresConnection(server.options).execute(

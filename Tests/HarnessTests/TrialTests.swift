@@ -11,8 +11,11 @@ import Testing
 
 @Suite(.serialized, .onThreads) struct TrialTests {
     @Test(
-        arguments: [ObserversSpec.Deliver.runLoop, .queue],
-        [ObserversSpec.Sort.none, .scoreAscending, .scoreDescending])
+        arguments: cases(
+            [ObserversSpec.Deliver.runLoop, .queue].flatMap { deliver in
+                [ObserversSpec.Sort.none, .scoreAscending, .scoreDescending].map { (deliver, $0) }
+            },
+            atEveryCommit: [(.runLoop, .scoreAscending), (.queue, .none), (.queue, .scoreDescending)]))
     func aSoundStorePasses(deliver: ObserversSpec.Deliver, sort: ObserversSpec.Sort) throws {
         for seed in testSeeds(1) {
             var spec = TrialSpec.tiny(seed: seed)

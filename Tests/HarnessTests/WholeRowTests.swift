@@ -48,7 +48,7 @@ import Testing
         #expect(texts.contains { $0.utf8.count > 200 }, "letters of two bytes are among them")
     }
 
-    @Test(arguments: drivers.map(\.name))
+    @Test(arguments: cases(drivers.map(\.name), atEveryCommit: ["livestore", "sqlite-hooks"]))
     func everyEngineKeepsWhatRowsHold(_ name: String) throws {
         let driver = try #require(Self.drivers.first { $0.name == name })
         for seed in testSeeds(1) {

@@ -38,8 +38,9 @@ import Testing
 
     /// One of each has ended the process: a write that left the engine amid a change, and a table made in a damaged tree. A table that is
     /// not found is refused by now (`DamagedPagesTests/table`), and none of these comes there any more: no fault alone turns this red.
-    @Test("damaged stores end nothing but themselves", arguments: [(1, 400, 60), (3, 2_900, 60)])
-    func neighbours(seed: Int, first: Int, count: Int) throws {
+    @Test("damaged stores end nothing but themselves", arguments: [(1, 400), (3, 2_900)])
+    func neighbours(seed: Int, first: Int) throws {
+        let count = repetitions(60, atEveryCommit: 20)
         let ran = try run(["neighbours", "--seed", "\(seed)", "--first", "\(first)", "--count", "\(count)"])
         #expect(ran.status == 0, "\(ran.output)\n\(ran.errors)")
         #expect(ran.output.hasPrefix("\(count) neighbours, "), "\(ran.output)")

@@ -4,7 +4,7 @@ import Foundation
 import TestThreads
 import Testing
 
-@Suite(.serialized, .onThreads) struct BisectTests {
+@Suite(.serialized, .onThreads, .nightly) struct BisectTests {
     private let folder: Folder
 
     init() throws {

@@ -114,7 +114,7 @@ import Testing
         #expect(((bencher as? [String: Any])?["slow/model"] as? [String: Any])?["write_service_time_p50"] != nil)
     }
 
-    @Test func theSameBinaryTwiceIsNeverRed() throws {
+    @Test(.nightly) func theSameBinaryTwiceIsNeverRed() throws {
         let folder = try folder()
         try folder.write("Scenarios/same.yaml", scenario())
         let ran = try Binary.fixture.run(["compare", "a", "b", "--pairs", "6", "--resamples", "100"], in: folder)
@@ -136,7 +136,7 @@ import Testing
         return kept
     }
 
-    @Test func anInterruptedComparisonGoesOnWithTheSamePairs() throws {
+    @Test(.nightly) func anInterruptedComparisonGoesOnWithTheSamePairs() throws {
         let folder = try folder()
         try folder.write("Scenarios/same.yaml", scenario("missed_final"))
         let kept = try interrupt(["--pairs", "8", "--seed", "3"], in: folder)
@@ -194,7 +194,7 @@ import Testing
             "\(old.output) \(old.errors)")
     }
 
-    @Test func aGateOfTheHarnessIsComparedWhereItIsNamed() throws {
+    @Test(.nightly) func aGateOfTheHarnessIsComparedWhereItIsNamed() throws {
         let folder = try folder()
         try folder.write("Scenarios/own.yaml", scenario("harness_hiccup"))
         let all = try Binary.fixture.run(["compare", "a", "b", "--pairs", "6"], in: folder)

@@ -60,7 +60,7 @@ final class FlushThread: Sendable {
             return state.thread.take()
         }
         guard let thread else { return }
-        page.ringAll()
+        page.wakeAll()
         wake()
         thread.join()
     }

@@ -221,6 +221,13 @@ package final class SharedPage: @unchecked Sendable {
         ring(.own)
     }
 
+    /// Rings every bell and wakes every sleeper, even one whose mark in the shared page has been overwritten. For a thread that is
+    /// about to be joined. Three system calls.
+    func wakeAll() {
+        ringAll()
+        for bell in [Bell.everyCommit, .slow, .own] { _ = cp_futex_wake_all(word(of: bell)) }
+    }
+
     func ring(_ bell: Bell) {
         let word = word(of: bell)
         if cp_ring_bell32(word) { cp_futex_wake_all(word) }

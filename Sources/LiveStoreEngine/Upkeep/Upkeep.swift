@@ -104,7 +104,7 @@ package final class Upkeep: @unchecked Sendable {
     /// last reference to something of the user's may have gone, it ends later.
     package func stop() {
         inbox.close()
-        storage.page.ringAll()
+        storage.page.wakeAll()
         thread?.joinOrDetach()
         evaluator.stop()
     }

@@ -1,5 +1,6 @@
 // Random histories of a ranked tree against a sorted array: contents, ranks, old snapshots, and change sets between any
 // two of its states, in any windows.
+import TestThreads
 import Testing
 
 @testable import LiveStore
@@ -12,7 +13,7 @@ import Testing
         RankedTree.Shape(leafCapacity: 4, innerCapacity: 4), RankedTree.Shape(leafCapacity: 5, innerCapacity: 4),
         RankedTree.Shape(leafCapacity: 9, innerCapacity: 6), RankedTree.Shape(),
     ]
-    private static let historiesPerPart = 1_300
+    private static let historiesPerPart = repetitions(1_300, atEveryCommit: 300)
 
     @Test(arguments: 0..<4)
     func everyStateAndEveryChangeSetAgreesWithTheModel(part: Int) {

@@ -1,4 +1,5 @@
-// What a power cut may leave, in a few hundred images; `make powercut IMAGES=10000` opens as many as asked for.
+// Images of a disk after a power cut: a hundred at every commit, several hundred at night. `make powercut IMAGES=10000` opens as
+// many as asked for.
 import Foundation
 import TestThreads
 import Testing
@@ -8,12 +9,16 @@ struct PowerCutTests {
     /// Everything that was flushed is there, and of what came later any part: whole writes, pages, sectors, in any order.
     @Test("every image opens whole, at or after the last commit that had to survive", arguments: ["full", "relaxed"])
     func images(_ durability: String) throws {
-        let arguments = ["--durability", durability, "--images", "250", "--commits", "20", "--seed", "17"]
+        let images = repetitions(250, atEveryCommit: 60)
+        let arguments = [
+            "--durability", durability, "--images", "\(images)", "--commits", "20", "--seed", "17",
+        ]
         let run = try FixtureProcess("livestore-powercut", arguments)
         try run.waitForEnd()
         run.waitUntilReaped()
         #expect(
-            run.output.value.lines.last == "seed 17: 250 images, \(durability): 250 whole", "\(run.output.value.lines)")
+            run.output.value.lines.last == "seed 17: \(images) images, \(durability): \(images) whole",
+            "\(run.output.value.lines)")
     }
 
     /// Each image of short recordings: the power goes at any step after the death of the process.
@@ -21,10 +26,11 @@ struct PowerCutTests {
         "whatever a process leaves half said when it is killed, the store opens whole after a power cut",
         arguments: [("killed-at-mark", "relaxed"), ("killed-at-names", "full")])
     func killed(_ script: String, _ durability: String) throws {
+        let images = repetitions(60, atEveryCommit: 20)
         let arguments = ["--script", script, "--durability", durability]
         #expect(
-            try lines(arguments + ["--images", "60", "--commits", "6", "--seed", "1"]) == [
-                "seed 1: 60 images, \(durability): 60 whole"
+            try lines(arguments + ["--images", "\(images)", "--commits", "6", "--seed", "1"]) == [
+                "seed 1: \(images) images, \(durability): \(images) whole"
             ])
     }
 
