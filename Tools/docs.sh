@@ -11,8 +11,8 @@ docs=.build/docs
 rm -rf "$docs"
 mkdir -p "$docs/symbols"
 
-swift build --disable-index-store --target LiveStore >"$docs/build.log" 2>&1 || { cat "$docs/build.log" >&2; exit 1; }
-built=$(swift build --show-bin-path)
+swift build -Xswiftc -gline-tables-only --target LiveStore >"$docs/build.log" 2>&1 || { cat "$docs/build.log" >&2; exit 1; }
+built=$(swift build -Xswiftc -gline-tables-only --show-bin-path)
 triple=$(swift -print-target-info | sed -n 's/.*"unversionedTriple"[^"]*"\([^"]*\)".*/\1/p')
 swift symbolgraph-extract -module-name LiveStore -target "$triple" -minimum-access-level public \
     -experimental-allowed-reexported-modules=LiveStoreEngine,RankedTree \

@@ -8,6 +8,7 @@ import TestThreads
 import Testing
 
 @testable import Scenario
+@testable import TrialRunner
 
 @Suite(.serialized, .onThreads) struct TrialTests {
     @Test(
@@ -42,6 +43,24 @@ import Testing
             #expect(driver.counts.all > 3)
             #expect(driver.counts.living == 0)
         }
+    }
+
+    /// A run loop without descriptors would end the process.
+    @Test func threadsBeyondTheLimitOfOpenFilesAreRefused() throws {
+        var spec = TrialSpec.tiny()
+        func check(_ threads: Int, limit: Int) throws {
+            try ObserverGroup.checkOpenFiles(threads: threads, spec, open: 20, limit: limit)
+        }
+        spec.observers.deliver = .runLoop
+        try check(300, limit: 1_024)
+        #expect {
+            try check(400, limit: 1_024)
+        } throws: { error in
+            "\(error)".contains("400 observing threads need about 1252 open files")
+                && "\(error)".contains("ulimit -n 1252")
+        }
+        spec.observers.deliver = .queue
+        try check(400, limit: 1_024)
     }
 
     @Test func rangesAreJudgedEachForItself() throws {

@@ -48,6 +48,7 @@ final class Churn: Companion, @unchecked Sendable {
         guard let count = spec.observers.churn, count > 0, let query = setup.plan.queries.first else { return nil }
         self.query = query
         forgetting = store as? any SiteForgetting
+        try ObserverGroup.checkOpenFiles(threads: count, spec)
         slots = (0..<count).map { Slot(DeliveryContext("churn-\($0)", setup.spec.observers.deliver)) }
         for slot in slots { try replace(slot) }
     }

@@ -32,6 +32,7 @@ final class ObserverGroup: Sendable {
         late = store as? any LateVersions
         let total = plan.queryOfObserver.count
         let count = min(spec.observers.threads, total)
+        try Self.checkOpenFiles(threads: count, spec)
         let sites = (0..<count).map { DeliveryContext("observer-\($0)", spec.observers.deliver) }
         self.sites = sites
         observers = try plan.queryOfObserver.enumerated().map { index, query in
@@ -47,6 +48,23 @@ final class ObserverGroup: Sendable {
                 reader: isBystander || capabilities == nil ? nil : CallbackReader(spec, shelf))
         }
         for observer in observers { try Self.subscribe(observer, to: plan.queries[observer.query], store, spec) }
+    }
+
+    /// Descriptors of one thread with a run loop: an event, a timer and the set that it waits for.
+    private static let filesPerRunLoop = 3
+    /// Descriptors that the store and the probes may open later.
+    private static let filesForOthers = 32
+
+    /// Refuses more threads than the process may have descriptors for: a run loop without descriptors ends the process.
+    static func checkOpenFiles(
+        threads: Int, _ spec: TrialSpec, open: Int? = ProcessHoldings.openFiles,
+        limit: Int = ProcessHoldings.openFileLimit
+    ) throws {
+        let needed = (open ?? 0) + threads * filesPerRunLoop + filesForOthers
+        guard spec.observers.deliver == .runLoop, needed > limit else { return }
+        throw TrialFault.refused(
+            "\(threads) observing threads need about \(needed) open files, and this process may have \(limit): raise the "
+                + "limit with 'ulimit -n \(needed)', or lower 'observers.threads'")
     }
 
     private static func subscribe(
