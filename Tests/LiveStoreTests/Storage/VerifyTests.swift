@@ -2,6 +2,7 @@
 // done to the file; of a damaged one the whole objects are carried over.
 import Foundation
 import LiveStoreFixtures
+import TestThreads
 import Testing
 
 @testable import LiveStore
@@ -135,7 +136,7 @@ struct VerifyTests {
 
     private enum Damage: CaseIterable { case bit, byte, sector, page, swap, cut }
 
-    private static func damage(_ data: inout Data, _ random: inout SeededRandom) -> String {
+    private static func damage(_ data: inout Data, _ random: inout SeededRandom) -> (text: String, page: Int) {
         let pageBytes = 4_096
         let pages = data.count / pageBytes
         let kind = Damage.allCases[random.below(Damage.allCases.count)]
@@ -153,7 +154,7 @@ struct VerifyTests {
             data.replaceSubrange(page * pageBytes..<(page + 1) * pageBytes, with: bytes)
         case .cut: data = data.prefix(page * pageBytes + random.below(pageBytes))
         }
-        return "\(kind) at page \(page)"
+        return ("\(kind) at page \(page)", page)
     }
 
     @Test("what is called whole reads as it was stored; of the rest what is whole is carried over")
@@ -165,11 +166,12 @@ struct VerifyTests {
         let original = try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb"))
         #expect(try Store.verify(path: path).isWhole)
         var whole = 0
-        for round in 0..<300 {
+        let rounds = repetitions(300, atEveryCommit: 120)
+        for round in 0..<rounds {
             var random = SeededRandom(seed: seed &+ 1 &+ UInt64(round))
             var data = original
             let damage = Self.damage(&data, &random)
-            let comment: Comment = "TIDEGAUGE_SEED=\(seed), round \(round): \(damage)"
+            let comment: Comment = "TIDEGAUGE_SEED=\(seed), round \(round): \(damage.text)"
             try? FileManager.default.removeItem(atPath: folder)
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try data.write(to: URL(fileURLWithPath: folder + "/data.mdb"))
@@ -186,13 +188,14 @@ struct VerifyTests {
             #expect(salvaged.isWhole, "\(comment): \(salvaged.damage)")
             let store = try Store(.init(path: folder + "/new", models: Self.models, durability: .relaxed))
             for (name, text) in try Self.content(store) where name.hasPrefix("line") {
-                #expect(content[name] == text, comment)
+                // Without the newest header the version before it is read, in which a line may be that was deleted since.
+                #expect(content[name] == text || content[name] == nil && damage.page < 2, comment)
             }
             let kept = try store.read { try $0.objects(LogLine.self).count }
             #expect(kept == report.tables.first { $0.name == "LogLine" }?.wholeObjects, comment)
             store.close()
         }
-        #expect(whole > 0 && whole < 290)
+        #expect(whole > 0 && whole < rounds - rounds / 30)
     }
 
     @Test("where the new store cannot be made there is none, and the old one stays")
