@@ -15,22 +15,10 @@ public enum ProcessHoldings {
     }
 
     /// Soft limit of open files of this process (`ulimit -n`).
-    public static var openFileLimit: Int { Int(clamping: fileLimits.rlim_cur) }
-
-    /// Raises the soft limit of open files to the hard one, at most to 65,536, so that programs that close every descriptor up to the
-    /// limit stay quick. Child processes inherit it. Does nothing where the system refuses.
-    public static func raiseOpenFileLimit() {
-        var limits = fileLimits
-        let wanted = min(limits.rlim_max, 1 << 16)
-        guard limits.rlim_cur < wanted else { return }
-        limits.rlim_cur = wanted
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
-    }
-
-    private static var fileLimits: rlimit {
+    public static var openFileLimit: Int {
         var limits = rlimit(rlim_cur: .max, rlim_max: .max)
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
-        return limits
+        return Int(clamping: limits.rlim_cur)
     }
 
     /// Anonymous memory that is resident: heap, stacks, the records of the harness; not the mapped pages of a file, which

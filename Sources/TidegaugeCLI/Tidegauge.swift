@@ -1,7 +1,6 @@
 // The command line as a library, so that a binary with other drivers is ten lines. One file per subcommand.
 import ArgumentParser
 import Foundation
-import Measure
 import NoopDriver
 import Runs
 import StoreDriver
@@ -17,8 +16,6 @@ public func tidegaugeMain(
 ) -> Never {
     raiseFileLimit()
     Tidegauge.further.withLock { $0 = commands }
-    // Each observing thread with a run loop takes three descriptors, and many systems start programs with 1,024.
-    ProcessHoldings.raiseOpenFileLimit()
     Drivers.set([NoopDriver()] + drivers + peers, askedFor: Set(peers.map(\.name) + ["noop"]))
     do {
         var command = try Tidegauge.parseAsRoot()
