@@ -5,6 +5,8 @@ import Basis
 import Synchronization
 
 final class CheckedNodes: Sendable {
+    /// Of the lists of a property: whether they were found to have as many elements as there are rows of them.
+    let areCounted = Atomic(false)
     /// One that is put where another is remembered takes its place.
     private let slots = InlineArray<512, Atomic<UInt64>> { _ in Atomic(0) }
 

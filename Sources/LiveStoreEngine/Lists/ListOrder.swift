@@ -10,9 +10,15 @@ package struct ListOrder: Sendable {
     /// That of the elements.
     let table: UInt32
     let handle: MDB_dbi
+    /// The rows of the elements.
+    private let rows: MDB_dbi
     private let checked = CheckedNodes()
+    /// Nodes of all lists of a property that are gone over to count their elements: half a million instructions.
+    private static let mostCounted = 4_096
 
-    init(table: UInt32, handle: MDB_dbi) { (self.table, self.handle) = (table, handle) }
+    init(table: UInt32, handle: MDB_dbi, rows: MDB_dbi) {
+        (self.table, self.handle, self.rows) = (table, handle, rows)
+    }
 
     // MARK: Nodes
 
@@ -37,27 +43,57 @@ package struct ListOrder: Sendable {
 
     @inline(never)
     private func requireAbsent(_ key: RankKey, _ transaction: LMDBTransaction) throws(EngineFailure) {
-        guard let (other, bytes) = try require(key, key, transaction) else { return }
+        let outcome = key.with { key in
+            Swift.Result { () throws(EngineFailure) in
+                try RangeCheck.requireEmpty(transaction, handle, engine_range(keys: key, key))
+            }
+        }
+        guard let (other, bytes) = try outcome.get() else { return }
         guard let other = RankKey(other), RankNode(bytes, other, table) != nil else { throw damaged(key.owner) }
     }
 
-    @discardableResult
-    private func require(
-        _ first: RankKey, _ last: RankKey, _ transaction: LMDBTransaction
-    ) throws(EngineFailure) -> RangeCheck.Neighbour? {
-        let outcome = first.with { first in
-            last.with { last in
+    /// Checks that a scan of all nodes of a list has met each.
+    func requireWhole(_ owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) {
+        let outcome = RankKey(owner, 0).with { first in
+            RankKey(owner, .max).with { last in
                 Swift.Result { () throws(EngineFailure) in
                     try RangeCheck.require(transaction, handle, engine_range(keys: first, last))
                 }
             }
         }
-        return try outcome.get()
+        try outcome.get()
     }
 
-    /// Checks that a scan of all nodes of a list has met each.
-    func requireWhole(_ owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) {
-        try require(RankKey(owner, 0), RankKey(owner, .max), transaction)
+    /// The root of a list that is read; nil if the list is empty.
+    /// - Throws: if there is none, and the elements of all lists are more or fewer than there are rows of them. They are counted once
+    ///   per process, where they are not too many. Between changes of the transaction.
+    private func shownRoot(_ owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) -> RankNode? {
+        if let root = try root(owner, transaction) { return root }
+        if checked.areCounted.load(ordering: .relaxed) { return nil }
+        let elements = try LMDB.count(transaction, rows)
+        if elements == 0 { return nil }
+        if try LMDB.count(transaction, handle) <= Self.mostCounted {
+            guard try listed(transaction) == elements else { throw damaged(owner) }
+        }
+        checked.areCounted.store(true, ordering: .relaxed)
+        return nil
+    }
+
+    /// How many elements all lists have. O(nodes).
+    private func listed(_ transaction: LMDBTransaction) throws(EngineFailure) -> Int {
+        let cursor = try LMDB.openCursor(transaction, handle)
+        defer { mdb_cursor_close(cursor) }
+        var (key, value) = (MDB_val(), MDB_val())
+        var total: UInt64 = 0
+        var step = MDB_FIRST
+        while try LMDB.found(engine_cursor_get(cursor, &key, &value, step)) {
+            step = MDB_NEXT
+            guard let key = RankKey(key.bytes) else { throw damaged(0) }
+            if key.number != 0 { continue }
+            guard let root = RankNode(value.bytes, key, table) else { throw damaged(key.owner) }
+            total &+= root.total
+        }
+        return Int(truncatingIfNeeded: total)
     }
 
     /// Notes a node that has been checked, or has just been written.
@@ -85,7 +121,7 @@ package struct ListOrder: Sendable {
     // MARK: Reading
 
     func count(of owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) -> Int {
-        Int(truncatingIfNeeded: try root(owner, transaction)?.total ?? 0)
+        Int(truncatingIfNeeded: try shownRoot(owner, transaction)?.total ?? 0)
     }
 
     /// Visits the elements at some ranks in order. O(log n + elements).
@@ -93,7 +129,7 @@ package struct ListOrder: Sendable {
         of owner: UInt64, in ranks: Range<Int>, _ transaction: LMDBTransaction,
         _ body: (_ position: UnsafeRawBufferPointer, _ element: ObjectID) -> Void
     ) throws(EngineFailure) {
-        if let root = try root(owner, transaction) { try visit(root, owner, ranks, transaction, body) }
+        if let root = try shownRoot(owner, transaction) { try visit(root, owner, ranks, transaction, body) }
     }
 
     /// - Parameter ranks: counted from the node's first element; may begin before it and end behind its last one.
@@ -123,7 +159,7 @@ package struct ListOrder: Sendable {
     func run(
         around rank: Int, of owner: UInt64, _ transaction: LMDBTransaction
     ) throws(EngineFailure) -> ListRun {
-        guard var node = try root(owner, transaction) else { return ListRun(count: 0, first: 0, ids: []) }
+        guard var node = try shownRoot(owner, transaction) else { return ListRun(count: 0, first: 0, ids: []) }
         let count = Int(truncatingIfNeeded: node.total)
         var first = 0
         while node.level > 0 {
@@ -143,7 +179,7 @@ package struct ListOrder: Sendable {
     func rank(
         of element: ObjectID, at position: UnsafeRawBufferPointer, of owner: UInt64, _ transaction: LMDBTransaction
     ) throws(EngineFailure) -> (rank: Int, run: ListRun)? {
-        guard var node = try root(owner, transaction) else { return nil }
+        guard var node = try shownRoot(owner, transaction) else { return nil }
         let count = Int(truncatingIfNeeded: node.total)
         var rank = 0
         while node.level > 0 {

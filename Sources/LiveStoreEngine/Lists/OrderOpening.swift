@@ -14,7 +14,7 @@ extension TableLinks {
         let isNew = code == MDB_NOTFOUND
         if isNew { code = engine_open_table(transaction, name, UInt32(MDB_CREATE), &handle) }
         try storage.check(code, "open \(name)")
-        let order = ListOrder(table: elements.id, handle: handle)
+        let order = ListOrder(table: elements.id, handle: handle, rows: elements.rows)
         if isNew { try build(transaction, order, elements, storage) }
         return order
     }

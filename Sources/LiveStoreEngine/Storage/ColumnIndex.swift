@@ -156,8 +156,11 @@ package struct ColumnIndex: Sendable {
     /// - Returns: what is wrong with the pages that can hold entries of a range, or with an entry beside one without any.
     func check(_ transaction: LMDBTransaction, _ range: engine_range, _ isEmpty: Bool) -> EngineFailure? {
         do throws(EngineFailure) {
-            let beside = try RangeCheck.require(transaction, handle, range)
-            guard isEmpty, let (key, entry) = beside else { return nil }
+            guard isEmpty else {
+                try RangeCheck.require(transaction, handle, range)
+                return nil
+            }
+            guard let (key, entry) = try RangeCheck.requireEmpty(transaction, handle, range) else { return nil }
             return IDEntry.id(entry, key: Checksum.key(key, table, isUnique ? nil : column)) == nil ? damaged : nil
         } catch {
             return error

@@ -5,15 +5,26 @@ import CLMDB
 import RankedTree
 
 enum RangeCheck {
-    /// An entry of a range, or beside it.
+    /// An entry beside a range.
     typealias Neighbour = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
-    /// Checks that a read has met every entry of a range, if that is one that was not found. O(pages of the range).
-    /// - Returns: an entry of the range, or beside it, valid as long as what was read. A page of another table has none that is
-    ///   whole. nil if there is none at hand.
+    /// Checks that a read has met every entry of a range. O(pages of the range).
     /// - Throws: if a page that can hold entries of the range is damaged.
-    @inline(never) @discardableResult
+    @inline(never)
     static func require(
+        _ transaction: LMDBTransaction, _ table: MDB_dbi, _ range: engine_range
+    ) throws(EngineFailure) {
+        var range = range
+        let code = engine_check_range(transaction, table, &range, nil)
+        if code != 0 { throw EngineFailure(code: code) }
+    }
+
+    /// Checks that a range has no entry.
+    /// - Returns: an entry beside the range, valid as long as what was read. A page of another table has none that is whole. nil
+    ///   if there is none at hand.
+    /// - Throws: if a page that can hold entries of the range is damaged.
+    @inline(never)
+    static func requireEmpty(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, _ range: engine_range
     ) throws(EngineFailure) -> Neighbour? {
         var (range, entry) = (range, engine_entry())

@@ -235,10 +235,10 @@ package enum Salvage {
         /// Makes the orders of the lists whose elements a table has.
         private func order(_ elements: [RankBuilding.Element], _ table: TableSchema) throws(StoreError) {
             let (transaction, handle) = try self.table(EngineName.ranks(table.id), 0)
+            let (_, rows) = try self.table(EngineName.rows(table.id), MDB_INTEGERKEY)
+            let order = ListOrder(table: table.id, handle: handle, rows: rows)
             try RankBuilding.build(elements) { (key, entries) throws(StoreError) in
-                try check(
-                    entries.store(key, ListOrder(table: table.id, handle: handle), transaction).code,
-                    "store a list's order")
+                try check(entries.store(key, order, transaction).code, "store a list's order")
             }
         }
 

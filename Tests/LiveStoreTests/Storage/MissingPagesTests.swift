@@ -1,5 +1,7 @@
 // Pages of keys, indexes and orders of lists that are not the ones that were asked for: what stands on them is an error to whoever
 // looks for it, and never "not there".
+import CEngine
+import CLMDB
 import Foundation
 import LiveStoreFixtures
 import Testing
@@ -139,6 +141,29 @@ struct MissingPagesTests {
                 // As deep as that tree.
                 closed.set(UInt16(1), at: record - 34)
             }, { try expectErrors(kind, "the tree of tables") })
+    }
+
+    @Test("a list whose root is gone is damaged, and not empty")
+    func rootNode() throws {
+        try closed.save()
+        try closed.open { store in
+            let storage = store.core.storage
+            let order = try #require(storage.table(of: Word.self).links?.lists.first?.order)
+            var transaction: LMDBTransaction?
+            try storage.check(mdb_txn_begin(storage.environment, nil, 0, &transaction), "begin")
+            // Every fourth object has a list, the first one too.
+            let code = RankKey(1, 0).with { engine_del(transaction, order.handle, &$0, nil) }
+            try storage.check(code, "delete")
+            try storage.check(engine_commit(transaction), "commit")
+            for name in ["name 0", "name 1"] {
+                let error = #expect(throws: StoreError.self) {
+                    _ = try store.read { try $0.object(Word.self, forPrimaryKey: name)?.numbers.count }
+                }
+                #expect(error?.isOfFile == true)
+            }
+            let whole = try store.read { try $0.object(Word.self, forPrimaryKey: "name 4")?.numbers.map { $0 } }
+            #expect(whole == Array(0..<20))
+        }
     }
 
     @Test("a key that is not there reads as that, in a whole file and in an empty one")
